@@ -1,0 +1,46 @@
+//! The entities, as plain data.
+
+mod customer;
+mod discount;
+mod gift_card;
+mod invoice;
+mod order;
+mod product;
+
+pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
+pub use discount::Discount;
+pub use gift_card::{GiftCard, GiftCardEntry};
+pub use invoice::{Invoice, Payment, PaymentStatus};
+pub use order::{Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+pub use product::{Product, ProductStats, Stock};
+
+/// A kind of item.
+pub trait Entity {
+    /// Its name, the value of the item's `EntityType`.
+    const TYPE: &'static str;
+}
+
+macro_rules! entities {
+    ($($entity:ident = $name:literal)+) => {$(
+        impl Entity for $entity {
+            const TYPE: &'static str = $name;
+        }
+    )+};
+}
+
+entities! {
+    Customer = "customer"
+    CustomerStats = "customerStats"
+    EmailClaim = "emailClaim"
+    UsernameClaim = "usernameClaim"
+    Product = "product"
+    Stock = "stock"
+    ProductStats = "productStats"
+    Order = "order"
+    OrderItem = "orderItem"
+    OrderFlag = "orderFlag"
+    Invoice = "invoice"
+    Discount = "discount"
+    GiftCard = "giftCard"
+    GiftCardEntry = "giftCardEntry"
+}

@@ -1,0 +1,150 @@
+//! Orders, their lines and their flags.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
+
+use super::{Invoice, Payment};
+
+/// An order's header. `total` is `subtotal` less `discount`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Order {
+    /// Which order.
+    pub order_id: OrderId,
+    /// Whose.
+    pub customer_id: CustomerId,
+    /// Where it stands.
+    pub status: OrderStatus,
+    /// When it was placed.
+    pub placed_at: Timestamp,
+    /// How often the header was written.
+    pub version: u64,
+    /// The sum of the lines.
+    pub subtotal: Money,
+    /// What the discount code takes off.
+    pub discount: Money,
+    /// The discount code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discount_code: Option<DiscountCode>,
+    /// What is to be paid.
+    pub total: Money,
+    /// What the customer asked for: tells a repeated request from another one under the same key.
+    pub request_hash: RequestHash,
+    /// The shard of the status index that holds it. Kept, so that another number of shards moves no order.
+    pub shard: u8,
+}
+
+/// Where an order stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum OrderStatus {
+    /// Placed; the card part is authorized.
+    Pending,
+    /// Paid in full.
+    Paid,
+    /// On its way.
+    Shipped,
+    /// Arrived.
+    Delivered,
+    /// Called off; everything it took was put back.
+    Cancelled,
+}
+
+impl OrderStatus {
+    /// The status of a new order: paid, unless something is left for the card.
+    pub fn when_placed(payments: &[Payment]) -> Self {
+        if payments.iter().any(|payment| matches!(payment, Payment::Card { .. })) { Self::Pending } else { Self::Paid }
+    }
+}
+
+impl fmt::Display for OrderStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pending => "PENDING",
+            Self::Paid => "PAID",
+            Self::Shipped => "SHIPPED",
+            Self::Delivered => "DELIVERED",
+            Self::Cancelled => "CANCELLED",
+        })
+    }
+}
+
+impl KeyPart for OrderStatus {
+    fn write_to(&self, key: &mut String) {
+        key.push_str(&self.to_string());
+    }
+}
+
+/// One line of an order: a snapshot of the product as it was sold, which later changes of the product leave alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderLine {
+    /// The product.
+    pub product_id: ProductId,
+    /// Its name then.
+    pub name: String,
+    /// How many.
+    pub quantity: Quantity,
+    /// Its price then.
+    pub unit_price: Money,
+    /// `quantity` times `unitPrice`.
+    pub amount: Money,
+}
+
+/// An order's line as an item of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderItem {
+    /// The order it belongs to.
+    pub order_id: OrderId,
+    /// Whose order.
+    pub customer_id: CustomerId,
+    /// When it was placed.
+    pub placed_at: Timestamp,
+    /// The line.
+    #[serde(flatten)]
+    pub line: OrderLine,
+}
+
+/// Somebody in the shop wants to look at this order. Exists only while the order is flagged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderFlag {
+    /// The order.
+    pub order_id: OrderId,
+    /// Why.
+    pub reason: String,
+    /// Since when.
+    pub flagged_at: Timestamp,
+}
+
+/// An order with everything that belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeOrder {
+    /// The header.
+    pub order: Order,
+    /// The lines, by product id.
+    pub lines: Vec<OrderLine>,
+    /// The invoice.
+    pub invoice: Invoice,
+    /// The flag, while there is one.
+    pub flag: Option<OrderFlag>,
+}
+
+impl WholeOrder {
+    /// The order as it was when it was placed, whatever has happened to it since: what a repeated request is answered.
+    #[must_use]
+    pub fn as_placed(&self) -> Self {
+        let payments: Vec<Payment> = self.invoice.payments.iter().map(Payment::as_placed).collect();
+        Self {
+            order: Order { status: OrderStatus::when_placed(&payments), version: 1, ..self.order.clone() },
+            lines: self.lines.clone(),
+            invoice: Invoice { payments, ..self.invoice.clone() },
+            flag: None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Gift cards and their entries.
+//!
+//! | pattern | index | partition | sort |
+//! |---|---|---|---|
+//! | 19 [`GiftCardByCode`] | table | `g#{code}` | all |
+
+use serde::{Deserialize, Serialize};
+
+use crate::entity::{Entity as _, GiftCard, GiftCardEntry};
+use crate::value::{GiftCardCode, OrderId};
+
+use super::{
+    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
+    order,
+};
+
+const COLLECTION: Template<(GiftCardCode,)> = Template::new("g#{code}");
+
+const GIFT_CARD: Place<(GiftCardCode,), (GiftCardCode,)> = Place::table(COLLECTION, COLLECTION);
+const ENTRY: Place<(GiftCardCode,), (OrderId,)> = Place::table(COLLECTION, order::COLLECTION);
+
+impl Stored for GiftCard {
+    const PLACES: &'static [PlaceText] = &[GIFT_CARD.text()];
+
+    fn key(&self) -> Key {
+        Self::key_of(&self.code)
+    }
+}
+
+impl GiftCard {
+    /// The key of a gift card.
+    pub fn key_of(code: &GiftCardCode) -> Key {
+        GIFT_CARD.key((code,), (code,))
+    }
+}
+
+impl Stored for GiftCardEntry {
+    const PLACES: &'static [PlaceText] = &[ENTRY.text()];
+
+    fn key(&self) -> Key {
+        ENTRY.key((&self.code,), (&self.order_id,))
+    }
+}
+
+/// An item of a gift card's collection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+pub enum InGiftCard {
+    /// The card.
+    GiftCard(GiftCard),
+    /// What an order took off it.
+    GiftCardEntry(GiftCardEntry),
+    /// Something a newer version has put there.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A gift card and its entries, the card first.
+pub struct GiftCardByCode<'a> {
+    /// Which.
+    pub code: &'a GiftCardCode,
+}
+
+impl AccessPattern for GiftCardByCode<'_> {
+    type Item = InGiftCard;
+
+    const DECLARED: Declaration = Declaration {
+        number: 19,
+        question: "a gift card and its entries",
+        place: PlaceText { sort: "", ..GIFT_CARD.text() },
+        entities: &[GiftCard::TYPE, GiftCardEntry::TYPE],
+        consistency: Consistency::Strong,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        COLLECTION.fill((self.code,))
+    }
+
+    fn range(&self) -> SortRange {
+        SortRange::Whole
+    }
+}

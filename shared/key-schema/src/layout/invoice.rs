@@ -1,0 +1,144 @@
+//! Invoices.
+//!
+//! | pattern | index | partition | sort |
+//! |---|---|---|---|
+//! | 5 [`InvoiceOfOrder`] | table | `o#{orderId}` | `i#{invoiceId}` |
+//! | 7 [`InvoiceById`], 8 [`PaymentsOfInvoice`] | GSI1 | `i#{invoiceId}` | `i#{invoiceId}` |
+//! | 9 [`InvoicesOfCustomer`] | GSI2 | `c#{customerId}` | `i#{issuedAt}#{invoiceId}` |
+
+use crate::entity::{Entity as _, Invoice};
+use crate::value::{CustomerId, InvoiceId, OrderId, TimeRange, Timestamp};
+
+use super::{
+    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
+    customer, order,
+};
+
+const ID: Template<(InvoiceId,)> = Template::new("i#{invoiceId}");
+
+const OF_ORDER: Place<(OrderId,), (InvoiceId,)> = Place::table(order::COLLECTION, ID);
+const BY_ID: Place<(InvoiceId,), (InvoiceId,)> = Place::gsi1(ID, ID);
+const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, InvoiceId)> =
+    Place::gsi2(customer::COLLECTION, Template::new("i#{issuedAt}#{invoiceId}"));
+
+impl Stored for Invoice {
+    const PLACES: &'static [PlaceText] = &[OF_ORDER.text(), BY_ID.text(), OF_CUSTOMER.text()];
+
+    fn key(&self) -> Key {
+        OF_ORDER.key((&self.order_id,), (&self.invoice_id,))
+    }
+
+    fn index_keys(&self) -> Vec<Key> {
+        vec![
+            BY_ID.key((&self.invoice_id,), (&self.invoice_id,)),
+            OF_CUSTOMER.key((&self.customer_id,), (&self.issued_at, &self.invoice_id)),
+        ]
+    }
+}
+
+/// The invoice of an order.
+pub struct InvoiceOfOrder<'a> {
+    /// Which order.
+    pub order: &'a OrderId,
+}
+
+impl AccessPattern for InvoiceOfOrder<'_> {
+    type Item = Invoice;
+
+    const DECLARED: Declaration = Declaration {
+        number: 5,
+        question: "the invoice of an order",
+        place: OF_ORDER.text(),
+        entities: &[Invoice::TYPE],
+        consistency: Consistency::Strong,
+        direction: Direction::Ascending,
+        bound: Bound::One,
+    };
+
+    fn partition(&self) -> String {
+        OF_ORDER.partition.fill((self.order,))
+    }
+
+    fn range(&self) -> SortRange {
+        OF_ORDER.all()
+    }
+}
+
+/// An invoice by its id.
+pub struct InvoiceById<'a> {
+    /// Which invoice.
+    pub id: &'a InvoiceId,
+}
+
+impl AccessPattern for InvoiceById<'_> {
+    type Item = Invoice;
+
+    const DECLARED: Declaration = Declaration {
+        number: 7,
+        question: "an invoice by its id",
+        place: BY_ID.text(),
+        entities: &[Invoice::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::One,
+    };
+
+    fn partition(&self) -> String {
+        BY_ID.partition.fill((self.id,))
+    }
+
+    fn range(&self) -> SortRange {
+        SortRange::Exactly(BY_ID.sort.fill((self.id,)))
+    }
+}
+
+/// The payments of an invoice. They are a list inside it, so this reads what [`InvoiceById`] reads.
+pub struct PaymentsOfInvoice<'a> {
+    /// Which invoice.
+    pub invoice: &'a InvoiceId,
+}
+
+impl AccessPattern for PaymentsOfInvoice<'_> {
+    type Item = Invoice;
+
+    const DECLARED: Declaration =
+        Declaration { number: 8, question: "the payments of an invoice", ..InvoiceById::DECLARED };
+
+    fn partition(&self) -> String {
+        InvoiceById { id: self.invoice }.partition()
+    }
+
+    fn range(&self) -> SortRange {
+        InvoiceById { id: self.invoice }.range()
+    }
+}
+
+/// A customer's invoices, in order of time.
+pub struct InvoicesOfCustomer<'a> {
+    /// Whose.
+    pub customer: &'a CustomerId,
+    /// Issued when.
+    pub issued: TimeRange,
+}
+
+impl AccessPattern for InvoicesOfCustomer<'_> {
+    type Item = Invoice;
+
+    const DECLARED: Declaration = Declaration {
+        number: 9,
+        question: "the invoices of a customer in a range of time",
+        place: OF_CUSTOMER.text(),
+        entities: &[Invoice::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        OF_CUSTOMER.partition.fill((self.customer,))
+    }
+
+    fn range(&self) -> SortRange {
+        OF_CUSTOMER.within(&self.issued)
+    }
+}

@@ -1,0 +1,49 @@
+//! The layout: where each entity lies, and the access patterns that read it there.
+//!
+//! One file for each item collection. It opens with the table of its places; a place is declared once, and both the keys of
+//! what is written and the ranges of what is read are made from that declaration.
+
+mod customer;
+mod discount;
+mod gift_card;
+mod invoice;
+mod key;
+mod order;
+mod pattern;
+mod product;
+mod range;
+#[cfg(test)]
+mod tests;
+
+pub use customer::{CustomerById, InCustomer};
+pub use discount::DiscountByCode;
+pub use gift_card::{GiftCardByCode, InGiftCard};
+pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
+pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
+pub use order::{InOrder, OrderById, OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
+pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored};
+pub use product::{InProduct, ProductById, ProductsOfCategory};
+pub use range::SortRange;
+
+/// The attribute that tells an item's kind.
+pub const ENTITY_TYPE: &str = "EntityType";
+
+/// The attribute that DynamoDB's time to live reads: seconds since 1970.
+pub const EXPIRES_AT: &str = "expiresAt";
+
+/// Every access pattern, by number.
+pub const PATTERNS: &[Declaration] = &[
+    CustomerById::DECLARED,
+    ProductById::DECLARED,
+    OrderById::DECLARED,
+    ProductsOfOrder::DECLARED,
+    InvoiceOfOrder::DECLARED,
+    OrdersOfProduct::DECLARED,
+    InvoiceById::DECLARED,
+    PaymentsOfInvoice::DECLARED,
+    InvoicesOfCustomer::DECLARED,
+    ProductsOfCustomer::DECLARED,
+    ProductsOfCategory::DECLARED,
+    GiftCardByCode::DECLARED,
+    DiscountByCode::DECLARED,
+];

@@ -1,0 +1,87 @@
+//! What an access pattern declares.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::entity::Entity;
+
+use super::{Key, PlaceText, SortRange};
+
+/// An entity with its place in the table.
+pub trait Stored: Entity + Serialize + DeserializeOwned {
+    /// Its places: the table first, then the indexes it has an entry in.
+    const PLACES: &'static [PlaceText];
+
+    /// The key of the item itself.
+    fn key(&self) -> Key;
+
+    /// The keys of its index entries.
+    fn index_keys(&self) -> Vec<Key> {
+        Vec::new()
+    }
+}
+
+/// One question the table answers, and how.
+///
+/// The implementing type is named for the answer and holds what the question needs. Nothing reads the table any other way.
+pub trait AccessPattern {
+    /// What each item of the answer is read into.
+    type Item: DeserializeOwned;
+
+    /// The declaration, from which come the requests, the charts and the checks.
+    const DECLARED: Declaration;
+
+    /// The partition key to read.
+    fn partition(&self) -> String;
+
+    /// The sort keys to read.
+    fn range(&self) -> SortRange;
+}
+
+/// An access pattern as data.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration {
+    /// Its number in the documentation.
+    pub number: u8,
+    /// The question in plain words.
+    pub question: &'static str,
+    /// Where the answer lies. Where a pattern reads items of several kinds, the place of the first.
+    pub place: PlaceText,
+    /// The kinds of item in the answer.
+    pub entities: &'static [&'static str],
+    /// How fresh the answer is.
+    pub consistency: Consistency,
+    /// In which order the items come.
+    pub direction: Direction,
+    /// How much one read may bring.
+    pub bound: Bound,
+}
+
+/// How fresh a read is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consistency {
+    /// Every write that was acknowledged before is seen. Only the table offers it; twice the price.
+    Strong,
+    /// A write may be missing for a moment. All that an index offers.
+    Eventual,
+}
+
+/// The order of the items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the lowest sort key: the oldest first.
+    Ascending,
+    /// From the highest sort key: the newest first.
+    Descending,
+}
+
+/// The bound on one read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// At most one item.
+    One,
+    /// A whole item collection, which never holds more items than this.
+    Collection(u16),
+    /// A page of at most 100 items.
+    Page,
+}

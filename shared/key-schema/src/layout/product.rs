@@ -1,0 +1,152 @@
+//! A product's item collection: the product, its stock and its stats.
+//!
+//! | pattern | index | partition | sort |
+//! |---|---|---|---|
+//! | 2 [`ProductById`] | table | `p#{productId}` | all |
+//! | 14 [`ProductsOfCategory`] | GSI1 | `cat#{category}` | `p#{productId}` |
+
+use serde::{Deserialize, Serialize};
+
+use crate::entity::{Entity as _, Product, ProductStats, Stock};
+use crate::value::{Category, ProductId};
+
+use super::{
+    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
+};
+
+/// The partition of a product, in the table and in GSI1, and its position elsewhere.
+pub(super) const COLLECTION: Template<(ProductId,)> = Template::new("p#{productId}");
+
+const PRODUCT: Place<(ProductId,), (ProductId,)> = Place::table(COLLECTION, COLLECTION);
+const OF_CATEGORY: Place<(Category,), (ProductId,)> = Place::gsi1(Template::new("cat#{category}"), COLLECTION);
+const STOCK: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stock"));
+const STATS: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stats"));
+
+impl Stored for Product {
+    const PLACES: &'static [PlaceText] = &[PRODUCT.text(), OF_CATEGORY.text()];
+
+    fn key(&self) -> Key {
+        Self::key_of(&self.product_id)
+    }
+
+    fn index_keys(&self) -> Vec<Key> {
+        vec![OF_CATEGORY.key((&self.category,), (&self.product_id,))]
+    }
+}
+
+impl Product {
+    /// The key of a product.
+    pub fn key_of(product: &ProductId) -> Key {
+        PRODUCT.key((product,), (product,))
+    }
+}
+
+impl Stored for Stock {
+    const PLACES: &'static [PlaceText] = &[STOCK.text()];
+
+    fn key(&self) -> Key {
+        Self::key_of(&self.product_id)
+    }
+}
+
+impl Stock {
+    /// The key of a product's stock.
+    pub fn key_of(product: &ProductId) -> Key {
+        STOCK.key((product,), ())
+    }
+}
+
+impl Stored for ProductStats {
+    const PLACES: &'static [PlaceText] = &[STATS.text()];
+
+    fn key(&self) -> Key {
+        STATS.key((&self.product_id,), ())
+    }
+}
+
+/// An item of a product's collection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+pub enum InProduct {
+    /// The product.
+    Product(Product),
+    /// Its stock.
+    Stock(Stock),
+    /// What was sold.
+    ProductStats(ProductStats),
+    /// Something a newer version has put there.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A product with its stock and what was sold of it.
+pub struct ProductById<'a> {
+    /// Which product.
+    pub id: &'a ProductId,
+}
+
+impl ProductById<'_> {
+    /// Puts the items of the collection together; `None` unless product and stock are there.
+    pub fn assemble(items: Vec<InProduct>) -> Option<(Product, Stock, Option<ProductStats>)> {
+        let (mut product, mut stock, mut stats) = (None, None, None);
+        for item in items {
+            match item {
+                InProduct::Product(found) => product = Some(found),
+                InProduct::Stock(found) => stock = Some(found),
+                InProduct::ProductStats(found) => stats = Some(found),
+                InProduct::Unknown => {}
+            }
+        }
+        Some((product?, stock?, stats))
+    }
+}
+
+impl AccessPattern for ProductById<'_> {
+    type Item = InProduct;
+
+    const DECLARED: Declaration = Declaration {
+        number: 2,
+        question: "a product by id, with stock and stats",
+        place: PlaceText { sort: "", ..PRODUCT.text() },
+        entities: &[Product::TYPE, Stock::TYPE, ProductStats::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Collection(3),
+    };
+
+    fn partition(&self) -> String {
+        COLLECTION.fill((self.id,))
+    }
+
+    fn range(&self) -> SortRange {
+        SortRange::Whole
+    }
+}
+
+/// The products of a category, by product id.
+pub struct ProductsOfCategory<'a> {
+    /// Which category.
+    pub category: &'a Category,
+}
+
+impl AccessPattern for ProductsOfCategory<'_> {
+    type Item = Product;
+
+    const DECLARED: Declaration = Declaration {
+        number: 14,
+        question: "the products of a category",
+        place: OF_CATEGORY.text(),
+        entities: &[Product::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        OF_CATEGORY.partition.fill((self.category,))
+    }
+
+    fn range(&self) -> SortRange {
+        OF_CATEGORY.all()
+    }
+}

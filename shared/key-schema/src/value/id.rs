@@ -1,0 +1,186 @@
+//! Identifiers and codes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{Invalid, KeyPart};
+
+/// The namespace of every identifier that Till derives (UUIDv5, RFC 9562). Changing it changes every future order id, and
+/// with that forgets which requests were already answered.
+const NAMESPACE: Uuid = Uuid::from_u128(0x6f2d_9a57_1c0e_4b7b_9d51_7a1f_0c3e_5d42);
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $label:literal;)+) => {$(
+        $(#[$doc])*
+        ///
+        /// 1 to 64 characters of `[A-Za-z0-9_-]`, compared byte for byte.
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+        #[serde(try_from = "String")]
+        #[schema(value_type = String, pattern = "^[A-Za-z0-9_-]{1,64}$")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The identifier as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Invalid;
+
+            fn try_from(text: String) -> Result<Self, Invalid> {
+                let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+                if (1..=64).contains(&text.len()) && text.bytes().all(allowed) {
+                    Ok(Self(text))
+                } else {
+                    Err(Invalid::new(concat!($label, " must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")))
+                }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                Self::try_from(text.to_owned())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl KeyPart for $name {
+            fn write_to(&self, key: &mut String) {
+                key.push_str(&self.0);
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A customer: the `sub` of the customer's token.
+    CustomerId = "customerId";
+    /// A product.
+    ProductId = "productId";
+    /// An order. Derived from the request, see [`OrderId::of`].
+    OrderId = "orderId";
+    /// An invoice. Derived from its order, see [`InvoiceId::of`].
+    InvoiceId = "invoiceId";
+    /// A discount code.
+    DiscountCode = "discount code";
+    /// A gift card's code.
+    GiftCardCode = "gift card code";
+    /// A category of the catalogue, as a slug (`home-and-garden`).
+    Category = "category";
+}
+
+impl ProductId {
+    /// A new identifier, different from all others (UUIDv4).
+    pub fn random() -> Self {
+        Self(Uuid::new_v4().to_string())
+    }
+}
+
+impl OrderId {
+    /// The order that this request makes: UUIDv5 of customer and idempotency key.
+    ///
+    /// The identifier is a pure function of the request, so the same request, however often and by whatever way it arrives,
+    /// names the same order. A customer id holds no `#`, so no two pairs read alike.
+    pub fn of(customer: &CustomerId, key: &IdempotencyKey) -> Self {
+        let name = format!("{customer}#{}", key.as_str());
+        Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string())
+    }
+
+    /// A stable number for this order below `count`: the same on every machine and in every version.
+    pub fn spread(&self, count: u8) -> u8 {
+        let hash = Sha256::digest(self.0.as_bytes());
+        let number = u16::from_be_bytes([hash[0], hash[1]]) % u16::from(count.max(1));
+        number.to_le_bytes()[0]
+    }
+}
+
+impl InvoiceId {
+    /// The one invoice of an order.
+    pub fn of(order: &OrderId) -> Self {
+        Self(Uuid::new_v5(&NAMESPACE, format!("invoice#{order}").as_bytes()).to_string())
+    }
+}
+
+/// The value of an `Idempotency-Key` header: 1 to 255 printable ASCII characters, chosen by the client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for IdempotencyKey {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if (1..=255).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("Idempotency-Key must be 1 to 255 printable ASCII characters"))
+        }
+    }
+}
+
+/// What a request asked for, in 43 characters: SHA-256 of its canonical form, in base64url.
+///
+/// It tells a repeated request from another request under a reused key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestHash(String);
+
+impl RequestHash {
+    /// The hash of a request's canonical form.
+    pub fn of(canonical: &[u8]) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(Sha256::digest(canonical)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_id_that_could_leave_its_key_segment_is_refused() {
+        for text in ["", "a#b", "a b", "é", "a\n", &"x".repeat(65)] {
+            assert!(text.parse::<CustomerId>().is_err(), "{text:?}");
+        }
+        assert!("x".repeat(64).parse::<CustomerId>().is_ok());
+    }
+
+    #[test]
+    fn the_derivation_of_order_ids_never_changes() {
+        let customer: CustomerId = "ada".parse().expect("an id");
+        let key: IdempotencyKey = "first".parse().expect("a key");
+        assert_eq!(OrderId::of(&customer, &key).as_str(), "f5a05fc8-7a4b-5a4c-ae98-6b6c4d1a3ee0");
+    }
+
+    proptest! {
+        #[test]
+        fn different_requests_make_different_orders(
+            a in "[A-Za-z0-9_-]{1,8}", b in "[A-Za-z0-9_-]{1,8}", x in "[ -~]{1,8}", y in "[ -~]{1,8}",
+        ) {
+            let order = |customer: &str, key: &str| OrderId::of(&customer.parse().expect("an id"), &key.parse().expect("a key"));
+            prop_assert_eq!(order(&a, &x) == order(&b, &y), (a, x) == (b, y));
+        }
+    }
+}

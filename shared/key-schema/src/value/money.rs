@@ -1,0 +1,177 @@
+//! Money: whole minor units of a currency, never a float.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Invalid, Percent};
+
+/// The greatest amount: what a JSON number holds exactly in every client (2^53 - 1).
+const MOST: i64 = (1 << 53) - 1;
+
+/// An amount of money, in minor units (cents): never negative, at most 2^53 - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "Unchecked")]
+pub struct Money {
+    /// Minor units.
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991i64, example = 1999)]
+    amount: i64,
+    currency: Currency,
+}
+
+/// Money as it arrives.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    amount: i64,
+    currency: Currency,
+}
+
+impl TryFrom<Unchecked> for Money {
+    type Error = Invalid;
+
+    fn try_from(Unchecked { amount, currency }: Unchecked) -> Result<Self, Invalid> {
+        Self::new(amount, currency)
+            .ok_or_else(|| Invalid::new(format!("amount must be 0 to {MOST}, in minor units")))
+    }
+}
+
+impl Money {
+    /// `amount` minor units; `None` if negative or beyond 2^53 - 1.
+    pub fn new(amount: i64, currency: Currency) -> Option<Self> {
+        (0..=MOST).contains(&amount).then_some(Self { amount, currency })
+    }
+
+    /// Nothing, in a currency.
+    pub fn zero(currency: Currency) -> Self {
+        Self { amount: 0, currency }
+    }
+
+    /// Minor units.
+    pub fn amount(self) -> i64 {
+        self.amount
+    }
+
+    /// The currency.
+    pub fn currency(self) -> Currency {
+        self.currency
+    }
+
+    /// Whether the amount is zero.
+    pub fn is_zero(self) -> bool {
+        self.amount == 0
+    }
+
+    /// The sum; `None` beyond the greatest amount, or across currencies.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        (self.currency == other.currency).then(|| Self::new(self.amount + other.amount, self.currency))?
+    }
+
+    /// The difference; `None` below zero, or across currencies.
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        (self.currency == other.currency).then(|| Self::new(self.amount - other.amount, self.currency))?
+    }
+
+    /// So many times this; `None` beyond the greatest amount.
+    pub fn checked_mul(self, times: u32) -> Option<Self> {
+        Self::new(self.amount.checked_mul(times.into())?, self.currency)
+    }
+
+    /// This share of it, rounded half to even to the minor unit. Never more than the whole.
+    #[must_use]
+    pub fn percent(self, percent: Percent) -> Self {
+        // At most 2^53 x 100, which is below 2^63.
+        let hundredths = self.amount * i64::from(percent.get());
+        let (whole, rest) = (hundredths / 100, hundredths % 100);
+        let up = rest > 50 || (rest == 50 && whole % 2 == 1);
+        Self { amount: whole + i64::from(up), currency: self.currency }
+    }
+
+    /// The smaller of the two amounts; `None` across currencies.
+    pub fn checked_min(self, other: Self) -> Option<Self> {
+        (self.currency == other.currency).then(|| if self.amount <= other.amount { self } else { other })
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} (minor units)", self.amount, self.currency)
+    }
+}
+
+/// A currency: three capital letters, as in ISO 4217.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schema(value_type = String, pattern = "^[A-Z]{3}$", example = "EUR")]
+pub struct Currency([u8; 3]);
+
+impl TryFrom<String> for Currency {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        match <[u8; 3]>::try_from(text.as_bytes()) {
+            Ok(letters) if letters.iter().all(u8::is_ascii_uppercase) => Ok(Self(letters)),
+            _ => Err(Invalid::new("currency must be three capital letters, like EUR")),
+        }
+    }
+}
+
+impl From<Currency> for String {
+    fn from(currency: Currency) -> Self {
+        currency.0.map(char::from).iter().collect()
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|letter| write!(f, "{}", char::from(*letter)))
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn eur(amount: i64) -> Money {
+        Money::new(amount, Currency(*b"EUR")).expect("in range")
+    }
+
+    #[test]
+    fn half_a_cent_goes_to_the_even_neighbour() {
+        let half = Percent::try_from(50).expect("a percentage");
+        assert_eq!([1, 3, 5, 7].map(|amount| eur(amount).percent(half).amount()), [0, 2, 2, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_share_lies_within_half_a_unit_of_the_truth(amount in 0..=MOST, percent in 1i64..=100) {
+            let share = eur(amount).percent(Percent::try_from(percent).expect("a percentage")).amount();
+            let off = (i128::from(share) * 100 - i128::from(amount) * i128::from(percent)).abs();
+            prop_assert!(off <= 50 && share <= amount);
+        }
+
+        #[test]
+        fn what_is_added_can_be_taken_away(a in 0..MOST, b in 0..MOST) {
+            match eur(a).checked_add(eur(b)) {
+                Some(sum) => prop_assert_eq!(sum.checked_sub(eur(b)), Some(eur(a))),
+                None => prop_assert!(a + b > MOST),
+            }
+        }
+    }
+
+    #[test]
+    fn money_of_two_currencies_does_not_mix() {
+        let dollars = Money::zero(Currency(*b"USD"));
+        assert_eq!(eur(1).checked_add(dollars), None);
+        assert_eq!(eur(1).checked_sub(dollars), None);
+        assert_eq!(eur(1).checked_min(dollars), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! Small whole numbers with bounds.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Invalid, KeyPart};
+
+/// How many units of a product: 1 to 10,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "i64")]
+#[schema(value_type = u32, minimum = 1, maximum = 10_000)]
+pub struct Quantity(u32);
+
+/// A discount in per cent: 1 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "i64")]
+#[schema(value_type = u32, minimum = 1, maximum = 100)]
+pub struct Percent(u32);
+
+impl Quantity {
+    /// The number of units.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Percent {
+    /// Per cent, 1 to 100.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for Quantity {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        bounded(number, 10_000).map(Self).ok_or_else(|| Invalid::new("quantity must be 1 to 10000"))
+    }
+}
+
+impl TryFrom<i64> for Percent {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        bounded(number, 100).map(Self).ok_or_else(|| Invalid::new("percent must be 1 to 100"))
+    }
+}
+
+fn bounded(number: i64, most: u32) -> Option<u32> {
+    u32::try_from(number).ok().filter(|number| (1..=most).contains(number))
+}
+
+/// The number of a shard.
+impl KeyPart for u8 {
+    fn write_to(&self, key: &mut String) {
+        key.push_str(&self.to_string());
+    }
+}

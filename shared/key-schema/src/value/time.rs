@@ -1,0 +1,180 @@
+//! Moments and ranges of time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{RoundMode, TimestampRound, Unit};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Invalid, KeyPart};
+
+/// A moment, to the millisecond, in the years 0 to 9999.
+///
+/// It prints at one width, `2026-11-21T09:30:00.000Z`, so that the order of the texts is the order of the moments. A date
+/// without a time is midnight UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schema(value_type = String, format = "date-time", example = "2026-11-21T09:30:00.000Z")]
+pub struct Timestamp(jiff::Timestamp);
+
+impl Timestamp {
+    /// The present moment, of this machine's clock.
+    pub fn now() -> Self {
+        Self::rounded(jiff::Timestamp::now(), RoundMode::Floor)
+            .unwrap_or(Self(jiff::Timestamp::UNIX_EPOCH))
+    }
+
+    /// Milliseconds since 1970; `None` outside the years 0 to 9999.
+    pub fn from_millisecond(millisecond: i64) -> Option<Self> {
+        Self::rounded(jiff::Timestamp::from_millisecond(millisecond).ok()?, RoundMode::Floor)
+    }
+
+    /// Seconds since 1970, as DynamoDB's TTL counts them.
+    pub fn as_second(self) -> i64 {
+        self.0.as_second()
+    }
+
+    fn parse(text: &str, mode: RoundMode) -> Result<Self, Invalid> {
+        let moment = text
+            .parse::<jiff::Timestamp>()
+            .or_else(|_| text.parse::<Date>()?.to_zoned(TimeZone::UTC).map(|midnight| midnight.timestamp()));
+        moment
+            .ok()
+            .and_then(|moment| Self::rounded(moment, mode))
+            .ok_or_else(|| Invalid::new("a time must look like 2026-11-21T09:30:00Z or 2026-11-21"))
+    }
+
+    fn rounded(moment: jiff::Timestamp, mode: RoundMode) -> Option<Self> {
+        let moment = moment.round(TimestampRound::new().smallest(Unit::Millisecond).mode(mode)).ok()?;
+        (0..=9999).contains(&moment.to_zoned(TimeZone::UTC).year()).then_some(Self(moment))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.0)
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::parse(text, RoundMode::Floor)
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        text.parse()
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(moment: Timestamp) -> Self {
+        moment.to_string()
+    }
+}
+
+impl KeyPart for Timestamp {
+    fn write_to(&self, key: &mut String) {
+        use fmt::Write as _;
+        // Writing to a String cannot fail.
+        let _ = write!(key, "{self}");
+    }
+}
+
+/// The moments from `from` (inclusive) to `to` (exclusive); an absent end is open.
+///
+/// Half-open ranges meet without gap or overlap: January is from 1 January to 1 February, and holds the last millisecond of
+/// the 31st.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeRange {
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+}
+
+impl TimeRange {
+    /// The range between two ends as a client writes them.
+    ///
+    /// Ends finer than a millisecond are rounded up: stored moments are whole milliseconds, and `t >= end` holds for exactly
+    /// those that are not below the next whole one.
+    ///
+    /// # Errors
+    /// An end that is no time, or a range that ends before it begins.
+    pub fn parse(from: Option<&str>, to: Option<&str>) -> Result<Self, Invalid> {
+        let end = |text: Option<&str>| text.map(|text| Timestamp::parse(text, RoundMode::Ceil)).transpose();
+        let (from, to) = (end(from)?, end(to)?);
+        match (from, to) {
+            (Some(from), Some(to)) if from > to => Err(Invalid::new("from must not be after to")),
+            _ => Ok(Self { from, to }),
+        }
+    }
+
+    /// The first moment within.
+    pub fn from(&self) -> Option<&Timestamp> {
+        self.from.as_ref()
+    }
+
+    /// The first moment after it.
+    pub fn to(&self) -> Option<&Timestamp> {
+        self.to.as_ref()
+    }
+
+    /// Whether the moment lies within.
+    pub fn contains(&self, moment: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= moment) && self.to.is_none_or(|to| moment < to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    #[test]
+    fn every_way_to_write_a_moment_prints_the_same() {
+        for text in ["2026-11-21", "2026-11-21T00:00:00Z", "2026-11-21T01:00:00+01:00", "2026-11-21T00:00:00.0009Z"] {
+            assert_eq!(at(text).to_string(), "2026-11-21T00:00:00.000Z", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_moment_of_the_years_0_to_9999_is_refused() {
+        for text in ["", "yesterday", "2026-13-01", "-000001-01-01T00:00:00Z", "2026-11-21T00:00:00"] {
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn january_holds_the_last_millisecond_of_the_31st_and_nothing_of_february() {
+        let january = TimeRange::parse(Some("2026-01-01"), Some("2026-02-01")).expect("a range");
+        assert!(january.contains(at("2026-01-31T23:59:59.999Z")));
+        assert!(!january.contains(at("2026-02-01")));
+    }
+
+    #[test]
+    fn an_end_finer_than_a_millisecond_does_not_reach_back() {
+        let range = TimeRange::parse(Some("2026-01-01T00:00:00.0005Z"), None).expect("a range");
+        assert!(!range.contains(at("2026-01-01T00:00:00.000Z")));
+    }
+
+    proptest! {
+        #[test]
+        fn text_order_is_time_order_at_one_width(a in -62_167_219_200_000i64..253_402_207_200_000, b in -62_167_219_200_000i64..253_402_207_200_000) {
+            let (a, b) = (Timestamp::from_millisecond(a).expect("in range"), Timestamp::from_millisecond(b).expect("in range"));
+            prop_assert_eq!(a.to_string().cmp(&b.to_string()), a.cmp(&b));
+            prop_assert_eq!(a.to_string().len(), 24);
+            prop_assert_eq!(at(&a.to_string()), a);
+        }
+    }
+}
