@@ -1,1 +1,31 @@
-//! edge
+//! The HTTP edge: what every route has in common between API Gateway and its handler.
+//!
+//! A function crate declares a [`Route`], a `handle` and a [`Description`]; [`serve`] makes a Lambda of the first two. `handle`
+//! takes what the function may touch and a [`Request`], whose methods turn text into typed values or refuse it, and gives an
+//! [`Answer`]: a [`Reply`] or a [`Problem`].
+//!
+//! **Invariant: no status code and no problem is decided anywhere else, and nobody passes without the route's scope.**
+
+#![warn(missing_docs)]
+
+mod caller;
+mod describe;
+mod problem;
+mod query;
+mod reply;
+mod request;
+mod route;
+mod serve;
+mod telemetry;
+mod view;
+
+pub use caller::{Caller, Scope};
+pub use describe::{Description, open_api};
+pub use lambda_runtime::Error;
+pub use problem::{Kind, Problem};
+pub use query::Unfiltered;
+pub use reply::{Answer, Reply};
+pub use request::Request;
+pub use route::{Method, Route};
+pub use serve::{invoke, serve};
+pub use view::{CustomerStatsView, CustomerView, FlagView, OrderView, ProductStatsView, ProductView};

@@ -1,0 +1,98 @@
+//! The layout as Markdown: the charts in `docs/key-schema.md`, rendered from the code so that they cannot go stale.
+
+use crate::layout::{Bound, Consistency, Declaration, Direction, ENTITIES, Index, PATTERNS, PlaceText};
+
+/// The entity chart: the keys of every kind of item, in the table and in the indexes.
+pub fn entities() -> String {
+    let rows = ENTITIES.iter().map(|(entity, places)| {
+        let keys = [Index::Table, Index::Gsi1, Index::Gsi2].into_iter().flat_map(|index| keys_in(places, index));
+        [code(entity)].into_iter().chain(keys).collect()
+    });
+    table(&["entity", "PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK"], rows)
+}
+
+/// The pattern chart: every question the table answers, and how.
+pub fn patterns() -> String {
+    let columns = ["#", "question", "index", "partition", "sort", "entities", "consistency", "order", "bound"];
+    table(&columns, PATTERNS.iter().map(pattern))
+}
+
+fn pattern(declared: &Declaration) -> Vec<String> {
+    let Declaration { number, question, place, entities, consistency, direction, bound } = *declared;
+    vec![
+        number.to_string(),
+        question.to_owned(),
+        place.index.name().unwrap_or("table").to_owned(),
+        code(place.partition),
+        if place.sort.is_empty() { "all".to_owned() } else { code(place.sort) },
+        entities.iter().map(|entity| code(entity)).collect::<Vec<_>>().join(", "),
+        match consistency {
+            Consistency::Strong => "strong".to_owned(),
+            Consistency::Eventual => "eventual".to_owned(),
+        },
+        match direction {
+            Direction::Ascending => "ascending".to_owned(),
+            Direction::Descending => "descending".to_owned(),
+        },
+        match bound {
+            Bound::One => "one item".to_owned(),
+            Bound::Collection(most) => format!("at most {most} items"),
+            Bound::Page => "a page".to_owned(),
+        },
+    ]
+}
+
+fn keys_in(places: &[PlaceText], index: Index) -> [String; 2] {
+    match places.iter().find(|place| place.index == index) {
+        Some(place) => [code(place.partition), code(place.sort)],
+        None => [String::new(), String::new()],
+    }
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head = row(&columns.iter().map(|&column| column.to_owned()).collect::<Vec<_>>());
+    let rule = format!("|{}\n", "---|".repeat(columns.len()));
+    rows.fold(head + &rule, |table, cells| table + &row(&cells))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use std::{env, fs};
+
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/key-schema.md");
+
+    /// The text with what stands between a chart's markers replaced.
+    fn with_chart(text: &str, name: &str, chart: &str) -> String {
+        let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
+        let (before, rest) = text.split_once(&open).expect("the chart's first marker");
+        let (_, after) = rest.split_once(&close).expect("the chart's last marker");
+        format!("{before}{open}\n\n{chart}\n{close}{after}")
+    }
+
+    #[test]
+    fn the_charts_in_the_documentation_are_those_of_the_code() {
+        let written = fs::read_to_string(FILE).expect("docs/key-schema.md");
+        let charts = with_chart(&written, "entities", &super::entities());
+        let current = with_chart(&charts, "patterns", &super::patterns());
+        if env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
+            fs::write(FILE, &current).expect("docs/key-schema.md is writable");
+            return;
+        }
+        assert!(written == current, "docs/key-schema.md is stale: UPDATE_DOCS=1 cargo test -p key-schema");
+    }
+
+    #[test]
+    fn no_cell_breaks_its_row() {
+        for chart in [super::entities(), super::patterns()] {
+            let columns: Vec<_> = chart.lines().map(|line| line.matches('|').count()).collect();
+            assert!(columns.iter().all(|count| *count == columns[0]), "{chart}");
+        }
+    }
+}

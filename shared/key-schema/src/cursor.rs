@@ -3,7 +3,7 @@
 //! A cursor holds the sort key of the last item read and nothing else. The partition is rebuilt from the request, so no
 //! cursor can be used to read another's data. A checksum over pattern, partition and position tells a cursor of this list
 //! from a broken one and from one of another list. It is no secret and protects nothing: whoever forges one learns what he
-//! could have asked for anyway.
+//! could have asked for anyway. What DynamoDB would refuse is refused here, so a forged one is a client's error too.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,6 +13,9 @@ use crate::layout::AccessPattern;
 use crate::value::Invalid;
 
 const CHECKSUM: usize = 6;
+
+/// Sort keys have at most 1,024 bytes; the range that goes on after one is a byte longer than it.
+const LONGEST: usize = 1024;
 
 /// The cursor for a client that has read this pattern up to `position`, a sort key.
 pub fn seal<P: AccessPattern>(pattern: &P, position: &str) -> String {
@@ -30,7 +33,11 @@ pub fn open<P: AccessPattern>(pattern: &P, cursor: &str) -> Result<String, Inval
         let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
         let (sum, position) = bytes.split_at_checked(CHECKSUM)?;
         let position = str::from_utf8(position).ok()?;
-        let ours = sum == checksum(pattern, position) && pattern.range().contains(position);
+        let a_key = position.len() < LONGEST && position.bytes().all(|byte| byte.is_ascii_graphic());
+        let ours = sum == checksum(pattern, position)
+            && a_key
+            && pattern.range().contains(position)
+            && !pattern.rest(position).is_empty();
         ours.then(|| position.to_owned())
     };
     position().ok_or_else(|| Invalid::new("cursor must be the `next` of an earlier page of this list and range"))
@@ -46,4 +53,104 @@ fn checksum<P: AccessPattern>(pattern: &P, position: &str) -> [u8; CHECKSUM] {
     let mut sum = [0; CHECKSUM];
     sum.copy_from_slice(&hash.finalize()[..CHECKSUM]);
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+    use crate::layout::{InvoicesOfCustomer, OrderById, ProductsOfCustomer, ProductsOfOrder};
+    use crate::value::{CustomerId, OrderId, TimeRange};
+    use proptest::prelude::*;
+
+    fn customer(id: &str) -> CustomerId {
+        id.parse().expect("an id")
+    }
+
+    fn range(from: &str, to: &str) -> TimeRange {
+        TimeRange::parse(Some(from), Some(to)).expect("a range")
+    }
+
+    /// A position among invoices of the year 2026.
+    fn any_position() -> impl Strategy<Value = String> {
+        (1..=12_u8, "[A-Za-z0-9_-]{1,64}").prop_map(|(month, id)| format!("i#2026-{month:02}-21T09:30:00.000Z#{id}"))
+    }
+
+    proptest! {
+        #[test]
+        fn an_opened_cursor_holds_the_position_it_was_sealed_with(position in any_position()) {
+            let ada = customer("ada");
+            for issued in [TimeRange::default(), range("2026-01-01", "2027-01-01")] {
+                let pattern = InvoicesOfCustomer { customer: &ada, issued };
+                prop_assert_eq!(open(&pattern, &seal(&pattern, &position)), Ok(position.clone()));
+            }
+        }
+
+        #[test]
+        fn a_cursor_with_another_character_is_refused(
+            position in any_position(), at in any::<prop::sample::Index>(), other in "[A-Za-z0-9_-]",
+        ) {
+            let ada = customer("ada");
+            let pattern = InvoicesOfCustomer { customer: &ada, issued: TimeRange::default() };
+            let mut cursor = seal(&pattern, &position);
+            let at = at.index(cursor.len());
+            prop_assume!(cursor[at..=at] != other);
+            cursor.replace_range(at..=at, &other);
+            prop_assert!(open(&pattern, &cursor).is_err());
+        }
+
+        #[test]
+        fn a_cursor_of_another_list_is_refused(position in any_position(), id in "[A-Za-z0-9_-]{1,8}") {
+            let (ada, other) = (customer("ada"), customer(&id));
+            prop_assume!(ada != other);
+            let invoices = |customer| InvoicesOfCustomer { customer, issued: TimeRange::default() };
+            let products = ProductsOfCustomer { customer: &ada, placed: TimeRange::default() };
+            let cursor = seal(&invoices(&ada), &position);
+            prop_assert!(open(&invoices(&other), &cursor).is_err());
+            prop_assert!(open(&products, &cursor).is_err());
+            prop_assert!(open(&products, &seal(&products, &position)).is_err(), "no product lies there");
+        }
+
+        #[test]
+        fn whatever_a_client_sends_is_a_position_or_an_error(cursor in any::<String>(), position in any::<String>()) {
+            let (ada, order) = (customer("ada"), "first".parse::<OrderId>().expect("an id"));
+            let pattern = InvoicesOfCustomer { customer: &ada, issued: TimeRange::default() };
+            prop_assert!(open(&pattern, &cursor).is_err());
+            // The checksum is no secret, so a client can seal anything.
+            let whole = OrderById { id: &order };
+            if let Ok(opened) = open(&whole, &seal(&whole, &position)) {
+                prop_assert!(opened == position && !whole.rest(&position).is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn a_cursor_of_another_pattern_over_the_same_partition_is_refused() {
+        let order = "first".parse().expect("an id");
+        let cursor = seal(&OrderById { id: &order }, "p#teapot");
+        assert!(open(&OrderById { id: &order }, &cursor).is_ok());
+        assert!(open(&ProductsOfOrder { order: &order }, &cursor).is_err());
+    }
+
+    #[test]
+    fn a_position_outside_the_range_is_refused() {
+        let ada = customer("ada");
+        let january = InvoicesOfCustomer { customer: &ada, issued: range("2026-01-01", "2026-02-01") };
+        let opens = |position: &str| open(&january, &seal(&january, position)).is_ok();
+        assert!(opens("i#2026-01-31T23:59:59.999Z#a"));
+        for position in ["", "i#", "i#2025-12-31T23:59:59.999Z#a", "i#2026-02-01T00:00:00.000Z#a", "p#2026-01-31T00:00:00.000Z#a"] {
+            assert!(!opens(position), "{position}");
+        }
+    }
+
+    #[test]
+    fn a_forged_position_that_dynamodb_would_refuse_is_refused_here() {
+        let ada = customer("ada");
+        let january = InvoicesOfCustomer { customer: &ada, issued: range("2026-01-01", "2026-02-01") };
+        let opens = |position: &str| open(&january, &seal(&january, position)).is_ok();
+        assert!(!opens("i#2026-02-01T00:00:00.000Z#"), "nothing is left after the end");
+        assert!(!opens(&format!("i#2026-01-02#{}", "a".repeat(1024))), "no key is so long");
+        assert!(!opens("i#2026-01-02#é"), "no key holds such a character");
+    }
 }

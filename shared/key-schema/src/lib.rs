@@ -11,6 +11,8 @@
 //! **Invariant: no other crate spells a key.** Within this one each partition and each sort key is spelled in exactly one
 //! [`Template`](layout::Template), which writing fills in and reading fills in part, so that the two cannot drift.
 
+#![warn(missing_docs)]
+
 pub mod chart;
 pub mod cursor;
 pub mod entity;

@@ -1,1 +1,21 @@
-//! ordering
+//! Placing an order: one code path, whoever asks.
+//!
+//! - [`Basket`]: what a customer asks for, checked against the limits of one transaction.
+//! - [`Quote`]: what it costs and who pays what. Pure arithmetic.
+//! - [`Orders::place`]: reads, quotes and commits, as often as it takes within its budget.
+//!
+//! **Invariant: an order is placed whole or not at all, and once.** Everything it writes is one transaction, whose first
+//! condition is that the order, whose id is a function of the request, is not there yet.
+
+#![warn(missing_docs)]
+
+mod basket;
+mod place;
+mod quote;
+mod rejection;
+mod transaction;
+
+pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
+pub use place::{Orders, PlaceOrder, Placement};
+pub use quote::{Found, Quote};
+pub use rejection::Rejection;

@@ -44,4 +44,10 @@ impl Discount {
         let asked = |code: &Self| (code.percent, code.from, code.to, code.max_uses);
         asked(self) == asked(other)
     }
+
+    /// The code as it was when it was made.
+    #[must_use]
+    pub fn as_created(&self) -> Self {
+        Self { uses: 0, ..self.clone() }
+    }
 }

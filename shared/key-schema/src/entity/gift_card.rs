@@ -19,6 +19,19 @@ pub struct GiftCard {
     pub created_at: Timestamp,
 }
 
+impl GiftCard {
+    /// Whether `other` was made by the same request.
+    pub fn is_same_request(&self, other: &Self) -> bool {
+        self.initial == other.initial
+    }
+
+    /// The card as it was when it was made.
+    #[must_use]
+    pub fn as_created(&self) -> Self {
+        Self { balance: self.initial, ..self.clone() }
+    }
+}
+
 /// What one order took off a gift card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -25,7 +25,12 @@ macro_rules! entities {
         impl Entity for $entity {
             const TYPE: &'static str = $name;
         }
-    )+};
+    )+
+
+    /// The name of every kind, for the test that each has a place.
+    #[cfg(test)]
+    pub(crate) const TYPES: &[&str] = &[$($name),+];
+    };
 }
 
 entities! {

@@ -24,7 +24,10 @@ impl<Parts> Clone for Template<Parts> {
 impl<Parts> Copy for Template<Parts> {}
 
 impl<Parts: Count> Template<Parts> {
-    /// A template with one placeholder for each of `Parts`; any other number does not compile.
+    /// A template with one placeholder for each of `Parts`.
+    ///
+    /// # Panics
+    /// With any other number. All templates are constants, where that does not compile.
     pub const fn new(text: &'static str) -> Self {
         let (bytes, mut at, mut placeholders) = (text.as_bytes(), 0, 0);
         while at < bytes.len() {
@@ -73,7 +76,7 @@ pub trait Count {
 /// References to the first parts of a template, none and all included.
 pub trait LeadingOf<Parts> {
     /// Calls `write` with each, in order.
-    fn each(&self, write: &mut dyn FnMut(&dyn KeyPart));
+    fn each(self, write: &mut dyn FnMut(&dyn KeyPart));
 }
 
 /// References to all parts of a template.
@@ -94,9 +97,9 @@ macro_rules! leading {
         impl<$($part: KeyPart,)*> LeadingOf<($($part,)*)> for ($(&$given,)*) {
             #[allow(non_snake_case, reason = "the parts are named as their types")]
             #[allow(unused_variables, reason = "no part at all is a prefix too")]
-            fn each(&self, write: &mut dyn FnMut(&dyn KeyPart)) {
+            fn each(self, write: &mut dyn FnMut(&dyn KeyPart)) {
                 let ($($given,)*) = self;
-                $(write(*$given);)*
+                $(write($given);)*
             }
         }
     )+};
@@ -207,24 +210,27 @@ where
 {
     /// All positions.
     pub(super) fn all(&self) -> SortRange {
-        SortRange::BeginsWith(self.sort.prefix(()))
+        let prefix = self.sort.prefix(());
+        // DynamoDB refuses an empty string in a key condition.
+        if prefix.is_empty() { SortRange::Whole } else { SortRange::BeginsWith(prefix) }
     }
 
     /// The positions within a range of time, where time comes first.
     ///
     /// Both ends are prefixes that no whole key equals, so `BETWEEN`, which holds both of its ends, is exactly half-open
-    /// here: every key of the moment `to` sorts after the bare prefix.
+    /// here: every key of the moment `to` sorts after the bare prefix. An open end is still an end: nothing that is not
+    /// sorted by time lies within, in particular not the profile's `o#~` among a customer's orders.
     pub(super) fn within(&self, range: &TimeRange) -> SortRange
     where
         for<'a> (&'a Timestamp,): LeadingOf<Sort>,
     {
-        let prefix = self.sort.prefix(());
-        match (range.from(), range.to()) {
-            (None, None) => SortRange::BeginsWith(prefix),
-            (from, to) => SortRange::Between {
-                low: from.map_or(prefix.clone(), |from| self.sort.prefix((from,))),
-                high: to.map_or(prefix + SortRange::LAST, |to| self.sort.prefix((to,))),
-            },
+        let end = |moment: Option<&Timestamp>, open: &str| match moment {
+            Some(moment) => self.sort.prefix((moment,)),
+            None => self.sort.prefix(()) + open,
+        };
+        SortRange::Between {
+            low: end(range.from(), SortRange::FIRST),
+            high: end(range.to(), SortRange::AFTER_DIGITS),
         }
     }
 }
@@ -238,4 +244,24 @@ pub struct Key {
     pub partition: String,
     /// The sort key.
     pub sort: String,
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+    use crate::value::{CustomerId, OrderId};
+
+    #[test]
+    fn an_open_range_of_time_leaves_out_what_is_not_sorted_by_time() {
+        const ORDERS: Place<(CustomerId,), (Timestamp, OrderId)> =
+            Place::gsi2(Template::new("c#{customerId}"), Template::new("o#{placedAt}#{orderId}"));
+        let since = TimeRange::parse(Some("2026-01-01"), None).expect("a range");
+        for range in [ORDERS.within(&TimeRange::default()), ORDERS.within(&since)] {
+            assert!(range.contains("o#2026-11-21T09:30:00.000Z#first"));
+            assert!(!range.contains("o#~"), "the profile");
+            assert!(!range.contains("p#2026-11-21T09:30:00.000Z#first#teapot"), "a line");
+        }
+    }
 }

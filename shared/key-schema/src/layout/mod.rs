@@ -25,11 +25,28 @@ pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Sto
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
 
+use crate::entity::{
+    Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem,
+    Product, ProductStats, Stock, UsernameClaim,
+};
+
+macro_rules! stored {
+    ($($entity:ident)+) => { &[$((<$entity as Entity>::TYPE, <$entity as Stored>::PLACES)),+] };
+}
+
 /// The attribute that tells an item's kind.
 pub const ENTITY_TYPE: &str = "EntityType";
 
 /// The attribute that DynamoDB's time to live reads: seconds since 1970.
 pub const EXPIRES_AT: &str = "expiresAt";
+
+/// Every stored entity, with its places.
+pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
+    Customer CustomerStats EmailClaim UsernameClaim
+    Product Stock ProductStats
+    Order OrderItem Invoice OrderFlag
+    Discount GiftCard GiftCardEntry
+];
 
 /// Every access pattern, by number.
 pub const PATTERNS: &[Declaration] = &[

@@ -36,6 +36,14 @@ pub trait AccessPattern {
 
     /// The sort keys to read.
     fn range(&self) -> SortRange;
+
+    /// The sort keys left to read for whoever has come to `position`.
+    fn rest(&self, position: &str) -> SortRange {
+        match Self::DECLARED.direction {
+            Direction::Ascending => self.range().after(position),
+            Direction::Descending => self.range().before(position),
+        }
+    }
 }
 
 /// An access pattern as data.

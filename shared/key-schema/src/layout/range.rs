@@ -20,9 +20,11 @@ pub enum SortRange {
 
 impl SortRange {
     /// Sorts after every character that a key holds.
-    pub(super) const LAST: &str = "~";
+    const LAST: &str = "~";
+    /// Sorts after every digit, and so after every moment.
+    pub(super) const AFTER_DIGITS: &str = ":";
     /// Sorts before every character that a key holds.
-    const FIRST: &str = " ";
+    pub(super) const FIRST: &str = " ";
 
     /// Whether the key lies within.
     pub fn contains(&self, key: &str) -> bool {
@@ -32,6 +34,11 @@ impl SortRange {
             Self::BeginsWith(prefix) => key.starts_with(prefix),
             Self::Between { low, high } => (low.as_str()..=high.as_str()).contains(&key),
         }
+    }
+
+    /// Whether no key can lie within. DynamoDB refuses such a range instead of answering it with nothing.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Between { low, high } if low > high)
     }
 
     /// What is left of an ascending walk that has read up to `position`.
@@ -73,6 +80,14 @@ mod tests {
     use super::*;
     use proptest::collection::btree_set;
     use proptest::prelude::*;
+
+    #[test]
+    fn both_ends_of_between_lie_within_as_in_dynamodb() {
+        let between = |low: &str, high: &str| SortRange::Between { low: low.to_owned(), high: high.to_owned() };
+        assert!(["b", "c", "d"].iter().all(|key| between("b", "d").contains(key)));
+        assert!(["a", "b ", "da"].iter().all(|key| !between("b", "b").contains(key)));
+        assert!(!between("b", "b").is_empty() && between("b ", "b").is_empty());
+    }
 
     proptest! {
         #[test]

@@ -4,6 +4,7 @@ mod contact;
 mod id;
 mod money;
 mod number;
+mod text;
 mod time;
 
 pub use contact::{EmailAddress, Username};
@@ -12,6 +13,7 @@ pub use id::{
 };
 pub use money::{Currency, Money};
 pub use number::{Percent, Quantity};
+pub use text::{Description, Name};
 pub use time::{TimeRange, Timestamp};
 
 /// Text or a number that is not the value it was taken for. Its message is fit for a client: it says what is allowed.

@@ -90,7 +90,7 @@ impl Money {
 
     /// The smaller of the two amounts; `None` across currencies.
     pub fn checked_min(self, other: Self) -> Option<Self> {
-        (self.currency == other.currency).then(|| if self.amount <= other.amount { self } else { other })
+        (self.currency == other.currency).then_some(if self.amount <= other.amount { self } else { other })
     }
 }
 
@@ -137,6 +137,8 @@ impl fmt::Debug for Currency {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
     use super::*;
     use proptest::prelude::*;
 

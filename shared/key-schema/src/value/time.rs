@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, TimestampRound, Unit};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::{Invalid, KeyPart};
 
@@ -38,9 +38,12 @@ impl Timestamp {
     }
 
     fn parse(text: &str, mode: RoundMode) -> Result<Self, Invalid> {
-        let moment = text
-            .parse::<jiff::Timestamp>()
-            .or_else(|_| text.parse::<Date>()?.to_zoned(TimeZone::UTC).map(|midnight| midnight.timestamp()));
+        let moment = if text.len() == "2026-11-21".len() {
+            text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|midnight| midnight.timestamp())
+        } else {
+            // Not a date: parsed as one, a time without an offset would silently become midnight.
+            text.parse()
+        };
         moment
             .ok()
             .and_then(|moment| Self::rounded(moment, mode))
@@ -93,10 +96,32 @@ impl KeyPart for Timestamp {
 ///
 /// Half-open ranges meet without gap or overlap: January is from 1 January to 1 February, and holds the last millisecond of
 /// the 31st.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoParams)]
+#[serde(try_from = "Ends")]
+#[into_params(parameter_in = Query)]
 pub struct TimeRange {
+    /// From this moment on. A date is midnight UTC.
+    #[param(value_type = Option<String>, example = "2026-01-01")]
     from: Option<Timestamp>,
+    /// Until before this moment. A date is midnight UTC.
+    #[param(value_type = Option<String>, example = "2026-02-01")]
     to: Option<Timestamp>,
+}
+
+/// The ends of a range as they arrive.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ends {
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl TryFrom<Ends> for TimeRange {
+    type Error = Invalid;
+
+    fn try_from(Ends { from, to }: Ends) -> Result<Self, Invalid> {
+        Self::parse(from.as_deref(), to.as_deref())
+    }
 }
 
 impl TimeRange {
@@ -134,6 +159,8 @@ impl TimeRange {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
     use super::*;
     use proptest::prelude::*;
 
@@ -150,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_is_no_moment_of_the_years_0_to_9999_is_refused() {
-        for text in ["", "yesterday", "2026-13-01", "-000001-01-01T00:00:00Z", "2026-11-21T00:00:00"] {
+        for text in ["", "yesterday", "2026-13-01", "-000001-01-01T00:00:00Z", "2026-11-21T09:30:00"] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
         }
     }

@@ -1,0 +1,80 @@
+//! `POST /customers`: signs a customer up.
+
+use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
+use key_schema::value::{CustomerId, EmailAddress, Name, Timestamp, Username};
+use serde::Deserialize;
+use table::{Cause, Transaction, Writer, read_item};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("/customers", Scope::Shop);
+
+/// A sign-up.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SignUp {
+    username: Username,
+    email: EmailAddress,
+    name: Name,
+    /// The token's `sub` if absent; only an admin may name another.
+    customer_id: Option<CustomerId>,
+}
+
+/// Profile and claims are one transaction, so no name is ever claimed for nobody. A sign-up that is sent again, also one whose
+/// answer was lost, is answered as before.
+pub async fn handle(table: Writer, request: Request) -> Answer {
+    let caller = request.caller()?;
+    let sign_up: SignUp = request.json()?;
+    let customer_id = sign_up.customer_id.unwrap_or_else(|| caller.id.clone());
+    if !caller.may_see(&customer_id) {
+        return Err(Problem::new(Kind::Forbidden, "Only an admin may sign up somebody else."));
+    }
+
+    let customer = Customer {
+        customer_id: customer_id.clone(),
+        username: sign_up.username.clone(),
+        email: sign_up.email.clone(),
+        name: sign_up.name.into(),
+        created_at: Timestamp::now(),
+        version: 1,
+    };
+    let mut transaction = Transaction::default();
+    transaction.put_new(&customer)?;
+    transaction.put_new(&UsernameClaim { username: sign_up.username, customer_id: customer_id.clone() })?;
+    transaction.put_new(&EmailClaim { email: sign_up.email, customer_id })?;
+
+    match table.commit(transaction, request.budget()).await? {
+        Ok(()) => created(customer, false),
+        Err(causes) => refuse(&customer, causes),
+    }
+}
+
+/// The profile's condition speaks first: whose profile is there finds his own claims too.
+fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer {
+    let mut causes = causes.into_iter();
+    if let Some(Cause::Condition(Some(item))) = causes.next() {
+        let existing: Customer = read_item(item)?;
+        return if existing.is_same_sign_up(customer) {
+            created(existing, true)
+        } else {
+            Err(Problem::already_exists("customer"))
+        };
+    }
+    match causes.next() {
+        Some(Cause::Condition(_)) => Err(Problem::new(Kind::UsernameTaken, "Choose another username.")),
+        _ => Err(Problem::new(Kind::EmailTaken, "This address belongs to a customer.")),
+    }
+}
+
+fn created(customer: Customer, replayed: bool) -> Answer {
+    let (location, version) = (format!("/customers/{}", customer.customer_id), customer.version);
+    Ok(Reply::created(location, &CustomerView::new(customer, None))?.etag(version).replayed(replayed))
+}
+
+pub fn describe() -> Description {
+    ROUTE.describe("Sign up a customer.").accepts::<SignUp>().creates::<CustomerView>().refuses(&[
+        Kind::UsernameTaken,
+        Kind::EmailTaken,
+        Kind::AlreadyExists,
+    ])
+}

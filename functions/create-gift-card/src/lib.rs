@@ -1,0 +1,40 @@
+//! `POST /gift-cards`: makes a gift card.
+
+use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use key_schema::entity::GiftCard;
+use key_schema::value::{GiftCardCode, Money, Timestamp};
+use serde::Deserialize;
+use table::{Put, Writer};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin);
+
+/// A new gift card.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewGiftCard {
+    code: GiftCardCode,
+    balance: Money,
+}
+
+pub async fn handle(table: Writer, request: Request) -> Answer {
+    let new: NewGiftCard = request.json()?;
+    if new.balance.is_zero() {
+        return Err(Problem::new(Kind::Validation, "balance.amount: must be at least 1"));
+    }
+
+    let card =
+        GiftCard { code: new.code, balance: new.balance, initial: new.balance, created_at: Timestamp::now() };
+    let location = format!("/gift-cards/{}", card.code);
+    match table.put_new(&card).await? {
+        Put::New => Reply::created(location, &card),
+        Put::Exists(existing) if existing.is_same_request(&card) => {
+            Ok(Reply::created(location, &existing.as_created())?.replayed(true))
+        }
+        Put::Exists(_) => Err(Problem::already_exists("gift card")),
+    }
+}
+
+pub fn describe() -> Description {
+    ROUTE.describe("Make a gift card.").accepts::<NewGiftCard>().creates::<GiftCard>().refuses(&[Kind::AlreadyExists])
+}

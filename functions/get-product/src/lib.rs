@@ -1,0 +1,20 @@
+//! `GET /products/{productId}`: a product, with its stock and what was sold of it.
+
+use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use key_schema::layout::ProductById;
+use table::Reader;
+
+pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public);
+
+pub async fn handle(table: Reader, request: Request) -> Answer {
+    let id = request.path("productId")?;
+    let items = table.collection(&ProductById { id: &id }).await?;
+
+    let (product, stock, stats) = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    let version = product.version;
+    Ok(Reply::ok(&ProductView::new(product, &stock, stats))?.etag(version))
+}
+
+pub fn describe() -> Description {
+    ROUTE.describe("A product.").answers::<ProductView>().refuses(&[Kind::NotFound])
+}

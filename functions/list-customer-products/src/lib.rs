@@ -1,0 +1,22 @@
+//! `GET /customers/{customerId}/products`: the products a customer ordered in a range of time.
+
+use edge::{Answer, Description, Kind, Reply, Request, Route, Scope};
+use key_schema::entity::OrderItem;
+use key_schema::layout::ProductsOfCustomer;
+use key_schema::value::TimeRange;
+use table::Reader;
+
+pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::Shop);
+
+pub async fn handle(table: Reader, request: Request) -> Answer {
+    let customer = request.own_customer()?;
+    let (placed, page) = request.list()?;
+    Reply::ok(&table.page(&ProductsOfCustomer { customer: &customer, placed }, &page).await?)
+}
+
+pub fn describe() -> Description {
+    ROUTE
+        .describe("The products a customer ordered in a range of time, oldest first: the line of each.")
+        .lists::<TimeRange, OrderItem>()
+        .refuses(&[Kind::NotFound])
+}

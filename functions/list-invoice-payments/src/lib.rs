@@ -1,0 +1,26 @@
+//! `GET /invoices/{invoiceId}/payments`: the payments of an invoice.
+
+use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope, Unfiltered};
+use key_schema::entity::Payment;
+use key_schema::layout::PaymentsOfInvoice;
+use table::{Page, Reader};
+
+pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop);
+
+/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them.
+pub async fn handle(table: Reader, request: Request) -> Answer {
+    let id = request.path("invoiceId")?;
+    let invoice = table.one(&PaymentsOfInvoice { invoice: &id }).await?;
+
+    let caller = request.caller()?;
+    match invoice {
+        Some(invoice) if caller.may_see(&invoice.customer_id) => {
+            Reply::ok(&Page { items: invoice.payments, next: None })
+        }
+        _ => Err(Problem::not_found("invoice")),
+    }
+}
+
+pub fn describe() -> Description {
+    ROUTE.describe("The payments of an invoice.").lists::<Unfiltered, Payment>().refuses(&[Kind::NotFound])
+}

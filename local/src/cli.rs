@@ -1,0 +1,130 @@
+//! The command line of `local`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use local::{Options, Stack, Template, demo, functions};
+use tokio::signal;
+
+/// Replaces the embedded DynamoDB, under the name that the AWS SDKs know.
+const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+
+/// Till on your laptop: the real functions behind an HTTP gateway, over an embedded DynamoDB.
+#[derive(Parser)]
+#[command(name = "local")]
+pub(crate) struct Arguments {
+    /// The gateway's port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 3000)]
+    port: u16,
+
+    /// `DynamoDB`'s port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    dynamodb_port: u16,
+
+    /// Keep the table and the tokens' secret in this directory [default: in memory]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// Start without the demo shop
+    #[arg(long)]
+    empty: bool,
+
+    /// Print where it listens, and only warnings after that
+    #[arg(long)]
+    pub(crate) quiet: bool,
+
+    /// Routes, scopes and the table [default: template.yaml of this workspace or this directory]
+    #[arg(long, value_name = "PATH")]
+    template: Option<PathBuf>,
+}
+
+/// Starts the stack, says where it is, and serves until it is told to stop.
+pub(crate) async fn run(arguments: Arguments) -> Result<()> {
+    // Before anything starts, so that an early Ctrl-C is not lost.
+    let stop = stop_signal()?;
+
+    let stack = Stack::start(options(&arguments)?, functions::functions).await?;
+    if !arguments.empty {
+        demo::create(&stack).await?;
+    }
+    announce(&stack, &arguments)?;
+    stop.await;
+    stack.shutdown().await
+}
+
+fn options(arguments: &Arguments) -> Result<Options> {
+    let path = arguments.template.clone().unwrap_or_else(default_template);
+    let name = path.display();
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {name}: name the template with --template"))?;
+    let template = Template::parse(&text).with_context(|| name.to_string())?;
+
+    let dynamodb_endpoint = std::env::var(DYNAMODB_ENDPOINT).ok().filter(|url| !url.is_empty());
+    if let (Some(_), Some(url)) = (&arguments.data, &dynamodb_endpoint) {
+        bail!("--data is for the embedded DynamoDB, and {DYNAMODB_ENDPOINT} asks for {url}: choose one of them");
+    }
+    Ok(Options {
+        port: arguments.port,
+        dynamodb_port: arguments.dynamodb_port,
+        data: arguments.data.clone(),
+        dynamodb_endpoint,
+        ..Options::new(template)
+    })
+}
+
+/// The template beside the workspace this was built in, if that is still there.
+fn default_template() -> PathBuf {
+    let of_workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../template.yaml");
+    of_workspace.canonicalize().unwrap_or_else(|_| PathBuf::from("template.yaml"))
+}
+
+fn announce(stack: &Stack, arguments: &Arguments) -> Result<()> {
+    let mut text = format!("listening on {}\n", stack.url());
+    if !arguments.quiet {
+        text.push_str(&welcome(stack, arguments)?);
+    }
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+fn welcome(stack: &Stack, arguments: &Arguments) -> Result<String> {
+    let url = stack.url();
+    let token = stack.token(demo::CUSTOMER, "shop")?;
+    let routes: String = stack.template().routes.iter().map(route_line).collect();
+    let mut text = format!("DynamoDB at {}\n\nRoutes:\n{routes}\n", stack.dynamodb_url());
+    text.push_str(&format!("A token of the customer {}, good for 12 hours:\n  TOKEN={token}\n", demo::CUSTOMER));
+    text.push_str(&format!("Others: curl {url}/_local/token -d '{{\"sub\": \"me\", \"scope\": \"admin\"}}'\n"));
+    if !arguments.empty {
+        text.push_str(&format!("\nTry:\n{}\n", demo::commands(url)));
+    }
+    text.push_str("\nCtrl-C stops it.\n");
+    Ok(text)
+}
+
+fn route_line(route: &local::template::Route) -> String {
+    let scopes = if route.scopes.is_empty() { "public".to_owned() } else { route.scopes.join(", ") };
+    format!("  {:<7}{:<40}{scopes}\n", route.method, route.path)
+}
+
+/// Resolves on Ctrl-C or SIGTERM, which from here on do not end the process by themselves.
+#[cfg(unix)]
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    use signal::unix::{SignalKind, signal};
+
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Resolves on Ctrl-C.
+#[cfg(not(unix))]
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    Ok(async { _ = signal::ctrl_c().await })
+}

@@ -1,0 +1,84 @@
+//! A small demo shop, made through the HTTP API like any other.
+
+use anyhow::{Context, Result, ensure};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::Stack;
+use crate::endpoint::local_client;
+
+/// The demo's customer.
+pub const CUSTOMER: &str = "ada";
+
+/// Id, name, description, category, price in euro cents, stock.
+const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 6] = [
+    ("espresso-beans", "Espresso beans", "Dark roast, 1 kg", "coffee", 1899, 120),
+    ("filter-beans", "Filter beans", "Light roast, 1 kg", "coffee", 2150, 80),
+    ("decaf-beans", "Decaf beans", "Swiss water process, 500 g", "coffee", 1290, 40),
+    ("hand-grinder", "Hand grinder", "Conical steel burrs", "equipment", 8900, 15),
+    ("gooseneck-kettle", "Gooseneck kettle", "0.9 l, with thermometer", "equipment", 5450, 20),
+    ("paper-filters", "Paper filters", "Size 2, 100 pieces", "equipment", 450, 500),
+];
+
+/// Creates the shop. What is there already, from an earlier run over the same data, stays as it is.
+pub async fn create(stack: &Stack) -> Result<()> {
+    let shop = Shop { client: local_client()?, url: stack.url(), admin: stack.token("demo", "admin")? };
+    for (id, name, description, category, cents, stock) in PRODUCTS {
+        let product = json!({
+            "productId": id,
+            "name": name,
+            "description": description,
+            "category": category,
+            "price": euros(cents),
+            "stock": stock,
+        });
+        shop.create("/products", &product).await?;
+    }
+    let customer =
+        json!({ "customerId": CUSTOMER, "username": CUSTOMER, "email": "ada@example.com", "name": "Ada Lovelace" });
+    shop.create("/customers", &customer).await?;
+    shop.create("/discounts", &json!({ "code": "WELCOME10", "percent": 10 })).await?;
+    shop.create("/gift-cards", &json!({ "code": "GIFT-50", "balance": euros(5000) })).await
+}
+
+/// Three commands to try on the demo shop.
+pub fn commands(url: &str) -> String {
+    let order = json!({
+        "lines": [
+            { "productId": "espresso-beans", "quantity": 2 },
+            { "productId": "hand-grinder", "quantity": 1 },
+        ],
+        "discountCode": "WELCOME10",
+        "giftCards": ["GIFT-50"],
+    });
+    format!(
+        r#"  curl '{url}/products?category=coffee'
+  curl '{url}/orders' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
+       -H 'Idempotency-Key: my-first-order' -d '{order}'
+  curl '{url}/customers/{CUSTOMER}/orders' -H "Authorization: Bearer $TOKEN""#
+    )
+}
+
+fn euros(cents: u32) -> Value {
+    json!({ "amount": cents, "currency": "EUR" })
+}
+
+struct Shop<'a> {
+    client: reqwest::Client,
+    url: &'a str,
+    admin: String,
+}
+
+impl Shop<'_> {
+    async fn create(&self, path: &str, body: &Value) -> Result<()> {
+        let request = self.client.post(format!("{}{path}", self.url)).bearer_auth(&self.admin).json(body);
+        let response = request.send().await.with_context(|| format!("demo shop: POST {path} got no answer"))?;
+        let status = response.status();
+        ensure!(
+            status.is_success() || status == StatusCode::CONFLICT,
+            "demo shop: POST {path} answered {status}: {} (start with --empty to do without)",
+            response.text().await.unwrap_or_default()
+        );
+        Ok(())
+    }
+}

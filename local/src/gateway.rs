@@ -1,0 +1,219 @@
+//! The HTTP gateway: routes and scopes of the template in front of the functions, as API Gateway does it.
+//!
+//! One difference is deliberate. What API Gateway answers itself (401, 403, 404, 413, 500) is a bare
+//! `{"message": "Unauthorized"}`, which nobody can change; here it is a problem document like all other errors, with
+//! that `message` in it.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::event::{self, Passed, decoded};
+use crate::problem::{self, answer};
+use crate::template::{Route, Template};
+use crate::token::Tokens;
+
+/// A function: an event in, its answer or an error message out.
+pub type Invoke = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send>> + Send + Sync>;
+
+/// What a Lambda function can be sent: 6 MB.
+const MAX_BODY_BYTES: usize = 6 * 1024 * 1024;
+
+/// An HTTP API waits no longer, whatever the function's own timeout is.
+const MAX_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The gateway's state; [`router`] puts it behind HTTP.
+pub(crate) struct Gateway {
+    routes: Vec<Served>,
+    tokens: Tokens,
+    openapi: String,
+}
+
+struct Served {
+    route: Route,
+    timeout: Duration,
+    /// None if this build does not have the function.
+    invoke: Option<Invoke>,
+}
+
+impl Gateway {
+    /// Puts the functions, named by their binaries, behind the template's routes.
+    pub(crate) fn new(template: &Template, functions: &[(String, Invoke)], tokens: Tokens, openapi: String) -> Self {
+        let routes = template.routes.iter().filter_map(|route| {
+            let function = template.function(&route.function)?;
+            let named = functions.iter().find(|(binary, _)| *binary == function.binary);
+            let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
+            Some(Served { route: route.clone(), timeout, invoke: named.map(|(_, invoke)| Arc::clone(invoke)) })
+        });
+        Self { routes: routes.collect(), tokens, openapi }
+    }
+
+    pub(crate) fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    async fn handle(&self, request: Request) -> Response<Body> {
+        let (head, body) = request.into_parts();
+        let Some(body) = read(body).await else {
+            return problem::TOO_LARGE.response("A request body is at most 6 MB.");
+        };
+        match (&head.method, head.uri.path()) {
+            (&Method::POST, "/_local/token") => self.issue_token(&body),
+            (&Method::GET, "/openapi.json") => {
+                answer(StatusCode::OK, &[(header::CONTENT_TYPE, "application/json")], self.openapi.clone())
+            }
+            (method, path) => match self.find(method, path) {
+                Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers) {
+                    Ok(claims) => {
+                        let passed = Passed { head: &head, body: &body, route: &served.route, path_parameters, claims };
+                        served.call(passed.event()).await
+                    }
+                    Err(refusal) => refusal,
+                },
+                None => problem::NOT_FOUND.response(&format!("No route matches {method} {path}.")),
+            },
+        }
+    }
+
+    /// The route for this path. One that spells a segment out goes before one with a parameter there.
+    fn find(&self, method: &Method, path: &str) -> Option<(&Served, BTreeMap<String, String>)> {
+        let candidates = self.routes.iter().filter(|served| served.route.method == method.as_str());
+        let matching = candidates.filter_map(|served| Some((served, parameters(&served.route.path, path)?)));
+        matching.min_by_key(|(_, parameters)| parameters.len())
+    }
+
+    /// The claims of the caller's token, if the route wants one.
+    #[expect(clippy::result_large_err, reason = "a response is what a refused caller gets")]
+    fn authorize(&self, route: &Route, headers: &HeaderMap) -> Result<Option<Map<String, Value>>, Response<Body>> {
+        if route.scopes.is_empty() {
+            return Ok(None);
+        }
+        let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let token = header.strip_prefix("Bearer ").unwrap_or(header);
+        let claims = self.tokens.verify(token).ok_or_else(|| {
+            problem::UNAUTHORIZED
+                .response("Send a valid token: Authorization: Bearer ... (POST /_local/token has one).")
+        })?;
+
+        let granted = claims["scope"].as_str().unwrap_or_default();
+        if granted.split(' ').any(|scope| route.scopes.iter().any(|wanted| wanted == scope)) {
+            return Ok(Some(claims));
+        }
+        Err(problem::FORBIDDEN.response(&format!("This needs the scope {}.", route.scopes.join(" or "))))
+    }
+
+    fn issue_token(&self, body: &[u8]) -> Response<Body> {
+        let wanted = match serde_json::from_slice::<TokenRequest>(body) {
+            Ok(wanted) => wanted,
+            Err(error) => return problem::VALIDATION.response(&error.to_string()),
+        };
+        let scope = match wanted.scope {
+            TokenScope::Shop => "shop",
+            TokenScope::Admin => "admin",
+        };
+        match self.tokens.issue(&wanted.sub, scope) {
+            Ok(token) => {
+                let body = json!({ "token": token }).to_string();
+                answer(StatusCode::OK, &[(header::CONTENT_TYPE, "application/json")], body)
+            }
+            Err(error) => {
+                tracing::error!("{error:#}");
+                problem::INTERNAL.response("The token could not be issued.")
+            }
+        }
+    }
+}
+
+impl Served {
+    /// Runs the function in a task of its own: it may panic, and goes on when the client hangs up, as on Lambda.
+    async fn call(&self, event: Value) -> Response<Body> {
+        let outcome = match &self.invoke {
+            Some(invoke) => match tokio::spawn(tokio::time::timeout(self.timeout, invoke(event))).await {
+                Ok(Ok(Ok(answer))) => event::response(answer).map_err(|error| format!("{error:#}")),
+                Ok(Ok(Err(error))) => Err(error),
+                Ok(Err(_)) => Err(format!("timed out after {} s", self.timeout.as_secs())),
+                Err(error) => Err(error.to_string()),
+            },
+            None => Err("is not part of this build".to_owned()),
+        };
+        outcome.unwrap_or_else(|error| {
+            tracing::error!(function = self.route.function, error, "function failed");
+            problem::INTERNAL.response("The request could not be answered. Its cause is in the log.")
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenRequest {
+    sub: String,
+    scope: TokenScope,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TokenScope {
+    Shop,
+    Admin,
+}
+
+/// The gateway as an axum service, with one line in the log per request.
+pub(crate) fn router(gateway: Arc<Gateway>) -> Router {
+    Router::new().fallback(logged).with_state(gateway)
+}
+
+async fn logged(State(gateway): State<Arc<Gateway>>, request: Request) -> Response<Body> {
+    let began = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = gateway.handle(request).await;
+    tracing::info!("{method} {path} {} {} ms", response.status().as_u16(), began.elapsed().as_millis());
+    response
+}
+
+/// The whole body, or None if it is too large. It is read to its end all the same, so that the client hears why.
+async fn read(mut body: Body) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut size = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        if let Ok(data) = frame.into_data() {
+            size += data.len();
+            if size <= MAX_BODY_BYTES {
+                bytes.extend_from_slice(&data);
+            }
+        }
+    }
+    (size <= MAX_BODY_BYTES).then_some(bytes)
+}
+
+/// The path's parameters, decoded, if the path matches the template.
+fn parameters(template: &str, path: &str) -> Option<BTreeMap<String, String>> {
+    let (wanted, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+    if wanted.len() != given.len() {
+        return None;
+    }
+    let mut parameters = BTreeMap::new();
+    for (wanted, given) in wanted.into_iter().zip(given) {
+        match wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+            Some(_) if given.is_empty() => return None,
+            Some(name) => _ = parameters.insert(name.to_owned(), decoded(given)),
+            None if wanted == given => {}
+            None => return None,
+        }
+    }
+    Some(parameters)
+}
+
+#[cfg(test)]
+#[path = "gateway_tests.rs"]
+mod tests;

@@ -1,0 +1,244 @@
+//! CloudFormation's intrinsic functions, with the parameters' defaults and fixed local values.
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value as Json};
+use serde_yaml_ng::{Mapping, Value as Yaml};
+
+const REGION: &str = "us-east-1";
+const ACCOUNT: &str = "000000000000";
+
+/// The table as the template's references see it.
+pub(crate) struct Table {
+    pub(crate) logical_id: String,
+    pub(crate) name: String,
+}
+
+impl Table {
+    /// A stream's shard id is built from the table's name, and clients refuse the short ones: at least 11 characters.
+    pub(crate) const DEFAULT_NAME: &str = "till-local-orders";
+
+    fn arn(&self) -> String {
+        format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{}", self.name)
+    }
+
+    fn attribute(&self, name: &str) -> String {
+        match name {
+            "StreamArn" => format!("{}/stream/local", self.arn()),
+            _ => self.arn(),
+        }
+    }
+}
+
+/// What a reference can mean in one template.
+pub(crate) struct Scope<'a> {
+    document: &'a Yaml,
+    /// Set once the table's own name is known.
+    pub(crate) table: Option<Table>,
+}
+
+impl<'a> Scope<'a> {
+    pub(crate) fn new(document: &'a Yaml) -> Self {
+        Self { document, table: None }
+    }
+
+    /// The required property of `owner`, as text.
+    pub(crate) fn required_text(&self, owner: &Yaml, property: &str) -> Result<String> {
+        let value = owner.get(property).with_context(|| format!("{property} is missing"))?;
+        self.text(value).context(property.to_owned())
+    }
+
+    /// The property of `owner` as text, or what it is when the template is silent.
+    pub(crate) fn text_or(&self, owner: &Yaml, property: &str, default: &str) -> Result<String> {
+        owner.get(property).map_or(Ok(default.to_owned()), |value| self.text(value)).context(property.to_owned())
+    }
+
+    /// The required property of `owner`.
+    pub(crate) fn required(&self, owner: &Yaml, property: &str) -> Result<Json> {
+        let value = owner.get(property).with_context(|| format!("{property} is missing"))?;
+        self.resolve(value).context(property.to_owned())
+    }
+
+    /// The value as text; numbers and booleans are spelled out, as CloudFormation does.
+    pub(crate) fn text(&self, value: &Yaml) -> Result<String> {
+        match self.resolve(value)? {
+            Json::String(text) => Ok(text),
+            Json::Number(number) => Ok(number.to_string()),
+            Json::Bool(flag) => Ok(flag.to_string()),
+            other => bail!("{other} is not a string"),
+        }
+    }
+
+    /// The value as JSON, with every intrinsic function in it replaced by what it answers.
+    pub(crate) fn resolve(&self, value: &Yaml) -> Result<Json> {
+        if let Some((function, argument)) = as_function(value) {
+            return self.call(&function, argument);
+        }
+        match value {
+            Yaml::Sequence(items) => self.resolve_all(items).map(Json::Array),
+            Yaml::Mapping(mapping) => self.resolve_mapping(mapping),
+            plain => serde_json::to_value(plain).context("a value has no JSON form"),
+        }
+    }
+
+    fn resolve_mapping(&self, mapping: &Mapping) -> Result<Json> {
+        let mut object = Map::new();
+        for (key, value) in mapping {
+            let key = key.as_str().context("a key is not a string")?;
+            match self.resolve(value).context(key.to_owned())? {
+                // `AWS::NoValue` takes the property away.
+                Json::Null => {}
+                value => _ = object.insert(key.to_owned(), value),
+            }
+        }
+        Ok(Json::Object(object))
+    }
+
+    fn resolve_all(&self, items: &[Yaml]) -> Result<Vec<Json>> {
+        let mut values = items.iter().map(|item| self.resolve(item)).collect::<Result<Vec<_>>>()?;
+        values.retain(|value| !value.is_null());
+        Ok(values)
+    }
+
+    fn call(&self, function: &str, argument: &Yaml) -> Result<Json> {
+        match function {
+            "Ref" => self.reference(argument.as_str().context("!Ref needs a name")?),
+            "GetAtt" => self.attribute(&self.attribute_name(argument)?).map(Json::String),
+            "Sub" => self.substitute(argument).map(Json::String),
+            "Join" => self.join(argument).map(Json::String),
+            "If" => match argument.as_sequence().map(Vec::as_slice) {
+                Some([Yaml::String(condition), yes, no]) => {
+                    self.resolve(if self.condition(condition)? { yes } else { no })
+                }
+                _ => bail!("!If needs a condition and two values"),
+            },
+            other => bail!("!{other} is not known to the laptop stack"),
+        }
+    }
+
+    fn reference(&self, name: &str) -> Result<Json> {
+        let pseudo = match name {
+            "AWS::NoValue" => return Ok(Json::Null),
+            "AWS::Region" => REGION,
+            "AWS::AccountId" => ACCOUNT,
+            "AWS::Partition" => "aws",
+            "AWS::StackName" => "till-local",
+            "AWS::URLSuffix" => "amazonaws.com",
+            _ => return self.parameter_or_resource(name),
+        };
+        Ok(Json::from(pseudo))
+    }
+
+    fn parameter_or_resource(&self, name: &str) -> Result<Json> {
+        if let Some(table) = self.table.as_ref().filter(|table| table.logical_id == name) {
+            return Ok(Json::from(table.name.as_str()));
+        }
+        if let Some(parameter) = self.section("Parameters", name) {
+            let default = parameter.get("Default");
+            let default = default.with_context(|| format!("parameter {name} has no Default to use on a laptop"))?;
+            return self.resolve(default);
+        }
+        self.resource(name).map(Json::from)
+    }
+
+    fn resource(&self, name: &str) -> Result<String> {
+        let found = self.section("Resources", name);
+        found.with_context(|| format!("{name} is neither a parameter nor a resource"))?;
+        Ok(name.to_owned())
+    }
+
+    fn attribute_name(&self, argument: &Yaml) -> Result<String> {
+        match argument {
+            Yaml::String(name) => Ok(name.clone()),
+            Yaml::Sequence(parts) => {
+                Ok(parts.iter().map(|part| self.text(part)).collect::<Result<Vec<_>>>()?.join("."))
+            }
+            _ => bail!("!GetAtt needs a resource and an attribute"),
+        }
+    }
+
+    fn attribute(&self, name: &str) -> Result<String> {
+        let (resource, attribute) = name.split_once('.').context("!GetAtt needs a resource and an attribute")?;
+        match &self.table {
+            Some(table) if table.logical_id == resource => Ok(table.attribute(attribute)),
+            _ => self.resource(resource),
+        }
+    }
+
+    fn substitute(&self, argument: &Yaml) -> Result<String> {
+        let none = Mapping::new();
+        let (text, variables) = match argument {
+            Yaml::String(text) => (text.as_str(), &none),
+            Yaml::Sequence(parts) => match parts.as_slice() {
+                [Yaml::String(text), Yaml::Mapping(variables)] => (text.as_str(), variables),
+                _ => bail!("!Sub needs a text, or a text and its variables"),
+            },
+            _ => bail!("!Sub needs a text, or a text and its variables"),
+        };
+
+        let mut pieces = text.split("${");
+        let mut result = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let (name, rest) = piece.split_once('}').with_context(|| format!("!Sub has an open ${{ in {text}"))?;
+            if let Some(literal) = name.strip_prefix('!') {
+                result.push_str(&format!("${{{literal}}}"));
+            } else if let Some(variable) = variables.get(name) {
+                result.push_str(&self.text(variable)?);
+            } else if name.contains('.') {
+                result.push_str(&self.attribute(name)?);
+            } else {
+                result.push_str(self.reference(name)?.as_str().unwrap_or_default());
+            }
+            result.push_str(rest);
+        }
+        Ok(result)
+    }
+
+    fn join(&self, argument: &Yaml) -> Result<String> {
+        match argument.as_sequence().map(Vec::as_slice) {
+            Some([Yaml::String(separator), Yaml::Sequence(parts)]) => {
+                Ok(parts.iter().map(|part| self.text(part)).collect::<Result<Vec<_>>>()?.join(separator))
+            }
+            _ => bail!("!Join needs a separator and a list"),
+        }
+    }
+
+    fn condition(&self, name: &str) -> Result<bool> {
+        let condition = self.section("Conditions", name).with_context(|| format!("there is no condition {name}"))?;
+        self.holds(condition).with_context(|| format!("condition {name}"))
+    }
+
+    fn holds(&self, condition: &Yaml) -> Result<bool> {
+        let (function, argument) = as_function(condition).context("a condition needs !Equals, !Not, !And or !Or")?;
+        let function = function.as_str();
+        if function == "Condition" {
+            return self.condition(argument.as_str().context("!Condition needs a name")?);
+        }
+        let arguments = argument.as_sequence().with_context(|| format!("!{function} needs a list"))?;
+        match (function, arguments.as_slice()) {
+            ("Equals", [one, other]) => Ok(self.text(one)? == self.text(other)?),
+            ("Not", [inner]) => Ok(!self.holds(inner)?),
+            ("And", all) => all.iter().try_fold(true, |so_far, each| Ok(so_far && self.holds(each)?)),
+            ("Or", any) => any.iter().try_fold(false, |so_far, each| Ok(so_far || self.holds(each)?)),
+            _ => bail!("!{function} is not a condition, or has the wrong number of arguments"),
+        }
+    }
+
+    fn section(&self, section: &str, name: &str) -> Option<&'a Yaml> {
+        self.document.get(section)?.get(name)
+    }
+}
+
+/// The function and its argument, from the short form (`!Ref Name`) or the long one (`Ref: Name`, `Fn::Sub: text`).
+fn as_function(value: &Yaml) -> Option<(String, &Yaml)> {
+    match value {
+        Yaml::Tagged(tagged) => Some((tagged.tag.to_string().trim_start_matches('!').to_owned(), &tagged.value)),
+        Yaml::Mapping(mapping) if mapping.len() == 1 => {
+            let (key, argument) = mapping.iter().next()?;
+            let key = key.as_str()?;
+            let function = if matches!(key, "Ref" | "Condition") { key } else { key.strip_prefix("Fn::")? };
+            // In a policy, `Condition` is an ordinary key with a mapping.
+            (function != "Condition" || argument.is_string()).then(|| (function.to_owned(), argument))
+        }
+        _ => None,
+    }
+}

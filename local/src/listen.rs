@@ -1,0 +1,23 @@
+//! Loopback listeners, the only kind there is here.
+
+use std::io::ErrorKind;
+use std::net::Ipv4Addr;
+
+use anyhow::{Context, Result, anyhow};
+use tokio::net::TcpListener;
+
+/// Listens on 127.0.0.1; port 0 takes a free one. `flag` is what the user would change.
+pub(crate) async fn loopback(port: u16, flag: &str) -> Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => {
+            anyhow!("port {port} is in use: stop what listens there or choose another with {flag}")
+        }
+        _ => anyhow!("cannot listen on port {port} ({error}): choose another with {flag}"),
+    })
+}
+
+/// The address of a listener, as a base URL without a final slash.
+pub(crate) fn url_of(listener: &TcpListener) -> Result<String> {
+    let address = listener.local_addr().context("a listener has no address")?;
+    Ok(format!("http://{address}"))
+}

@@ -1,0 +1,156 @@
+//! Access tokens for a laptop, signed with a secret that no one else has.
+//!
+//! A user pool signs with RSA and publishes its keys; here issuer and verifier are one process, so a shared secret does.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+const ISSUER: &str = "till-local";
+const AUDIENCE: &str = "till";
+const LIFETIME_SECONDS: u64 = 12 * 60 * 60;
+
+/// The file within a data directory that holds the secret.
+const SECRET_FILE: &str = "token-secret";
+
+/// Issues tokens and checks them.
+pub struct Tokens {
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+    validation: Validation,
+}
+
+#[derive(Serialize)]
+struct Claims<'a> {
+    sub: &'a str,
+    scope: &'a str,
+    iss: &'a str,
+    aud: &'a str,
+    iat: u64,
+    exp: u64,
+    token_use: &'a str,
+}
+
+impl Tokens {
+    /// With a secret of this process: its tokens end with it.
+    pub fn ephemeral() -> Self {
+        Self::with_secret(&fresh_secret())
+    }
+
+    /// With the secret kept in this directory, so that tokens outlive a restart.
+    pub fn kept_in(directory: &Path) -> Result<Self> {
+        let file = directory.join(SECRET_FILE);
+        let unusable =
+            || format!("cannot keep the token secret in {}: delete it or choose another --data", file.display());
+        match std::fs::read(&file) {
+            Ok(secret) => Ok(Self::with_secret(&secret)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let secret = fresh_secret();
+                write_private(&file, &secret).with_context(unusable)?;
+                Ok(Self::with_secret(&secret))
+            }
+            Err(error) => Err(error).with_context(unusable),
+        }
+    }
+
+    fn with_secret(secret: &[u8]) -> Self {
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.set_audience(&[AUDIENCE]);
+        validation.set_issuer(&[ISSUER]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        validation.leeway = 0;
+        Self { encoding: EncodingKey::from_secret(secret), decoding: DecodingKey::from_secret(secret), validation }
+    }
+
+    /// A token for this caller, good for twelve hours.
+    pub fn issue(&self, sub: &str, scope: &str) -> Result<String> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs();
+        self.issue_at(now, sub, scope)
+    }
+
+    fn issue_at(&self, now: u64, sub: &str, scope: &str) -> Result<String> {
+        let claims = Claims {
+            sub,
+            scope,
+            iss: ISSUER,
+            aud: AUDIENCE,
+            iat: now,
+            exp: now + LIFETIME_SECONDS,
+            token_use: "access",
+        };
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).context("cannot sign a token")
+    }
+
+    /// The claims of a token that this stack issued and that has not expired.
+    pub fn verify(&self, token: &str) -> Option<Map<String, Value>> {
+        jsonwebtoken::decode(token, &self.decoding, &self.validation).ok().map(|token| token.claims)
+    }
+}
+
+/// 244 random bits.
+fn fresh_secret() -> [u8; 32] {
+    let mut secret = [0; 32];
+    secret[..16].copy_from_slice(Uuid::new_v4().as_bytes());
+    secret[16..].copy_from_slice(Uuid::new_v4().as_bytes());
+    secret
+}
+
+fn write_private(file: &Path, secret: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(secret)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed test is meant to panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_says_who_the_caller_is_and_what_it_may_do() {
+        let tokens = Tokens::ephemeral();
+        let claims = tokens.verify(&tokens.issue("ada", "shop").unwrap()).unwrap();
+        assert_eq!(claims["sub"], "ada");
+        assert_eq!(claims["scope"], "shop");
+        assert_eq!(claims["token_use"], "access");
+    }
+
+    #[test]
+    fn a_token_of_another_stack_is_refused() {
+        let token = Tokens::ephemeral().issue("ada", "admin").unwrap();
+        assert_eq!(Tokens::ephemeral().verify(&token), None);
+    }
+
+    #[test]
+    fn a_token_that_has_expired_is_refused() {
+        let tokens = Tokens::ephemeral();
+        assert_eq!(tokens.verify(&tokens.issue_at(1_700_000_000, "ada", "shop").unwrap()), None);
+    }
+
+    #[test]
+    fn an_unsigned_token_is_refused() {
+        let tokens = Tokens::ephemeral();
+        let token = tokens.issue("ada", "shop").unwrap();
+        let payload = token.split('.').nth(1).unwrap();
+        // {"alg":"none","typ":"JWT"}
+        assert_eq!(tokens.verify(&format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}.")), None);
+    }
+
+    #[test]
+    fn a_kept_secret_makes_tokens_outlive_a_restart() {
+        let directory = std::env::temp_dir().join(format!("till-token-{}", Uuid::new_v4()));
+        std::fs::create_dir(&directory).unwrap();
+        let token = Tokens::kept_in(&directory).unwrap().issue("ada", "shop").unwrap();
+        assert!(Tokens::kept_in(&directory).unwrap().verify(&token).is_some());
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}

@@ -1,0 +1,179 @@
+//! The API's own description, in OpenAPI. What a route accepts and answers is taken from its types.
+
+use std::collections::BTreeMap;
+
+use lambda_http::http::Method;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::path::{HttpMethod, OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{
+    AdditionalProperties, ArrayBuilder, ComponentsBuilder, ObjectBuilder, Schema, SchemaType, Type,
+};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Required, ResponseBuilder};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::query::Paging;
+use crate::{Kind, Route, Scope};
+
+/// One route, described.
+pub struct Description {
+    route: Route,
+    operation: OperationBuilder,
+    schemas: Vec<(String, RefOr<Schema>)>,
+    problems: Vec<Kind>,
+}
+
+impl Description {
+    pub(crate) fn new(route: &Route, summary: &str) -> Self {
+        let mut operation = OperationBuilder::new().summary(Some(summary));
+        for name in route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            operation = operation.parameter(text_parameter(name, ParameterIn::Path, true, None));
+        }
+        let mut problems = vec![Kind::Validation, Kind::Throttled, Kind::Internal];
+        if route.scope != Scope::Public {
+            problems.extend([Kind::Unauthorized, Kind::Forbidden]);
+            let scopes = SecurityRequirement::new("token", route.scope.any_of().iter().copied());
+            operation = operation.security(scopes);
+        }
+        Self { route: route.clone(), operation, schemas: Vec::new(), problems }
+    }
+
+    /// A header it accepts.
+    #[must_use]
+    pub fn header(mut self, name: &str, required: bool, what: &str) -> Self {
+        self.operation = self.operation.parameter(text_parameter(name, ParameterIn::Header, required, Some(what)));
+        self
+    }
+
+    /// The body it accepts.
+    #[must_use]
+    pub fn accepts<T: ToSchema>(mut self) -> Self {
+        self.problems.push(Kind::TooLarge);
+        let content = ContentBuilder::new().schema(Some(self.reference::<T>())).build();
+        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
+        self.operation = self.operation.request_body(Some(body.build()));
+        self
+    }
+
+    /// What it answers when it made something.
+    #[must_use]
+    pub fn creates<T: ToSchema>(mut self) -> Self {
+        let schema = self.reference::<T>();
+        self.response("201", "Made, or made before by the same request", schema)
+    }
+
+    /// What it answers.
+    #[must_use]
+    pub fn answers<T: ToSchema>(mut self) -> Self {
+        let schema = self.reference::<T>();
+        self.response("200", "Found", schema)
+    }
+
+    /// It answers a page of these, and takes this filter with the paging in its query string.
+    #[must_use]
+    pub fn lists<Filter: IntoParams, T: ToSchema>(mut self) -> Self {
+        let place = || Some(ParameterIn::Query);
+        for parameter in Filter::into_params(place).into_iter().chain(Paging::into_params(place)) {
+            self.operation = self.operation.parameter(parameter);
+        }
+        let items = ArrayBuilder::new().items(self.reference::<T>());
+        let next = ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+            .description(Some("The cursor of the next page; null after the last one."));
+        let page = ObjectBuilder::new()
+            .property("items", items)
+            .required("items")
+            .property("next", next)
+            .required("next")
+            .build();
+        self.response("200", "A page", RefOr::T(page.into()))
+    }
+
+    /// The problems it may answer, besides those of every route.
+    #[must_use]
+    pub fn refuses(mut self, problems: &[Kind]) -> Self {
+        self.problems.extend(problems);
+        self
+    }
+
+    fn response(mut self, status: &str, what: &str, schema: RefOr<Schema>) -> Self {
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        let response = ResponseBuilder::new().description(what).content("application/json", content);
+        self.operation = self.operation.response(status, response.build());
+        self
+    }
+
+    fn reference<T: ToSchema>(&mut self) -> RefOr<Schema> {
+        self.schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(&mut self.schemas);
+        RefOr::Ref(Ref::from_schema_name(T::name()))
+    }
+}
+
+/// The description of the API that these functions make, each with its name.
+pub fn open_api<'a>(functions: impl IntoIterator<Item = (&'a str, Description)>) -> OpenApi {
+    let mut paths = Paths::new();
+    let mut components = ComponentsBuilder::new().security_scheme(
+        "token",
+        SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build()),
+    );
+    for (name, Description { route, mut operation, schemas, problems }) in functions {
+        let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+        for kind in problems {
+            by_status.entry(kind.status().as_u16()).or_default().push(kind.slug());
+        }
+        for (status, slugs) in by_status {
+            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+            let response = ResponseBuilder::new().description(slugs.join(", "));
+            let response = response.content("application/problem+json", content).build();
+            operation = operation.response(status.to_string(), response);
+        }
+        paths.add_path_operation(route.path, vec![http_method(&route.method)], operation.operation_id(Some(name)));
+        components = components.schemas_from_iter(schemas);
+    }
+    OpenApiBuilder::new()
+        .info(InfoBuilder::new().title("Till").version(env!("CARGO_PKG_VERSION")).description(Some(
+            "An order backend for a shop. Money is in minor units, times are UTC, lists are paged with a cursor.",
+        )))
+        .paths(paths)
+        .components(Some(components.schema("Problem", problem_schema()).build()))
+        .build()
+}
+
+fn problem_schema() -> Schema {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let types = Kind::ALL.iter().map(|kind| format!("/problems/{}", kind.slug()));
+    ObjectBuilder::new()
+        .description(Some("RFC 9457. Some kinds have members of their own, such as the product at fault."))
+        .property("type", text().enum_values(Some(types)))
+        .required("type")
+        .property("title", text())
+        .required("title")
+        .property("status", ObjectBuilder::new().schema_type(Type::Integer))
+        .required("status")
+        .property("detail", text())
+        .required("detail")
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+        .into()
+}
+
+fn text_parameter(name: &str, place: ParameterIn, required: bool, what: Option<&str>) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(if required { Required::True } else { Required::False })
+        .description(what)
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .build()
+}
+
+fn http_method(method: &Method) -> HttpMethod {
+    match *method {
+        Method::POST => HttpMethod::Post,
+        Method::PUT => HttpMethod::Put,
+        Method::PATCH => HttpMethod::Patch,
+        Method::DELETE => HttpMethod::Delete,
+        _ => HttpMethod::Get,
+    }
+}

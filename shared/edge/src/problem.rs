@@ -1,0 +1,171 @@
+//! Problems: RFC 9457 documents, one kind for each thing a client can act upon.
+
+use std::error::Error as StdError;
+
+use lambda_http::http::StatusCode;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use key_schema::value::Invalid;
+
+type Cause = Box<dyn StdError + Send + Sync>;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $slug:literal $status:ident $title:literal;)+) => {
+        /// What went wrong, as far as a client can do something about it. `docs/problems.md` explains each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)+
+        }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$kind),+];
+
+            /// The last part of the problem's `type`.
+            pub const fn slug(self) -> &'static str {
+                match self { $(Self::$kind => $slug,)+ }
+            }
+
+            /// The status code.
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$kind => StatusCode::$status,)+ }
+            }
+
+            /// The problem's `title`.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$kind => $title,)+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The request does not read.
+    Validation = "validation" BAD_REQUEST "The request is not valid";
+    /// An order needs an idempotency key.
+    IdempotencyKeyMissing = "idempotency-key-missing" BAD_REQUEST "The Idempotency-Key header is missing";
+    /// No valid token.
+    Unauthorized = "unauthorized" UNAUTHORIZED "A valid token is needed";
+    /// A token without the scope, or an act on another's behalf.
+    Forbidden = "forbidden" FORBIDDEN "Not allowed";
+    /// It does not exist, or is not the caller's.
+    NotFound = "not-found" NOT_FOUND "Not found";
+    /// Something with this id or code exists, and is different.
+    AlreadyExists = "already-exists" CONFLICT "It exists already";
+    /// Another customer has the username.
+    UsernameTaken = "username-taken" CONFLICT "The username is taken";
+    /// Another customer has the e-mail address.
+    EmailTaken = "email-taken" CONFLICT "The e-mail address is taken";
+    /// Not enough units.
+    OutOfStock = "out-of-stock" CONFLICT "Not enough in stock";
+    /// Another total than expected.
+    PriceChanged = "price-changed" CONFLICT "The order comes to another total";
+    /// No such code, or not now.
+    DiscountInvalid = "discount-invalid" CONFLICT "The discount code is not valid";
+    /// No uses left.
+    DiscountExhausted = "discount-exhausted" CONFLICT "The discount code is used up";
+    /// No such card.
+    GiftCardInvalid = "gift-card-invalid" CONFLICT "The gift card is not valid";
+    /// Not enough on the card.
+    GiftCardBalance = "gift-card-balance" CONFLICT "The gift card does not hold enough";
+    /// The key belongs to another request.
+    IdempotencyKeyReused = "idempotency-key-reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request";
+    /// More than one request can hold.
+    TooLarge = "too-large" PAYLOAD_TOO_LARGE "The request is too large";
+    /// Come back later.
+    Throttled = "throttled" SERVICE_UNAVAILABLE "The shop is busy";
+    /// Our fault.
+    Internal = "internal" INTERNAL_SERVER_ERROR "Something went wrong";
+}
+
+/// A problem: what the client is told, and what only the log is told.
+#[derive(Debug)]
+pub struct Problem {
+    kind: Kind,
+    detail: String,
+    members: Map<String, Value>,
+    cause: Option<Cause>,
+}
+
+impl Problem {
+    /// A problem of a kind. The detail is for whoever wrote the client: what is wrong, and what to do.
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), members: Map::new(), cause: None }
+    }
+
+    /// There is no such thing, or not for this caller.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(Kind::NotFound, format!("There is no such {what}."))
+    }
+
+    /// Something of that id or code exists and differs from what was asked for.
+    pub fn already_exists(what: &str) -> Self {
+        Self::new(Kind::AlreadyExists, format!("Another {what} with this id or code exists."))
+    }
+
+    /// Adds a member that a program can read.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
+        // A value that is no JSON would leave the member out; all that are passed here are ids, numbers and money.
+        if let Ok(value) = serde_json::to_value(value) {
+            self.members.insert(name.to_owned(), value);
+        }
+        self
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// What the log is told.
+    pub(crate) fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
+    }
+
+    /// The document.
+    pub(crate) fn body(&self) -> Value {
+        let mut body = self.members.clone();
+        body.insert("type".to_owned(), format!("/problems/{}", self.kind.slug()).into());
+        body.insert("title".to_owned(), self.kind.title().into());
+        body.insert("status".to_owned(), self.kind.status().as_u16().into());
+        body.insert("detail".to_owned(), self.detail.clone().into());
+        Value::Object(body)
+    }
+
+    fn because(kind: Kind, detail: &str, cause: impl Into<Cause>) -> Self {
+        Self { cause: Some(cause.into()), ..Self::new(kind, detail) }
+    }
+}
+
+impl From<Invalid> for Problem {
+    fn from(invalid: Invalid) -> Self {
+        Self::new(Kind::Validation, invalid.to_string())
+    }
+}
+
+impl From<table::Error> for Problem {
+    fn from(error: table::Error) -> Self {
+        match error {
+            table::Error::Cursor(invalid) => invalid.into(),
+            table::Error::Throttled(_) => {
+                Self::because(Kind::Throttled, "Send the same request again after the time in Retry-After.", error)
+            }
+            table::Error::Unanswered(_) => Self::because(
+                Kind::Throttled,
+                "The outcome is not known. Send the same request again after the time in Retry-After.",
+                error,
+            ),
+            table::Error::Refused(_) | table::Error::Item(_) => {
+                Self::because(Kind::Internal, "The request failed and was logged.", error)
+            }
+        }
+    }
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(error: serde_json::Error) -> Self {
+        Self::because(Kind::Internal, "The request failed and was logged.", error)
+    }
+}

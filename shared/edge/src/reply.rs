@@ -1,0 +1,88 @@
+//! Replies.
+
+use lambda_http::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use lambda_http::http::{Response, StatusCode};
+use lambda_http::Body;
+use serde::Serialize;
+
+use crate::{Kind, Problem};
+
+/// What a handler gives.
+pub type Answer = Result<Reply, Problem>;
+
+/// A successful response.
+#[derive(Debug)]
+pub struct Reply {
+    status: StatusCode,
+    headers: Vec<(HeaderName, String)>,
+    body: String,
+}
+
+impl Reply {
+    /// 200 with this body.
+    pub fn ok(body: &impl Serialize) -> Answer {
+        Self::of(StatusCode::OK, body)
+    }
+
+    /// 201 with this body, and where it is from now on.
+    pub fn created(location: impl Into<String>, body: &impl Serialize) -> Answer {
+        let mut reply = Self::of(StatusCode::CREATED, body)?;
+        reply.headers.push((LOCATION, location.into()));
+        Ok(reply)
+    }
+
+    /// Adds the `ETag` of a version.
+    #[must_use]
+    pub fn etag(mut self, version: u64) -> Self {
+        self.headers.push((ETAG, format!("\"{version}\"")));
+        self
+    }
+
+    /// Says whether this answers a request that was answered before.
+    #[must_use]
+    pub fn replayed(mut self, replayed: bool) -> Self {
+        if replayed {
+            self.headers.push((HeaderName::from_static("idempotent-replayed"), "true".to_owned()));
+        }
+        self
+    }
+
+    fn of(status: StatusCode, body: &impl Serialize) -> Answer {
+        Ok(Self { status, headers: Vec::new(), body: serde_json::to_string(body)? })
+    }
+}
+
+/// The response to send: of a reply, its own; of a problem, the document that describes it.
+pub(crate) fn response(answer: &Answer) -> Response<Body> {
+    match answer {
+        Ok(reply) => {
+            let mut response = json(reply.status, "application/json", reply.body.clone());
+            for (name, value) in &reply.headers {
+                // Headers are made of ids and numbers here.
+                if let Ok(value) = HeaderValue::from_str(value) {
+                    response.headers_mut().insert(name, value);
+                }
+            }
+            response
+        }
+        Err(problem) => {
+            let kind = problem.kind();
+            let mut response = json(kind.status(), "application/problem+json", problem.body().to_string());
+            match kind {
+                Kind::Throttled => response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("2")),
+                Kind::Unauthorized => {
+                    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+                }
+                _ => None,
+            };
+            response
+        }
+    }
+}
+
+fn json(status: StatusCode, content_type: &'static str, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::Text(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}

@@ -1,0 +1,104 @@
+//! Requests: every method turns text into a typed value, or refuses it.
+
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use key_schema::value::{CustomerId, Invalid};
+use lambda_http::RequestExt as _;
+use serde::de::DeserializeOwned;
+use table::{Budget, PageRequest};
+
+use crate::query::{PAGING, Paging};
+use crate::{Caller, Kind, Problem, Route};
+
+/// The most a request's body may hold. The largest honest one, an order of 40 lines, has 6 KB.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// Kept back of the function's own time limit, to answer in.
+const ANSWERING: Duration = Duration::from_secs(1);
+
+/// A request that has passed its route's authorisation.
+#[derive(Debug)]
+pub struct Request {
+    inner: lambda_http::Request,
+    caller: Option<Caller>,
+}
+
+impl Request {
+    pub(crate) fn authorize(inner: lambda_http::Request, route: &Route) -> Result<Self, Problem> {
+        Ok(Self { caller: Caller::of(&inner, route.scope)?, inner })
+    }
+
+    /// Who is asking.
+    ///
+    /// # Errors
+    /// `unauthorized` on a public route, where nobody is known.
+    pub fn caller(&self) -> Result<&Caller, Problem> {
+        self.caller.as_ref().ok_or_else(|| Problem::new(Kind::Unauthorized, "This route needs a valid bearer token."))
+    }
+
+    /// A parameter of the path.
+    pub fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
+        let parameters = self.inner.path_parameters_ref();
+        let text = parameters.and_then(|parameters| parameters.first(name)).unwrap_or_default();
+        Ok(text.parse()?)
+    }
+
+    /// The customer in the path, if it is the caller's own or the caller is an admin.
+    pub fn own_customer(&self) -> Result<CustomerId, Problem> {
+        let customer = self.path("customerId")?;
+        if self.caller()?.may_see(&customer) { Ok(customer) } else { Err(Problem::not_found("customer")) }
+    }
+
+    /// The query string of a list: what to list, and which page of it. A parameter that neither knows is refused.
+    pub fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
+        let query = self.inner.uri().query().unwrap_or_default();
+        let invalid = |error| Problem::new(Kind::Validation, format!("query string: {error}"));
+        let parameters: Vec<(String, String)> = serde_urlencoded::from_str(query).map_err(invalid)?;
+        let (paging, filter): (Vec<_>, Vec<_>) =
+            parameters.into_iter().partition(|(name, _)| PAGING.contains(&name.as_str()));
+        Ok((parameters_of(filter)?, parameters_of::<Paging>(paging)?.into()))
+    }
+
+    /// The body, as JSON. A field that the type does not know is refused.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        let body: &[u8] = self.inner.body();
+        if body.len() > MOST_BYTES {
+            return Err(Problem::new(Kind::TooLarge, format!("The body must not be larger than {MOST_BYTES} bytes.")));
+        }
+        let mut json = serde_json::Deserializer::from_slice(body);
+        let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let (path, error) = (error.path().to_string(), error.into_inner());
+            let message = error.to_string();
+            // The path says where, better than line and column; of text that is no JSON there is no path.
+            let message = message.split(" at line ").next().filter(|_| error.is_data()).unwrap_or(&message);
+            let at = if error.is_data() && path != "." { format!("{path}: ") } else { "body: ".to_owned() };
+            Problem::new(Kind::Validation, format!("{at}{message}"))
+        })?;
+        json.end().map_err(|error| Problem::new(Kind::Validation, format!("body: {error}")))?;
+        Ok(value)
+    }
+
+    /// A header.
+    ///
+    /// # Errors
+    /// A value that is no text.
+    pub fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
+        let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
+        self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
+    }
+
+    /// How long the handler may take: what is left of the function's time, less what answering needs.
+    pub fn budget(&self) -> Budget {
+        let deadline = self.inner.lambda_context_ref().map(|context| context.deadline).unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Budget::of(Duration::from_millis(deadline).saturating_sub(now).saturating_sub(ANSWERING))
+    }
+}
+
+fn parameters_of<T: DeserializeOwned>(parameters: Vec<(String, String)>) -> Result<T, Problem> {
+    serde_urlencoded::to_string(parameters)
+        .map_err(|error| error.to_string())
+        .and_then(|query| serde_urlencoded::from_str(&query).map_err(|error| error.to_string()))
+        .map_err(|error| Problem::new(Kind::Validation, format!("query string: {error}")))
+}

@@ -1,0 +1,45 @@
+//! One structured line for each request: route, status, time, and of a problem its kind and its cause. No bodies, no names, no
+//! addresses.
+
+use std::time::Duration;
+
+use lambda_http::http::Response;
+use lambda_http::{Body, RequestExt as _};
+use tracing::{error, info};
+use tracing_subscriber::EnvFilter;
+
+use crate::{Problem, Route};
+
+/// Sends the log to standard output as JSON, from where Lambda takes it. The level is Lambda's own setting.
+pub(crate) fn start() {
+    let level = EnvFilter::builder().with_env_var("AWS_LAMBDA_LOG_LEVEL").try_from_env();
+    tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_env_filter(level.unwrap_or_else(|_| EnvFilter::new("info")))
+        .init();
+}
+
+pub(crate) fn request_id(request: &lambda_http::Request) -> String {
+    request.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default()
+}
+
+pub(crate) fn report(route: &Route, id: &str, response: &Response<Body>, problem: Option<&Problem>, took: Duration) {
+    let (method, path, status) = (route.method.as_str(), route.path, response.status().as_u16());
+    let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let kind = problem.map(|problem| problem.kind().slug());
+    if let Some(cause) = problem.and_then(Problem::cause) {
+        let cause = chain(cause.as_ref());
+        error!(request_id = id, method, path, status, problem = kind, millis, cause, "failed");
+    } else {
+        info!(request_id = id, method, path, status, problem = kind, millis, "answered");
+    }
+}
+
+/// An error and what caused it, and so on, in one line.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,44 @@
+use key_schema::entity::{Customer, CustomerStats};
+use key_schema::value::{CustomerId, EmailAddress, Money, Timestamp, Username};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A customer.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomerView {
+    customer_id: CustomerId,
+    username: Username,
+    email: EmailAddress,
+    name: String,
+    created_at: Timestamp,
+    /// Also the `ETag`.
+    version: u64,
+    stats: CustomerStatsView,
+}
+
+/// What a customer's orders add up to.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomerStatsView {
+    /// How many orders, cancelled ones left out.
+    orders: u64,
+    /// One sum for each currency.
+    spent: Vec<Money>,
+}
+
+impl CustomerView {
+    /// A customer with the stats, if there are any yet.
+    pub fn new(customer: Customer, stats: Option<CustomerStats>) -> Self {
+        let stats = stats.map(|stats| CustomerStatsView { orders: stats.orders, spent: stats.spent });
+        Self {
+            customer_id: customer.customer_id,
+            username: customer.username,
+            email: customer.email,
+            name: customer.name,
+            created_at: customer.created_at,
+            version: customer.version,
+            stats: stats.unwrap_or_default(),
+        }
+    }
+}

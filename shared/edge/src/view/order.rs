@@ -1,0 +1,53 @@
+use key_schema::entity::{Invoice, OrderFlag, OrderLine, OrderStatus, WholeOrder};
+use key_schema::value::{CustomerId, DiscountCode, Money, OrderId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderView {
+    order_id: OrderId,
+    customer_id: CustomerId,
+    status: OrderStatus,
+    placed_at: Timestamp,
+    version: u64,
+    /// By product id.
+    lines: Vec<OrderLine>,
+    subtotal: Money,
+    discount: Money,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    discount_code: Option<DiscountCode>,
+    total: Money,
+    invoice: Invoice,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flag: Option<FlagView>,
+}
+
+/// Why somebody in the shop wants to look at an order.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FlagView {
+    reason: String,
+    flagged_at: Timestamp,
+}
+
+impl From<WholeOrder> for OrderView {
+    fn from(whole: WholeOrder) -> Self {
+        let WholeOrder { order, lines, invoice, flag } = whole;
+        Self {
+            order_id: order.order_id,
+            customer_id: order.customer_id,
+            status: order.status,
+            placed_at: order.placed_at,
+            version: order.version,
+            lines,
+            subtotal: order.subtotal,
+            discount: order.discount,
+            discount_code: order.discount_code,
+            total: order.total,
+            invoice,
+            flag: flag.map(|OrderFlag { reason, flagged_at, .. }| FlagView { reason, flagged_at }),
+        }
+    }
+}

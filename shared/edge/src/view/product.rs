@@ -1,0 +1,55 @@
+use key_schema::entity::{Product, ProductStats, Stock};
+use key_schema::value::{Category, Money, ProductId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A product. In lists, which read the catalogue alone, stock and stats are left out.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProductView {
+    product_id: ProductId,
+    name: String,
+    description: String,
+    category: Category,
+    price: Money,
+    /// How many can be sold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available: Option<u64>,
+    /// Also the `ETag`.
+    version: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<ProductStatsView>,
+}
+
+/// What was sold of a product.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProductStatsView {
+    /// How many orders, cancelled ones left out.
+    orders: u64,
+    /// How many units.
+    units: u64,
+}
+
+impl ProductView {
+    /// A product with its stock, and the stats if there are any yet.
+    pub fn new(product: Product, stock: &Stock, stats: Option<ProductStats>) -> Self {
+        let stats = stats.map(|stats| ProductStatsView { orders: stats.orders, units: stats.units });
+        Self { available: Some(stock.available), stats: Some(stats.unwrap_or_default()), ..product.into() }
+    }
+}
+
+impl From<Product> for ProductView {
+    fn from(product: Product) -> Self {
+        Self {
+            product_id: product.product_id,
+            name: product.name,
+            description: product.description,
+            category: product.category,
+            price: product.price,
+            available: None,
+            version: product.version,
+            stats: None,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Read, quote, commit, and again while others are in the way.
+
+use key_schema::entity::{Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, Stock, WholeOrder};
+use key_schema::layout::{Consistency, OrderById};
+use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
+use table::{Budget, Environment, Error, FromEnvironment, Misconfigured, Reader, Writer};
+
+use crate::quote::{Found, FoundItem, Quote};
+use crate::transaction::{OrderTransaction, Verdict};
+use crate::{Basket, Rejection};
+
+/// Places orders.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    reader: Reader,
+    writer: Writer,
+    status_shards: u8,
+}
+
+/// An order to be placed.
+#[derive(Clone, Debug)]
+pub struct PlaceOrder {
+    /// Who orders.
+    pub customer: CustomerId,
+    /// Together with the customer it names the order.
+    pub key: IdempotencyKey,
+    /// What is asked for.
+    pub basket: Basket,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// The order is placed.
+    Placed(WholeOrder),
+    /// It had been placed before; this is how it was then.
+    Replayed(WholeOrder),
+    /// It cannot be placed, and nothing was written.
+    Rejected(Rejection),
+}
+
+impl FromEnvironment for Orders {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let shards = environment.required("STATUS_SHARDS")?;
+        Ok(Self {
+            reader: Reader::from_environment(environment)?,
+            writer: Writer::from_environment(environment)?,
+            status_shards: shards.parse().ok().filter(|shards| *shards > 0).ok_or_else(|| {
+                Misconfigured(format!("STATUS_SHARDS must be a whole number from 1 to 255, not {shards:?}"))
+            })?,
+        })
+    }
+}
+
+impl Orders {
+    /// Places the order, unless it is there already.
+    ///
+    /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it again. A
+    /// conflict with another write is tried again, and a price that moved between the two is read again, within the budget.
+    ///
+    /// # Errors
+    /// [`Error::Throttled`] when the budget ends first. [`Error::Unanswered`] when it is not known whether the order
+    /// was placed: the same request asked again finds out.
+    pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
+        let id = OrderId::of(&ask.customer, &ask.key);
+        // The first read is the cheap one. It may be behind, which the transaction notices and a rejection asks again.
+        let mut consistency = Consistency::Eventual;
+        let mut unanswered = None;
+        for attempt in 1.. {
+            let found = self.find(ask, &id, consistency, budget).await?;
+            if found.order.is_some() {
+                return self.placed_before(ask, &id).await?.ok_or_else(|| half_an_order(&id));
+            }
+            let now = Timestamp::now();
+            let quote = match Quote::of(&ask.basket, &found, now) {
+                Ok(quote) => quote,
+                Err(_) if consistency == Consistency::Eventual => {
+                    consistency = Consistency::Strong;
+                    continue;
+                }
+                Err(rejection) => return self.reject(ask, &id, rejection, unanswered).await,
+            };
+
+            let order = self.order(ask, &id, quote, now);
+            let (writes, guards) = OrderTransaction::of(&order, now)?.into_parts();
+            match self.writer.commit(writes, budget).await {
+                Ok(Ok(())) => return Ok(Placement::Placed(order)),
+                Ok(Err(causes)) => match guards.verdict(&ask.basket, causes)? {
+                    Verdict::AlreadyPlaced => {
+                        return self.placed_before(ask, &id).await?.ok_or_else(|| half_an_order(&id));
+                    }
+                    Verdict::Rejected(rejection) => return self.reject(ask, &id, rejection, unanswered).await,
+                    Verdict::TryAgain => {}
+                },
+                Err(error @ Error::Unanswered(_)) => unanswered = Some(error),
+                Err(error) => return Err(error),
+            }
+            consistency = Consistency::Strong;
+            if !budget.wait(attempt).await {
+                break;
+            }
+        }
+        Err(unanswered.unwrap_or_else(|| Error::Throttled("prices moved for too long".into())))
+    }
+
+    /// Everything the order depends on, in one request: at most 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 it may hold.
+    async fn find(
+        &self,
+        ask: &PlaceOrder,
+        id: &OrderId,
+        consistency: Consistency,
+        budget: Budget,
+    ) -> Result<Found, Error> {
+        let request = ask.basket.request();
+        let mut keys = vec![Order::key_of(id), Customer::key_of(&ask.customer)];
+        for line in &request.lines {
+            keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
+        }
+        keys.extend(request.discount_code.iter().map(Discount::key_of));
+        keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
+        let items: Vec<FoundItem> = self.reader.batch(keys, consistency, budget).await?;
+        Ok(items.into_iter().collect())
+    }
+
+    /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been faster.
+    async fn reject(
+        &self,
+        ask: &PlaceOrder,
+        id: &OrderId,
+        rejection: Rejection,
+        unanswered: Option<Error>,
+    ) -> Result<Placement, Error> {
+        match (self.placed_before(ask, id).await?, unanswered) {
+            (Some(placement), _) => Ok(placement),
+            // An earlier attempt may still be on its way to the table.
+            (None, Some(error)) => Err(error),
+            (None, None) => Ok(Placement::Rejected(rejection)),
+        }
+    }
+
+    /// The order as it was placed, or the refusal of another request under its key; `None` if there is no such order.
+    async fn placed_before(&self, ask: &PlaceOrder, id: &OrderId) -> Result<Option<Placement>, Error> {
+        let whole = OrderById::assemble(self.reader.collection(&OrderById { id }).await?);
+        Ok(whole.map(|whole| {
+            if whole.order.request_hash == *ask.basket.hash() {
+                Placement::Replayed(whole.as_placed())
+            } else {
+                Placement::Rejected(Rejection::KeyReused)
+            }
+        }))
+    }
+
+    fn order(&self, ask: &PlaceOrder, id: &OrderId, quote: Quote, now: Timestamp) -> WholeOrder {
+        let order = Order {
+            order_id: id.clone(),
+            customer_id: ask.customer.clone(),
+            status: OrderStatus::when_placed(&quote.payments),
+            placed_at: now,
+            version: 1,
+            subtotal: quote.subtotal,
+            discount: quote.discount,
+            discount_code: ask.basket.request().discount_code.clone(),
+            total: quote.total,
+            request_hash: ask.basket.hash().clone(),
+            shard: id.spread(self.status_shards),
+        };
+        let invoice = Invoice {
+            invoice_id: InvoiceId::of(id),
+            order_id: id.clone(),
+            customer_id: ask.customer.clone(),
+            issued_at: now,
+            amount: quote.total,
+            payments: quote.payments,
+        };
+        WholeOrder { order, lines: quote.lines, invoice, flag: None }
+    }
+}
+
+/// Header and invoice are written in one transaction, so one without the other is a defect.
+fn half_an_order(id: &OrderId) -> Error {
+    Error::Refused(format!("order {id} has a header, and no invoice").into())
+}

@@ -1,0 +1,162 @@
+//! What an order costs and who pays what. Pure.
+
+use std::collections::HashMap;
+
+use key_schema::entity::{Customer, Discount, GiftCard, Order, OrderLine, Payment, PaymentStatus, Product, Stock};
+use key_schema::value::{GiftCardCode, Money, ProductId, Timestamp};
+use serde::Deserialize;
+
+use crate::{Basket, OrderRequest, Rejection};
+
+/// What was found of all that an order touches.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The customer.
+    pub customer: Option<Customer>,
+    /// The order itself, if it was placed before.
+    pub order: Option<Order>,
+    /// The products.
+    pub products: HashMap<ProductId, Product>,
+    /// Their stock.
+    pub stock: HashMap<ProductId, Stock>,
+    /// The discount code.
+    pub discount: Option<Discount>,
+    /// The gift cards.
+    pub gift_cards: HashMap<GiftCardCode, GiftCard>,
+}
+
+/// One of the items that make up [`Found`].
+#[derive(Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+pub(crate) enum FoundItem {
+    Customer(Customer),
+    Order(Order),
+    Product(Product),
+    Stock(Stock),
+    Discount(Discount),
+    GiftCard(GiftCard),
+}
+
+impl FromIterator<FoundItem> for Found {
+    fn from_iter<I: IntoIterator<Item = FoundItem>>(items: I) -> Self {
+        let mut found = Self::default();
+        for item in items {
+            match item {
+                FoundItem::Customer(customer) => found.customer = Some(customer),
+                FoundItem::Order(order) => found.order = Some(order),
+                FoundItem::Product(product) => {
+                    found.products.insert(product.product_id.clone(), product);
+                }
+                FoundItem::Stock(stock) => {
+                    found.stock.insert(stock.product_id.clone(), stock);
+                }
+                FoundItem::Discount(discount) => found.discount = Some(discount),
+                FoundItem::GiftCard(card) => {
+                    found.gift_cards.insert(card.code.clone(), card);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// An order's sums. `subtotal` is the lines' sum, `total` is `subtotal` less `discount`, and the payments add up to `total`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// The lines, by product id: the order in which they are stored and read.
+    pub lines: Vec<OrderLine>,
+    /// The sum of the lines.
+    pub subtotal: Money,
+    /// What the discount code takes off.
+    pub discount: Money,
+    /// What is to be paid.
+    pub total: Money,
+    /// Who pays what. Nobody pays nothing: an order of total zero has no payments.
+    pub payments: Vec<Payment>,
+}
+
+impl Quote {
+    /// Prices the basket with what was found.
+    ///
+    /// # Errors
+    /// The first reason why the order cannot be placed. The transaction checks all of it again.
+    pub fn of(basket: &Basket, found: &Found, now: Timestamp) -> Result<Self, Rejection> {
+        if found.customer.is_none() {
+            return Err(Rejection::UnknownCustomer);
+        }
+        let request = basket.request();
+        let (lines, subtotal) = lines(request, found)?;
+        let discount = discount(request, found, subtotal, now)?;
+        let total = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
+        if request.expected_total.is_some_and(|expected| expected != total) {
+            return Err(Rejection::PriceChanged { total });
+        }
+        let payments = payments(request, found, total)?;
+        Ok(Self { lines, subtotal, discount, total, payments })
+    }
+}
+
+fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money), Rejection> {
+    let mut lines = Vec::with_capacity(request.lines.len());
+    let mut subtotal: Option<Money> = None;
+    for (line, asked) in request.lines.iter().enumerate() {
+        let id = &asked.product_id;
+        let (Some(product), Some(stock)) = (found.products.get(id), found.stock.get(id)) else {
+            return Err(Rejection::UnknownProduct { line, product: id.clone() });
+        };
+        if stock.available < u64::from(asked.quantity.get()) {
+            return Err(Rejection::OutOfStock { line, product: id.clone(), available: stock.available });
+        }
+        // The stock's copy of the price, because that is the one the transaction checks.
+        let amount = stock.price.checked_mul(asked.quantity.get()).ok_or(Rejection::TooExpensive)?;
+        let sum = subtotal.unwrap_or(Money::zero(amount.currency()));
+        if sum.currency() != amount.currency() {
+            return Err(Rejection::MixedCurrencies { line });
+        }
+        subtotal = Some(sum.checked_add(amount).ok_or(Rejection::TooExpensive)?);
+        lines.push(OrderLine {
+            product_id: id.clone(),
+            name: product.name.clone(),
+            quantity: asked.quantity,
+            unit_price: stock.price,
+            amount,
+        });
+    }
+    lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
+    // A basket has at least one line.
+    subtotal.map(|subtotal| (lines, subtotal)).ok_or(Rejection::TooExpensive)
+}
+
+fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timestamp) -> Result<Money, Rejection> {
+    let Some(code) = &request.discount_code else {
+        return Ok(Money::zero(subtotal.currency()));
+    };
+    match &found.discount {
+        Some(discount) if !discount.is_in_window(now) => Err(Rejection::DiscountInvalid(code.clone())),
+        Some(discount) if !discount.has_uses_left() => Err(Rejection::DiscountExhausted(code.clone())),
+        Some(discount) => Ok(subtotal.percent(discount.percent)),
+        None => Err(Rejection::DiscountInvalid(code.clone())),
+    }
+}
+
+/// Gift cards pay as far as they reach, in the order in which they were named; the bank card pays the rest.
+fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<Payment>, Rejection> {
+    let mut payments = Vec::new();
+    let mut open = total;
+    for code in &request.gift_cards {
+        let card = found.gift_cards.get(code).ok_or_else(|| Rejection::GiftCardInvalid(code.clone()))?;
+        if card.balance.is_zero() {
+            return Err(Rejection::GiftCardBalance(code.clone()));
+        }
+        let amount = card.balance.checked_min(open).ok_or_else(|| Rejection::GiftCardInvalid(code.clone()))?;
+        // `amount` is at most `open`, in the same currency.
+        open = open.checked_sub(amount).ok_or(Rejection::TooExpensive)?;
+        if !amount.is_zero() {
+            payments.push(Payment::GiftCard { code: code.clone(), amount, status: PaymentStatus::Captured });
+        }
+    }
+    if !open.is_zero() {
+        payments.push(Payment::Card { amount: open, status: PaymentStatus::Authorized });
+    }
+    Ok(payments)
+}

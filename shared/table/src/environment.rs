@@ -1,0 +1,76 @@
+//! A function's environment.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::Client;
+
+use crate::client;
+
+/// A function's environment variables and the DynamoDB client made from them.
+///
+/// Taken from the process on Lambda, and from `template.yaml` on a laptop, where many functions share one process.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    variables: HashMap<String, String>,
+    dynamodb: Client,
+}
+
+/// A variable is missing or makes no sense. The message names it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Misconfigured(pub String);
+
+/// What a function needs, made from its environment.
+pub trait FromEnvironment: Sized {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    /// A variable is missing or makes no sense.
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured>;
+}
+
+impl Environment {
+    /// This process's variables.
+    ///
+    /// # Errors
+    /// Region or credentials are missing: without them nothing works.
+    pub fn of_process() -> Result<Self, Misconfigured> {
+        let variables = std::env::vars().collect();
+        Ok(Self { dynamodb: client::dynamodb(&variables)?, variables })
+    }
+
+    /// These variables. The client is made from them.
+    ///
+    /// # Errors
+    /// Region or credentials are missing.
+    pub fn of(variables: HashMap<String, String>) -> Result<Self, Misconfigured> {
+        Ok(Self { dynamodb: client::dynamodb(&variables)?, variables })
+    }
+
+    /// The same client with more variables.
+    #[must_use]
+    pub fn with(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.variables.extend(more);
+        self
+    }
+
+    /// The DynamoDB client.
+    pub fn dynamodb(&self) -> &Client {
+        &self.dynamodb
+    }
+
+    /// The value of a variable.
+    ///
+    /// # Errors
+    /// It is not set.
+    pub fn required(&self, name: &str) -> Result<&str, Misconfigured> {
+        required(&self.variables, name)
+    }
+}
+
+pub(crate) fn required<'a>(variables: &'a HashMap<String, String>, name: &str) -> Result<&'a str, Misconfigured> {
+    match variables.get(name).map(String::as_str) {
+        Some(value) if !value.is_empty() => Ok(value),
+        _ => Err(Misconfigured(format!("the environment variable {name} is not set"))),
+    }
+}

@@ -1,0 +1,32 @@
+//! Entities as DynamoDB items.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use key_schema::layout::{ENTITY_TYPE, Key, Stored};
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+
+/// A DynamoDB item.
+pub type Item = HashMap<String, AttributeValue>;
+
+/// The item of an entity: its attributes, its kind and its keys.
+pub(crate) fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
+    let mut item: Item = serde_dynamo::to_item(entity)?;
+    item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
+    item.extend(key(entity.key()));
+    item.extend(entity.index_keys().into_iter().flat_map(key));
+    Ok(item)
+}
+
+/// The attributes of a key.
+pub(crate) fn key(key: Key) -> [(String, AttributeValue); 2] {
+    let (partition, sort) = key.index.attributes();
+    [(partition.to_owned(), AttributeValue::S(key.partition)), (sort.to_owned(), AttributeValue::S(key.sort))]
+}
+
+/// The entity, or the enum of entities, that an item holds.
+pub fn read<T: DeserializeOwned>(item: Item) -> Result<T, Error> {
+    Ok(serde_dynamo::from_item(item)?)
+}

@@ -1,0 +1,163 @@
+//! Reading.
+
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
+use key_schema::cursor;
+use key_schema::layout::{AccessPattern, Bound, Consistency, Declaration, Direction, Index, Key, SortRange};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::item::{self, Item};
+use crate::{Budget, Environment, Error, FromEnvironment, Misconfigured, Table};
+
+/// May read the table: Query, GetItem and BatchGetItem.
+#[derive(Clone, Debug)]
+pub struct Reader(Table);
+
+impl FromEnvironment for Reader {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Table::from_environment(environment).map(Self)
+    }
+}
+
+/// Which page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRequest {
+    /// At most so many items, 1 to 100.
+    pub limit: u8,
+    /// Where the page before ended; absent for the first.
+    pub cursor: Option<String>,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Page<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// The cursor of the next page; `null` after the last one.
+    pub next: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// The page with each item shown another way.
+    pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(show).collect(), next: self.next }
+    }
+}
+
+impl Reader {
+    /// The one item that answers the pattern. One request.
+    pub async fn one<P: AccessPattern>(&self, pattern: &P) -> Result<Option<P::Item>, Error> {
+        debug_assert_eq!(P::DECLARED.bound, Bound::One);
+        let (items, _) = self.query(pattern, pattern.range(), Some(1)).await?;
+        items.into_iter().next().map(item::read).transpose()
+    }
+
+    /// The whole item collection that answers the pattern. One request for each megabyte.
+    pub async fn collection<P: AccessPattern>(&self, pattern: &P) -> Result<Vec<P::Item>, Error> {
+        let mut found = Vec::new();
+        let mut range = pattern.range();
+        loop {
+            let (items, position) = self.query(pattern, range, None).await?;
+            for item in items {
+                found.push(item::read(item)?);
+            }
+            match position {
+                Some(position) => range = rest(&P::DECLARED, &pattern.range(), &position),
+                None => return Ok(found),
+            }
+        }
+    }
+
+    /// One page of the list that answers the pattern. One request.
+    pub async fn page<P: AccessPattern>(&self, pattern: &P, page: &PageRequest) -> Result<Page<P::Item>, Error> {
+        let mut range = pattern.range();
+        if let Some(cursor) = &page.cursor {
+            range = rest(&P::DECLARED, &range, &cursor::open(pattern, cursor)?);
+        }
+        let (items, position) = self.query(pattern, range, Some(page.limit)).await?;
+        Ok(Page {
+            items: items.into_iter().map(item::read).collect::<Result<_, _>>()?,
+            next: position.map(|position| cursor::seal(pattern, &position)),
+        })
+    }
+
+    /// The items with these keys, at most 100, in no order; those that do not exist are left out.
+    ///
+    /// What DynamoDB leaves unprocessed is asked for again, within the budget.
+    pub async fn batch<T: DeserializeOwned>(
+        &self,
+        keys: Vec<Key>,
+        consistency: Consistency,
+        budget: Budget,
+    ) -> Result<Vec<T>, Error> {
+        let keys = keys.into_iter().map(|key| Item::from(item::key(key))).collect();
+        let ask = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(consistency == Consistency::Strong);
+        let mut asked = ask.build().map_err(|error| Error::Refused(error.into()))?;
+        let mut found = Vec::new();
+        for attempt in 1.. {
+            let answer = self.0.client.batch_get_item().request_items(&*self.0.name, asked).send().await?;
+            for item in answer.responses.into_iter().flatten().flat_map(|(_, items)| items) {
+                found.push(item::read(item)?);
+            }
+            match answer.unprocessed_keys.into_iter().flatten().map(|(_, keys)| keys).next() {
+                Some(left) if !left.keys().is_empty() => asked = left,
+                _ => break,
+            }
+            if !budget.wait(attempt).await {
+                return Err(Error::Throttled("keys were left unprocessed".into()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// One Query, and the sort key it stopped at if it did not reach the end.
+    async fn query<P: AccessPattern>(
+        &self,
+        pattern: &P,
+        range: SortRange,
+        limit: Option<u8>,
+    ) -> Result<(Vec<Item>, Option<String>), Error> {
+        let declared = P::DECLARED;
+        let (partition, sort) = declared.place.index.attributes();
+        let mut query = self
+            .0
+            .client
+            .query()
+            .table_name(&*self.0.name)
+            .set_index_name(declared.place.index.name().map(str::to_owned))
+            .expression_attribute_names("#partition", partition)
+            .expression_attribute_values(":partition", AttributeValue::S(pattern.partition()))
+            .consistent_read(declared.consistency == Consistency::Strong && declared.place.index == Index::Table)
+            .scan_index_forward(declared.direction == Direction::Ascending)
+            .set_limit(limit.map(i32::from));
+        let (condition, values) = match range {
+            SortRange::Whole => ("", vec![]),
+            SortRange::Exactly(key) => (" AND #sort = :key", vec![(":key", key)]),
+            SortRange::BeginsWith(prefix) => (" AND begins_with(#sort, :prefix)", vec![(":prefix", prefix)]),
+            SortRange::Between { low, high } => {
+                (" AND #sort BETWEEN :low AND :high", vec![(":low", low), (":high", high)])
+            }
+        };
+        if !condition.is_empty() {
+            query = query.expression_attribute_names("#sort", sort);
+        }
+        for (name, value) in values {
+            query = query.expression_attribute_values(name, AttributeValue::S(value));
+        }
+
+        let answer = query.key_condition_expression(format!("#partition = :partition{condition}")).send().await?;
+        let position = match answer.last_evaluated_key.and_then(|mut key| key.remove(sort)) {
+            Some(AttributeValue::S(position)) => Some(position),
+            _ => None,
+        };
+        Ok((answer.items.unwrap_or_default(), position))
+    }
+}
+
+/// What is left of a walk over `range` that has come to `position`.
+fn rest(declared: &Declaration, range: &SortRange, position: &str) -> SortRange {
+    match declared.direction {
+        Direction::Ascending => range.after(position),
+        Direction::Descending => range.before(position),
+    }
+}
