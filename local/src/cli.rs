@@ -45,7 +45,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     // Before anything starts, so that an early Ctrl-C is not lost.
     let stop = stop_signal()?;
 
-    let stack = Stack::start(options(&arguments)?, functions::functions).await?;
+    let stack = Stack::start(options(&arguments)?, functions::start_all).await?;
     if !arguments.empty {
         demo::create(&stack).await?;
     }
@@ -70,6 +70,7 @@ fn options(arguments: &Arguments) -> Result<Options> {
         dynamodb_port: arguments.dynamodb_port,
         data: arguments.data.clone(),
         dynamodb_endpoint,
+        openapi: functions::open_api()?,
         ..Options::new(template)
     })
 }
@@ -90,17 +91,23 @@ fn announce(stack: &Stack, arguments: &Arguments) -> Result<()> {
 }
 
 fn welcome(stack: &Stack, arguments: &Arguments) -> Result<String> {
-    let url = stack.url();
-    let token = stack.token(demo::CUSTOMER, "shop")?;
+    let (url, dynamodb, customer) = (stack.url(), stack.dynamodb_url(), demo::CUSTOMER);
+    let token = stack.token(customer, "shop")?;
     let routes: String = stack.template().routes.iter().map(route_line).collect();
-    let mut text = format!("DynamoDB at {}\n\nRoutes:\n{routes}\n", stack.dynamodb_url());
-    text.push_str(&format!("A token of the customer {}, good for 12 hours:\n  TOKEN={token}\n", demo::CUSTOMER));
-    text.push_str(&format!("Others: curl {url}/_local/token -d '{{\"sub\": \"me\", \"scope\": \"admin\"}}'\n"));
-    if !arguments.empty {
-        text.push_str(&format!("\nTry:\n{}\n", demo::commands(url)));
-    }
-    text.push_str("\nCtrl-C stops it.\n");
-    Ok(text)
+    let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
+    Ok(format!(
+        r#"DynamoDB at {dynamodb}
+
+Routes:
+{routes}
+A token of the customer {customer}, good for 12 hours:
+  TOKEN={token}
+Others:
+  curl '{url}/_local/token' -d '{{"sub": "me", "scope": "admin"}}'
+{commands}
+Ctrl-C stops it.
+"#
+    ))
 }
 
 fn route_line(route: &local::template::Route) -> String {

@@ -55,7 +55,7 @@ pub fn commands(url: &str) -> String {
         r#"  curl '{url}/products?category=coffee'
   curl '{url}/orders' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
        -H 'Idempotency-Key: my-first-order' -d '{order}'
-  curl '{url}/customers/{CUSTOMER}/orders' -H "Authorization: Bearer $TOKEN""#
+  curl '{url}/customers/{CUSTOMER}/products' -H "Authorization: Bearer $TOKEN""#
     )
 }
 

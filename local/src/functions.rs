@@ -1,9 +1,110 @@
-//! The functions that this build has, by the names of their binaries.
+//! The functions, linked in: the same handlers that run on Lambda.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use edge::{Answer, Description, Request, Route};
+use table::{Environment, FromEnvironment};
 
 use crate::gateway::Invoke;
 use crate::template::Template;
 
-/// Every function, as it would run on Lambda, but against this DynamoDB.
-pub fn functions(_dynamodb_url: &str, _table: &str, _template: &Template) -> Vec<(String, Invoke)> {
-    Vec::new()
+/// A function that answers a route.
+pub struct Function {
+    crate_name: &'static str,
+    /// The route, as the code declares it.
+    pub route: Route,
+    /// The route's description.
+    pub describe: fn() -> Description,
+    start: fn(&Environment, Duration) -> Result<Invoke>,
+}
+
+impl Function {
+    /// The function's name: its folder, its binary, and its event file.
+    pub fn name(&self) -> String {
+        self.crate_name.replace('_', "-")
+    }
+}
+
+macro_rules! functions {
+    ($($function:ident)+) => {
+        /// Every function that answers a route, by name.
+        pub const FUNCTIONS: &[Function] = &[$(Function {
+            crate_name: stringify!($function),
+            route: $function::ROUTE,
+            describe: $function::describe,
+            start: |environment, timeout| start($function::ROUTE, $function::handle, environment, timeout),
+        }),+];
+    };
+}
+
+functions! {
+    create_customer
+    create_discount
+    create_gift_card
+    create_product
+    get_customer
+    get_invoice
+    get_order
+    get_order_invoice
+    get_product
+    list_customer_invoices
+    list_customer_products
+    list_invoice_payments
+    list_order_products
+    list_product_orders
+    list_products
+    place_order
+}
+
+/// Starts every function of the template with the environment it has there, against this DynamoDB.
+///
+/// # Errors
+/// The template names a function that this build does not have, or lacks a variable that one needs.
+pub fn start_all(dynamodb_url: &str, template: &Template) -> Result<Vec<(String, Invoke)>> {
+    let process = [
+        ("AWS_REGION", "eu-central-1"),
+        ("AWS_ACCESS_KEY_ID", "local"),
+        ("AWS_SECRET_ACCESS_KEY", "local"),
+        ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_url),
+    ];
+    let process: HashMap<_, _> = process.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    // One client for all of them: on Lambda each has its own, here they share a process.
+    let environment = Environment::of(process)?;
+
+    let mut started = Vec::new();
+    for declared in &template.functions {
+        let function = FUNCTIONS.iter().find(|function| function.name() == declared.binary);
+        let function = function.with_context(|| format!("template.yaml: {} is not in this build", declared.binary))?;
+        let environment = environment.clone().with(declared.environment.clone());
+        let invoke = (function.start)(&environment, Duration::from_secs(declared.timeout_seconds))
+            .with_context(|| format!("template.yaml: the environment of {}", declared.logical_id))?;
+        started.push((declared.binary.clone(), invoke));
+    }
+    Ok(started)
+}
+
+/// The API's description, as JSON.
+pub fn open_api() -> Result<String> {
+    let named: Vec<_> = FUNCTIONS.iter().map(|function| (function.name(), (function.describe)())).collect();
+    let open_api = edge::open_api(named);
+    Ok(open_api.to_pretty_json()?)
+}
+
+fn start<D, F, Fut>(route: Route, handle: F, environment: &Environment, timeout: Duration) -> Result<Invoke>
+where
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    F: Fn(D, Request) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = Answer> + Send,
+{
+    let deps = D::from_environment(environment)?;
+    Ok(Arc::new(move |event| {
+        let (route, deps) = (route.clone(), deps.clone());
+        Box::pin(async move {
+            let response = edge::invoke(&route, &deps, &handle, event, timeout).await;
+            response.map_err(|error| error.to_string())
+        })
+    }))
 }

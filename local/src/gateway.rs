@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -43,20 +43,27 @@ pub(crate) struct Gateway {
 struct Served {
     route: Route,
     timeout: Duration,
-    /// None if this build does not have the function.
-    invoke: Option<Invoke>,
+    invoke: Invoke,
 }
 
 impl Gateway {
     /// Puts the functions, named by their binaries, behind the template's routes.
-    pub(crate) fn new(template: &Template, functions: &[(String, Invoke)], tokens: Tokens, openapi: String) -> Self {
-        let routes = template.routes.iter().filter_map(|route| {
-            let function = template.function(&route.function)?;
+    pub(crate) fn new(
+        template: &Template,
+        functions: &[(String, Invoke)],
+        tokens: Tokens,
+        openapi: String,
+    ) -> Result<Self> {
+        let routes = template.routes.iter().map(|route| {
+            let missing =
+                || format!("nothing answers {} {}: this build has no {}", route.method, route.path, route.function);
+            let function = template.function(&route.function).with_context(missing)?;
             let named = functions.iter().find(|(binary, _)| *binary == function.binary);
+            let (_, invoke) = named.with_context(missing)?;
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
-            Some(Served { route: route.clone(), timeout, invoke: named.map(|(_, invoke)| Arc::clone(invoke)) })
+            Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })
         });
-        Self { routes: routes.collect(), tokens, openapi }
+        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, openapi })
     }
 
     pub(crate) fn tokens(&self) -> &Tokens {
@@ -138,14 +145,12 @@ impl Gateway {
 impl Served {
     /// Runs the function in a task of its own: it may panic, and goes on when the client hangs up, as on Lambda.
     async fn call(&self, event: Value) -> Response<Body> {
-        let outcome = match &self.invoke {
-            Some(invoke) => match tokio::spawn(tokio::time::timeout(self.timeout, invoke(event))).await {
-                Ok(Ok(Ok(answer))) => event::response(answer).map_err(|error| format!("{error:#}")),
-                Ok(Ok(Err(error))) => Err(error),
-                Ok(Err(_)) => Err(format!("timed out after {} s", self.timeout.as_secs())),
-                Err(error) => Err(error.to_string()),
-            },
-            None => Err("is not part of this build".to_owned()),
+        let call = tokio::time::timeout(self.timeout, (self.invoke)(event));
+        let outcome = match tokio::spawn(call).await {
+            Ok(Ok(Ok(answer))) => event::response(answer).map_err(|error| format!("{error:#}")),
+            Ok(Ok(Err(error))) => Err(error),
+            Ok(Err(_)) => Err(format!("timed out after {} s", self.timeout.as_secs())),
+            Err(error) => Err(error.to_string()),
         };
         outcome.unwrap_or_else(|error| {
             tracing::error!(function = self.route.function, error, "function failed");

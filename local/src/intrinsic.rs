@@ -180,7 +180,7 @@ impl<'a> Scope<'a> {
         for piece in pieces {
             let (name, rest) = piece.split_once('}').with_context(|| format!("!Sub has an open ${{ in {text}"))?;
             if let Some(literal) = name.strip_prefix('!') {
-                result.push_str(&format!("${{{literal}}}"));
+                result.extend(["${", literal, "}"]);
             } else if let Some(variable) = variables.get(name) {
                 result.push_str(&self.text(variable)?);
             } else if name.contains('.') {

@@ -66,31 +66,30 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts everything; it answers when this returns. `functions` makes the functions, named by their binaries, given
-    /// the DynamoDB to call, the table and the template.
+    /// Starts everything; it answers when this returns. `functions` makes the functions, named by their binaries, for
+    /// this template over the DynamoDB at this base URL.
     pub async fn start(
         options: Options,
-        functions: impl FnOnce(&str, &str, &Template) -> Vec<(String, Invoke)>,
+        functions: impl FnOnce(&str, &Template) -> Result<Vec<(String, Invoke)>>,
     ) -> Result<Self> {
         let Options { template, port, dynamodb_port, data, dynamodb_endpoint, wire, openapi } = options;
         // First, so that a port in use is found before anything is written.
         let listener = loopback(port, "--port").await?;
         let url = url_of(&listener)?;
 
-        let (dynamodb_url, engine) = match dynamodb_endpoint {
-            Some(endpoint) => (endpoint, None),
-            None => {
-                let engine = Engine::start(dynamodb_port, data.as_deref()).await?;
-                (engine.url().to_owned(), Some(engine))
-            }
+        let engine = match dynamodb_endpoint {
+            Some(_) => None,
+            None => Some(Engine::start(dynamodb_port, data.as_deref()).await?),
         };
+        let embedded = engine.as_ref().map(|engine| engine.url().to_owned());
+        let dynamodb_url = dynamodb_endpoint.or(embedded).context("there is no DynamoDB")?;
         Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
         let tokens = data.as_deref().map_or_else(|| Ok(Tokens::ephemeral()), Tokens::kept_in)?;
 
         let wire = if wire { Some(Wire::start(&dynamodb_url).await?) } else { None };
         let called = wire.as_ref().map_or(dynamodb_url.as_str(), Wire::url);
-        let functions = functions(called, template.table_name(), &template);
-        let gateway = Arc::new(Gateway::new(&template, &functions, tokens, openapi));
+        let functions = functions(called, &template)?;
+        let gateway = Arc::new(Gateway::new(&template, &functions, tokens, openapi)?);
 
         let (stop, stopped) = oneshot::channel();
         let server = axum::serve(listener, gateway::router(Arc::clone(&gateway)));

@@ -111,7 +111,6 @@ fn write_private(file: &Path, secret: &[u8]) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a failed test is meant to panic")]
 mod tests {
     use super::*;
 

@@ -1,1 +1,15 @@
-//! End-to-end tests.
+//! End-to-end tests: HTTP requests against the local stack, one stack and one database for each test.
+//!
+//! Between the functions and the engine sits the wire, which records every call and injects faults. A shop that is dropped
+//! checks that nothing in it ever scanned the table.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod capacity;
+mod completeness;
+mod faults;
+mod paging;
+mod patterns;
+mod placing;
+mod problems;
+mod routes;
+mod shop;

@@ -112,7 +112,7 @@ impl Description {
 }
 
 /// The description of the API that these functions make, each with its name.
-pub fn open_api<'a>(functions: impl IntoIterator<Item = (&'a str, Description)>) -> OpenApi {
+pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> OpenApi {
     let mut paths = Paths::new();
     let mut components = ComponentsBuilder::new().security_scheme(
         "token",

@@ -88,6 +88,18 @@ pub struct Problem {
     cause: Option<Cause>,
 }
 
+/// A problem as it is sent.
+#[derive(Serialize)]
+pub(crate) struct Document<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    #[serde(flatten)]
+    members: &'a Map<String, Value>,
+}
+
 impl Problem {
     /// A problem of a kind. The detail is for whoever wrote the client: what is wrong, and what to do.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
@@ -125,13 +137,14 @@ impl Problem {
     }
 
     /// The document.
-    pub(crate) fn body(&self) -> Value {
-        let mut body = self.members.clone();
-        body.insert("type".to_owned(), format!("/problems/{}", self.kind.slug()).into());
-        body.insert("title".to_owned(), self.kind.title().into());
-        body.insert("status".to_owned(), self.kind.status().as_u16().into());
-        body.insert("detail".to_owned(), self.detail.clone().into());
-        Value::Object(body)
+    pub(crate) fn document(&self) -> Document<'_> {
+        Document {
+            kind: format!("/problems/{}", self.kind.slug()),
+            title: self.kind.title(),
+            status: self.kind.status().as_u16(),
+            detail: &self.detail,
+            members: &self.members,
+        }
     }
 
     fn because(kind: Kind, detail: &str, cause: impl Into<Cause>) -> Self {

@@ -67,7 +67,9 @@ pub(crate) fn response(answer: &Answer) -> Response<Body> {
         }
         Err(problem) => {
             let kind = problem.kind();
-            let mut response = json(kind.status(), "application/problem+json", problem.body().to_string());
+            // Text and numbers only: writing them as JSON cannot fail.
+            let document = serde_json::to_string(&problem.document()).unwrap_or_default();
+            let mut response = json(kind.status(), "application/problem+json", document);
             match kind {
                 Kind::Throttled => response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("2")),
                 Kind::Unauthorized => {

@@ -1,7 +1,7 @@
 //! From a handler to a Lambda.
 
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lambda_http::http::Response;
 use lambda_http::request::LambdaRequest;
@@ -35,12 +35,23 @@ where
 ///
 /// # Errors
 /// The event is none.
-pub async fn invoke<D, F, Fut>(route: &Route, deps: &D, handle: &F, event: Value, context: Context) -> Result<Value, Error>
+pub async fn invoke<D, F, Fut>(
+    route: &Route,
+    deps: &D,
+    handle: &F,
+    event: Value,
+    timeout: Duration,
+) -> Result<Value, Error>
 where
     D: Clone + Send + Sync,
     F: Fn(D, Request) -> Fut + Send + Sync,
     Fut: Future<Output = Answer> + Send,
 {
+    let mut context = Context::default();
+    context.request_id = event["requestContext"]["requestId"].as_str().unwrap_or_default().to_owned();
+    let deadline = SystemTime::now().duration_since(UNIX_EPOCH)? + timeout;
+    context.deadline = u64::try_from(deadline.as_millis())?;
+
     let event: LambdaRequest = serde_json::from_value(event)?;
     let mut service = Adapter::from(service_fn(|request| answer(route, deps, handle, request)));
     let response = service.call(LambdaEvent::new(event, context)).await?;

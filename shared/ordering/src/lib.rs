@@ -13,6 +13,8 @@ mod basket;
 mod place;
 mod quote;
 mod rejection;
+#[cfg(test)]
+mod tests;
 mod transaction;
 
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};

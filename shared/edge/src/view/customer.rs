@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 /// A customer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Customer)]
 pub struct CustomerView {
     customer_id: CustomerId,
     username: Username,
@@ -20,6 +21,7 @@ pub struct CustomerView {
 /// What a customer's orders add up to.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = CustomerStats)]
 pub struct CustomerStatsView {
     /// How many orders, cancelled ones left out.
     orders: u64,

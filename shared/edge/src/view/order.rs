@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 /// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Order)]
 pub struct OrderView {
     order_id: OrderId,
     customer_id: CustomerId,
@@ -27,6 +28,7 @@ pub struct OrderView {
 /// Why somebody in the shop wants to look at an order.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Flag)]
 pub struct FlagView {
     reason: String,
     flagged_at: Timestamp,

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 /// A product. In lists, which read the catalogue alone, stock and stats are left out.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Product)]
 pub struct ProductView {
     product_id: ProductId,
     name: String,
@@ -24,6 +25,7 @@ pub struct ProductView {
 /// What was sold of a product.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ProductStats)]
 pub struct ProductStatsView {
     /// How many orders, cancelled ones left out.
     orders: u64,

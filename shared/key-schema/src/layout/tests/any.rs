@@ -195,8 +195,8 @@ impl Parts {
     }
 
     /// These, with the parts that `take` names taken from others.
-    pub(super) fn mixed_with(mut self, other: Self, take: [bool; 7]) -> Self {
-        let [customer, product, order, invoice, category, discount, gift_card] = take;
+    pub(super) fn mixed_with(mut self, other: Self, take: [bool; 8]) -> Self {
+        let [customer, product, order, invoice, category, discount, gift_card, the_rest] = take;
         if customer {
             self.customer = other.customer;
         }
@@ -217,6 +217,10 @@ impl Parts {
         }
         if gift_card {
             self.gift_card = other.gift_card;
+        }
+        if the_rest {
+            let Self { email, username, at, status, shard, .. } = other;
+            self = Self { email, username, at, status, shard, ..self };
         }
         self
     }

@@ -1,0 +1,149 @@
+//! The laws of a quote, over any shop and any basket.
+
+use key_schema::entity::{Customer, Discount, GiftCard, Payment, Product, Stock};
+use key_schema::value::{Currency, Money, Timestamp};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine};
+
+fn eur(amount: i64) -> Money {
+    Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
+}
+
+fn now() -> Timestamp {
+    "2026-11-21T09:30:00Z".parse().expect("a time")
+}
+
+/// A shop with these prices and gift-card balances, a discount code, and everything in stock.
+fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, Found) {
+    let id = |prefix: char, at: usize| format!("{prefix}{at}");
+    let mut found = Found {
+        customer: Some(Customer {
+            customer_id: "ada".parse().expect("an id"),
+            username: "ada".parse().expect("a name"),
+            email: "ada@example.com".parse().expect("an address"),
+            name: "Ada".to_owned(),
+            created_at: now(),
+            version: 1,
+        }),
+        ..Found::default()
+    };
+    let mut request = OrderRequest { lines: vec![], discount_code: None, gift_cards: vec![], expected_total: None };
+    for (at, price) in prices.iter().enumerate() {
+        let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");
+        let product = Product {
+            product_id: product_id.clone(),
+            name: "A thing".to_owned(),
+            description: String::new(),
+            category: "things".parse().expect("a category"),
+            price: eur(*price),
+            version: 1,
+        };
+        found.products.insert(product_id.clone(), product);
+        let stock = Stock { product_id: product_id.clone(), available: 10_000, price: eur(*price) };
+        found.stock.insert(product_id.clone(), stock);
+        let quantity = i64::try_from(at % 7 + 1).expect("small").try_into().expect("a quantity");
+        request.lines.push(RequestedLine { product_id, quantity });
+    }
+    for (at, balance) in cards.iter().enumerate() {
+        let code: key_schema::value::GiftCardCode = id('g', at).parse().expect("a code");
+        let card = GiftCard { code: code.clone(), balance: eur(*balance), initial: eur(*balance), created_at: now() };
+        found.gift_cards.insert(code.clone(), card);
+        request.gift_cards.push(code);
+    }
+    if let Some(percent) = percent {
+        let code: key_schema::value::DiscountCode = "d0".parse().expect("a code");
+        found.discount = Some(Discount {
+            code: code.clone(),
+            percent: percent.try_into().expect("a percentage"),
+            from: None,
+            to: None,
+            max_uses: None,
+            uses: 0,
+            created_at: now(),
+        });
+        request.discount_code = Some(code);
+    }
+    (request, found)
+}
+
+fn sum(amounts: impl Iterator<Item = Money>) -> i64 {
+    amounts.map(Money::amount).sum()
+}
+
+proptest! {
+    /// Lines less discount = gift cards plus card, to the minor unit.
+    #[test]
+    fn totals_always_add_up(
+        prices in vec(0i64..2_000_000, 1..=40),
+        cards in vec(1i64..5_000_000, 0..=4),
+        percent in proptest::option::of(1i64..=100),
+    ) {
+        let (request, found) = shop(&prices, &cards, percent);
+        let basket = Basket::try_from(request).expect("a basket");
+        let quote = Quote::of(&basket, &found, now()).expect("everything is there");
+
+        let lines = sum(quote.lines.iter().map(|line| line.amount));
+        let paid = sum(quote.payments.iter().map(Payment::amount));
+        prop_assert_eq!(quote.subtotal.amount(), lines);
+        prop_assert_eq!(quote.total.amount(), lines - quote.discount.amount());
+        prop_assert_eq!(paid, quote.total.amount());
+        prop_assert!(quote.payments.iter().all(|payment| !payment.amount().is_zero()), "nobody pays nothing");
+    }
+
+    /// No gift card pays more than it holds, and the bank card pays only once all of them are empty.
+    #[test]
+    fn gift_cards_are_never_overdrawn_and_go_first(
+        prices in vec(0i64..2_000, 1..=5), cards in vec(1i64..5_000, 1..=4),
+    ) {
+        let (request, found) = shop(&prices, &cards, None);
+        let basket = Basket::try_from(request).expect("a basket");
+        let quote = Quote::of(&basket, &found, now()).expect("everything is there");
+
+        let mut emptied = 0;
+        for payment in &quote.payments {
+            match payment {
+                Payment::GiftCard { code, amount, .. } => {
+                    let balance = found.gift_cards[code].balance;
+                    prop_assert!(amount.amount() <= balance.amount());
+                    emptied += usize::from(*amount == balance);
+                }
+                Payment::Card { .. } => prop_assert_eq!(emptied, cards.len()),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_one_transaction_cannot_hold_is_too_large() {
+    let (request, _) = shop(&[1; 41], &[], None);
+    assert!(matches!(Basket::try_from(request), Err(BasketError::TooLarge(_))));
+    let (request, _) = shop(&[1], &[1; 5], None);
+    assert!(matches!(Basket::try_from(request), Err(BasketError::TooLarge(_))));
+    let (request, _) = shop(&[1; 40], &[1; 4], Some(1));
+    assert!(Basket::try_from(request).is_ok());
+}
+
+#[test]
+fn nothing_and_the_same_thing_twice_are_no_baskets() {
+    let (mut request, _) = shop(&[1], &[1], None);
+    request.gift_cards.push(request.gift_cards[0].clone());
+    assert!(matches!(Basket::try_from(request.clone()), Err(BasketError::Invalid(_))));
+    request.gift_cards.pop();
+    request.lines.push(request.lines[0].clone());
+    assert!(matches!(Basket::try_from(request.clone()), Err(BasketError::Invalid(_))));
+    request.lines.clear();
+    assert!(matches!(Basket::try_from(request), Err(BasketError::Invalid(_))));
+}
+
+#[test]
+fn spaces_and_absent_options_do_not_make_another_request() {
+    let hash = |json: &str| {
+        let request: OrderRequest = serde_json::from_str(json).expect("a request");
+        Basket::try_from(request).expect("a basket").hash().clone()
+    };
+    let plain = hash(r#"{"lines":[{"productId":"a","quantity":1}]}"#);
+    assert_eq!(plain, hash(r#"{"giftCards": [], "lines": [ {"quantity": 1, "productId": "a"} ], "discountCode": null}"#));
+    assert_ne!(plain, hash(r#"{"lines":[{"productId":"a","quantity":2}]}"#));
+}

@@ -1,0 +1,240 @@
+//! A shop to test in.
+
+use std::collections::BTreeMap;
+
+use edge::Kind;
+use local::{Options, Stack, Template, Wire, functions};
+use reqwest::{Client as Http, Method};
+use serde_json::{Value, json};
+
+/// A running stack of its own, with an empty table.
+pub struct Shop {
+    stack: Stack,
+    http: Http,
+}
+
+/// Somebody who sends requests to a shop.
+#[derive(Clone)]
+pub struct Client {
+    http: Http,
+    url: String,
+    token: Option<String>,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: BTreeMap<String, String>,
+    pub body: Value,
+}
+
+pub fn template() -> Template {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml")).expect("template.yaml");
+    Template::parse(&text).expect("template.yaml is valid")
+}
+
+pub fn eur(amount: u64) -> Value {
+    json!({ "amount": amount, "currency": "EUR" })
+}
+
+impl Shop {
+    pub async fn open() -> Self {
+        let options = Options { wire: true, ..Options::new(template()) };
+        let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
+        Self { stack, http: Http::new() }
+    }
+
+    /// A shop where ada is a customer.
+    pub async fn with_ada() -> Self {
+        let shop = Self::open().await;
+        shop.sign_up("ada").await;
+        shop
+    }
+
+    pub fn nobody(&self) -> Client {
+        Client { http: self.http.clone(), url: self.stack.url().to_owned(), token: None }
+    }
+
+    pub fn customer(&self, id: &str) -> Client {
+        Client { token: Some(self.stack.token(id, "shop").expect("a token")), ..self.nobody() }
+    }
+
+    pub fn admin(&self) -> Client {
+        Client { token: Some(self.stack.token("boss", "admin").expect("a token")), ..self.nobody() }
+    }
+
+    pub fn wire(&self) -> &Wire {
+        self.stack.wire().expect("the shop was opened with a wire")
+    }
+
+    pub async fn sign_up(&self, id: &str) -> Value {
+        let body = json!({ "username": id, "email": format!("{id}@example.com"), "name": id });
+        self.customer(id).post("/customers", body).await.expect(201)
+    }
+
+    pub async fn product(&self, id: &str, price: u64, stock: u64) -> Value {
+        let body = json!({
+            "productId": id, "name": format!("The {id}"), "description": "", "category": "things",
+            "price": eur(price), "stock": stock,
+        });
+        self.admin().post("/products", body).await.expect(201)
+    }
+
+    pub async fn discount(&self, code: &str, percent: u64, max_uses: Option<u64>) {
+        let body = json!({ "code": code, "percent": percent, "maxUses": max_uses });
+        self.admin().post("/discounts", body).await.expect(201);
+    }
+
+    pub async fn gift_card(&self, code: &str, amount: u64) {
+        self.admin().post("/gift-cards", json!({ "code": code, "balance": eur(amount) })).await.expect(201);
+    }
+
+    /// How many can be sold.
+    pub async fn available(&self, product: &str) -> u64 {
+        let product = self.nobody().get(&format!("/products/{product}")).await.expect(200);
+        product["available"].as_u64().expect("a number")
+    }
+
+    /// Every item of the table, past the wire, sorted by its key.
+    pub async fn dump(&self) -> Vec<Value> {
+        let mut items: Vec<Value> = Vec::new();
+        let mut start = Value::Null;
+        loop {
+            let mut scan = json!({ "TableName": self.stack.template().table_name(), "ConsistentRead": true });
+            if !start.is_null() {
+                scan["ExclusiveStartKey"] = start;
+            }
+            let answer = self.dynamodb("Scan", &scan).await;
+            items.extend(answer["Items"].as_array().expect("items").iter().cloned());
+            start = answer["LastEvaluatedKey"].clone();
+            if start.is_null() {
+                break;
+            }
+        }
+        items.sort_by_key(|item| format!("{} {}", item["PK"]["S"], item["SK"]["S"]));
+        items
+    }
+
+    /// One item of the table, past the wire.
+    pub async fn item(&self, pk: &str, sk: &str) -> Value {
+        let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
+        let get = json!({ "TableName": self.stack.template().table_name(), "Key": key, "ConsistentRead": true });
+        self.dynamodb("GetItem", &get).await["Item"].clone()
+    }
+
+    /// Calls the engine itself.
+    pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
+        let call = self
+            .http
+            .post(self.stack.dynamodb_url())
+            .header("x-amz-target", format!("DynamoDB_20120810.{action}"))
+            .header("content-type", "application/x-amz-json-1.0")
+            .header("authorization", "AWS4-HMAC-SHA256 Credential=t/20260101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+            .header("x-amz-date", "20260101T000000Z")
+            .body(request.to_string());
+        let answer = call.send().await.expect("the engine answers");
+        let ok = answer.status().is_success();
+        let text = answer.text().await.expect("text");
+        assert!(ok, "{action}: {text}");
+        serde_json::from_str(&text).expect("JSON")
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let scans = self.wire().calls().into_iter().filter(|call| call.action == "Scan").count();
+            assert_eq!(scans, 0, "a function scanned the table");
+        }
+    }
+}
+
+impl Client {
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.send(Method::POST, path, &[], Some(body.to_string())).await
+    }
+
+    /// Places an order under this idempotency key.
+    pub async fn order(&self, key: &str, body: Value) -> Reply {
+        self.send(Method::POST, "/orders", &[("idempotency-key", key)], Some(body.to_string())).await
+    }
+
+    /// Sends whatever is wanted. Every problem that comes back must be one of the documented kinds.
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<String>) -> Reply {
+        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body);
+        }
+        let response = request.send().await.expect("the gateway answers");
+        let headers = response.headers().iter().map(|(name, value)| {
+            (name.to_string(), value.to_str().expect("a text header").to_owned())
+        });
+        let mut reply = Reply { status: response.status().as_u16(), headers: headers.collect(), body: Value::Null };
+        let text = response.text().await.expect("text");
+        reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+        if reply.status >= 400 {
+            reply.check_problem();
+        }
+        reply
+    }
+
+    /// Walks a list to its end, `limit` items at a time.
+    pub async fn walk(&self, path: &str, limit: usize) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let mark = if path.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{path}{mark}limit={limit}{cursor}")).await.expect(200);
+            let page_items = page["items"].as_array().expect("items");
+            assert!(page_items.len() <= limit);
+            items.extend(page_items.iter().cloned());
+            match page["next"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return items,
+            }
+        }
+    }
+}
+
+impl Reply {
+    /// The body, of this status.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        self.body
+    }
+
+    /// The problem, of this kind.
+    #[track_caller]
+    pub fn problem(self, kind: Kind) -> Value {
+        assert_eq!(self.body["type"], format!("/problems/{}", kind.slug()), "{}", self.body);
+        assert_eq!(self.status, kind.status().as_u16(), "{}", self.body);
+        self.body
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+
+    fn check_problem(&self) {
+        let slug = self.body["type"].as_str().and_then(|kind| kind.strip_prefix("/problems/"));
+        let kind = Kind::ALL.iter().find(|kind| Some(kind.slug()) == slug).unwrap_or_else(|| panic!("{}", self.body));
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
+        assert_eq!(self.body["status"], kind.status().as_u16());
+        assert_eq!(self.status, kind.status().as_u16());
+        for member in ["title", "detail"] {
+            assert!(self.body[member].is_string(), "{}", self.body);
+        }
+    }
+}
