@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 3000)]
     port: u16,
 
-    /// `DynamoDB`'s port on 127.0.0.1; 0 takes a free one
+    /// DynamoDB's port on 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = 0)]
     dynamodb_port: u16,
 

@@ -31,7 +31,7 @@ impl Endpoint {
     pub(crate) async fn ensure_table(&self, template: &Template) -> Result<()> {
         let name = template.table_name();
         match self.call("CreateTable", &template.table).await? {
-            Ok(created) => self.wait_until_active(name, created["TableDescription"].clone()).await?,
+            Ok(_) => self.wait_until_active(name).await?,
             Err(refusal) if refusal.is("ResourceInUseException") => {
                 let existing = self.describe(name).await?;
                 ensure!(
@@ -61,11 +61,10 @@ impl Endpoint {
         }
     }
 
-    async fn wait_until_active(&self, name: &str, mut description: Value) -> Result<()> {
+    async fn wait_until_active(&self, name: &str) -> Result<()> {
         let waiting = async {
-            while description["TableStatus"] != "ACTIVE" {
+            while self.describe(name).await?["TableStatus"] != "ACTIVE" {
                 tokio::time::sleep(BETWEEN_LOOKS).await;
-                description = self.describe(name).await?;
             }
             anyhow::Ok(())
         };

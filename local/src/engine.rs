@@ -47,10 +47,12 @@ impl Engine {
 
 fn open(data: Option<&Path>) -> Result<Database> {
     let Some(directory) = data else { return Database::memory().context("cannot open a database in memory") };
-    let unusable = || format!("cannot keep the table in {}: choose a directory you may write to", directory.display());
-
+    let unusable = || format!("cannot use {}: choose a directory you may write to with --data", directory.display());
     std::fs::create_dir_all(directory).with_context(unusable)?;
+
     let file = directory.join(DATABASE_FILE);
-    let file = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
-    Database::new(file).map_err(|error| anyhow!(error)).with_context(unusable)
+    let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
+    Database::new(path)
+        .map_err(|error| anyhow!(error))
+        .with_context(|| format!("cannot open {path}: delete it or choose another directory with --data"))
 }

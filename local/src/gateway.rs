@@ -15,12 +15,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
+use edge::Kind;
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::event::{self, Passed, decoded};
-use crate::problem::{self, answer};
+use crate::problem::{answer, problem};
 use crate::template::{Route, Template};
 use crate::token::Tokens;
 
@@ -73,22 +74,20 @@ impl Gateway {
     async fn handle(&self, request: Request) -> Response<Body> {
         let (head, body) = request.into_parts();
         let Some(body) = read(body).await else {
-            return problem::TOO_LARGE.response("A request body is at most 6 MB.");
+            return problem(Kind::TooLarge, "A request body is at most 6 MB.");
         };
         match (&head.method, head.uri.path()) {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
-            (&Method::GET, "/openapi.json") => {
-                answer(StatusCode::OK, &[(header::CONTENT_TYPE, "application/json")], self.openapi.clone())
-            }
+            (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
             (method, path) => match self.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers) {
                     Ok(claims) => {
                         let passed = Passed { head: &head, body: &body, route: &served.route, path_parameters, claims };
                         served.call(passed.event()).await
                     }
-                    Err(refusal) => refusal,
+                    Err((kind, detail)) => problem(kind, &detail),
                 },
-                None => problem::NOT_FOUND.response(&format!("No route matches {method} {path}.")),
+                None => problem(Kind::NotFound, &format!("No route matches {method} {path}.")),
             },
         }
     }
@@ -100,30 +99,28 @@ impl Gateway {
         matching.min_by_key(|(_, parameters)| parameters.len())
     }
 
-    /// The claims of the caller's token, if the route wants one.
-    #[expect(clippy::result_large_err, reason = "a response is what a refused caller gets")]
-    fn authorize(&self, route: &Route, headers: &HeaderMap) -> Result<Option<Map<String, Value>>, Response<Body>> {
+    /// The claims of the caller's token, if the route wants one; or why the caller may not pass.
+    fn authorize(&self, route: &Route, headers: &HeaderMap) -> Result<Option<Map<String, Value>>, (Kind, String)> {
         if route.scopes.is_empty() {
             return Ok(None);
         }
         let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let token = header.strip_prefix("Bearer ").unwrap_or(header);
         let claims = self.tokens.verify(token).ok_or_else(|| {
-            problem::UNAUTHORIZED
-                .response("Send a valid token: Authorization: Bearer ... (POST /_local/token has one).")
+            (Kind::Unauthorized, "Send Authorization: Bearer and a valid token; POST /_local/token has one.".to_owned())
         })?;
 
-        let granted = claims["scope"].as_str().unwrap_or_default();
+        let granted = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
         if granted.split(' ').any(|scope| route.scopes.iter().any(|wanted| wanted == scope)) {
             return Ok(Some(claims));
         }
-        Err(problem::FORBIDDEN.response(&format!("This needs the scope {}.", route.scopes.join(" or "))))
+        Err((Kind::Forbidden, format!("This route needs a token with the scope {}.", route.scopes.join(" or "))))
     }
 
     fn issue_token(&self, body: &[u8]) -> Response<Body> {
         let wanted = match serde_json::from_slice::<TokenRequest>(body) {
             Ok(wanted) => wanted,
-            Err(error) => return problem::VALIDATION.response(&error.to_string()),
+            Err(error) => return problem(Kind::Validation, &error.to_string()),
         };
         let scope = match wanted.scope {
             TokenScope::Shop => "shop",
@@ -132,11 +129,11 @@ impl Gateway {
         match self.tokens.issue(&wanted.sub, scope) {
             Ok(token) => {
                 let body = json!({ "token": token }).to_string();
-                answer(StatusCode::OK, &[(header::CONTENT_TYPE, "application/json")], body)
+                answer(StatusCode::OK, "application/json", body)
             }
             Err(error) => {
                 tracing::error!("{error:#}");
-                problem::INTERNAL.response("The token could not be issued.")
+                problem(Kind::Internal, "The token could not be issued.")
             }
         }
     }
@@ -154,7 +151,7 @@ impl Served {
         };
         outcome.unwrap_or_else(|error| {
             tracing::error!(function = self.route.function, error, "function failed");
-            problem::INTERNAL.response("The request could not be answered. Its cause is in the log.")
+            problem(Kind::Internal, "The request could not be answered. Its cause is in the log.")
         })
     }
 }

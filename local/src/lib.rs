@@ -7,7 +7,7 @@
 pub mod demo;
 mod endpoint;
 mod engine;
-pub mod event;
+mod event;
 pub mod functions;
 pub mod gateway;
 mod intrinsic;

@@ -45,8 +45,12 @@ impl Tokens {
     /// With the secret kept in this directory, so that tokens outlive a restart.
     pub fn kept_in(directory: &Path) -> Result<Self> {
         let file = directory.join(SECRET_FILE);
-        let unusable =
-            || format!("cannot keep the token secret in {}: delete it or choose another --data", file.display());
+        let unusable = || {
+            format!(
+                "cannot keep the token secret in {}: delete it or choose another directory with --data",
+                file.display()
+            )
+        };
         match std::fs::read(&file) {
             Ok(secret) => Ok(Self::with_secret(&secret)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

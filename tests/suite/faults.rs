@@ -1,1 +1,191 @@
-//! faults
+//! What must hold when the network and the database do not.
+
+use std::time::Duration;
+
+use edge::Kind;
+use local::wire::{Fault, Match};
+use serde_json::{Value, json};
+
+use crate::shop::{Shop, eur};
+
+/// More attempts than the SDK makes for one call.
+const GIVE_UP: usize = 3;
+
+fn commit() -> Match {
+    Match::action("TransactWriteItems")
+}
+
+fn two_things() -> Value {
+    json!({ "lines": [{ "productId": "thing", "quantity": 2 }], "giftCards": ["GIFT"] })
+}
+
+/// A shop where ada can buy things with a gift card.
+async fn shop() -> Shop {
+    stocked(Shop::with_ada().await).await
+}
+
+/// The same, whose functions give up after two seconds.
+async fn impatient_shop() -> Shop {
+    let shop = Shop::open_from(|template| template.replace("Timeout: 15", "Timeout: 3")).await;
+    shop.sign_up("ada").await;
+    stocked(shop).await
+}
+
+async fn stocked(shop: Shop) -> Shop {
+    shop.product("thing", 1000, 10).await;
+    shop.gift_card("GIFT", 500).await;
+    shop.wire().take_calls();
+    shop
+}
+
+/// One order of two things is in the table, whole, and it is this one.
+async fn assert_placed_once(shop: &Shop, order: &Value) {
+    assert_eq!(shop.available("thing").await, 8);
+    let id = order["orderId"].as_str().expect("an id");
+    let found = shop.customer("ada").get(&format!("/orders/{id}")).await.expect(200);
+    assert_eq!(found, *order);
+    let orders = shop.dump().await.into_iter().filter(|item| item["EntityType"]["S"] == "order").count();
+    assert_eq!(orders, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_whose_commit_was_cut_off_is_placed_once() {
+    // Once: the SDK asks again with the same token. Often: the function reads whether the order is there.
+    for (fault, times) in
+        [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, GIVE_UP), (Fault::CutAfter, GIVE_UP)]
+    {
+        let shop = shop().await;
+        shop.wire().inject(commit(), fault.clone(), times);
+        let reply = shop.customer("ada").order("k", two_things()).await;
+        assert_eq!(shop.wire().pending(), 0, "{fault:?} x {times} did not happen");
+        assert_placed_once(&shop, &reply.expect(201)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_went_away_finds_its_order_when_it_asks_again() {
+    let shop = shop().await;
+    shop.wire().inject(commit(), Fault::Delay(Duration::from_millis(300)), 1);
+    let client = shop.customer("ada");
+    let gone = tokio::time::timeout(Duration::from_millis(100), client.order("k", two_things())).await;
+    assert!(gone.is_err(), "the client was to lose its patience");
+
+    let reply = client.order("k", two_things()).await;
+    assert_placed_once(&shop, &reply.expect(201)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_in_conflict_with_others_is_tried_again() {
+    let shop = shop().await;
+    shop.wire().inject(commit(), Fault::conflict(3), 5);
+    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
+    assert_eq!(shop.wire().pending(), 0);
+    assert_placed_once(&shop, &order).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflicts_without_end_are_answered_in_time_and_leave_nothing() {
+    let shop = impatient_shop().await;
+    let before = shop.dump().await;
+    shop.wire().inject(commit(), Fault::conflict(0), usize::MAX);
+    let reply = shop.customer("ada").order("k", two_things()).await;
+    assert!(reply.header("retry-after").is_some());
+    reply.problem(Kind::Throttled);
+    assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_dynamodb_throttles_is_asked_to_come_back_and_leaves_nothing() {
+    let shop = shop().await;
+    let before = shop.dump().await;
+    let throttle = Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };
+    shop.wire().inject(commit(), throttle, GIVE_UP);
+    let reply = shop.customer("ada").order("k", two_things()).await;
+    assert!(reply.header("retry-after").is_some());
+    reply.problem(Kind::Throttled);
+    assert_eq!(shop.dump().await, before);
+    // Coming back is all it takes.
+    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
+    assert_placed_once(&shop, &order).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_database_is_not_taken_for_an_answer() {
+    let shop = shop().await;
+    shop.wire().inject(Match::action("Query"), Fault::InternalError, GIVE_UP);
+    shop.nobody().get("/products/thing").await.problem(Kind::Throttled);
+    shop.nobody().get("/products/thing").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_left_unprocessed_are_asked_for_again() {
+    let shop = shop().await;
+    shop.wire().inject(Match::action("BatchGetItem"), Fault::Unprocessed(3), 2);
+    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
+    assert_eq!(shop.wire().pending(), 0);
+    assert_placed_once(&shop, &order).await;
+}
+
+/// Changes the price between an order's read and its commit, as an admin would: the product and its copy together.
+async fn reprice_while_ordering(shop: &Shop, order: Value) -> crate::shop::Reply {
+    shop.wire().inject(commit(), Fault::Delay(Duration::from_millis(400)), 1);
+    let client = shop.customer("ada");
+    let ordering = tokio::spawn(async move { client.order("k", order).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let update = |sort: &str| {
+        json!({ "Update": {
+            "TableName": shop.table(),
+            "Key": { "PK": { "S": "p#thing" }, "SK": { "S": sort } },
+            "UpdateExpression": "SET price.amount = :p",
+            "ExpressionAttributeValues": { ":p": { "N": "1500" } },
+        } })
+    };
+    shop.dynamodb("TransactWriteItems", &json!({ "TransactItems": [update("p#thing"), update("stock")] })).await;
+    ordering.await.expect("a reply")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_price_that_moves_while_the_order_is_placed_is_read_again() {
+    let shop = shop().await;
+    let order = reprice_while_ordering(&shop, two_things()).await.expect(201);
+    assert_eq!(order["total"], eur(3000));
+    assert_placed_once(&shop, &order).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_customer_who_expects_another_total_is_not_charged_the_new_one() {
+    let shop = shop().await;
+    let mut order = two_things();
+    order["expectedTotal"] = eur(2000);
+    let problem = reprice_while_ordering(&shop, order).await.problem(Kind::PriceChanged);
+    assert_eq!(problem["total"], eur(3000));
+    assert_eq!(shop.available("thing").await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_was_made_before_the_answer_was_lost_is_made_once() {
+    let requests = [
+        ("/customers", json!({ "username": "bob", "email": "bob@example.com", "name": "Bob" })),
+        ("/products", json!({ "productId": "new", "name": "New", "description": "", "category": "c", "price": eur(1) })),
+        ("/discounts", json!({ "code": "NEW", "percent": 5 })),
+        ("/gift-cards", json!({ "code": "NEW", "balance": eur(100) })),
+    ];
+    for (path, body) in requests {
+        for times in [1, GIVE_UP] {
+            let shop = Shop::open().await;
+            shop.wire().inject(Match::any(), Fault::CutAfter, times);
+            let first = shop.admin().post(path, body.clone()).await;
+            assert_eq!(shop.wire().pending(), 0);
+            let made = shop.dump().await;
+            let again = shop.admin().post(path, body.clone()).await;
+            assert_eq!(again.header("idempotent-replayed"), Some("true"), "{path}");
+            if first.status == 201 {
+                assert_eq!(first.body, again.body, "{path}");
+            } else {
+                first.problem(Kind::Throttled);
+            }
+            again.expect(201);
+            assert_eq!(shop.dump().await, made, "{path}");
+        }
+    }
+}

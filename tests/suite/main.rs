@@ -2,6 +2,7 @@
 //!
 //! Between the functions and the engine sits the wire, which records every call and injects faults. A shop that is dropped
 //! checks that nothing in it ever scanned the table.
+#![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod capacity;

@@ -29,9 +29,8 @@ pub struct Reply {
     pub body: Value,
 }
 
-pub fn template() -> Template {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml")).expect("template.yaml");
-    Template::parse(&text).expect("template.yaml is valid")
+pub fn template_text() -> String {
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml")).expect("template.yaml")
 }
 
 pub fn eur(amount: u64) -> Value {
@@ -40,7 +39,13 @@ pub fn eur(amount: u64) -> Value {
 
 impl Shop {
     pub async fn open() -> Self {
-        let options = Options { wire: true, ..Options::new(template()) };
+        Self::open_from(|template| template).await
+    }
+
+    /// A shop deployed from a changed template.
+    pub async fn open_from(change: impl FnOnce(String) -> String) -> Self {
+        let template = Template::parse(&change(template_text())).expect("template.yaml is valid");
+        let options = Options { wire: true, ..Options::new(template) };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
         Self { stack, http: Http::new() }
     }
@@ -50,6 +55,10 @@ impl Shop {
         let shop = Self::open().await;
         shop.sign_up("ada").await;
         shop
+    }
+
+    pub fn table(&self) -> &str {
+        self.stack.template().table_name()
     }
 
     pub fn nobody(&self) -> Client {
@@ -101,7 +110,7 @@ impl Shop {
         let mut items: Vec<Value> = Vec::new();
         let mut start = Value::Null;
         loop {
-            let mut scan = json!({ "TableName": self.stack.template().table_name(), "ConsistentRead": true });
+            let mut scan = json!({ "TableName": self.table(), "ConsistentRead": true });
             if !start.is_null() {
                 scan["ExclusiveStartKey"] = start;
             }
@@ -119,7 +128,7 @@ impl Shop {
     /// One item of the table, past the wire.
     pub async fn item(&self, pk: &str, sk: &str) -> Value {
         let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
-        let get = json!({ "TableName": self.stack.template().table_name(), "Key": key, "ConsistentRead": true });
+        let get = json!({ "TableName": self.table(), "Key": key, "ConsistentRead": true });
         self.dynamodb("GetItem", &get).await["Item"].clone()
     }
 

@@ -1,7 +1,8 @@
 //! The wire between the functions and DynamoDB: it records every call, and can make any of them go wrong.
 //!
 //! For tests. An embedded engine never throttles, conflicts or loses a connection, and AWS does all three, so a test
-//! asks the wire for it. Cutting a connection really closes it: the client sees what it would see in production.
+//! asks the wire for it. The wire asks for the consumed capacity of every call, and keeps the figures to itself unless the
+//! client asked, too. Cutting a connection really closes it: the client sees what it would see in production.
 
 mod capacity;
 mod fault;
@@ -75,7 +76,7 @@ impl Wire {
         self.line.state().rules.iter().map(|rule| rule.times).sum()
     }
 
-    /// Every call so far.
+    /// Every call so far, in the order of their ends.
     pub fn calls(&self) -> Vec<Call> {
         self.line.state().calls.clone()
     }
@@ -110,7 +111,11 @@ async fn accept(listener: TcpListener, line: Arc<Line>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            Ok((stream, _)) = listener.accept() => { connections.spawn(serve(stream, Arc::clone(&line))); }
+            accepted = listener.accept() => {
+                if let Ok((stream, _)) = accepted {
+                    connections.spawn(serve(stream, Arc::clone(&line)));
+                }
+            }
             Some(_) = connections.join_next() => {}
         }
     }

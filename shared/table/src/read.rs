@@ -2,7 +2,7 @@
 
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
 use key_schema::cursor;
-use key_schema::layout::{AccessPattern, Bound, Consistency, Declaration, Direction, Index, Key, SortRange};
+use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, SortRange};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -62,7 +62,7 @@ impl Reader {
                 found.push(item::read(item)?);
             }
             match position {
-                Some(position) => range = rest(&P::DECLARED, &pattern.range(), &position),
+                Some(position) => range = pattern.rest(&position),
                 None => return Ok(found),
             }
         }
@@ -72,7 +72,7 @@ impl Reader {
     pub async fn page<P: AccessPattern>(&self, pattern: &P, page: &PageRequest) -> Result<Page<P::Item>, Error> {
         let mut range = pattern.range();
         if let Some(cursor) = &page.cursor {
-            range = rest(&P::DECLARED, &range, &cursor::open(pattern, cursor)?);
+            range = pattern.rest(&cursor::open(pattern, cursor)?);
         }
         let (items, position) = self.query(pattern, range, Some(page.limit)).await?;
         Ok(Page {
@@ -127,7 +127,7 @@ impl Reader {
             .set_index_name(declared.place.index.name().map(str::to_owned))
             .expression_attribute_names("#partition", partition)
             .expression_attribute_values(":partition", AttributeValue::S(pattern.partition()))
-            .consistent_read(declared.consistency == Consistency::Strong && declared.place.index == Index::Table)
+            .consistent_read(declared.consistency == Consistency::Strong)
             .scan_index_forward(declared.direction == Direction::Ascending)
             .set_limit(limit.map(i32::from));
         let (condition, values) = match range {
@@ -151,13 +151,5 @@ impl Reader {
             _ => None,
         };
         Ok((answer.items.unwrap_or_default(), position))
-    }
-}
-
-/// What is left of a walk over `range` that has come to `position`.
-fn rest(declared: &Declaration, range: &SortRange, position: &str) -> SortRange {
-    match declared.direction {
-        Direction::Ascending => range.after(position),
-        Direction::Descending => range.before(position),
     }
 }

@@ -370,3 +370,14 @@ fn sample() -> Parts {
         ..parts
     }
 }
+
+#[test]
+fn only_the_table_is_read_strongly() {
+    for declared in PATTERNS {
+        assert!(
+            declared.consistency == super::Consistency::Eventual || declared.place.index == Index::Table,
+            "{}: an index offers eventual reads only",
+            declared.question
+        );
+    }
+}
