@@ -98,7 +98,8 @@ async fn conflicts_without_end_are_answered_in_time_and_leave_nothing() {
 async fn an_order_that_dynamodb_throttles_is_asked_to_come_back_and_leaves_nothing() {
     let shop = shop().await;
     let before = shop.dump().await;
-    let throttle = Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };
+    let throttle =
+        Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };
     shop.wire().inject(commit(), throttle, GIVE_UP);
     let reply = shop.customer("ada").order("k", two_things()).await;
     assert!(reply.header("retry-after").is_some());
@@ -166,7 +167,10 @@ async fn a_customer_who_expects_another_total_is_not_charged_the_new_one() {
 async fn whatever_was_made_before_the_answer_was_lost_is_made_once() {
     let requests = [
         ("/customers", json!({ "username": "bob", "email": "bob@example.com", "name": "Bob" })),
-        ("/products", json!({ "productId": "new", "name": "New", "description": "", "category": "c", "price": eur(1) })),
+        (
+            "/products",
+            json!({ "productId": "new", "name": "New", "description": "", "category": "c", "price": eur(1) }),
+        ),
         ("/discounts", json!({ "code": "NEW", "percent": 5 })),
         ("/gift-cards", json!({ "code": "NEW", "balance": eur(100) })),
     ];

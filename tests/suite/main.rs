@@ -8,6 +8,7 @@
 mod capacity;
 mod completeness;
 mod faults;
+mod openapi;
 mod paging;
 mod patterns;
 mod placing;

@@ -99,7 +99,8 @@ async fn a_gift_card_is_never_spent_twice() {
     for reply in &replies {
         if reply.status == 201 {
             let payments = reply.body["invoice"]["payments"].as_array().expect("payments");
-            let paid: u64 = payments.iter().map(|payment| payment["amount"]["amount"].as_u64().expect("a number")).sum();
+            let paid: u64 =
+                payments.iter().map(|payment| payment["amount"]["amount"].as_u64().expect("a number")).sum();
             assert_eq!(paid, 1000);
             assert_eq!(payments[0]["type"], "giftCard");
             spent += payments[0]["amount"]["amount"].as_u64().expect("a number");
@@ -120,7 +121,9 @@ async fn balance(shop: &Shop, code: &str) -> u64 {
 async fn entries(shop: &Shop, code: &str) -> u64 {
     let dump = shop.dump().await;
     let entries = dump.iter().filter(|item| item["EntityType"]["S"] == "giftCardEntry" && item["code"]["S"] == code);
-    entries.map(|item| item["amount"]["M"]["amount"]["N"].as_str().expect("a number").parse::<u64>().expect("one")).sum()
+    entries
+        .map(|item| item["amount"]["M"]["amount"]["N"].as_str().expect("a number").parse::<u64>().expect("one"))
+        .sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,7 +200,8 @@ async fn an_order_covered_by_gift_cards_is_paid_at_once() {
     let order = shop.customer("ada").order("k", body).await.expect(201);
 
     assert_eq!(order["status"], "PAID");
-    let captured = |code, amount| json!({ "type": "giftCard", "code": code, "amount": eur(amount), "status": "captured" });
+    let captured =
+        |code, amount| json!({ "type": "giftCard", "code": code, "amount": eur(amount), "status": "captured" });
     assert_eq!(order["invoice"]["payments"], json!([captured("SMALL", 300), captured("LARGE", 700)]));
     assert_eq!(balance(&shop, "SPARE").await, 5000, "a card that is not needed is not touched");
 }

@@ -1,1 +1,340 @@
-//! routes
+//! Every route, answered as the contract says: status, headers and the whole body.
+
+use edge::Kind;
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+
+use crate::shop::{Client, Reply, Shop, eur};
+
+/// The order of this customer under this idempotency key, for ever.
+const ADAS_FIRST: &str = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5";
+
+/// A request that makes something.
+struct Creation {
+    client: Client,
+    path: &'static str,
+    key: Option<&'static str>,
+    body: Value,
+}
+
+impl Creation {
+    async fn send(&self, body: &Value) -> Reply {
+        match self.key {
+            Some(key) => self.client.order(key, body.clone()).await,
+            None => self.client.post(self.path, body.clone()).await,
+        }
+    }
+}
+
+/// One of each that can be made, in an order in which they can be.
+fn creations(shop: &Shop) -> Vec<Creation> {
+    let of = |client, path, body| Creation { client, path, key: None, body };
+    vec![
+        of(
+            shop.customer("ada"),
+            "/customers",
+            json!({
+                "username": "Ada", "email": "Ada@example.com", "name": " Ada Lovelace ",
+            }),
+        ),
+        of(
+            shop.admin(),
+            "/products",
+            json!({
+                "productId": "teapot", "name": "The teapot", "description": "Round.\nBrown.", "category": "things",
+                "price": eur(1999), "stock": 10,
+            }),
+        ),
+        of(
+            shop.admin(),
+            "/products",
+            json!({
+                "productId": "cup", "name": "The cup", "description": "", "category": "things", "price": eur(350), "stock": 3,
+            }),
+        ),
+        of(
+            shop.admin(),
+            "/discounts",
+            json!({
+                "code": "TEN", "percent": 10, "from": "2026-01-01", "to": "2999-01-01T01:00:00+01:00", "maxUses": 5,
+            }),
+        ),
+        of(shop.admin(), "/gift-cards", json!({ "code": "GIFT", "balance": eur(1000) })),
+        Creation {
+            client: shop.customer("ada"),
+            path: "/orders",
+            key: Some("first"),
+            body: json!({
+                "lines": [{ "productId": "teapot", "quantity": 2 }, { "productId": "cup", "quantity": 1 }],
+                "discountCode": "TEN", "giftCards": ["GIFT"], "expectedTotal": eur(3913),
+            }),
+        },
+    ]
+}
+
+/// A shop where each was made, with the replies.
+async fn story() -> (Shop, Vec<Reply>) {
+    let shop = Shop::open().await;
+    let mut replies = Vec::new();
+    for creation in creations(&shop) {
+        replies.push(creation.send(&creation.body).await);
+    }
+    (shop, replies)
+}
+
+/// The headers that are the answer's own.
+fn own_headers(reply: &Reply) -> Vec<(&str, &str)> {
+    let headers = reply.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    headers.filter(|(name, _)| !["content-length", "date"].contains(name)).collect()
+}
+
+/// The body of a reply with this status and exactly these headers besides the media type.
+#[track_caller]
+fn answered(reply: &Reply, status: u16, headers: &[(&str, &str)]) -> Value {
+    assert_eq!(reply.status, status, "{}", reply.body);
+    let mut expected = vec![("content-type", "application/json")];
+    expected.extend(headers);
+    assert_eq!(own_headers(reply), expected);
+    reply.body.clone()
+}
+
+/// The text of a moment of this test, which is written as all moments are.
+#[track_caller]
+fn of_today(moment: &Value, start: Timestamp) -> String {
+    let text = moment.as_str().expect("a time").to_owned();
+    let parsed: Timestamp = text.parse().expect("a time");
+    assert_eq!(parsed.to_string(), text);
+    assert!(start <= parsed && parsed <= Timestamp::now(), "{text}");
+    text
+}
+
+/// What the story's order is, given when it was placed.
+fn ordered(at: &str, invoice_id: &str) -> Value {
+    let line = |product, quantity: u64, price: u64| {
+        json!({
+            "productId": product, "name": format!("The {product}"), "quantity": quantity, "unitPrice": eur(price),
+            "amount": eur(price * quantity),
+        })
+    };
+    json!({
+        "orderId": ADAS_FIRST, "customerId": "ada", "status": "PENDING", "placedAt": at, "version": 1,
+        "lines": [line("cup", 1, 350), line("teapot", 2, 1999)],
+        "subtotal": eur(4348), "discount": eur(435), "discountCode": "TEN", "total": eur(3913),
+        "invoice": {
+            "invoiceId": invoice_id, "orderId": ADAS_FIRST, "customerId": "ada", "issuedAt": at, "amount": eur(3913),
+            "payments": [
+                { "type": "giftCard", "code": "GIFT", "amount": eur(1000), "status": "captured" },
+                { "type": "card", "amount": eur(2913), "status": "authorized" },
+            ],
+        },
+    })
+}
+
+/// A line of an order as an item of a list.
+fn listed(order: &Value, line: usize) -> Value {
+    let mut item = order["lines"][line].clone();
+    for field in ["orderId", "customerId", "placedAt"] {
+        item[field] = order[field].clone();
+    }
+    item
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_made_is_answered_with_where_it_is() {
+    let start = Timestamp::now();
+    let (_shop, replies) = story().await;
+    let [customer, teapot, cup, discount, card, order] = replies.as_slice() else { panic!("one reply for each") };
+
+    let body = answered(customer, 201, &[("etag", "\"1\""), ("location", "/customers/ada")]);
+    assert_eq!(
+        body,
+        json!({
+            "customerId": "ada", "username": "Ada", "email": "Ada@example.com", "name": "Ada Lovelace",
+            "createdAt": of_today(&body["createdAt"], start), "version": 1, "stats": { "orders": 0, "spent": [] },
+        })
+    );
+
+    let body = answered(teapot, 201, &[("etag", "\"1\""), ("location", "/products/teapot")]);
+    assert_eq!(
+        body,
+        json!({
+            "productId": "teapot", "name": "The teapot", "description": "Round.\nBrown.", "category": "things",
+            "price": eur(1999), "available": 10, "version": 1, "stats": { "orders": 0, "units": 0 },
+        })
+    );
+    answered(cup, 201, &[("etag", "\"1\""), ("location", "/products/cup")]);
+
+    let body = answered(discount, 201, &[("location", "/discounts/TEN")]);
+    assert_eq!(
+        body,
+        json!({
+            "code": "TEN", "percent": 10, "from": "2026-01-01T00:00:00.000Z", "to": "2999-01-01T00:00:00.000Z", "maxUses": 5,
+            "uses": 0, "createdAt": of_today(&body["createdAt"], start),
+        })
+    );
+
+    let body = answered(card, 201, &[("location", "/gift-cards/GIFT")]);
+    assert_eq!(
+        body,
+        json!({
+            "code": "GIFT", "balance": eur(1000), "initial": eur(1000), "createdAt": of_today(&body["createdAt"], start),
+        })
+    );
+
+    let body = answered(order, 201, &[("location", &format!("/orders/{ADAS_FIRST}"))]);
+    let invoice = body["invoice"]["invoiceId"].as_str().expect("an id");
+    assert_eq!(body, ordered(&of_today(&body["placedAt"], start), invoice));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_be_left_out_is_left_out_of_the_answer_too() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+
+    let body = admin.post("/discounts", json!({ "code": "ONE", "percent": 1 })).await.expect(201);
+    assert_eq!(body, json!({ "code": "ONE", "percent": 1, "uses": 0, "createdAt": body["createdAt"] }));
+
+    let new = json!({ "name": "Pot", "description": "", "category": "things", "price": eur(0) });
+    let first = admin.post("/products", new.clone()).await;
+    let id = first.body["productId"].as_str().expect("an id").to_owned();
+    assert_eq!(
+        answered(&first, 201, &[("etag", "\"1\""), ("location", &format!("/products/{id}"))]),
+        json!({
+            "productId": id, "name": "Pot", "description": "", "category": "things", "price": eur(0), "available": 0,
+            "version": 1, "stats": { "orders": 0, "units": 0 },
+        })
+    );
+    let second = admin.post("/products", new).await.expect(201);
+    assert_ne!(second["productId"], id.as_str(), "each product without an id is another one");
+
+    shop.sign_up("ada").await;
+    let lines = json!({ "lines": [{ "productId": id, "quantity": 1 }], "giftCards": [] });
+    shop.product("cup", 350, 1).await;
+    admin.post("/gift-cards", json!({ "code": "GIFT", "balance": eur(1) })).await.expect(201);
+    assert_eq!(shop.customer("ada").order("free", lines.clone()).await.problem(Kind::OutOfStock)["available"], 0);
+    let lines = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
+    let order = shop.customer("ada").order("plain", lines).await.expect(201);
+    assert_eq!(order.get("discountCode"), None);
+    assert_eq!(order.get("flag"), None);
+    assert_eq!(order["invoice"]["payments"], json!([{ "type": "card", "amount": eur(350), "status": "authorized" }]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_costs_nothing_is_paid_by_nobody() {
+    let shop = Shop::with_ada().await;
+    shop.product("cup", 350, 1).await;
+    shop.discount("ALL", 100, None).await;
+    shop.gift_card("GIFT", 1000).await;
+    let body =
+        json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "discountCode": "ALL", "giftCards": ["GIFT"] });
+    let order = shop.customer("ada").order("k", body).await.expect(201);
+    assert_eq!((&order["status"], &order["total"]), (&json!("PAID"), &eur(0)));
+    assert_eq!(order["invoice"]["payments"], json!([]));
+    assert_eq!(shop.item("g#GIFT", "g#GIFT").await["balance"]["M"]["amount"]["N"], "1000");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_signs_up_somebody_else() {
+    let shop = Shop::open().await;
+    let body = json!({ "customerId": "eve", "username": "eve", "email": "eve@example.com", "name": "Eve" });
+    let reply = shop.admin().post("/customers", body).await;
+    let made = answered(&reply, 201, &[("etag", "\"1\""), ("location", "/customers/eve")]);
+    assert_eq!(shop.customer("eve").get("/customers/eve").await.expect(200), made);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_made_is_found_again() {
+    let (shop, replies) = story().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let order = &replies[5].body;
+    let invoice = &order["invoice"];
+    let invoice_path = format!("/invoices/{}", invoice["invoiceId"].as_str().expect("an id"));
+    let order_path = format!("/orders/{ADAS_FIRST}");
+
+    let customer = ada.get("/customers/ada").await;
+    assert_eq!(answered(&customer, 200, &[("etag", "\"1\"")]), replies[0].body);
+    assert_eq!(&answered(&ada.get(&order_path).await, 200, &[]), order);
+    assert_eq!(&answered(&ada.get(&format!("{order_path}/invoice")).await, 200, &[]), invoice);
+    assert_eq!(&answered(&ada.get(&invoice_path).await, 200, &[]), invoice);
+
+    let page = |items: Value| json!({ "items": items, "next": null });
+    for (client, path, items) in [
+        (&ada, format!("{invoice_path}/payments"), invoice["payments"].clone()),
+        (&ada, format!("{order_path}/products"), json!([listed(order, 0), listed(order, 1)])),
+        (&ada, "/customers/ada/invoices".to_owned(), json!([invoice])),
+        (&ada, "/customers/ada/products".to_owned(), json!([listed(order, 0), listed(order, 1)])),
+        (&admin, "/products/teapot/orders".to_owned(), json!([listed(order, 1)])),
+        (&admin, "/products/unheard-of/orders".to_owned(), json!([])),
+    ] {
+        assert_eq!(answered(&client.get(&path).await, 200, &[]), page(items), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_is_read_without_a_token_and_with_any() {
+    let (shop, replies) = story().await;
+    let garbage = &[("authorization", "Bearer garbage")];
+
+    let mut teapot = replies[1].body.clone();
+    teapot["available"] = json!(8);
+    assert_eq!(answered(&shop.nobody().get("/products/teapot").await, 200, &[("etag", "\"1\"")]), teapot);
+    let reply = shop.nobody().send(reqwest::Method::GET, "/products/teapot", garbage, None).await;
+    assert_eq!(reply.expect(200), teapot);
+
+    // A list reads the catalogue alone: no stock, no stats.
+    let brief = |product: &Value| {
+        let mut product = product.clone();
+        let fields = product.as_object_mut().expect("a product");
+        assert!(fields.remove("available").is_some() && fields.remove("stats").is_some());
+        product
+    };
+    let both = json!({ "items": [brief(&replies[2].body), brief(&teapot)], "next": null });
+    for client in [shop.nobody(), shop.customer("ada"), shop.admin()] {
+        assert_eq!(answered(&client.get("/products?category=things").await, 200, &[]), both);
+    }
+    let nothing = json!({ "items": [], "next": null });
+    assert_eq!(shop.nobody().get("/products?category=Things").await.expect(200), nothing);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn making_the_same_again_answers_the_same_and_writes_nothing() {
+    let (shop, replies) = story().await;
+    // What was made has been used since.
+    let more = json!({ "lines": [{ "productId": "teapot", "quantity": 8 }, { "productId": "cup", "quantity": 2 }] });
+    shop.customer("ada").order("second", more).await.expect(201);
+    let before = shop.dump().await;
+
+    for (creation, first) in creations(&shop).into_iter().zip(&replies) {
+        let again = creation.send(&creation.body).await;
+        assert_eq!((again.status, &again.body), (201, &first.body), "{}", creation.path);
+        let mut expected = own_headers(first);
+        expected.push(("idempotent-replayed", "true"));
+        expected.sort_unstable();
+        assert_eq!(own_headers(&again), expected, "{}", creation.path);
+        assert_eq!(shop.dump().await, before, "{}", creation.path);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn making_something_else_under_the_same_name_is_refused_and_writes_nothing() {
+    let (shop, _) = story().await;
+    let before = shop.dump().await;
+    let changes = [
+        json!({ "username": "ada2", "email": "other@example.com", "name": "Ada" }),
+        json!({ "name": "Pot", "description": "", "category": "other", "price": eur(1998), "stock": 11 }),
+        json!({ "name": "Pot", "description": "-", "category": "other", "price": { "amount": 350, "currency": "USD" }, "stock": 2 }),
+        json!({ "percent": 11, "from": "2026-01-02", "to": null, "maxUses": null }),
+        json!({ "balance": eur(999) }),
+        json!({ "lines": [], "discountCode": null, "giftCards": [], "expectedTotal": null }),
+    ];
+    for (creation, fields) in creations(&shop).into_iter().zip(changes) {
+        for (field, other) in fields.as_object().expect("fields") {
+            let mut body = creation.body.clone();
+            body[field] = if field == "lines" { json!([body["lines"][0]]) } else { other.clone() };
+            let kind = if creation.key.is_some() { Kind::IdempotencyKeyReused } else { Kind::AlreadyExists };
+            println!("{} with another {field}", creation.path);
+            creation.send(&body).await.problem(kind);
+            assert_eq!(shop.dump().await, before, "{} with another {field}", creation.path);
+        }
+    }
+}

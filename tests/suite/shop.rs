@@ -7,6 +7,8 @@ use local::{Options, Stack, Template, Wire, functions};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
 
+use crate::openapi;
+
 /// A running stack of its own, with an empty table.
 pub struct Shop {
     stack: Stack,
@@ -173,9 +175,9 @@ impl Client {
         self.send(Method::POST, "/orders", &[("idempotency-key", key)], Some(body.to_string())).await
     }
 
-    /// Sends whatever is wanted. Every problem that comes back must be one of the documented kinds.
+    /// Sends whatever is wanted. What comes back must be as documented.
     pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<String>) -> Reply {
-        let mut request = self.http.request(method, format!("{}{path}", self.url));
+        let mut request = self.http.request(method.clone(), format!("{}{path}", self.url));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }
@@ -186,15 +188,17 @@ impl Client {
             request = request.header("content-type", "application/json").body(body);
         }
         let response = request.send().await.expect("the gateway answers");
-        let headers = response.headers().iter().map(|(name, value)| {
-            (name.to_string(), value.to_str().expect("a text header").to_owned())
-        });
+        let headers = response
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().expect("a text header").to_owned()));
         let mut reply = Reply { status: response.status().as_u16(), headers: headers.collect(), body: Value::Null };
         let text = response.text().await.expect("text");
         reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
         if reply.status >= 400 {
             reply.check_problem();
         }
+        openapi::check(&method, path, &reply);
         reply
     }
 

@@ -53,7 +53,9 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("Make a discount code.").accepts::<NewDiscount>().creates::<Discount>().refuses(&[
-        Kind::AlreadyExists,
-    ])
+    ROUTE
+        .describe("Make a discount code.")
+        .accepts::<NewDiscount>()
+        .creates::<Discount>()
+        .refuses(&[Kind::AlreadyExists])
 }

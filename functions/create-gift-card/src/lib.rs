@@ -23,8 +23,7 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         return Err(Problem::new(Kind::Validation, "balance.amount: must be at least 1"));
     }
 
-    let card =
-        GiftCard { code: new.code, balance: new.balance, initial: new.balance, created_at: Timestamp::now() };
+    let card = GiftCard { code: new.code, balance: new.balance, initial: new.balance, created_at: Timestamp::now() };
     let location = format!("/gift-cards/{}", card.code);
     match table.put_new(&card).await? {
         Put::New => Reply::created(location, &card),

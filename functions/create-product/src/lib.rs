@@ -34,10 +34,10 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         description: new.description.into(),
         category: new.category,
         price: new.price,
+        initial_stock: new.stock,
         version: 1,
     };
-    let stock =
-        Stock { product_id: product.product_id.clone(), available: u64::from(new.stock), price: product.price };
+    let stock = Stock { product_id: product.product_id.clone(), available: u64::from(new.stock), price: product.price };
 
     let mut transaction = Transaction::default();
     transaction.put_new(&product)?;
@@ -60,7 +60,9 @@ fn created(product: Product, stock: &Stock, replayed: bool) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("Put a product into the catalogue.").accepts::<NewProduct>().creates::<ProductView>().refuses(&[
-        Kind::AlreadyExists,
-    ])
+    ROUTE
+        .describe("Put a product into the catalogue.")
+        .accepts::<NewProduct>()
+        .creates::<ProductView>()
+        .refuses(&[Kind::AlreadyExists])
 }

@@ -64,7 +64,8 @@ fn rejected(rejection: Rejection) -> Problem {
             Problem::new(Kind::DiscountExhausted, "The discount code has no uses left.").with("code", code)
         }
         Rejection::GiftCardInvalid(code) => {
-            Problem::new(Kind::GiftCardInvalid, "There is no such gift card in the order's currency.").with("code", code)
+            Problem::new(Kind::GiftCardInvalid, "There is no such gift card in the order's currency.")
+                .with("code", code)
         }
         Rejection::GiftCardBalance(code) => {
             Problem::new(Kind::GiftCardBalance, "The gift card was spent elsewhere. Look at its balance and ask again.")

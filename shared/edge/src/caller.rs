@@ -50,7 +50,8 @@ impl Caller {
         let Some(RequestContext::ApiGatewayV2(context)) = request.request_context_ref() else {
             return Err(unauthorized());
         };
-        let jwt = context.authorizer.as_ref().and_then(|authorizer| authorizer.jwt.as_ref()).ok_or_else(unauthorized)?;
+        let jwt =
+            context.authorizer.as_ref().and_then(|authorizer| authorizer.jwt.as_ref()).ok_or_else(unauthorized)?;
         let id = jwt.claims.get("sub").and_then(|sub| sub.parse().ok()).ok_or_else(unauthorized)?;
         let scopes: Vec<&str> = jwt.claims.get("scope").map(|scope| scope.split(' ').collect()).unwrap_or_default();
         if !scope.any_of().iter().any(|wanted| scopes.contains(wanted)) {

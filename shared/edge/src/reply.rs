@@ -1,8 +1,8 @@
 //! Replies.
 
+use lambda_http::Body;
 use lambda_http::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use lambda_http::http::{Response, StatusCode};
-use lambda_http::Body;
 use serde::Serialize;
 
 use crate::{Kind, Problem};

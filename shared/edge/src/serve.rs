@@ -58,7 +58,12 @@ where
     Ok(serde_json::to_value(response)?)
 }
 
-async fn answer<D, F, Fut>(route: &Route, deps: &D, handle: &F, raw: lambda_http::Request) -> Result<Response<Body>, Error>
+async fn answer<D, F, Fut>(
+    route: &Route,
+    deps: &D,
+    handle: &F,
+    raw: lambda_http::Request,
+) -> Result<Response<Body>, Error>
 where
     D: Clone,
     F: Fn(D, Request) -> Fut,

@@ -139,7 +139,9 @@ mod tests {
         let january = InvoicesOfCustomer { customer: &ada, issued: range("2026-01-01", "2026-02-01") };
         let opens = |position: &str| open(&january, &seal(&january, position)).is_ok();
         assert!(opens("i#2026-01-31T23:59:59.999Z#a"));
-        for position in ["", "i#", "i#2025-12-31T23:59:59.999Z#a", "i#2026-02-01T00:00:00.000Z#a", "p#2026-01-31T00:00:00.000Z#a"] {
+        for position in
+            ["", "i#", "i#2025-12-31T23:59:59.999Z#a", "i#2026-02-01T00:00:00.000Z#a", "p#2026-01-31T00:00:00.000Z#a"]
+        {
             assert!(!opens(position), "{position}");
         }
     }

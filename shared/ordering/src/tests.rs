@@ -38,6 +38,7 @@ fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, F
             description: String::new(),
             category: "things".parse().expect("a category"),
             price: eur(*price),
+            initial_stock: 10_000,
             version: 1,
         };
         found.products.insert(product_id.clone(), product);
@@ -144,6 +145,9 @@ fn spaces_and_absent_options_do_not_make_another_request() {
         Basket::try_from(request).expect("a basket").hash().clone()
     };
     let plain = hash(r#"{"lines":[{"productId":"a","quantity":1}]}"#);
-    assert_eq!(plain, hash(r#"{"giftCards": [], "lines": [ {"quantity": 1, "productId": "a"} ], "discountCode": null}"#));
+    assert_eq!(
+        plain,
+        hash(r#"{"giftCards": [], "lines": [ {"quantity": 1, "productId": "a"} ], "discountCode": null}"#)
+    );
     assert_ne!(plain, hash(r#"{"lines":[{"productId":"a","quantity":2}]}"#));
 }

@@ -4,7 +4,8 @@ use aws_sdk_dynamodb::error::{BuildError, SdkError};
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, Put as SdkPut, ReturnValuesOnConditionCheckFailure as OnFailure, TransactWriteItem, Update as SdkUpdate,
+    AttributeValue, Put as SdkPut, ReturnValuesOnConditionCheckFailure as OnFailure, TransactWriteItem,
+    Update as SdkUpdate,
 };
 use key_schema::layout::{Key, Stored};
 use serde::Serialize;

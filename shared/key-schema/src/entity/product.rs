@@ -18,6 +18,8 @@ pub struct Product {
     pub category: Category,
     /// What one costs.
     pub price: Money,
+    /// How many could be sold at first: tells a repeated request from another one under the same id.
+    pub initial_stock: u32,
     /// How often the product was written; the `ETag`. A sale does not move it.
     pub version: u64,
 }

@@ -228,10 +228,7 @@ where
             Some(moment) => self.sort.prefix((moment,)),
             None => self.sort.prefix(()) + open,
         };
-        SortRange::Between {
-            low: end(range.from(), SortRange::FIRST),
-            high: end(range.to(), SortRange::AFTER_DIGITS),
-        }
+        SortRange::Between { low: end(range.from(), SortRange::FIRST), high: end(range.to(), SortRange::AFTER_DIGITS) }
     }
 }
 

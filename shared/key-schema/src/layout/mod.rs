@@ -26,8 +26,8 @@ pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
 
 use crate::entity::{
-    Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem,
-    Product, ProductStats, Stock, UsernameClaim,
+    Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
+    OrderItem, Product, ProductStats, Stock, UsernameClaim,
 };
 
 macro_rules! stored {

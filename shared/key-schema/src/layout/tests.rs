@@ -13,9 +13,9 @@ use crate::entity::TYPES;
 use crate::value::{InvoiceId, TimeRange};
 
 use super::{
-    AccessPattern, CustomerById, DiscountByCode, ENTITIES, ENTITY_TYPE, GiftCardByCode, InCustomer, InGiftCard, InOrder,
-    InProduct, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Key, OrderById, OrdersOfProduct, PATTERNS,
-    PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder,
+    AccessPattern, CustomerById, DiscountByCode, ENTITIES, ENTITY_TYPE, GiftCardByCode, InCustomer, InGiftCard,
+    InOrder, InProduct, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, Key, OrderById, OrdersOfProduct,
+    PATTERNS, PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder,
 };
 use any::{AnyEntity, Parts, TIMES, any_entity, any_parts, any_time, moment};
 
@@ -192,7 +192,8 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
 
     let Parts { customer, product, order, invoice, category, discount, gift_card, .. } = question;
     let is_in_time = range.contains(parts.moment());
-    let (is_customer, is_product, is_order) = (parts.customer == *customer, parts.product == *product, parts.order == *order);
+    let (is_customer, is_product, is_order) =
+        (parts.customer == *customer, parts.product == *product, parts.order == *order);
     let is_invoice = parts.invoice == *invoice;
     vec![
         ask(entity, &CustomerById { id: customer }, is_customer),
@@ -219,12 +220,14 @@ fn between(from: Option<i64>, to: Option<i64>) -> TimeRange {
 #[test]
 fn every_pattern_finds_an_entity_of_each_kind_it_declares_and_of_no_other() {
     let parts = sample();
-    let asked = || parts.entities().into_iter().flat_map(|entity| ask_all(&entity, &parts, &parts, TimeRange::default()));
+    let asked =
+        || parts.entities().into_iter().flat_map(|entity| ask_all(&entity, &parts, &parts, TimeRange::default()));
     let numbers: BTreeSet<_> = asked().map(|asked| asked.number).collect();
     assert_eq!(numbers, PATTERNS.iter().map(|declared| declared.number).collect(), "every pattern is asked here");
 
     let found: BTreeSet<_> = asked().filter(|asked| asked.found).map(|asked| (asked.number, asked.kind)).collect();
-    let declared = PATTERNS.iter().flat_map(|declared| declared.entities.iter().map(|entity| (declared.number, *entity)));
+    let declared =
+        PATTERNS.iter().flat_map(|declared| declared.entities.iter().map(|entity| (declared.number, *entity)));
     assert_eq!(found, declared.collect());
 }
 

@@ -32,8 +32,7 @@ impl TryFrom<Unchecked> for Money {
     type Error = Invalid;
 
     fn try_from(Unchecked { amount, currency }: Unchecked) -> Result<Self, Invalid> {
-        Self::new(amount, currency)
-            .ok_or_else(|| Invalid::new(format!("amount must be 0 to {MOST}, in minor units")))
+        Self::new(amount, currency).ok_or_else(|| Invalid::new(format!("amount must be 0 to {MOST}, in minor units")))
     }
 }
 

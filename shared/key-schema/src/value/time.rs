@@ -23,8 +23,7 @@ pub struct Timestamp(jiff::Timestamp);
 impl Timestamp {
     /// The present moment, of this machine's clock.
     pub fn now() -> Self {
-        Self::rounded(jiff::Timestamp::now(), RoundMode::Floor)
-            .unwrap_or(Self(jiff::Timestamp::UNIX_EPOCH))
+        Self::rounded(jiff::Timestamp::now(), RoundMode::Floor).unwrap_or(Self(jiff::Timestamp::UNIX_EPOCH))
     }
 
     /// Milliseconds since 1970; `None` outside the years 0 to 9999.

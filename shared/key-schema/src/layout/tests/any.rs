@@ -126,11 +126,18 @@ impl Parts {
 
     /// One entity of each kind.
     pub(super) fn entities(&self) -> Vec<AnyEntity> {
-        let Self { customer, product, order, invoice, gift_card, email, username, text, number, money, .. } = self.clone();
+        let Self { customer, product, order, invoice, gift_card, email, username, text, number, money, .. } =
+            self.clone();
         let [some, more, most] = money;
-        let (customer_id, product_id, order_id, at) = (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
-        let line =
-            OrderLine { product_id: product_id(), name: text.clone(), quantity: self.quantity, unit_price: some, amount: more };
+        let (customer_id, product_id, order_id, at) =
+            (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
+        let line = OrderLine {
+            product_id: product_id(),
+            name: text.clone(),
+            quantity: self.quantity,
+            unit_price: some,
+            amount: more,
+        };
         vec![
             AnyEntity::Customer(Customer {
                 customer_id: customer_id(),
@@ -237,13 +244,15 @@ pub(super) fn any_time() -> impl Strategy<Value = i64> {
 
 /// Identifiers: often equal, often look like other parts of keys, sometimes as long as can be.
 fn any_id<T: std::str::FromStr<Err: std::fmt::Debug> + std::fmt::Debug>() -> impl Strategy<Value = T> {
-    let confusing = select(vec!["stats", "stock", "flag", "flagged", "cart", "o", "p", "i", "c", "-", "_", "PENDING", "0"]);
+    let confusing =
+        select(vec!["stats", "stock", "flag", "flagged", "cart", "o", "p", "i", "c", "-", "_", "PENDING", "0"]);
     prop_oneof!["[ab]{1,2}", confusing.prop_map(str::to_owned), "[A-Za-z0-9_-]{1,64}", "[A-Za-z0-9_-]{64}"]
         .prop_map(|text| text.parse().expect("an identifier"))
 }
 
 fn any_email() -> impl Strategy<Value = EmailAddress> {
-    let longest = ("[a-z]{64}", "[a-z]{63}\\.[a-z]{63}\\.[a-z]{63}\\.[a-z]{62}").prop_map(|(name, host)| format!("{name}@{host}"));
+    let longest = ("[a-z]{64}", "[a-z]{63}\\.[a-z]{63}\\.[a-z]{63}\\.[a-z]{62}")
+        .prop_map(|(name, host)| format!("{name}@{host}"));
     prop_oneof!["[aAbB]{1,2}@[ab]\\.de", "[a-zA-Z0-9~ÄéİȺ]{1,16}@[a-z]{1,8}\\.[a-z]{2,3}", longest]
         .prop_map(|text| text.parse().expect("an address"))
 }
@@ -284,7 +293,20 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
             quantity: quantity.try_into().expect("a quantity"),
             percent: percent.try_into().expect("a percentage"),
             until: until.map(moment),
-            customer, product, order, category, discount, gift_card, email, at, status, shard, text, number, money, moneys,
+            customer,
+            product,
+            order,
+            category,
+            discount,
+            gift_card,
+            email,
+            at,
+            status,
+            shard,
+            text,
+            number,
+            money,
+            moneys,
             payments,
         }
     })
