@@ -1,1 +1,161 @@
-//! completeness
+//! Everything that names the functions names the same ones: folders, crates, the template, the events, the description of the
+//! API and the documentation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use edge::Kind;
+use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
+use local::Template;
+use local::functions::FUNCTIONS;
+use serde_json::{Value, json};
+
+use crate::openapi;
+use crate::shop::{Shop, template_text};
+
+/// A route as everything that names it must: method, path and scopes.
+pub type Named = BTreeMap<String, (String, String, Vec<String>)>;
+
+fn file(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+pub fn read(path: &str) -> String {
+    fs::read_to_string(file(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn listed(folder: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(file(folder)).expect("a folder");
+    entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a text")).collect()
+}
+
+pub fn texts(list: &Value) -> Vec<String> {
+    let texts = list.as_array().into_iter().flatten();
+    texts.map(|text| text.as_str().expect("a text").to_owned()).collect()
+}
+
+/// What the code says.
+pub fn declared() -> Named {
+    let named = FUNCTIONS.iter().map(|function| {
+        let route = &function.route;
+        let scopes = route.scope.any_of().iter().map(ToString::to_string).collect();
+        (function.name(), (route.method.to_string(), route.path.to_owned(), scopes))
+    });
+    named.collect()
+}
+
+pub fn names() -> BTreeSet<String> {
+    declared().into_keys().collect()
+}
+
+pub fn template() -> Template {
+    Template::parse(&template_text()).expect("template.yaml is valid")
+}
+
+fn pascal_case(name: &str) -> String {
+    name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
+}
+
+#[test]
+fn the_template_has_the_routes_of_the_code() {
+    let template = template();
+    let named = template.routes.iter().map(|route| {
+        let binary = &template.function(&route.function).expect("a function").binary;
+        (binary.clone(), (route.method.clone(), route.path.clone(), route.scopes.clone()))
+    });
+    assert_eq!(named.collect::<Named>(), declared());
+    assert_eq!(template.routes.len(), FUNCTIONS.len());
+    assert_eq!(template.functions.len(), FUNCTIONS.len());
+}
+
+#[test]
+fn the_description_of_the_api_has_the_routes_of_the_code() {
+    let mut named = Named::new();
+    for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let scopes = texts(&operation["security"][0]["token"]);
+            let name = operation["operationId"].as_str().expect("a name").to_owned();
+            named.insert(name, (method.to_uppercase(), path.clone(), scopes));
+        }
+    }
+    assert_eq!(named, declared());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_description_of_the_api_is_served() {
+    let shop = Shop::open().await;
+    assert_eq!(&shop.nobody().open_api().await, openapi::document());
+}
+
+#[test]
+fn a_function_is_its_folder_its_crate_its_binary_and_its_resource() {
+    assert_eq!(listed("functions"), names());
+    assert_eq!(listed("events"), names().iter().map(|name| format!("{name}.json")).collect());
+    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    for name in names() {
+        let resource = &template["Resources"][pascal_case(&name).as_str()];
+        assert_eq!(resource["Type"], "AWS::Serverless::Function", "{name}");
+        assert_eq!(resource["Metadata"]["BuildProperties"]["Binary"], name.as_str());
+        assert_eq!(resource["Properties"]["CodeUri"], format!("functions/{name}").as_str());
+
+        let manifest = read(&format!("functions/{name}/Cargo.toml"));
+        assert_eq!(
+            manifest.matches(&format!("\nname = \"{name}\"\n")).count(),
+            2,
+            "{name}: its package and its binary"
+        );
+        let krate = name.replace('-', "_");
+        assert_eq!(
+            read(&format!("functions/{name}/src/main.rs")),
+            format!(
+                "//! The Lambda of [`{krate}`].\n\nfn main() -> Result<(), edge::Error> {{\n    \
+                 edge::serve(&{krate}::ROUTE, {krate}::handle)\n}}\n"
+            )
+        );
+        let (method, path, _) = &declared()[&name];
+        let source = read(&format!("functions/{name}/src/lib.rs"));
+        let (heading, _) = source.split_once('`').and_then(|(_, rest)| rest.split_once("`:")).expect("a heading");
+        assert_eq!(
+            heading.split(['?', '=']).next(),
+            Some(format!("{method} {path}").as_str()),
+            "{name}: its first line"
+        );
+    }
+}
+
+#[test]
+fn the_table_of_the_template_is_the_one_the_schema_declares() {
+    let template = template();
+    let keys = |index: Index| {
+        let (partition, sort) = index.attributes();
+        json!([{ "AttributeName": partition, "KeyType": "HASH" }, { "AttributeName": sort, "KeyType": "RANGE" }])
+    };
+    let indexes = [Index::Gsi1, Index::Gsi2];
+    let declared = indexes.map(|index| {
+        json!({
+            "IndexName": index.name(), "KeySchema": keys(index), "Projection": { "ProjectionType": "ALL" },
+        })
+    });
+    let attributes = [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::attributes);
+    let attributes: Vec<_> = attributes.iter().flat_map(|(partition, sort)| [partition, sort]).collect();
+    let attributes: Vec<_> =
+        attributes.iter().map(|name| json!({ "AttributeName": name, "AttributeType": "S" })).collect();
+
+    assert_eq!(template.table["KeySchema"], keys(Index::Table));
+    assert_eq!(template.table["GlobalSecondaryIndexes"], json!(declared));
+    assert_eq!(template.table["AttributeDefinitions"], json!(attributes));
+    assert_eq!(template.table["StreamSpecification"]["StreamViewType"], "NEW_AND_OLD_IMAGES");
+    assert_eq!(template.ttl_attribute.as_deref(), Some(EXPIRES_AT));
+    let read: BTreeSet<_> = PATTERNS.iter().filter_map(|pattern| pattern.place.index.name()).collect();
+    assert_eq!(read, indexes.iter().filter_map(|index| index.name()).collect(), "every index answers a question");
+}
+
+#[test]
+fn every_problem_is_explained() {
+    let text = read("docs/problems.md");
+    let headings: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let slugs: Vec<_> = Kind::ALL.iter().map(|kind| kind.slug()).collect();
+    assert_eq!(headings.iter().collect::<BTreeSet<_>>(), slugs.iter().collect(), "docs/problems.md");
+    assert_eq!(headings.len(), slugs.len(), "docs/problems.md explains one twice");
+}

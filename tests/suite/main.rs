@@ -7,11 +7,15 @@
 
 mod capacity;
 mod completeness;
+mod events;
 mod faults;
 mod openapi;
 mod paging;
 mod patterns;
 mod placing;
 mod problems;
+mod repeating;
 mod routes;
 mod shop;
+mod validation;
+mod wrong_bodies;

@@ -1,1 +1,259 @@
-//! patterns
+//! The access patterns, over a shop with several customers, products and orders: each answers what was placed and no more.
+
+use std::time::Duration;
+
+use edge::Kind;
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+
+use crate::shop::{Client, Shop, eur};
+
+const CUSTOMERS: [&str; 3] = ["ada", "bob", "cleo"];
+/// One id begins like another.
+const PRODUCTS: [&str; 4] = ["cup", "jug", "pot", "potato"];
+
+/// Who orders what, with which gift cards: of the first product one, of the second two, and so on. Cleo orders nothing, and
+/// nobody a jug.
+const ORDERS: [(&str, &[&str], &[&str]); 6] = [
+    ("ada", &["pot", "cup"], &["SMALL"]),
+    ("bob", &["cup"], &[]),
+    ("ada", &["potato"], &["LARGE"]),
+    ("ada", &["cup"], &[]),
+    ("bob", &["potato", "cup", "pot"], &[]),
+    ("ada", &["cup", "pot"], &[]),
+];
+
+/// A shop and its orders as they were answered, in the order in which they were placed.
+struct Story {
+    shop: Shop,
+    customers: Vec<Value>,
+    products: Vec<Value>,
+    orders: Vec<Value>,
+}
+
+/// A list that takes a range of time.
+struct Dated {
+    client: Client,
+    path: String,
+    /// Everything in it with its moment, in order.
+    all: Vec<(String, Value)>,
+}
+
+impl Story {
+    async fn tell() -> Self {
+        let shop = Shop::open().await;
+        let (mut customers, mut products, mut orders) = (Vec::new(), Vec::new(), Vec::new());
+        for id in CUSTOMERS {
+            customers.push(shop.sign_up(id).await);
+        }
+        for id in PRODUCTS {
+            products.push(shop.product(id, 1000, 100).await);
+        }
+        shop.gift_card("SMALL", 2500).await;
+        shop.gift_card("LARGE", 2500).await;
+        for (at, (customer, bought, cards)) in ORDERS.iter().enumerate() {
+            let line = |(at, product)| json!({ "productId": product, "quantity": at + 1 });
+            let lines: Vec<Value> = bought.iter().enumerate().map(line).collect();
+            let body = json!({ "lines": lines, "giftCards": cards });
+            orders.push(shop.customer(customer).order(&format!("k{at}"), body).await.expect(201));
+            // Each has a millisecond to itself.
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        Self { shop, customers, products, orders }
+    }
+
+    fn orders_of<'a>(&'a self, customer: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.orders.iter().filter(move |order| order["customerId"] == customer)
+    }
+
+    /// Every list that takes a range of time, of every customer and every product.
+    fn dated(&self) -> Vec<Dated> {
+        let mut lists = Vec::new();
+        for customer in CUSTOMERS {
+            let list = |what, all| Dated {
+                client: self.shop.customer(customer),
+                path: format!("/customers/{customer}/{what}"),
+                all,
+            };
+            let invoices = self.orders_of(customer).map(|order| (text(&order["placedAt"]), order["invoice"].clone()));
+            lists.push(list("invoices", invoices.collect()));
+            lists.push(list("products", self.orders_of(customer).flat_map(lines).collect()));
+        }
+        for product in PRODUCTS {
+            let all = self.orders.iter().flat_map(lines).filter(|(_, line)| line["productId"] == product).collect();
+            lists.push(Dated { client: self.shop.admin(), path: format!("/products/{product}/orders"), all });
+        }
+        lists
+    }
+}
+
+impl Dated {
+    async fn between(&self, from: Option<&str>, to: Option<&str>) -> Value {
+        let ends = [("from", from), ("to", to)].into_iter().filter_map(|(name, end)| Some(format!("&{name}={}", end?)));
+        let page = self.client.get(&format!("{}?limit=100{}", self.path, ends.collect::<String>())).await.expect(200);
+        assert_eq!(page["next"], Value::Null);
+        page["items"].clone()
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+/// The lines of an order as items of a list.
+fn lines(order: &Value) -> Vec<(String, Value)> {
+    let item = |line: &Value| {
+        let mut line = line.clone();
+        for field in ["orderId", "customerId", "placedAt"] {
+            line[field] = order[field].clone();
+        }
+        (text(&order["placedAt"]), line)
+    };
+    order["lines"].as_array().expect("lines").iter().map(item).collect()
+}
+
+/// The date of this moment, so many days later.
+fn date(moment: &str, days: i64) -> String {
+    let day = moment.parse::<Timestamp>().expect("a time").as_second() / 86_400 + days;
+    Timestamp::from_millisecond(day * 86_400_000).expect("a time").to_string()[..10].to_owned()
+}
+
+/// The moment so many milliseconds after this one.
+fn later(moment: &str, milliseconds: i64) -> String {
+    let fraction: i64 = moment[20..23].parse().expect("three digits");
+    let moment = moment.parse::<Timestamp>().expect("a time").as_second() * 1000 + fraction + milliseconds;
+    Timestamp::from_millisecond(moment).expect("a time").to_string()
+}
+
+fn items(values: impl IntoIterator<Item = Value>) -> Value {
+    json!({ "items": values.into_iter().collect::<Vec<_>>(), "next": null })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_id_leads_to_what_was_made_under_it() {
+    let story = Story::tell().await;
+    let admin = story.shop.admin();
+
+    for (id, customer) in CUSTOMERS.iter().zip(&story.customers) {
+        assert_eq!(&admin.get(&format!("/customers/{id}")).await.expect(200), customer);
+    }
+    for ((id, product), available) in PRODUCTS.iter().zip(&story.products).zip([93, 100, 94, 98]) {
+        let mut product = product.clone();
+        product["available"] = json!(available);
+        assert_eq!(admin.get(&format!("/products/{id}")).await.expect(200), product);
+    }
+    for order in &story.orders {
+        let (id, invoice) = (text(&order["orderId"]), &order["invoice"]);
+        let invoice_id = text(&invoice["invoiceId"]);
+        assert_eq!(&admin.get(&format!("/orders/{id}")).await.expect(200), order);
+        assert_eq!(&admin.get(&format!("/orders/{id}/invoice")).await.expect(200), invoice);
+        assert_eq!(&admin.get(&format!("/invoices/{invoice_id}")).await.expect(200), invoice);
+        let lines = lines(order).into_iter().map(|(_, line)| line);
+        assert_eq!(admin.get(&format!("/orders/{id}/products")).await.expect(200), items(lines));
+        let payments = invoice["payments"].as_array().expect("payments").clone();
+        assert_eq!(admin.get(&format!("/invoices/{invoice_id}/payments")).await.expect(200), items(payments));
+    }
+    let of_each =
+        |what: &str| story.orders.iter().map(|order| order.pointer(what).cloned()).collect::<Option<Vec<_>>>();
+    let payments = of_each("/invoice/payments").expect("payments");
+    let counts: Vec<_> = payments.iter().map(|payments| payments.as_array().map_or(0, Vec::len)).collect();
+    assert_eq!(counts, [2, 1, 1, 1, 1, 1], "the small card does not cover its order");
+    let statuses = of_each("/status").expect("statuses");
+    assert_eq!(statuses, ["PENDING", "PENDING", "PAID", "PENDING", "PENDING", "PENDING"], "the large card does");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_products_of_a_category_are_those_in_it() {
+    let shop = Shop::open().await;
+    let mut made = Vec::new();
+    for (id, category) in [("a", "tea"), ("b", "tea-pots"), ("c", "tea"), ("d", "Tea")] {
+        let body = json!({ "productId": id, "name": id, "description": "", "category": category, "price": eur(1) });
+        let mut product = shop.admin().post("/products", body).await.expect(201);
+        product.as_object_mut().expect("a product").retain(|field, _| field != "available" && field != "stats");
+        made.push(product);
+    }
+    for (category, expected) in [("tea", vec![0, 2]), ("tea-pots", vec![1]), ("Tea", vec![3]), ("te", vec![])] {
+        let found = shop.nobody().get(&format!("/products?category={category}")).await.expect(200);
+        assert_eq!(found, items(expected.into_iter().map(|at: usize| made[at].clone())), "{category}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_range_of_time_holds_its_beginning_and_not_its_end_to_the_millisecond() {
+    let story = Story::tell().await;
+    let placed: Vec<String> = story.orders.iter().map(|order| text(&order["placedAt"])).collect();
+    assert!(placed.is_sorted_by(|a, b| a < b), "{placed:?}");
+    let after_last = later(&placed[5], 1);
+    let mut ends: Vec<Option<&str>> = vec![None, Some(&after_last)];
+    ends.extend(placed.iter().map(|at| Some(at.as_str())));
+
+    for list in story.dated() {
+        for from in &ends {
+            for to in ends.iter().filter(|to| from.is_none() || to.is_none() || from <= to) {
+                let within = |at: &str| from.is_none_or(|from| from <= at) && to.is_none_or(|to| at < to);
+                let expected: Vec<_> = list.all.iter().filter(|(at, _)| within(at)).map(|(_, item)| item).collect();
+                assert_eq!(list.between(*from, *to).await, json!(expected), "{} {from:?} {to:?}", list.path);
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_may_be_a_date_an_offset_or_finer_than_a_millisecond() {
+    let story = Story::tell().await;
+    let (first, last) = (text(&story.orders[0]["placedAt"]), text(&story.orders[5]["placedAt"]));
+    let (today, tomorrow) = (date(&first, 0), date(&last, 1));
+    let just_after = last.replace('Z', "0001Z");
+    // The same moment on a clock an hour ahead; a plus sign would be a space in a query string.
+    let ahead = later(&first, 3_600_000).replace('Z', "%2B01:00");
+
+    for list in story.dated() {
+        let all = json!(list.all.iter().map(|(_, item)| item).collect::<Vec<_>>());
+        let but_first: Vec<_> = list.all.iter().filter(|(at, _)| *at > first).map(|(_, item)| item).collect();
+        let nothing = json!([]);
+        for (from, to, expected) in [
+            (Some(today.as_str()), None, &all),
+            (Some(&today), Some(tomorrow.as_str()), &all),
+            (None, Some(&today), &nothing),
+            (Some(&tomorrow), None, &nothing),
+            (Some(&today), Some(&today), &nothing),
+            (None, Some(&just_after), &all),
+            (Some(&just_after), None, &nothing),
+            (Some(&ahead), None, &all),
+            (Some(&later(&first, 1)), None, &json!(but_first)),
+        ] {
+            assert_eq!(&list.between(from, to).await, expected, "{} {from:?} {to:?}", list.path);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_somebody_elses_does_not_exist_for_a_customer_and_does_for_an_admin() {
+    let story = Story::tell().await;
+    let admin = story.shop.admin();
+    let mut paths: Vec<(&str, String)> = Vec::new();
+    for customer in CUSTOMERS {
+        for what in ["", "/invoices", "/products"] {
+            paths.push((customer, format!("/customers/{customer}{what}")));
+        }
+    }
+    for (order, (customer, ..)) in story.orders.iter().zip(ORDERS) {
+        let (id, invoice) = (text(&order["orderId"]), text(&order["invoice"]["invoiceId"]));
+        for what in ["", "/invoice", "/products", "/products?limit=1"] {
+            paths.push((customer, format!("/orders/{id}{what}")));
+        }
+        paths.push((customer, format!("/invoices/{invoice}")));
+        paths.push((customer, format!("/invoices/{invoice}/payments")));
+    }
+    for (owner, path) in paths {
+        let own = story.shop.customer(owner).get(&path).await.expect(200);
+        assert_eq!(admin.get(&path).await.expect(200), own, "{path}");
+        for other in CUSTOMERS.iter().filter(|other| **other != owner) {
+            let hidden = story.shop.customer(other).get(&path).await.problem(Kind::NotFound);
+            // What is hidden and what does not exist are told in the same words.
+            let id = path.split('/').nth(2).and_then(|id| id.split('?').next()).expect("an id");
+            let absent = story.shop.customer(other).get(&path.replace(id, "nobodys")).await.problem(Kind::NotFound);
+            assert_eq!(hidden, absent, "{path}");
+        }
+    }
+}

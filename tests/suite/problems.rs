@@ -1,1 +1,245 @@
-//! problems
+//! Problems: what a client can do wrong, how it is told, and that nothing is written.
+
+use std::collections::BTreeSet;
+
+use edge::Kind;
+use local::functions::FUNCTIONS;
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+
+use crate::shop::{Client, Shop, eur};
+
+/// Those that a client does not cause.
+const OURS: [Kind; 2] = [Kind::Throttled, Kind::Internal];
+
+/// A request.
+pub struct Ask<'a> {
+    pub client: &'a Client,
+    pub method: Method,
+    pub path: &'a str,
+    pub key: Option<&'a str>,
+    pub body: Option<String>,
+}
+
+impl<'a> Ask<'a> {
+    pub fn get(client: &'a Client, path: &'a str) -> Self {
+        Self { client, method: Method::GET, path, key: None, body: None }
+    }
+
+    /// With an idempotency key, which all routes but one leave alone.
+    pub fn post(client: &'a Client, path: &'a str, body: &str) -> Self {
+        Self { client, method: Method::POST, path, key: Some("k"), body: Some(body.to_owned()) }
+    }
+}
+
+/// A shop in which requests are refused.
+pub struct Desk {
+    pub shop: Shop,
+    before: Vec<Value>,
+    seen: BTreeSet<&'static str>,
+}
+
+impl Desk {
+    pub async fn open() -> Self {
+        let shop = Shop::with_ada().await;
+        shop.product("pot", 1000, 2).await;
+        shop.product("cup", 300, 50).await;
+        let before = shop.dump().await;
+        Self { shop, before, seen: BTreeSet::new() }
+    }
+
+    /// Remembers the table as it is now.
+    async fn ready(&mut self) {
+        self.before = self.shop.dump().await;
+    }
+
+    /// Sends what must be refused as this kind, with these members besides the usual ones; gives the detail.
+    pub async fn refuses(&mut self, ask: Ask<'_>, kind: Kind, members: Value) -> String {
+        let Ask { client, method, path, key, body } = ask;
+        let at = format!("{method} {path} {:.200}", body.as_deref().unwrap_or_default());
+        let headers: Vec<_> = key.into_iter().map(|key| ("idempotency-key", key)).collect();
+        let reply = client.send(method, path, &headers, body).await;
+        let challenge = (kind == Kind::Unauthorized).then_some("Bearer");
+        assert_eq!(reply.header("www-authenticate"), challenge, "{at}");
+        assert_eq!(reply.header("retry-after"), None, "{at}");
+        assert_eq!(reply.body["type"], format!("/problems/{}", kind.slug()), "{at}: {}", reply.body);
+
+        let mut problem: Map<String, Value> = serde_json::from_value(reply.problem(kind)).expect("an object");
+        assert_eq!(problem.remove("title"), Some(json!(kind.title())), "{at}");
+        let detail = problem["detail"].as_str().expect("a text").to_owned();
+        for internal in ["dynamo", "Dynamo", "panicked", ".rs", "GSI", "PK", "SK"] {
+            assert!(!detail.contains(internal), "{at}: {detail}");
+        }
+        // `message` is what API Gateway itself says.
+        problem.retain(|member, _| !["type", "status", "detail", "message"].contains(&member.as_str()));
+        assert_eq!(Value::Object(problem), members, "{at}");
+        assert_eq!(self.shop.dump().await, self.before, "{at} was refused and wrote something");
+        self.seen.insert(kind.slug());
+        detail
+    }
+
+    async fn refuses_order(&mut self, key: &str, body: Value, kind: Kind, members: Value) -> String {
+        let ada = self.shop.customer("ada");
+        self.refuses(Ask { key: Some(key), ..Ask::post(&ada, "/orders", &body.to_string()) }, kind, members).await
+    }
+}
+
+fn buy(product: &str, quantity: u64) -> Value {
+    json!({ "lines": [{ "productId": product, "quantity": quantity }] })
+}
+
+fn money(amount: u64, currency: &str) -> Value {
+    json!({ "amount": amount, "currency": currency })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_lets_nobody_in_without_its_scope() {
+    let mut desk = Desk::open().await;
+    let (nobody, ada) = (desk.shop.nobody(), desk.shop.customer("ada"));
+    let strangers = [nobody.clone(), nobody.with_token("garbage"), nobody.with_token("a.b.c"), nobody.with_token("")];
+    let mut closed = (0, 0);
+    for function in FUNCTIONS {
+        let path = function.route.path.replace("{customerId}", "ada").replace("{productId}", "pot");
+        let path = path.replace("{orderId}", "none").replace("{invoiceId}", "none");
+        let ask = |client| Ask { method: function.route.method.clone(), ..Ask::post(client, &path, "{}") };
+        if function.route.scope.any_of().is_empty() {
+            let reply = nobody.send(function.route.method.clone(), &path, &[], None).await;
+            assert!(![401, 403].contains(&reply.status), "{path}");
+            continue;
+        }
+        for stranger in &strangers {
+            desk.refuses(ask(stranger), Kind::Unauthorized, json!({})).await;
+        }
+        closed.0 += 1;
+        if !function.route.scope.any_of().contains(&"shop") {
+            desk.refuses(ask(&ada), Kind::Forbidden, json!({})).await;
+            closed.1 += 1;
+        }
+    }
+    assert_eq!(closed, (FUNCTIONS.len() - 2, 4), "two routes are public, four are for admins");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_username_or_an_address_that_is_taken_leaves_no_claim_behind() {
+    let mut desk = Desk::open().await;
+    let eve = desk.shop.customer("eve");
+    for (username, email, kind) in [
+        ("ada", "eve@example.com", Kind::UsernameTaken),
+        ("ADA", "eve@example.com", Kind::UsernameTaken),
+        ("eve", "ada@example.com", Kind::EmailTaken),
+        ("eve", "Ada@Example.COM", Kind::EmailTaken),
+        ("Ada", "ADA@example.com", Kind::UsernameTaken),
+    ] {
+        let body = json!({ "username": username, "email": email, "name": "Eve" }).to_string();
+        desk.refuses(Ask::post(&eve, "/customers", &body), kind, json!({})).await;
+    }
+    // Nothing was claimed on the way.
+    assert_eq!(desk.shop.sign_up("eve").await["customerId"], "eve");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_problem_that_a_client_can_cause_says_what_is_wrong_and_writes_nothing() {
+    let mut desk = Desk::open().await;
+    let (admin, ada, eve) = (desk.shop.admin(), desk.shop.customer("ada"), desk.shop.customer("eve"));
+    for (code, from, to, most) in [
+        ("EARLY", Some("2999-01-01"), None, None),
+        ("LATE", None, Some("2000-01-01"), None),
+        ("ONCE", None, None, Some(1)),
+    ] {
+        let body = json!({ "code": code, "percent": 10, "from": from, "to": to, "maxUses": most });
+        admin.post("/discounts", body).await.expect(201);
+    }
+    desk.shop.gift_card("EMPTY", 100).await;
+    admin.post("/gift-cards", json!({ "code": "DOLLARS", "balance": money(100, "USD") })).await.expect(201);
+    let price = json!({ "amount": 9_007_199_254_740_991_u64, "currency": "EUR" });
+    for (id, price) in [("dollar", money(100, "USD")), ("star", price)] {
+        let body =
+            json!({ "productId": id, "name": id, "description": "", "category": "other", "price": price, "stock": 9 });
+        admin.post("/products", body).await.expect(201);
+    }
+    let using = |code: &str, cards: &[&str]| json!({ "lines": buy("cup", 1)["lines"], "discountCode": code, "giftCards": cards });
+    ada.order("used", using("ONCE", &["EMPTY"])).await.expect(201);
+    desk.ready().await;
+
+    // What the shop's state does not allow.
+    let many =
+        |count: usize| (0..count).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect::<Vec<_>>();
+    let two = |first: &str, second: &str, quantity: u64| json!({ "lines": [{ "productId": first, "quantity": 1 }, { "productId": second, "quantity": quantity }] });
+    let paid = |cards: &[&str]| json!({ "lines": buy("cup", 1)["lines"], "giftCards": cards });
+    let expecting = |total: Value| json!({ "lines": buy("cup", 2)["lines"], "expectedTotal": total });
+    let discounted = |code: &str| json!({ "lines": buy("cup", 1)["lines"], "discountCode": code });
+    for (body, kind, members) in [
+        (two("cup", "pot", 3), Kind::OutOfStock, json!({ "productId": "pot", "line": 1, "available": 2 })),
+        (buy("pot", 10_000), Kind::OutOfStock, json!({ "productId": "pot", "line": 0, "available": 2 })),
+        (two("cup", "unheard-of", 1), Kind::NotFound, json!({ "productId": "unheard-of", "line": 1 })),
+        (two("cup", "dollar", 1), Kind::Validation, json!({ "line": 1 })),
+        (buy("star", 2), Kind::Validation, json!({})),
+        (expecting(eur(599)), Kind::PriceChanged, json!({ "total": eur(600) })),
+        (expecting(money(600, "USD")), Kind::PriceChanged, json!({ "total": eur(600) })),
+        (discounted("UNKNOWN"), Kind::DiscountInvalid, json!({ "code": "UNKNOWN" })),
+        (discounted("once"), Kind::DiscountInvalid, json!({ "code": "once" })),
+        (discounted("EARLY"), Kind::DiscountInvalid, json!({ "code": "EARLY" })),
+        (discounted("LATE"), Kind::DiscountInvalid, json!({ "code": "LATE" })),
+        (discounted("ONCE"), Kind::DiscountExhausted, json!({ "code": "ONCE" })),
+        (paid(&["UNKNOWN"]), Kind::GiftCardInvalid, json!({ "code": "UNKNOWN" })),
+        (paid(&["DOLLARS"]), Kind::GiftCardInvalid, json!({ "code": "DOLLARS" })),
+        (paid(&["EMPTY"]), Kind::GiftCardBalance, json!({ "code": "EMPTY" })),
+        (json!({ "lines": many(41) }), Kind::TooLarge, json!({})),
+        (paid(&["A", "B", "C", "D", "E"]), Kind::TooLarge, json!({})),
+    ] {
+        desk.refuses_order("new", body, kind, members).await;
+    }
+
+    // The key.
+    let order = buy("cup", 1).to_string();
+    let ask = |key| Ask { key, ..Ask::post(&ada, "/orders", &order) };
+    desk.refuses(ask(None), Kind::IdempotencyKeyMissing, json!({})).await;
+    for key in ["", &"k".repeat(256)] {
+        let detail = desk.refuses(ask(Some(key)), Kind::Validation, json!({})).await;
+        assert_eq!(detail, "Idempotency-Key must be 1 to 255 printable ASCII characters");
+    }
+    for body in [buy("cup", 1), using("LATE", &["EMPTY"]), using("ONCE", &[]), buy("unheard-of", 1)] {
+        desk.refuses_order("used", body, Kind::IdempotencyKeyReused, json!({})).await;
+    }
+
+    // What is not there, and what is somebody else's.
+    desk.refuses(Ask::post(&eve, "/orders", &order), Kind::NotFound, json!({})).await;
+    for path in [
+        "/customers/eve",
+        "/products/none",
+        "/orders/none",
+        "/orders/none/invoice",
+        "/orders/none/products",
+        "/invoices/none",
+        "/invoices/none/payments",
+        "/",
+        "/nothing",
+        "/products/",
+        "/products/pot/",
+        "/problems/not-found",
+    ] {
+        desk.refuses(Ask::get(&admin, path), Kind::NotFound, json!({})).await;
+    }
+    for method in [Method::DELETE, Method::PUT, Method::PATCH] {
+        desk.refuses(Ask { method, ..Ask::get(&admin, "/orders") }, Kind::NotFound, json!({})).await;
+    }
+    let body = json!({ "customerId": "mallory", "username": "m", "email": "m@example.com", "name": "M" }).to_string();
+    desk.refuses(Ask::post(&ada, "/customers", &body), Kind::Forbidden, json!({})).await;
+    desk.refuses(Ask::get(&desk.shop.nobody(), "/orders/none"), Kind::Unauthorized, json!({})).await;
+    for (client, username, email, kind) in [
+        (&eve, "ada", "e@example.com", Kind::UsernameTaken),
+        (&eve, "eve", "ada@example.com", Kind::EmailTaken),
+        (&ada, "ada", "e@example.com", Kind::AlreadyExists),
+    ] {
+        let body = json!({ "username": username, "email": email, "name": "E" }).to_string();
+        desk.refuses(Ask::post(client, "/customers", &body), kind, json!({})).await;
+    }
+
+    desk.seen.extend(OURS.map(Kind::slug));
+    assert_eq!(
+        desk.seen,
+        Kind::ALL.iter().map(|kind| kind.slug()).collect(),
+        "each kind is either caused here or ours"
+    );
+    ada.order(&"k".repeat(255), buy("cup", 1)).await.expect(201);
+}

@@ -4,86 +4,14 @@ use edge::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 
-use crate::shop::{Client, Reply, Shop, eur};
+use crate::repeating::story;
+use crate::shop::{Reply, Shop, eur};
 
 /// The order of this customer under this idempotency key, for ever.
 const ADAS_FIRST: &str = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5";
 
-/// A request that makes something.
-struct Creation {
-    client: Client,
-    path: &'static str,
-    key: Option<&'static str>,
-    body: Value,
-}
-
-impl Creation {
-    async fn send(&self, body: &Value) -> Reply {
-        match self.key {
-            Some(key) => self.client.order(key, body.clone()).await,
-            None => self.client.post(self.path, body.clone()).await,
-        }
-    }
-}
-
-/// One of each that can be made, in an order in which they can be.
-fn creations(shop: &Shop) -> Vec<Creation> {
-    let of = |client, path, body| Creation { client, path, key: None, body };
-    vec![
-        of(
-            shop.customer("ada"),
-            "/customers",
-            json!({
-                "username": "Ada", "email": "Ada@example.com", "name": " Ada Lovelace ",
-            }),
-        ),
-        of(
-            shop.admin(),
-            "/products",
-            json!({
-                "productId": "teapot", "name": "The teapot", "description": "Round.\nBrown.", "category": "things",
-                "price": eur(1999), "stock": 10,
-            }),
-        ),
-        of(
-            shop.admin(),
-            "/products",
-            json!({
-                "productId": "cup", "name": "The cup", "description": "", "category": "things", "price": eur(350), "stock": 3,
-            }),
-        ),
-        of(
-            shop.admin(),
-            "/discounts",
-            json!({
-                "code": "TEN", "percent": 10, "from": "2026-01-01", "to": "2999-01-01T01:00:00+01:00", "maxUses": 5,
-            }),
-        ),
-        of(shop.admin(), "/gift-cards", json!({ "code": "GIFT", "balance": eur(1000) })),
-        Creation {
-            client: shop.customer("ada"),
-            path: "/orders",
-            key: Some("first"),
-            body: json!({
-                "lines": [{ "productId": "teapot", "quantity": 2 }, { "productId": "cup", "quantity": 1 }],
-                "discountCode": "TEN", "giftCards": ["GIFT"], "expectedTotal": eur(3913),
-            }),
-        },
-    ]
-}
-
-/// A shop where each was made, with the replies.
-async fn story() -> (Shop, Vec<Reply>) {
-    let shop = Shop::open().await;
-    let mut replies = Vec::new();
-    for creation in creations(&shop) {
-        replies.push(creation.send(&creation.body).await);
-    }
-    (shop, replies)
-}
-
 /// The headers that are the answer's own.
-fn own_headers(reply: &Reply) -> Vec<(&str, &str)> {
+pub fn own_headers(reply: &Reply) -> Vec<(&str, &str)> {
     let headers = reply.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     headers.filter(|(name, _)| !["content-length", "date"].contains(name)).collect()
 }
@@ -294,47 +222,4 @@ async fn the_catalogue_is_read_without_a_token_and_with_any() {
     }
     let nothing = json!({ "items": [], "next": null });
     assert_eq!(shop.nobody().get("/products?category=Things").await.expect(200), nothing);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn making_the_same_again_answers_the_same_and_writes_nothing() {
-    let (shop, replies) = story().await;
-    // What was made has been used since.
-    let more = json!({ "lines": [{ "productId": "teapot", "quantity": 8 }, { "productId": "cup", "quantity": 2 }] });
-    shop.customer("ada").order("second", more).await.expect(201);
-    let before = shop.dump().await;
-
-    for (creation, first) in creations(&shop).into_iter().zip(&replies) {
-        let again = creation.send(&creation.body).await;
-        assert_eq!((again.status, &again.body), (201, &first.body), "{}", creation.path);
-        let mut expected = own_headers(first);
-        expected.push(("idempotent-replayed", "true"));
-        expected.sort_unstable();
-        assert_eq!(own_headers(&again), expected, "{}", creation.path);
-        assert_eq!(shop.dump().await, before, "{}", creation.path);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn making_something_else_under_the_same_name_is_refused_and_writes_nothing() {
-    let (shop, _) = story().await;
-    let before = shop.dump().await;
-    let changes = [
-        json!({ "username": "ada2", "email": "other@example.com", "name": "Ada" }),
-        json!({ "name": "Pot", "description": "", "category": "other", "price": eur(1998), "stock": 11 }),
-        json!({ "name": "Pot", "description": "-", "category": "other", "price": { "amount": 350, "currency": "USD" }, "stock": 2 }),
-        json!({ "percent": 11, "from": "2026-01-02", "to": null, "maxUses": null }),
-        json!({ "balance": eur(999) }),
-        json!({ "lines": [], "discountCode": null, "giftCards": [], "expectedTotal": null }),
-    ];
-    for (creation, fields) in creations(&shop).into_iter().zip(changes) {
-        for (field, other) in fields.as_object().expect("fields") {
-            let mut body = creation.body.clone();
-            body[field] = if field == "lines" { json!([body["lines"][0]]) } else { other.clone() };
-            let kind = if creation.key.is_some() { Kind::IdempotencyKeyReused } else { Kind::AlreadyExists };
-            println!("{} with another {field}", creation.path);
-            creation.send(&body).await.problem(kind);
-            assert_eq!(shop.dump().await, before, "{} with another {field}", creation.path);
-        }
-    }
 }

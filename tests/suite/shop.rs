@@ -47,7 +47,8 @@ impl Shop {
     /// A shop deployed from a changed template.
     pub async fn open_from(change: impl FnOnce(String) -> String) -> Self {
         let template = Template::parse(&change(template_text())).expect("template.yaml is valid");
-        let options = Options { wire: true, ..Options::new(template) };
+        let openapi = functions::open_api().expect("the API is described");
+        let options = Options { wire: true, openapi, ..Options::new(template) };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
         Self { stack, http: Http::new() }
     }
@@ -162,6 +163,11 @@ impl Drop for Shop {
 }
 
 impl Client {
+    /// The same with another token, whatever it is worth.
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
     pub async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, &[], None).await
     }
@@ -202,6 +208,12 @@ impl Client {
         reply
     }
 
+    /// The description of the API, as it is served.
+    pub async fn open_api(&self) -> Value {
+        let response = self.http.get(format!("{}/openapi.json", self.url)).send().await.expect("the gateway answers");
+        response.json().await.expect("JSON")
+    }
+
     /// Walks a list to its end, `limit` items at a time.
     pub async fn walk(&self, path: &str, limit: usize) -> Vec<Value> {
         let mut items = Vec::new();
@@ -213,7 +225,11 @@ impl Client {
             assert!(page_items.len() <= limit);
             items.extend(page_items.iter().cloned());
             match page["next"].as_str() {
-                Some(next) => cursor = format!("&cursor={next}"),
+                Some(next) => {
+                    let next = format!("&cursor={next}");
+                    assert_ne!(next, cursor, "{path} does not come to an end");
+                    cursor = next;
+                }
                 None => return items,
             }
         }

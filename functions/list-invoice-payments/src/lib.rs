@@ -7,9 +7,13 @@ use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop);
 
-/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them.
+/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them, and no cursor.
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("invoiceId")?;
+    let (Unfiltered {}, page) = request.list()?;
+    if page.cursor.is_some() {
+        return Err(Problem::new(Kind::Validation, "cursor: there is no page after the first"));
+    }
     let invoice = table.one(&PaymentsOfInvoice { invoice: &id }).await?;
 
     let caller = request.caller()?;

@@ -160,6 +160,7 @@ impl Parts {
                 description: text.clone(),
                 category: self.category.clone(),
                 price: some,
+                initial_stock: self.quantity.get(),
                 version: number,
             }),
             AnyEntity::Stock(Stock { product_id: product_id(), available: number, price: some }),

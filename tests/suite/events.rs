@@ -1,0 +1,157 @@
+//! The sample events: each fits its function's route, and the functions answer them, one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use local::functions;
+use local::gateway::Invoke;
+use reqwest::Url;
+use serde_json::{Value, json};
+
+use crate::completeness::{declared, names, read, template, texts};
+use crate::shop::Shop;
+
+/// The events in the order of their story, with the status each is answered.
+const STORY: [(&str, u16); 16] = [
+    ("create-customer", 201),
+    ("create-product", 201),
+    ("create-discount", 201),
+    ("create-gift-card", 201),
+    ("place-order", 201),
+    ("get-customer", 200),
+    ("get-product", 200),
+    ("list-products", 200),
+    ("list-product-orders", 200),
+    ("get-order", 200),
+    ("get-order-invoice", 200),
+    ("list-order-products", 200),
+    ("get-invoice", 200),
+    ("list-invoice-payments", 200),
+    ("list-customer-invoices", 200),
+    ("list-customer-products", 200),
+];
+
+fn event(function: &str) -> Value {
+    serde_json::from_str(&read(&format!("events/{function}.json"))).expect("JSON")
+}
+
+#[test]
+fn an_event_fits_its_route() {
+    for (name, (method, path, scopes)) in declared() {
+        let event = event(&name);
+        let (context, key) = (&event["requestContext"], format!("{method} {path}"));
+        assert_eq!((&event["version"], &event["routeKey"]), (&json!("2.0"), &json!(key)), "{name}");
+        assert_eq!((&context["routeKey"], &context["stage"]), (&json!(key), &json!("$default")), "{name}");
+        assert_eq!(context["http"]["method"], method, "{name}");
+        assert_eq!(context["http"]["path"], event["rawPath"], "{name}");
+        assert_eq!(event["isBase64Encoded"], false, "{name}");
+
+        let mut filled = path.clone();
+        for (parameter, value) in event["pathParameters"].as_object().into_iter().flatten() {
+            filled = filled.replace(&format!("{{{parameter}}}"), value.as_str().expect("a text"));
+        }
+        assert_eq!(event["rawPath"], filled, "{name}");
+        assert_eq!(event.get("pathParameters").is_some(), path.contains('{'), "{name}");
+
+        let url = format!("https://till.example/?{}", event["rawQueryString"].as_str().expect("a text"));
+        let query: Value =
+            Url::parse(&url).expect("a URL").query_pairs().map(|(k, v)| (k.into_owned(), json!(v))).collect();
+        assert_eq!(event.get("queryStringParameters").unwrap_or(&json!({})), &query, "{name}");
+        let length = event["body"].as_str().map(|body| body.len().to_string());
+        assert_eq!(event["headers"]["content-length"].as_str(), length.as_deref(), "{name}");
+        assert_eq!(event.get("body").is_some(), method == "POST", "{name}");
+
+        // A public route has no authorizer, and its event nothing of one.
+        let jwt = &context["authorizer"]["jwt"];
+        assert_eq!(texts(&jwt["scopes"]), scopes, "{name}");
+        assert_eq!(context.get("authorizer").is_some(), !scopes.is_empty(), "{name}");
+        assert_eq!(event["headers"].get("authorization").is_some(), !scopes.is_empty(), "{name}");
+        if let Some(scope) = scopes.first() {
+            assert_eq!(&jwt["claims"]["scope"], scope, "{name}: its claims");
+        }
+    }
+}
+
+fn start(shop: &Shop) -> BTreeMap<String, Invoke> {
+    functions::start_all(shop.wire().url(), &template()).expect("the functions start").into_iter().collect()
+}
+
+/// The status of a well-formed response of payload 2.0, and its body.
+fn well_formed(name: &str, response: &Value) -> (u64, Value) {
+    let headers = response["headers"].as_object().expect("headers");
+    assert!(headers.values().all(Value::is_string), "{name}: {response}");
+    assert_eq!(response["isBase64Encoded"], false, "{name}: {response}");
+    let status = response["statusCode"].as_u64().expect("a status");
+    let media_type = if status < 400 { "application/json" } else { "application/problem+json" };
+    assert_eq!(headers["content-type"], media_type, "{name}: {response}");
+    let body = serde_json::from_str(response["body"].as_str().expect("a text")).expect("JSON");
+    (status, body)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_events_tell_a_story_in_which_each_is_answered() {
+    let shop = Shop::open().await;
+    let functions = start(&shop);
+    assert_eq!(BTreeSet::from(STORY.map(|(name, _)| name.to_owned())), names());
+    for (name, expected) in STORY {
+        let response = functions[name](event(name)).await.expect("a response");
+        let (status, body) = well_formed(name, &response);
+        assert_eq!(status, u64::from(expected), "{name}: {body}");
+        if let Some(items) = body["items"].as_array() {
+            assert!(!items.is_empty(), "{name}: nothing is listed");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_out_of_the_blue_is_answered_too() {
+    let shop = Shop::open().await;
+    for (name, invoke) in start(&shop) {
+        let lists_of_all = ["list-products", "list-product-orders", "list-customer-invoices", "list-customer-products"];
+        let expected = match name.as_str() {
+            list if lists_of_all.contains(&list) => 200,
+            "place-order" => 404,
+            create if create.starts_with("create-") => continue,
+            _ => 404,
+        };
+        let response = invoke(event(&name)).await.expect("a response");
+        assert_eq!(well_formed(&name, &response).0, expected, "{name}");
+    }
+    assert_eq!(shop.dump().await, Vec::<Value>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_checks_the_scope_although_the_gateway_does() {
+    let shop = Shop::open().await;
+    for (name, invoke) in start(&shop) {
+        let (_, _, scopes) = &declared()[&name];
+        if scopes.is_empty() {
+            continue;
+        }
+        let refused = async |event: Value| {
+            let (status, body) = well_formed(&name, &invoke(event).await.expect("a response"));
+            (status, body["type"].clone())
+        };
+        let claims = |claims: Value| {
+            let mut event = event(&name);
+            event["requestContext"]["authorizer"]["jwt"]["claims"] = claims;
+            event
+        };
+        let mut open = event(&name);
+        open["requestContext"].as_object_mut().expect("a context").remove("authorizer");
+        let unauthorized = (401, json!("/problems/unauthorized"));
+        assert_eq!(refused(open).await, unauthorized, "{name}");
+        assert_eq!(refused(claims(json!({ "scope": "shop admin" }))).await, unauthorized, "{name}");
+        assert_eq!(refused(claims(json!({ "scope": "admin", "sub": "a#b" }))).await, unauthorized, "{name}");
+        let forbidden = (403, json!("/problems/forbidden"));
+        assert_eq!(refused(claims(json!({ "sub": "ada" }))).await, forbidden, "{name}");
+        assert_eq!(
+            refused(claims(json!({ "sub": "ada", "scope": "shopper administrator" }))).await,
+            forbidden,
+            "{name}"
+        );
+        if !scopes.contains(&"shop".to_owned()) {
+            assert_eq!(refused(claims(json!({ "sub": "ada", "scope": "shop" }))).await, forbidden, "{name}");
+        }
+    }
+    assert_eq!(shop.dump().await, Vec::<Value>::new());
+}

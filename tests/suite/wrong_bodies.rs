@@ -1,0 +1,149 @@
+//! Bodies that are wrong in one field.
+
+use serde_json::{Value, json};
+
+use crate::shop::eur;
+
+/// A route, a body that is right, and what makes it wrong.
+pub type Bodies = (&'static str, Value, Vec<Wrong>);
+
+/// A field, what makes it wrong, and how the detail begins.
+pub type Wrong = (&'static str, Value, &'static str);
+
+/// For each route that takes a body.
+pub fn wrong_bodies() -> [Bodies; 5] {
+    [customers(), products(), discounts(), gift_cards(), orders()]
+}
+
+fn customers() -> Bodies {
+    let long = "x".repeat(65);
+    (
+        "/customers",
+        json!({ "username": "eve", "email": "eve@example.com", "name": "Eve", "customerId": "ada" }),
+        vec![
+            ("/username", Value::Null, "body: missing field `username`"),
+            ("/email", Value::Null, "body: missing field `email`"),
+            ("/name", Value::Null, "body: missing field `name`"),
+            ("/nickname", json!("e"), "nickname: unknown field `nickname`"),
+            ("/username", json!(5), "username: invalid type: integer `5`, expected a string"),
+            ("/username", json!(""), "username: username must be 1 to 64 characters"),
+            ("/username", json!("e#e"), "username: username must be"),
+            ("/username", json!("e e"), "username: username must be"),
+            ("/username", json!(long), "username: username must be"),
+            ("/email", json!("eve"), "email: email must be an address like ada@example.com"),
+            ("/email", json!("e#e@example.com"), "email: email must be"),
+            ("/email", json!("Eve <eve@example.com>"), "email: email must be"),
+            ("/email", json!("Eve<eve@example.com>"), "email: email must be"),
+            ("/email", json!("<eve@example.com>"), "email: email must be"),
+            ("/email", json!("eve@example.com\n"), "email: email must be"),
+            ("/name", json!("  "), "name: a name must be 1 to 200 characters on one line"),
+            ("/name", json!("a\nb"), "name: a name must be"),
+            ("/name", json!("x".repeat(201)), "name: a name must be"),
+            ("/customerId", json!("a#b"), "customerId: customerId must be 1 to 64 characters"),
+        ],
+    )
+}
+
+fn products() -> Bodies {
+    let long = "x".repeat(65);
+    (
+        "/products",
+        json!({
+            "productId": "new", "name": "New", "description": "", "category": "things", "price": eur(1), "stock": 1,
+        }),
+        vec![
+            ("/name", Value::Null, "body: missing field `name`"),
+            ("/description", Value::Null, "body: missing field `description`"),
+            ("/category", Value::Null, "body: missing field `category`"),
+            ("/price", Value::Null, "body: missing field `price`"),
+            ("/price/currency", Value::Null, "price: missing field `currency`"),
+            ("/price/amount", Value::Null, "price: missing field `amount`"),
+            ("/price/scale", json!(2), "price.scale: unknown field `scale`"),
+            ("/Price", eur(1), "Price: unknown field `Price`"),
+            ("/productId", json!(""), "productId: productId must be 1 to 64 characters"),
+            ("/productId", json!("a#b"), "productId: productId must be"),
+            ("/productId", json!("é"), "productId: productId must be"),
+            ("/productId", json!(long), "productId: productId must be"),
+            ("/description", json!("x".repeat(5001)), "description: a description must be at most 5000 characters"),
+            ("/description", json!("\u{7}"), "description: a description must be"),
+            ("/category", json!("a b"), "category: category must be"),
+            ("/price/amount", json!(-1), "price: amount must be 0 to 9007199254740991, in minor units"),
+            ("/price/amount", json!(9_007_199_254_740_992_u64), "price: amount must be"),
+            ("/price/amount", json!(19.99), "price.amount: invalid type: floating point `19.99`, expected i64"),
+            ("/price/amount", json!("1999"), "price.amount: invalid type: string"),
+            ("/price", json!(1999), "price: invalid type: integer `1999`"),
+            ("/price/currency", json!("eur"), "price.currency: currency must be three capital letters, like EUR"),
+            ("/price/currency", json!("EURO"), "price.currency: currency must be"),
+            ("/stock", json!(-1), "stock: invalid value: integer `-1`, expected u32"),
+            ("/stock", json!(1.5), "stock: invalid type: floating point `1.5`, expected u32"),
+            ("/stock", json!(4_294_967_296_u64), "stock: invalid value: integer `4294967296`, expected u32"),
+        ],
+    )
+}
+
+fn discounts() -> Bodies {
+    (
+        "/discounts",
+        json!({ "code": "NEW", "percent": 10, "from": "2026-01-01", "to": "2026-02-01", "maxUses": 1 }),
+        vec![
+            ("/code", Value::Null, "body: missing field `code`"),
+            ("/code", json!("A#B"), "code: discount code must be"),
+            ("/percent", json!(0), "percent: percent must be 1 to 100"),
+            ("/percent", json!(101), "percent: percent must be 1 to 100"),
+            ("/percent", json!(12.5), "percent: invalid type: floating point `12.5`"),
+            ("/maxUses", json!(0), "maxUses: must be at least 1"),
+            ("/maxUses", json!(-1), "maxUses: invalid value: integer `-1`"),
+            ("/from", json!("yesterday"), "from: a time must look like 2026-11-21T09:30:00Z or 2026-11-21"),
+            ("/from", json!("2026-01-01T00:00:00"), "from: a time must look like"),
+            ("/from", json!(0), "from: invalid type: integer `0`"),
+            ("/from", json!("2026-02-01"), "to: must be after from"),
+            ("/from", json!("2026-02-02"), "to: must be after from"),
+        ],
+    )
+}
+
+fn gift_cards() -> Bodies {
+    (
+        "/gift-cards",
+        json!({ "code": "NEW", "balance": eur(1) }),
+        vec![
+            ("/code", json!(""), "code: gift card code must be"),
+            ("/balance/amount", json!(0), "balance.amount: must be at least 1"),
+            ("/balance/amount", json!(-1), "balance: amount must be"),
+            ("/balance/currency", json!("E"), "balance.currency: currency must be"),
+            ("/initial", eur(1), "initial: unknown field `initial`"),
+        ],
+    )
+}
+
+fn orders() -> Bodies {
+    (
+        "/orders",
+        json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "giftCards": [] }),
+        vec![
+            ("/lines", Value::Null, "body: missing field `lines`"),
+            ("/lines", json!([]), "lines must not be empty"),
+            ("/lines", json!({}), "lines: invalid type: map, expected a sequence"),
+            ("/lines/0/quantity", Value::Null, "lines[0]: missing field `quantity`"),
+            ("/lines/0/quantity", json!(0), "lines[0].quantity: quantity must be 1 to 10000"),
+            ("/lines/0/quantity", json!(-1), "lines[0].quantity: quantity must be 1 to 10000"),
+            ("/lines/0/quantity", json!(10_001), "lines[0].quantity: quantity must be 1 to 10000"),
+            ("/lines/0/quantity", json!(1.5), "lines[0].quantity: invalid type: floating point `1.5`"),
+            ("/lines/0/quantity", json!("1"), "lines[0].quantity: invalid type: string"),
+            ("/lines/0/productId", json!("a#b"), "lines[0].productId: productId must be"),
+            ("/lines/0/price", eur(1), "lines[0].price: unknown field `price`"),
+            (
+                "/lines",
+                json!([{ "productId": "cup", "quantity": 1 }, { "productId": "pot", "quantity": 1 },
+                { "productId": "cup", "quantity": 2 }]),
+                "lines[2].productId stands in an earlier line too",
+            ),
+            ("/giftCards", json!(["A", "B", "A"]), "giftCards[2] stands there twice"),
+            ("/giftCards", json!(["A#"]), "giftCards[0]: gift card code must be"),
+            ("/giftCards", json!("A"), "giftCards: invalid type: string"),
+            ("/discountCode", json!("A B"), "discountCode: discount code must be"),
+            ("/expectedTotal", json!(5), "expectedTotal: invalid type: integer `5`"),
+            ("/customerId", json!("bob"), "customerId: unknown field `customerId`"),
+        ],
+    )
+}
