@@ -21,7 +21,7 @@ pub struct NewProduct {
     price: Money,
     /// How many can be sold.
     #[serde(default)]
-    #[schema(maximum = 4_294_967_295u64)]
+    #[schema(value_type = u64, maximum = 4_294_967_295u64)]
     stock: u32,
 }
 

@@ -33,8 +33,10 @@ impl Description {
         let mut problems = vec![Kind::Validation, Kind::Throttled, Kind::Internal];
         if route.scope != Scope::Public {
             problems.extend([Kind::Unauthorized, Kind::Forbidden]);
-            let scopes = SecurityRequirement::new("token", route.scope.any_of().iter().copied());
-            operation = operation.security(scopes);
+            // Each is an alternative: one of the scopes is enough.
+            for scope in route.scope.any_of() {
+                operation = operation.security(SecurityRequirement::new("token", [*scope]));
+            }
         }
         Self { route: route.clone(), operation, schemas: Vec::new(), problems }
     }

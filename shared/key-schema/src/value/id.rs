@@ -73,9 +73,9 @@ ids! {
     CustomerId = "customerId";
     /// A product.
     ProductId = "productId";
-    /// An order. Derived from the request, see [`OrderId::of`].
+    /// An order. Derived from the request that made it.
     OrderId = "orderId";
-    /// An invoice. Derived from its order, see [`InvoiceId::of`].
+    /// An invoice. Derived from its order.
     InvoiceId = "invoiceId";
     /// A discount code.
     DiscountCode = "discount code";
