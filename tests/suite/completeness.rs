@@ -74,7 +74,9 @@ fn the_description_of_the_api_has_the_routes_of_the_code() {
     let mut named = Named::new();
     for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {
         for (method, operation) in operations.as_object().expect("operations") {
-            let scopes = texts(&operation["security"][0]["token"]);
+            // One requirement for each scope: they are alternatives.
+            let requirements = operation["security"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let scopes = requirements.iter().flat_map(|requirement| texts(&requirement["token"])).collect();
             let name = operation["operationId"].as_str().expect("a name").to_owned();
             named.insert(name, (method.to_uppercase(), path.clone(), scopes));
         }
