@@ -41,6 +41,15 @@ impl Description {
         Self { route: route.clone(), operation, schemas: Vec::new(), problems }
     }
 
+    /// The query string it accepts.
+    #[must_use]
+    pub fn query<T: IntoParams>(mut self) -> Self {
+        for parameter in T::into_params(|| Some(ParameterIn::Query)) {
+            self.operation = self.operation.parameter(parameter);
+        }
+        self
+    }
+
     /// A header it accepts.
     #[must_use]
     pub fn header(mut self, name: &str, required: bool, what: &str) -> Self {
@@ -55,6 +64,20 @@ impl Description {
         let content = ContentBuilder::new().schema(Some(self.reference::<T>())).build();
         let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
         self.operation = self.operation.request_body(Some(body.build()));
+        self
+    }
+
+    /// It changes a version, which `If-Match` names.
+    #[must_use]
+    pub fn if_match(self) -> Self {
+        let what = "The ETag of what was read, or * for whatever is there.";
+        self.header("If-Match", true, what).refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
+    }
+
+    /// It answers that it is done, without a body.
+    #[must_use]
+    pub fn done(mut self) -> Self {
+        self.operation = self.operation.response("204", ResponseBuilder::new().description("Done").build());
         self
     }
 
@@ -74,12 +97,9 @@ impl Description {
 
     /// It answers a page of these, and takes this filter with the paging in its query string.
     #[must_use]
-    pub fn lists<Filter: IntoParams, T: ToSchema>(mut self) -> Self {
-        let place = || Some(ParameterIn::Query);
-        for parameter in Filter::into_params(place).into_iter().chain(Paging::into_params(place)) {
-            self.operation = self.operation.parameter(parameter);
-        }
-        let items = ArrayBuilder::new().items(self.reference::<T>());
+    pub fn lists<Filter: IntoParams, T: ToSchema>(self) -> Self {
+        let mut this = self.query::<Filter>().query::<Paging>();
+        let items = ArrayBuilder::new().items(this.reference::<T>());
         let next = ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
             .description(Some("The cursor of the next page; null after the last one."));
@@ -89,7 +109,7 @@ impl Description {
             .property("next", next)
             .required("next")
             .build();
-        self.response("200", "A page", RefOr::T(page.into()))
+        this.response("200", "A page", RefOr::T(page.into()))
     }
 
     /// The problems it may answer, besides those of every route.
@@ -116,7 +136,8 @@ impl Description {
 /// The description of the API that these functions make, each with its name.
 pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> OpenApi {
     let mut paths = Paths::new();
-    let mut components = ComponentsBuilder::new().security_scheme(
+    let mut components_by_name = BTreeMap::new();
+    let components = ComponentsBuilder::new().security_scheme(
         "token",
         SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build()),
     );
@@ -132,14 +153,18 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
             operation = operation.response(status.to_string(), response);
         }
         paths.add_path_operation(route.path, vec![http_method(&route.method)], operation.operation_id(Some(name)));
-        components = components.schemas_from_iter(schemas);
+        for (name, schema) in schemas {
+            // Two types of one name would describe one of them with the other's fields.
+            let known = components_by_name.entry(name.clone()).or_insert_with(|| schema.clone());
+            debug_assert!(*known == schema, "two schemas are called {name}");
+        }
     }
     OpenApiBuilder::new()
         .info(InfoBuilder::new().title("Till").version(env!("CARGO_PKG_VERSION")).description(Some(
             "An order backend for a shop. Money is in minor units, times are UTC, lists are paged with a cursor.",
         )))
         .paths(paths)
-        .components(Some(components.schema("Problem", problem_schema()).build()))
+        .components(Some(components.schemas_from_iter(components_by_name).schema("Problem", problem_schema()).build()))
         .build()
 }
 

@@ -10,6 +10,7 @@
 
 mod caller;
 mod describe;
+mod if_match;
 mod problem;
 mod query;
 mod reply;
@@ -21,6 +22,7 @@ mod view;
 
 pub use caller::{Caller, Scope};
 pub use describe::{Description, open_api};
+pub use if_match::IfMatch;
 pub use lambda_runtime::Error;
 pub use problem::{Kind, Problem};
 pub use query::Unfiltered;
@@ -28,4 +30,7 @@ pub use reply::{Answer, Reply};
 pub use request::Request;
 pub use route::{Method, Route};
 pub use serve::{invoke, serve};
-pub use view::{CustomerStatsView, CustomerView, FlagView, OrderView, ProductStatsView, ProductView};
+pub use view::{
+    CartView, CustomerStatsView, CustomerView, FlagView, GiftCardView, OrderView, OverviewView, ProductCountsView,
+    ProductStatsView, ProductView,
+};

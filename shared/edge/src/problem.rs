@@ -6,6 +6,7 @@ use lambda_http::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use key_schema::entity::OrderStatus;
 use key_schema::value::Invalid;
 
 type Cause = Box<dyn StdError + Send + Sync>;
@@ -71,6 +72,12 @@ kinds! {
     GiftCardBalance = "gift-card-balance" CONFLICT "The gift card does not hold enough";
     /// The key belongs to another request.
     IdempotencyKeyReused = "idempotency-key-reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request";
+    /// The order cannot change so.
+    InvalidTransition = "invalid-transition" CONFLICT "The order's status does not allow it";
+    /// Somebody else was faster.
+    VersionConflict = "version-conflict" PRECONDITION_FAILED "It has changed since it was read";
+    /// A change needs to say what it changes.
+    PreconditionRequired = "precondition-required" PRECONDITION_REQUIRED "The If-Match header is missing";
     /// More than one request can hold.
     TooLarge = "too-large" PAYLOAD_TOO_LARGE "The request is too large";
     /// Come back later.
@@ -114,6 +121,17 @@ impl Problem {
     /// Something of that id or code exists and differs from what was asked for.
     pub fn already_exists(what: &str) -> Self {
         Self::new(Kind::AlreadyExists, format!("Another {what} with this id or code exists."))
+    }
+
+    /// Somebody else was faster.
+    pub fn version_conflict(version: u64) -> Self {
+        Self::new(Kind::VersionConflict, "Read it again, and send the change with the ETag it has now.")
+            .with("version", version)
+    }
+
+    /// An order of this status cannot change so.
+    pub fn invalid_transition(status: OrderStatus) -> Self {
+        Self::new(Kind::InvalidTransition, format!("The order is {status}.")).with("orderStatus", status)
     }
 
     /// Adds a member that a program can read.

@@ -15,7 +15,7 @@ pub type Answer = Result<Reply, Problem>;
 pub struct Reply {
     status: StatusCode,
     headers: Vec<(HeaderName, String)>,
-    body: String,
+    body: Option<String>,
 }
 
 impl Reply {
@@ -29,6 +29,11 @@ impl Reply {
         let mut reply = Self::of(StatusCode::CREATED, body)?;
         reply.headers.push((LOCATION, location.into()));
         Ok(reply)
+    }
+
+    /// 204: done, and there is nothing to say.
+    pub fn no_content() -> Self {
+        Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: None }
     }
 
     /// Adds the `ETag` of a version.
@@ -48,7 +53,7 @@ impl Reply {
     }
 
     fn of(status: StatusCode, body: &impl Serialize) -> Answer {
-        Ok(Self { status, headers: Vec::new(), body: serde_json::to_string(body)? })
+        Ok(Self { status, headers: Vec::new(), body: Some(serde_json::to_string(body)?) })
     }
 }
 
@@ -56,7 +61,11 @@ impl Reply {
 pub(crate) fn response(answer: &Answer) -> Response<Body> {
     match answer {
         Ok(reply) => {
-            let mut response = json(reply.status, "application/json", reply.body.clone());
+            let mut response = match &reply.body {
+                Some(body) => json(reply.status, "application/json", body.clone()),
+                None => Response::new(Body::Empty),
+            };
+            *response.status_mut() = reply.status;
             for (name, value) in &reply.headers {
                 // Headers are made of ids and numbers here.
                 if let Ok(value) = HeaderValue::from_str(value) {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use table::{Budget, PageRequest};
 
 use crate::query::{PAGING, Paging};
-use crate::{Caller, Kind, Problem, Route};
+use crate::{Caller, IfMatch, Kind, Problem, Route};
 
 /// The most a request's body may hold. The largest honest one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
@@ -50,6 +50,12 @@ impl Request {
         if self.caller()?.may_see(&customer) { Ok(customer) } else { Err(Problem::not_found("customer")) }
     }
 
+    /// The query string. A parameter that the type does not know is refused.
+    pub fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        serde_urlencoded::from_str(self.inner.uri().query().unwrap_or_default())
+            .map_err(|error| Problem::new(Kind::Validation, format!("query string: {error}")))
+    }
+
     /// The query string of a list: what to list, and which page of it. A parameter that neither knows is refused.
     pub fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
         let query = self.inner.uri().query().unwrap_or_default();
@@ -79,6 +85,11 @@ impl Request {
         Ok(value)
     }
 
+    /// The body, as JSON; of a request without one, the default.
+    pub fn json_if_any<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
+        if self.inner.body().is_empty() { Ok(T::default()) } else { self.json() }
+    }
+
     /// A header.
     ///
     /// # Errors
@@ -86,6 +97,15 @@ impl Request {
     pub fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
         let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
+    }
+
+    /// Which version the change is meant for.
+    ///
+    /// # Errors
+    /// `precondition-required` without the header, `validation` if it is no entity tag.
+    pub fn if_match(&self) -> Result<IfMatch, Problem> {
+        let missing = || Problem::new(Kind::PreconditionRequired, "Send If-Match with the ETag of what you have read.");
+        IfMatch::parse(self.header("If-Match")?.ok_or_else(missing)?)
     }
 
     /// How long the handler may take: what is left of the function's time, less what answering needs.

@@ -28,6 +28,21 @@ impl Route {
         Self { method: Method::POST, path, scope }
     }
 
+    /// A `PUT`.
+    pub const fn put(path: &'static str, scope: Scope) -> Self {
+        Self { method: Method::PUT, path, scope }
+    }
+
+    /// A `PATCH`.
+    pub const fn patch(path: &'static str, scope: Scope) -> Self {
+        Self { method: Method::PATCH, path, scope }
+    }
+
+    /// A `DELETE`.
+    pub const fn delete(path: &'static str, scope: Scope) -> Self {
+        Self { method: Method::DELETE, path, scope }
+    }
+
     /// Begins the route's description.
     pub fn describe(&self, summary: &str) -> Description {
         Description::new(self, summary)

@@ -1,8 +1,9 @@
-//! Placing an order: one code path, whoever asks.
+//! Orders: placing them, by one code path whoever asks, and what happens to them after.
 //!
 //! - [`Basket`]: what a customer asks for, checked against the limits of one transaction.
 //! - [`Quote`]: what it costs and who pays what. Pure arithmetic.
 //! - [`Orders::place`]: reads, quotes and commits, as often as it takes within its budget.
+//! - [`Lifecycle`]: paid, shipped, delivered, cancelled.
 //!
 //! **Invariant: an order is placed whole or not at all, and once.** Everything it writes is one transaction, whose first
 //! condition is that the order, whose id is a function of the request, is not there yet.
@@ -10,6 +11,7 @@
 #![warn(missing_docs)]
 
 mod basket;
+mod lifecycle;
 mod place;
 mod quote;
 mod rejection;
@@ -18,6 +20,7 @@ mod tests;
 mod transaction;
 
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
+pub use lifecycle::{Change, Lifecycle};
 pub use place::{Orders, PlaceOrder, Placement};
 pub use quote::{Found, Quote};
 pub use rejection::Rejection;

@@ -41,13 +41,10 @@ pub enum Placement {
 
 impl FromEnvironment for Orders {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let shards = environment.required("STATUS_SHARDS")?;
         Ok(Self {
             reader: Reader::from_environment(environment)?,
             writer: Writer::from_environment(environment)?,
-            status_shards: shards.parse().ok().filter(|shards| *shards > 0).ok_or_else(|| {
-                Misconfigured(format!("STATUS_SHARDS must be a whole number from 1 to 255, not {shards:?}"))
-            })?,
+            status_shards: environment.shards("STATUS_SHARDS")?,
         })
     }
 }
@@ -82,7 +79,7 @@ impl Orders {
             };
 
             let order = self.order(ask, &id, quote, now);
-            let (writes, guards) = OrderTransaction::of(&order, now)?.into_parts();
+            let OrderTransaction { writes, guards } = OrderTransaction::of(&order)?;
             match self.writer.commit(writes, budget).await {
                 Ok(Ok(())) => return Ok(Placement::Placed(order)),
                 Ok(Err(causes)) => match guards.verdict(&ask.basket, causes)? {
@@ -163,6 +160,7 @@ impl Orders {
             total: quote.total,
             request_hash: ask.basket.hash().clone(),
             shard: id.spread(self.status_shards),
+            cancellation: None,
         };
         let invoice = Invoice {
             invoice_id: InvoiceId::of(id),

@@ -156,7 +156,7 @@ fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<P
         }
     }
     if !open.is_zero() {
-        payments.push(Payment::Card { amount: open, status: PaymentStatus::Authorized });
+        payments.push(Payment::Card { amount: open, status: PaymentStatus::Authorized, reference: None });
     }
     Ok(payments)
 }

@@ -1,10 +1,8 @@
 //! The transaction that places an order, and what its cancellation says.
 
-use key_schema::entity::{
-    Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, Payment, Stock, WholeOrder,
-};
-use key_schema::value::{GiftCardCode, Timestamp};
-use table::{Cause, Error, Transaction, Update, read_item};
+use key_schema::entity::{Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, Stock, WholeOrder};
+use key_schema::value::GiftCardCode;
+use table::{Cause, Condition, Error, Write, read_item};
 
 use crate::{Basket, Rejection};
 
@@ -25,11 +23,12 @@ enum Guard {
 
 /// The writes of one order and what they guard.
 pub(crate) struct OrderTransaction {
-    pub(crate) writes: Transaction,
-    guards: Guards,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) guards: Guards,
 }
 
 /// Reads a cancellation.
+#[derive(Default)]
 pub(crate) struct Guards(Vec<Guard>);
 
 /// What a cancelled transaction means.
@@ -45,75 +44,67 @@ pub(crate) enum Verdict {
 impl OrderTransaction {
     /// Everything that placing this order writes.
     ///
-    /// Two actions on header and invoice, two for each line, one for the discount code, two for each gift card.
-    pub(crate) fn of(whole: &WholeOrder, now: Timestamp) -> Result<Self, Error> {
-        let mut this = Self { writes: Transaction::default(), guards: Guards(Vec::new()) };
-        this.header(&whole.order, &whole.invoice)?;
+    /// Header and invoice, two writes for each line, one for the discount code, two for each gift card.
+    pub(crate) fn of(whole: &WholeOrder) -> Result<Self, Error> {
+        let mut this = Self { writes: Vec::new(), guards: Guards::default() };
+        let order = &whole.order;
+        this.push(Write::put_new(order)?, Guard::Header);
+        this.push(Write::put(&whole.invoice)?, Guard::Nothing);
         for line in &whole.lines {
-            this.line(&whole.order, line)?;
+            this.line(order, line)?;
         }
-        if let Some(code) = &whole.order.discount_code {
-            let update = Update::new(
-                Discount::key_of(code),
-                "SET #uses = #uses + :one",
+        if let Some(code) = &order.discount_code {
+            let is_good = Condition::new(
                 "(attribute_not_exists(#from) OR #from <= :now) AND (attribute_not_exists(#to) OR #to > :now) \
                  AND #uses >= :zero AND (attribute_not_exists(#maxUses) OR #uses < #maxUses)",
             );
-            this.writes.update(update.value(":one", 1)?.value(":zero", 0)?.value(":now", now)?);
-            this.guards.0.push(Guard::Discount);
+            let is_good = is_good.value(":one", 1)?.value(":zero", 0)?.value(":now", order.placed_at)?;
+            let use_one = Write::update(Discount::key_of(code), "SET #uses = #uses + :one", is_good);
+            this.push(use_one, Guard::Discount);
         }
         for payment in &whole.invoice.payments {
-            this.payment(&whole.order, payment)?;
+            this.payment(order, payment)?;
         }
         Ok(this)
     }
 
-    pub(crate) fn into_parts(self) -> (Transaction, Guards) {
-        (self.writes, self.guards)
-    }
-
-    fn header(&mut self, order: &Order, invoice: &Invoice) -> Result<(), Error> {
-        self.writes.put_new(order)?;
-        self.guards.0.push(Guard::Header);
-        self.writes.put(invoice)?;
-        self.guards.0.push(Guard::Nothing);
-        Ok(())
+    fn push(&mut self, write: Write, guard: Guard) {
+        self.writes.push(write);
+        self.guards.0.push(guard);
     }
 
     fn line(&mut self, order: &Order, line: &OrderLine) -> Result<(), Error> {
-        self.writes.put(&OrderItem {
+        let item = OrderItem {
             order_id: order.order_id.clone(),
             customer_id: order.customer_id.clone(),
             placed_at: order.placed_at,
             line: line.clone(),
-        })?;
-        self.guards.0.push(Guard::Nothing);
-        let update = Update::new(
-            Stock::key_of(&line.product_id),
-            "SET #available = #available - :quantity",
-            "#available >= :quantity AND #price = :price",
-        );
-        self.writes.update(update.value(":quantity", line.quantity)?.value(":price", line.unit_price)?);
-        self.guards.0.push(Guard::Stock(line.clone()));
+        };
+        self.push(Write::put(&item)?, Guard::Nothing);
+        let is_there = Condition::new("#available >= :quantity AND #price = :price")
+            .value(":quantity", line.quantity)?
+            .value(":price", line.unit_price)?;
+        let take = Write::update(Stock::key_of(&line.product_id), "SET #available = #available - :quantity", is_there);
+        self.push(take, Guard::Stock(line.clone()));
         Ok(())
     }
 
     fn payment(&mut self, order: &Order, payment: &Payment) -> Result<(), Error> {
-        let Payment::GiftCard { code, amount, .. } = payment else { return Ok(()) };
-        let update = Update::new(
-            GiftCard::key_of(code),
-            "SET #balance.#amount = #balance.#amount - :amount",
-            "#balance.#amount >= :amount AND #balance.#currency = :currency",
-        );
-        self.writes.update(update.value(":amount", amount.amount())?.value(":currency", amount.currency())?);
-        self.guards.0.push(Guard::GiftCard(code.clone()));
-        self.writes.put(&GiftCardEntry {
+        let Payment::GiftCard { code, amount, status } = payment else { return Ok(()) };
+        let is_covered = Condition::new("#balance.#amount >= :amount AND #balance.#currency = :currency")
+            .value(":amount", amount.amount())?
+            .value(":currency", amount.currency())?;
+        let spend =
+            Write::update(GiftCard::key_of(code), "SET #balance.#amount = #balance.#amount - :amount", is_covered);
+        self.push(spend, Guard::GiftCard(code.clone()));
+        let entry = GiftCardEntry {
             code: code.clone(),
             order_id: order.order_id.clone(),
             amount: *amount,
             at: order.placed_at,
-        })?;
-        self.guards.0.push(Guard::Nothing);
+            status: *status,
+        };
+        self.push(Write::put(&entry)?, Guard::Nothing);
         Ok(())
     }
 }

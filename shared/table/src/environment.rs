@@ -29,6 +29,12 @@ pub trait FromEnvironment: Sized {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured>;
 }
 
+impl<A: FromEnvironment, B: FromEnvironment> FromEnvironment for (A, B) {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok((A::from_environment(environment)?, B::from_environment(environment)?))
+    }
+}
+
 impl Environment {
     /// This process's variables.
     ///
@@ -57,6 +63,19 @@ impl Environment {
     /// The DynamoDB client.
     pub fn dynamodb(&self) -> &Client {
         &self.dynamodb
+    }
+
+    /// The value of a variable that counts shards: 1 to 64, so that all of them can be asked at once.
+    ///
+    /// # Errors
+    /// It is not set, or is no such number.
+    pub fn shards(&self, name: &str) -> Result<u8, Misconfigured> {
+        let value = self.required(name)?;
+        value
+            .parse()
+            .ok()
+            .filter(|shards| (1..=64).contains(shards))
+            .ok_or_else(|| Misconfigured(format!("{name} must be a whole number from 1 to 64, not {value:?}")))
     }
 
     /// The value of a variable.

@@ -15,6 +15,7 @@ mod item;
 mod read;
 mod retry;
 mod write;
+mod writer;
 
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ pub use error::Error;
 pub use item::{Item, read as read_item};
 pub use read::{Page, PageRequest, Reader};
 pub use retry::{Budget, pause};
-pub use write::{Cause, Put, Transaction, Update, Writer};
+pub use write::{Condition, Write};
+pub use writer::{Cause, Put, Writer};
 
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.
 #[derive(Clone, Debug)]

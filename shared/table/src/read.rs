@@ -1,8 +1,13 @@
 //! Reading.
 
+use std::collections::BTreeMap;
+
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
+use futures_util::future::join_all;
 use key_schema::cursor;
-use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, SortRange};
+use key_schema::entity::{Product, Stock};
+use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, ProductById, SortRange};
+use key_schema::value::ProductId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -81,6 +86,46 @@ impl Reader {
         })
     }
 
+    /// One page of a list that is spread over shards, each with a pattern of its own and all with the same range, in the order
+    /// of their sort keys. One request for each shard, all at once.
+    ///
+    /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after the position,
+    /// whichever shard that came from.
+    pub async fn merged<P: AccessPattern>(&self, shards: &[P], page: &PageRequest) -> Result<Page<P::Item>, Error> {
+        debug_assert_eq!(P::DECLARED.direction, Direction::Ascending, "the merge takes the lowest of all shards first");
+        // The cursor is that of the first shard: it stands for all of them.
+        let Some(first) = shards.first() else { return Ok(Page { items: Vec::new(), next: None }) };
+        let position = page.cursor.as_ref().map(|cursor| cursor::open(first, cursor)).transpose()?;
+        let reads = shards.iter().map(|shard| {
+            let range = position.as_ref().map_or_else(|| shard.range(), |position| shard.rest(position));
+            self.query(shard, range, Some(page.limit))
+        });
+
+        let (_, sort) = P::DECLARED.place.index.attributes();
+        let mut found = BTreeMap::new();
+        let mut seen_up_to = None;
+        for answer in join_all(reads).await {
+            let (items, stopped) = answer?;
+            // Beyond where the first shard stopped, an item of that shard may be missing.
+            seen_up_to = seen_up_to.into_iter().chain(stopped).min();
+            for item in items {
+                if let Some(AttributeValue::S(position)) = item.get(sort) {
+                    found.insert(position.clone(), item);
+                }
+            }
+        }
+        let is_seen = |position: &String| seen_up_to.as_ref().is_none_or(|end| position <= end);
+        let seen: Vec<_> = found.into_iter().take_while(|(position, _)| is_seen(position)).collect();
+        let is_last = seen_up_to.is_none() && seen.len() <= usize::from(page.limit);
+        let mut items = Vec::new();
+        let mut next = None;
+        for (position, item) in seen.into_iter().take(page.limit.into()) {
+            items.push(item::read(item)?);
+            next = Some(position);
+        }
+        Ok(Page { items, next: next.filter(|_| !is_last).map(|position| cursor::seal(first, &position)) })
+    }
+
     /// The items with these keys, at most 100, in no order; those that do not exist are left out.
     ///
     /// What DynamoDB leaves unprocessed is asked for again, within the budget.
@@ -108,6 +153,13 @@ impl Reader {
             }
         }
         Ok(found)
+    }
+
+    /// A product with its stock, as they are at this moment: what a change of either is decided on.
+    pub async fn product(&self, id: &ProductId, budget: Budget) -> Result<Option<(Product, Stock)>, Error> {
+        let keys = vec![Product::key_of(id), Stock::key_of(id)];
+        let items = self.batch(keys, Consistency::Strong, budget).await?;
+        Ok(ProductById::assemble(items).map(|(product, stock, _)| (product, stock)))
     }
 
     /// One Query, and the sort key it stopped at if it did not reach the end.

@@ -15,7 +15,9 @@ pub struct CustomerView {
     created_at: Timestamp,
     /// Also the `ETag`.
     version: u64,
-    stats: CustomerStatsView,
+    /// Left out where only the profile is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<CustomerStatsView>,
 }
 
 /// What a customer's orders add up to.
@@ -33,6 +35,12 @@ impl CustomerView {
     /// A customer with the stats, if there are any yet.
     pub fn new(customer: Customer, stats: Option<CustomerStats>) -> Self {
         let stats = stats.map(|stats| CustomerStatsView { orders: stats.orders, spent: stats.spent });
+        Self { stats: Some(stats.unwrap_or_default()), ..customer.into() }
+    }
+}
+
+impl From<Customer> for CustomerView {
+    fn from(customer: Customer) -> Self {
         Self {
             customer_id: customer.customer_id,
             username: customer.username,
@@ -40,7 +48,7 @@ impl CustomerView {
             name: customer.name,
             created_at: customer.created_at,
             version: customer.version,
-            stats: stats.unwrap_or_default(),
+            stats: None,
         }
     }
 }

@@ -1,9 +1,15 @@
 //! What the API shows of things that are stored in several items. Entities of one item are shown as they are.
 
+mod cart;
 mod customer;
+mod gift_card;
 mod order;
+mod overview;
 mod product;
 
+pub use cart::CartView;
 pub use customer::{CustomerStatsView, CustomerView};
+pub use gift_card::GiftCardView;
 pub use order::{FlagView, OrderView};
-pub use product::{ProductStatsView, ProductView};
+pub use overview::OverviewView;
+pub use product::{ProductCountsView, ProductStatsView, ProductView};

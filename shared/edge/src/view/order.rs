@@ -1,9 +1,10 @@
-use key_schema::entity::{Invoice, OrderFlag, OrderLine, OrderStatus, WholeOrder};
+use key_schema::entity::{Cancellation, Invoice, Order, OrderFlag, OrderLine, OrderStatus, WholeOrder};
 use key_schema::value::{CustomerId, DiscountCode, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it.
+/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines, invoice and flag are
+/// left out.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]
@@ -14,13 +15,17 @@ pub struct OrderView {
     placed_at: Timestamp,
     version: u64,
     /// By product id.
-    lines: Vec<OrderLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<Vec<OrderLine>>,
     subtotal: Money,
     discount: Money,
     #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<DiscountCode>,
     total: Money,
-    invoice: Invoice,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancellation: Option<Cancellation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invoice: Option<Invoice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flag: Option<FlagView>,
 }
@@ -34,22 +39,35 @@ pub struct FlagView {
     flagged_at: Timestamp,
 }
 
+impl From<OrderFlag> for FlagView {
+    fn from(flag: OrderFlag) -> Self {
+        Self { reason: flag.reason, flagged_at: flag.flagged_at }
+    }
+}
+
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
         let WholeOrder { order, lines, invoice, flag } = whole;
+        Self { lines: Some(lines), invoice: Some(invoice), flag: flag.map(FlagView::from), ..order.into() }
+    }
+}
+
+impl From<Order> for OrderView {
+    fn from(order: Order) -> Self {
         Self {
             order_id: order.order_id,
             customer_id: order.customer_id,
             status: order.status,
             placed_at: order.placed_at,
             version: order.version,
-            lines,
+            lines: None,
             subtotal: order.subtotal,
             discount: order.discount,
             discount_code: order.discount_code,
             total: order.total,
-            invoice,
-            flag: flag.map(|OrderFlag { reason, flagged_at, .. }| FlagView { reason, flagged_at }),
+            cancellation: order.cancellation,
+            invoice: None,
+            flag: None,
         }
     }
 }

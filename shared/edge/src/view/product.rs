@@ -41,6 +41,13 @@ impl ProductView {
     }
 }
 
+impl ProductView {
+    /// A product with its stock, where the stats are not read.
+    pub fn with_stock(product: Product, stock: &Stock) -> Self {
+        Self { available: Some(stock.available), ..product.into() }
+    }
+}
+
 impl From<Product> for ProductView {
     fn from(product: Product) -> Self {
         Self {
@@ -53,5 +60,30 @@ impl From<Product> for ProductView {
             version: product.version,
             stats: None,
         }
+    }
+}
+
+/// How often a product was looked at and sold.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ProductCounts)]
+pub struct ProductCountsView {
+    product_id: ProductId,
+    /// How often it was looked at.
+    views: u64,
+    /// How many orders, cancelled ones left out.
+    orders: u64,
+    /// How many units.
+    units: u64,
+    /// What they came to, one sum for each currency.
+    revenue: Vec<Money>,
+}
+
+impl ProductCountsView {
+    /// The counts of a product; of one that was never sold there are no stats.
+    pub fn new(product_id: ProductId, views: u64, stats: Option<ProductStats>) -> Self {
+        let (orders, units, revenue) =
+            stats.map(|stats| (stats.orders, stats.units, stats.revenue)).unwrap_or_default();
+        Self { product_id, views, orders, units, revenue }
     }
 }

@@ -34,6 +34,11 @@ impl Discount {
         self.from.is_none_or(|from| from <= now) && self.to.is_none_or(|to| now < to)
     }
 
+    /// Whether its window has closed for good.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.to.is_some_and(|to| to <= now)
+    }
+
     /// Whether a use is left.
     pub fn has_uses_left(&self) -> bool {
         self.max_uses.is_none_or(|most| self.uses < most)

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::PaymentStatus;
 use crate::value::{GiftCardCode, Money, OrderId, Timestamp};
 
-/// A gift card. `balance` plus the amounts of its entries is always `initial`.
+/// A gift card. `balance` plus the amounts of its captured entries is always `initial`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GiftCard {
@@ -44,4 +45,6 @@ pub struct GiftCardEntry {
     pub amount: Money,
     /// When.
     pub at: Timestamp,
+    /// Captured, or refunded when the order was called off.
+    pub status: PaymentStatus,
 }

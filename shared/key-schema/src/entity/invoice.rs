@@ -42,6 +42,9 @@ pub enum Payment {
         amount: Money,
         /// Where it stands.
         status: PaymentStatus,
+        /// What the bank calls it, once captured.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
     },
 }
 
@@ -65,6 +68,14 @@ impl Payment {
         }
     }
 
+    /// This payment given back.
+    #[must_use]
+    pub fn refunded(mut self) -> Self {
+        let (Self::GiftCard { status, .. } | Self::Card { status, .. }) = &mut self;
+        *status = PaymentStatus::Refunded;
+        self
+    }
+
     /// This payment as it stood when the order was placed.
     #[must_use]
     pub fn as_placed(&self) -> Self {
@@ -72,7 +83,9 @@ impl Payment {
             Self::GiftCard { code, amount, .. } => {
                 Self::GiftCard { code: code.clone(), amount: *amount, status: PaymentStatus::Captured }
             }
-            Self::Card { amount, .. } => Self::Card { amount: *amount, status: PaymentStatus::Authorized },
+            Self::Card { amount, .. } => {
+                Self::Card { amount: *amount, status: PaymentStatus::Authorized, reference: None }
+            }
         }
     }
 }

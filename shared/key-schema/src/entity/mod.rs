@@ -1,5 +1,6 @@
 //! The entities, as plain data.
 
+mod cart;
 mod customer;
 mod discount;
 mod gift_card;
@@ -7,12 +8,13 @@ mod invoice;
 mod order;
 mod product;
 
+pub use cart::{Cart, CartLine};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use discount::Discount;
 pub use gift_card::{GiftCard, GiftCardEntry};
 pub use invoice::{Invoice, Payment, PaymentStatus};
-pub use order::{Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
-pub use product::{Product, ProductStats, Stock};
+pub use order::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+pub use product::{Product, ProductStats, Stock, ViewShard};
 
 /// A kind of item.
 pub trait Entity {
@@ -38,9 +40,11 @@ entities! {
     CustomerStats = "customerStats"
     EmailClaim = "emailClaim"
     UsernameClaim = "usernameClaim"
+    Cart = "cart"
     Product = "product"
     Stock = "stock"
     ProductStats = "productStats"
+    ViewShard = "viewShard"
     Order = "order"
     OrderItem = "orderItem"
     OrderFlag = "orderFlag"

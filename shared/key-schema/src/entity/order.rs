@@ -9,6 +9,9 @@ use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId,
 
 use super::{Invoice, Payment};
 
+#[cfg(test)]
+mod tests;
+
 /// An order's header. `total` is `subtotal` less `discount`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,6 +39,20 @@ pub struct Order {
     pub request_hash: RequestHash,
     /// The shard of the status index that holds it. Kept, so that another number of shards moves no order.
     pub shard: u8,
+    /// When and why it was called off, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancellation: Option<Cancellation>,
+}
+
+/// When and why an order was called off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cancellation {
+    /// When.
+    pub at: Timestamp,
+    /// Why, if somebody said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Where an order stands.
@@ -55,6 +72,17 @@ pub enum OrderStatus {
 }
 
 impl OrderStatus {
+    /// Whether an order of this status may become one of that status. There is no other way.
+    pub fn may_become(self, next: Self) -> bool {
+        matches!(
+            (self, next),
+            (Self::Pending, Self::Paid)
+                | (Self::Paid, Self::Shipped)
+                | (Self::Shipped, Self::Delivered)
+                | (Self::Pending | Self::Paid, Self::Cancelled)
+        )
+    }
+
     /// The status of a new order: paid, unless something is left for the card.
     pub fn when_placed(payments: &[Payment]) -> Self {
         if payments.iter().any(|payment| matches!(payment, Payment::Card { .. })) { Self::Pending } else { Self::Paid }
@@ -141,7 +169,12 @@ impl WholeOrder {
     pub fn as_placed(&self) -> Self {
         let payments: Vec<Payment> = self.invoice.payments.iter().map(Payment::as_placed).collect();
         Self {
-            order: Order { status: OrderStatus::when_placed(&payments), version: 1, ..self.order.clone() },
+            order: Order {
+                status: OrderStatus::when_placed(&payments),
+                version: 1,
+                cancellation: None,
+                ..self.order.clone()
+            },
             lines: self.lines.clone(),
             invoice: Invoice { payments, ..self.invoice.clone() },
             flag: None,

@@ -49,4 +49,18 @@ pub struct ProductStats {
     pub orders: u64,
     /// How many units.
     pub units: u64,
+    /// What they came to, one sum for each currency.
+    pub revenue: Vec<Money>,
+}
+
+/// A part of the count of a product's views. Each view is counted in one of many parts, so that no partition takes them all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ViewShard {
+    /// Of which product.
+    pub product_id: ProductId,
+    /// Which part.
+    pub shard: u8,
+    /// How many views.
+    pub views: u64,
 }

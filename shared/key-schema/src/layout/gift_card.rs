@@ -61,6 +61,21 @@ pub struct GiftCardByCode<'a> {
     pub code: &'a GiftCardCode,
 }
 
+impl GiftCardByCode<'_> {
+    /// Puts the items of the collection together; `None` without a card.
+    pub fn assemble(items: Vec<InGiftCard>) -> Option<(GiftCard, Vec<GiftCardEntry>)> {
+        let (mut card, mut entries) = (None, Vec::new());
+        for item in items {
+            match item {
+                InGiftCard::GiftCard(found) => card = Some(found),
+                InGiftCard::GiftCardEntry(entry) => entries.push(entry),
+                InGiftCard::Unknown => {}
+            }
+        }
+        Some((card?, entries))
+    }
+}
+
 impl AccessPattern for GiftCardByCode<'_> {
     type Item = InGiftCard;
 
@@ -71,7 +86,7 @@ impl AccessPattern for GiftCardByCode<'_> {
         entities: &[GiftCard::TYPE, GiftCardEntry::TYPE],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        bound: Bound::Page,
+        bound: Bound::All,
     };
 
     fn partition(&self) -> String {

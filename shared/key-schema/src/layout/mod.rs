@@ -15,19 +15,22 @@ mod range;
 #[cfg(test)]
 mod tests;
 
-pub use customer::{CustomerById, InCustomer};
+pub use customer::{CartOfCustomer, CustomerByEmail, CustomerById, CustomerByUsername, InCustomer};
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
 pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
-pub use order::{InOrder, OrderById, OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
+pub use order::{
+    FlaggedOrders, InOrder, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, ProductsOfCustomer,
+    ProductsOfOrder, ProfileAndOrders, ProfileOrOrder,
+};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored};
-pub use product::{InProduct, ProductById, ProductsOfCategory};
+pub use product::{InProduct, InViews, ProductById, ProductsOfCategory, ViewsOfProduct};
 pub use range::SortRange;
 
 use crate::entity::{
-    Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
-    OrderItem, Product, ProductStats, Stock, UsernameClaim,
+    Cart, Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
+    OrderItem, Product, ProductStats, Stock, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -42,8 +45,8 @@ pub const EXPIRES_AT: &str = "expiresAt";
 
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
-    Customer CustomerStats EmailClaim UsernameClaim
-    Product Stock ProductStats
+    Customer CustomerStats Cart EmailClaim UsernameClaim
+    Product Stock ProductStats ViewShard
     Order OrderItem Invoice OrderFlag
     Discount GiftCard GiftCardEntry
 ];
@@ -60,7 +63,15 @@ pub const PATTERNS: &[Declaration] = &[
     PaymentsOfInvoice::DECLARED,
     InvoicesOfCustomer::DECLARED,
     ProductsOfCustomer::DECLARED,
+    OrdersOfCustomer::DECLARED,
+    ProfileAndOrders::DECLARED,
+    CustomerByEmail::DECLARED,
+    CustomerByUsername::DECLARED,
     ProductsOfCategory::DECLARED,
+    OrdersOfStatus::DECLARED,
+    FlaggedOrders::DECLARED,
+    ViewsOfProduct::DECLARED,
+    CartOfCustomer::DECLARED,
     GiftCardByCode::DECLARED,
     DiscountByCode::DECLARED,
 ];

@@ -6,13 +6,13 @@
 //! | 4 [`ProductsOfOrder`] | table | `o#{orderId}` | `p#{productId}` |
 //! | 6 [`OrdersOfProduct`] | GSI1 | `p#{productId}` | `{placedAt}#{orderId}` |
 //! | 10 [`ProductsOfCustomer`] | GSI2 | `c#{customerId}` | `p#{placedAt}#{orderId}#{productId}` |
-//!
-//! The header is also in the status index (GSI1, `s#{status}#{shard}`, `{placedAt}#{orderId}`) and under its customer (GSI2,
-//! `c#{customerId}`, `o#{placedAt}#{orderId}`); the flag is in the sparse index (GSI1, `flagged`, `{flaggedAt}#{orderId}`).
+//! | 11 [`OrdersOfCustomer`], 12 [`ProfileAndOrders`] | GSI2 | `c#{customerId}` | `o#{placedAt}#{orderId}` |
+//! | 15 [`OrdersOfStatus`] | GSI1 | `s#{status}#{shard}` | `{placedAt}#{orderId}` |
+//! | 16 [`FlaggedOrders`] | GSI1 | `flagged` | `{flaggedAt}#{orderId}` |
 
 use serde::{Deserialize, Serialize};
 
-use crate::entity::{Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, WholeOrder};
+use crate::entity::{Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, WholeOrder};
 use crate::value::{CustomerId, OrderId, ProductId, TimeRange, Timestamp};
 
 use super::{
@@ -77,11 +77,18 @@ impl Stored for OrderItem {
     }
 }
 
+impl OrderFlag {
+    /// The key of an order's flag.
+    pub fn key_of(order: &OrderId) -> Key {
+        FLAG.key((order,), ())
+    }
+}
+
 impl Stored for OrderFlag {
     const PLACES: &'static [PlaceText] = &[FLAG.text(), FLAGGED.text()];
 
     fn key(&self) -> Key {
-        FLAG.key((&self.order_id,), ())
+        Self::key_of(&self.order_id)
     }
 
     fn index_keys(&self) -> Vec<Key> {
@@ -236,5 +243,146 @@ impl AccessPattern for ProductsOfCustomer<'_> {
 
     fn range(&self) -> SortRange {
         ITEM_OF_CUSTOMER.within(&self.placed)
+    }
+}
+
+/// The orders of a customer, newest first.
+pub struct OrdersOfCustomer<'a> {
+    /// Whose.
+    pub customer: &'a CustomerId,
+    /// Placed when.
+    pub placed: TimeRange,
+}
+
+impl AccessPattern for OrdersOfCustomer<'_> {
+    type Item = Order;
+
+    const DECLARED: Declaration = Declaration {
+        number: 11,
+        question: "the orders of a customer, newest first",
+        place: OF_CUSTOMER.text(),
+        entities: &[Order::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Descending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        OF_CUSTOMER.partition.fill((self.customer,))
+    }
+
+    /// A range of time ends before the profile, which sorts after the newest order.
+    fn range(&self) -> SortRange {
+        OF_CUSTOMER.within(&self.placed)
+    }
+}
+
+/// A customer's profile or one of his orders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+pub enum ProfileOrOrder {
+    /// The profile, which comes first.
+    Customer(Customer),
+    /// An order.
+    Order(Order),
+    /// Something a newer version has put there.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A customer's profile and then the orders, newest first: one Query for both.
+pub struct ProfileAndOrders<'a> {
+    /// Whose.
+    pub customer: &'a CustomerId,
+}
+
+impl ProfileAndOrders<'_> {
+    /// Puts the items together; `None` without a profile.
+    pub fn assemble(items: Vec<ProfileOrOrder>) -> Option<(Customer, Vec<Order>)> {
+        let (mut customer, mut orders) = (None, Vec::new());
+        for item in items {
+            match item {
+                ProfileOrOrder::Customer(found) => customer = Some(found),
+                ProfileOrOrder::Order(order) => orders.push(order),
+                ProfileOrOrder::Unknown => {}
+            }
+        }
+        Some((customer?, orders))
+    }
+}
+
+impl AccessPattern for ProfileAndOrders<'_> {
+    type Item = ProfileOrOrder;
+
+    const DECLARED: Declaration = Declaration {
+        number: 12,
+        question: "a customer's profile and newest orders",
+        entities: &[Order::TYPE, Customer::TYPE],
+        ..OrdersOfCustomer::DECLARED
+    };
+
+    fn partition(&self) -> String {
+        OF_CUSTOMER.partition.fill((self.customer,))
+    }
+
+    fn range(&self) -> SortRange {
+        OF_CUSTOMER.all()
+    }
+}
+
+/// The orders of a status, in order of time: those of one shard. All shards together are the answer.
+pub struct OrdersOfStatus<'a> {
+    /// Which status.
+    pub status: OrderStatus,
+    /// Which shard of it.
+    pub shard: u8,
+    /// Placed when.
+    pub placed: &'a TimeRange,
+}
+
+impl AccessPattern for OrdersOfStatus<'_> {
+    type Item = Order;
+
+    const DECLARED: Declaration = Declaration {
+        number: 15,
+        question: "the orders of a status in a range of time, shards merged",
+        place: BY_STATUS.text(),
+        entities: &[Order::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        BY_STATUS.partition.fill((&self.status, &self.shard))
+    }
+
+    fn range(&self) -> SortRange {
+        BY_STATUS.within(self.placed)
+    }
+}
+
+/// The flagged orders, in order of the time they were flagged: the flag of each.
+pub struct FlaggedOrders;
+
+impl AccessPattern for FlaggedOrders {
+    type Item = OrderFlag;
+
+    const DECLARED: Declaration = Declaration {
+        number: 16,
+        question: "the flagged orders",
+        place: FLAGGED.text(),
+        entities: &[OrderFlag::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        FLAGGED.partition.fill(())
+    }
+
+    fn range(&self) -> SortRange {
+        FLAGGED.all()
     }
 }

@@ -88,8 +88,10 @@ pub enum Direction {
 pub enum Bound {
     /// At most one item.
     One,
-    /// A whole item collection, which never holds more items than this.
+    /// Everything, which is never more items than this.
     Collection(u16),
+    /// A whole item collection, however long: one request for each megabyte.
+    All,
     /// A page of at most 100 items.
     Page,
 }

@@ -1,0 +1,83 @@
+//! `If-Match` (RFC 9110, 13.1.1): which version a change is meant for.
+
+use crate::{Kind, Problem};
+
+/// The versions that a change is meant for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IfMatch {
+    /// `*`: whatever is there.
+    Any,
+    /// One of these. Entity tags that are none of ours match nothing.
+    Versions(Vec<u64>),
+}
+
+impl IfMatch {
+    /// Reads the header's value: `*`, or a list of entity tags.
+    pub(crate) fn parse(value: &str) -> Result<Self, Problem> {
+        if value.trim() == "*" {
+            return Ok(Self::Any);
+        }
+        let malformed =
+            || Problem::new(Kind::Validation, "If-Match must be * or the ETag of what was read, like \"3\".");
+        let tags: Option<Vec<&str>> = value.split(',').map(|tag| entity_tag(tag.trim())).collect();
+        Ok(Self::Versions(tags.ok_or_else(malformed)?.into_iter().filter_map(version_of).collect()))
+    }
+
+    /// Whether a change may be made to this version.
+    pub fn matches(&self, version: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Versions(versions) => versions.contains(&version),
+        }
+    }
+
+    /// Whether a change that names a version may have been made already, and led to this one.
+    pub fn may_have_led_to(&self, version: u64) -> bool {
+        match self {
+            Self::Any => false,
+            Self::Versions(versions) => version.checked_sub(1).is_some_and(|before| versions.contains(&before)),
+        }
+    }
+}
+
+/// The text as it is, if it is an entity tag.
+fn entity_tag(tag: &str) -> Option<&str> {
+    let opaque = tag.strip_prefix("W/").unwrap_or(tag).strip_prefix('"')?.strip_suffix('"')?;
+    opaque.bytes().all(|byte| byte == b'!' || (b'#'..=b'~').contains(&byte) || byte >= 0x80).then_some(tag)
+}
+
+/// The version that an entity tag names. A weak one, and one that is not of our making, matches none.
+fn version_of(tag: &str) -> Option<u64> {
+    let opaque = tag.strip_prefix('"')?.strip_suffix('"')?;
+    opaque.parse().ok().filter(|version: &u64| version.to_string() == opaque)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(value: &str) -> Option<IfMatch> {
+        IfMatch::parse(value).ok()
+    }
+
+    #[test]
+    fn an_entity_tag_names_a_version_and_a_star_any() {
+        assert_eq!(parse("*"), Some(IfMatch::Any));
+        assert_eq!(parse("\"3\""), Some(IfMatch::Versions(vec![3])));
+        assert_eq!(parse("\"3\" , \"14\""), Some(IfMatch::Versions(vec![3, 14])));
+    }
+
+    #[test]
+    fn weak_and_foreign_tags_match_nothing() {
+        for value in ["W/\"3\"", "\"abc\"", "\"03\"", "\"\"", "\"-1\""] {
+            assert_eq!(parse(value), Some(IfMatch::Versions(vec![])), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_entity_tag_is_malformed() {
+        for value in ["", "3", "\"3", "3\"", "\"3\" \"4\"", "\"3\",", "w/\"3\"", "*, \"3\""] {
+            assert_eq!(parse(value), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+use key_schema::entity::{Cart, CartLine};
+use key_schema::value::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A cart.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Cart)]
+pub struct CartView {
+    lines: Vec<CartLine>,
+    updated_at: Timestamp,
+    /// From when on it is gone.
+    expires_at: Option<Timestamp>,
+}
+
+impl From<Cart> for CartView {
+    fn from(cart: Cart) -> Self {
+        let expires_at = Timestamp::from_millisecond(cart.expires_at.saturating_mul(1000));
+        Self { lines: cart.lines, updated_at: cart.updated_at, expires_at }
+    }
+}

@@ -1,0 +1,114 @@
+//! What an order may become, and what it was.
+#![allow(clippy::expect_used, reason = "tests")]
+
+use super::OrderStatus::{self, Cancelled, Delivered, Paid, Pending, Shipped};
+use super::{Cancellation, Invoice, Order, OrderFlag, Payment, WholeOrder};
+use crate::entity::PaymentStatus;
+use crate::value::{Currency, InvoiceId, KeyPart as _, Money, OrderId, RequestHash, Timestamp};
+
+const ALL: [OrderStatus; 5] = [Pending, Paid, Shipped, Delivered, Cancelled];
+
+#[test]
+fn an_order_goes_its_way_step_by_step_and_is_called_off_only_before_it_is_shipped() {
+    #[rustfmt::skip]
+    let table = [
+        // From       to Pending  Paid   Shipped Delivered Cancelled
+        (Pending,   [false,   true,  false,  false,    true]),
+        (Paid,      [false,   false, true,   false,    true]),
+        (Shipped,   [false,   false, false,  true,     false]),
+        (Delivered, [false,   false, false,  false,    false]),
+        (Cancelled, [false,   false, false,  false,    false]),
+    ];
+    assert_eq!(table.map(|(from, _)| from), ALL, "a row for each status");
+    for (from, row) in table {
+        assert_eq!(ALL.map(|to| from.may_become(to)), row, "from {from}");
+    }
+}
+
+#[test]
+fn a_status_reads_the_same_in_keys_in_items_and_to_people() {
+    for status in ALL {
+        let mut key = String::new();
+        status.write_to(&mut key);
+        let item: String = serde_dynamo::from_attribute_value::<serde_dynamo::AttributeValue, _>(
+            serde_dynamo::to_attribute_value(status).expect("a value"),
+        )
+        .expect("text");
+        assert_eq!((key, item), (status.to_string(), status.to_string()));
+    }
+}
+
+#[test]
+fn an_order_is_pending_only_while_something_is_left_for_the_card() {
+    let card = Payment::Card { amount: eur(1), status: PaymentStatus::Authorized, reference: None };
+    assert_eq!(OrderStatus::when_placed(&[gift_card(), card]), Pending);
+    assert_eq!(OrderStatus::when_placed(&[gift_card()]), Paid);
+    assert_eq!(OrderStatus::when_placed(&[]), Paid, "a discount of all of it leaves nothing to pay");
+}
+
+#[test]
+fn an_order_as_it_was_placed_knows_nothing_of_what_came_after() {
+    let card = Payment::Card { amount: eur(5), status: PaymentStatus::Authorized, reference: None };
+    for payments in [vec![gift_card()], vec![gift_card(), card]] {
+        let placed = placed(&payments);
+        let mut later = placed.clone();
+        later.order.status = Cancelled;
+        later.order.version = 3;
+        later.order.cancellation = Some(Cancellation { at: at("2026-11-22"), reason: Some("too late".to_owned()) });
+        later.flag = Some(OrderFlag {
+            order_id: later.order.order_id.clone(),
+            reason: "a look, please".to_owned(),
+            flagged_at: at("2026-11-22"),
+        });
+        for payment in &mut later.invoice.payments {
+            if let Payment::Card { reference, .. } = payment {
+                *reference = Some("bank-1".to_owned());
+            }
+            *payment = payment.clone().refunded();
+        }
+        assert_eq!(later.as_placed(), placed);
+        assert_ne!(later, placed);
+    }
+}
+
+fn placed(payments: &[Payment]) -> WholeOrder {
+    let (order_id, customer_id): (OrderId, _) = ("first".parse().expect("an id"), "ada".parse().expect("an id"));
+    WholeOrder {
+        invoice: Invoice {
+            invoice_id: InvoiceId::of(&order_id),
+            order_id: order_id.clone(),
+            customer_id: "ada".parse().expect("an id"),
+            issued_at: at("2026-11-21"),
+            amount: eur(10),
+            payments: payments.to_vec(),
+        },
+        order: Order {
+            order_id,
+            customer_id,
+            status: OrderStatus::when_placed(payments),
+            placed_at: at("2026-11-21"),
+            version: 1,
+            subtotal: eur(10),
+            discount: eur(0),
+            discount_code: None,
+            total: eur(10),
+            request_hash: RequestHash::of(b"a teapot"),
+            shard: 0,
+            cancellation: None,
+        },
+        lines: Vec::new(),
+        flag: None,
+    }
+}
+
+fn gift_card() -> Payment {
+    Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status: PaymentStatus::Captured }
+}
+
+fn eur(amount: i64) -> Money {
+    Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}

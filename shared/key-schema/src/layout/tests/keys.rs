@@ -1,0 +1,88 @@
+//! Keys among each other: who shares none, and in which order they come.
+
+use proptest::prelude::*;
+
+use super::any::AnyEntity;
+use super::parts::{Parts, Take, any_parts};
+use crate::layout::{ENTITIES, Index};
+use crate::value::InvoiceId;
+
+proptest! {
+    #[test]
+    fn different_entities_share_no_key_in_the_table_or_in_an_index(
+        parts in any_parts(), other in any_parts(), take in any::<Take>(),
+    ) {
+        // Often alike in all but a part or two, such as two lines of one order.
+        let mut alike = parts.clone().mixed_with(other, take);
+        alike.invoice = InvoiceId::of(&alike.order);
+        for (a, b) in pairs(&parts, &alike) {
+            let is_same = identity(&a, &parts) == identity(&b, &alike);
+            prop_assert_eq!(a.keys()[0] == b.keys()[0], is_same, "{:?} and {:?}", a, b);
+            if !is_same {
+                prop_assert!(a.keys().iter().all(|key| !b.keys().contains(key)), "{:?} and {:?}", a, b);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_sorted_by_time_comes_in_the_order_of_time(parts in any_parts(), other in any_parts()) {
+        for (a, b) in parts.entities().iter().zip(other.entities()) {
+            for ((place, ours), theirs) in a.places().iter().zip(a.keys()).zip(b.keys()) {
+                if is_sorted_by_time(place.sort) && parts.at != other.at {
+                    prop_assert_eq!(ours.sort.cmp(&theirs.sort), parts.at.cmp(&other.at), "{:?}", place);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_customer_lies_between_the_newest_order_and_the_profile(order in any_parts(), other in any_parts()) {
+        let other = Parts { customer: order.customer.clone(), ..other };
+        let of_customer = |entity: &AnyEntity| entity.keys().into_iter().find(|key| key.index == Index::Gsi2);
+        let position = |kind: &str| order.entities().iter().find(|entity| entity.kind() == kind).and_then(of_customer);
+        let (profile, newest) = position("customer").zip(position("order")).expect("entries in GSI2");
+        prop_assert_eq!(&profile.partition, &newest.partition);
+        prop_assert!(newest.sort < profile.sort);
+        for entity in other.entities() {
+            if let Some(key) = of_customer(&entity).filter(|_| !["customer", "order"].contains(&entity.kind())) {
+                prop_assert_eq!(&key.partition, &profile.partition);
+                prop_assert!(key.sort < newest.sort || profile.sort < key.sort, "{:?}", key);
+            }
+        }
+    }
+}
+
+/// The entities of two sets of parts, each of one with each of the other.
+fn pairs(parts: &Parts, other: &Parts) -> Vec<(AnyEntity, AnyEntity)> {
+    let others = other.entities();
+    parts.entities().into_iter().flat_map(|a| others.iter().map(move |b| (a.clone(), b.clone()))).collect()
+}
+
+/// What makes an entity the one it is.
+fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
+    let Parts { customer, product, order, discount, gift_card, email, username, shard, .. } = parts;
+    let ids: Vec<&dyn ToString> = match entity {
+        AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) => vec![customer],
+        AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
+        AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
+        AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
+        AnyEntity::ViewShard(_) => vec![product, shard],
+        AnyEntity::Order(_) | AnyEntity::Invoice(_) | AnyEntity::OrderFlag(_) => vec![order],
+        AnyEntity::OrderItem(_) => vec![order, product],
+        AnyEntity::Discount(_) => vec![discount],
+        AnyEntity::GiftCard(_) => vec![gift_card],
+        AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
+    };
+    (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
+}
+
+/// Whether a time is the first part of a sort key: all of them are named so.
+fn is_sorted_by_time(template: &str) -> bool {
+    template.split_once('{').and_then(|(_, rest)| rest.split_once('}')).is_some_and(|(name, _)| name.ends_with("At"))
+}
+
+#[test]
+fn orders_lines_invoices_and_flags_are_sorted_by_time_somewhere() {
+    let sorted = ENTITIES.iter().filter(|(_, places)| places.iter().any(|place| is_sorted_by_time(place.sort)));
+    assert_eq!(sorted.map(|(entity, _)| *entity).collect::<Vec<_>>(), ["order", "orderItem", "invoice", "orderFlag"]);
+}

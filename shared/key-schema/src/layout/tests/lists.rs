@@ -1,0 +1,172 @@
+//! The lists of orders and the counts of views: what a walk through each of them meets, and in which order.
+
+use std::collections::BTreeSet;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::any::AnyEntity;
+use super::parts::{Parts, any_parts, any_time, between};
+use crate::entity::{Entity as _, Order, ViewShard};
+use crate::layout::{
+    AccessPattern, Bound, CustomerById, Direction, FlaggedOrders, InViews, Index, Key, OrdersOfCustomer,
+    OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder, SortRange, Stored as _, ViewsOfProduct,
+};
+use crate::value::{TimeRange, Timestamp};
+
+/// What a walk through the range meets, in its order.
+fn walk<P: AccessPattern>(pattern: &P, range: &SortRange, entities: &[AnyEntity]) -> Vec<(Key, AnyEntity)> {
+    let (index, partition) = (P::DECLARED.place.index, pattern.partition());
+    let entries = entities.iter().flat_map(|entity| entity.keys().into_iter().map(move |key| (key, entity.clone())));
+    let mut met: Vec<_> = entries
+        .filter(|(key, _)| key.index == index && key.partition == partition && range.contains(&key.sort))
+        .collect();
+    met.sort_by(|(a, _), (b, _)| match P::DECLARED.direction {
+        Direction::Ascending => a.sort.cmp(&b.sort),
+        Direction::Descending => b.sort.cmp(&a.sort),
+    });
+    met
+}
+
+fn kinds(met: &[(Key, AnyEntity)]) -> Vec<&'static str> {
+    met.iter().map(|(_, entity)| entity.kind()).collect()
+}
+
+/// A customer with a profile, and with orders and all that belongs to them, each order of another id.
+fn shop(of: &[Parts]) -> Vec<AnyEntity> {
+    let mut ids = BTreeSet::new();
+    let mut all = Vec::new();
+    for parts in of.iter().filter(|parts| ids.insert(parts.order.clone())) {
+        let parts = Parts { customer: of[0].customer.clone(), ..parts.clone() };
+        let is_new = |entity: &AnyEntity| all.is_empty() || !matches!(entity, AnyEntity::Customer(_));
+        let more: Vec<_> = parts.entities().into_iter().filter(is_new).collect();
+        all.extend(more);
+    }
+    all
+}
+
+proptest! {
+    #[test]
+    fn no_profile_is_among_the_orders_of_a_customer_wherever_the_walk_begins(
+        of in vec(any_parts(), 1..5), a in proptest::option::of(any_time()), b in proptest::option::of(any_time()),
+    ) {
+        let (entities, customer) = (shop(&of), &of[0].customer);
+        let range = if a.zip(b).is_some_and(|(a, b)| a > b) { between(b, a) } else { between(a, b) };
+        let pattern = OrdersOfCustomer { customer, placed: range };
+        let all = walk(&pattern, &pattern.range(), &entities);
+        prop_assert!(kinds(&all).iter().all(|kind| *kind == Order::TYPE), "{:?}", all);
+        prop_assert!(all.windows(2).all(|pair| placed(&pair[0].1) >= placed(&pair[1].1)), "newest first");
+        for (at, (key, _)) in all.iter().enumerate() {
+            prop_assert_eq!(&walk(&pattern, &pattern.rest(&key.sort), &entities), &all[at + 1..]);
+        }
+    }
+
+    #[test]
+    fn the_profile_comes_first_and_then_the_orders_newest_first(of in vec(any_parts(), 1..5)) {
+        let (entities, customer) = (shop(&of), &of[0].customer);
+        let pattern = ProfileAndOrders { customer };
+        let all = walk(&pattern, &pattern.range(), &entities);
+        let (first, orders) = all.split_first().expect("the profile");
+        prop_assert!(matches!(first.1, AnyEntity::Customer(_)));
+        let placed = TimeRange::default();
+        let alone = OrdersOfCustomer { customer, placed };
+        prop_assert_eq!(orders, walk(&alone, &alone.range(), &entities), "the same orders as by themselves");
+        prop_assert_eq!(walk(&pattern, &pattern.rest(&first.0.sort), &entities), orders, "the profile is not met again");
+
+        let read = all.iter().map(|(_, entity)| serde_dynamo::from_item(entity.item()));
+        let read: Vec<ProfileOrOrder> = read.collect::<Result<_, _>>().expect("what the pattern declares");
+        let (profile, newest) = ProfileAndOrders::assemble(read).expect("a profile");
+        prop_assert_eq!(&profile.customer_id, customer);
+        prop_assert_eq!(newest.iter().map(Order::key).collect::<Vec<_>>(), table_keys(orders));
+    }
+
+    #[test]
+    fn the_shards_of_all_statuses_hold_each_order_once_and_in_order_of_time(of in vec(any_parts(), 1..5)) {
+        let entities = shop(&of);
+        let asked: BTreeSet<_> = of.iter().map(|parts| (parts.status.to_string(), parts.shard)).collect();
+        let mut met = Vec::new();
+        for (status, shard) in asked {
+            let status = of.iter().find(|parts| parts.status.to_string() == status).expect("one of them").status;
+            let pattern = OrdersOfStatus { status, shard, placed: &TimeRange::default() };
+            let all = walk(&pattern, &pattern.range(), &entities);
+            prop_assert!(all.windows(2).all(|pair| placed(&pair[0].1) <= placed(&pair[1].1)), "oldest first");
+            met.extend(table_keys(&all));
+        }
+        let orders = entities.iter().filter(|entity| matches!(entity, AnyEntity::Order(_)));
+        let orders: Vec<_> = orders.map(|order| order.keys().swap_remove(0)).collect();
+        prop_assert_eq!(met.len(), orders.len());
+        prop_assert!(orders.iter().all(|order| met.contains(order)));
+    }
+
+    #[test]
+    fn only_flags_are_among_the_flagged_orders_and_every_flag_is(of in vec(any_parts(), 1..5)) {
+        let entities = shop(&of);
+        let all = walk(&FlaggedOrders, &FlaggedOrders.range(), &entities);
+        let is_flag = |entity: &AnyEntity| matches!(entity, AnyEntity::OrderFlag(_));
+        prop_assert!(all.iter().all(|(_, entity)| is_flag(entity)), "{:?}", all);
+        prop_assert_eq!(all.len(), entities.iter().filter(|entity| is_flag(entity)).count());
+    }
+
+    #[test]
+    fn every_part_of_the_views_has_a_partition_of_its_own_apart_from_the_product(
+        parts in any_parts(), shards in any::<u8>(),
+    ) {
+        let product = &parts.product;
+        let keys = ViewsOfProduct { product, shards }.keys();
+        prop_assert_eq!(keys.len(), 2 + usize::from(shards));
+        prop_assert!(keys.iter().all(|key| key.index == Index::Table));
+        let of_product = ProductById { id: product }.partition();
+        let (counts, parts): (Vec<_>, Vec<_>) = keys.iter().partition(|key| key.partition == of_product);
+        prop_assert_eq!(counts.len(), 2);
+        prop_assert!(counts[0].sort != counts[1].sort, "a batch names no key twice");
+        let partitions: BTreeSet<_> = parts.iter().map(|key| &key.partition).collect();
+        prop_assert_eq!(partitions.len(), usize::from(shards));
+    }
+
+    #[test]
+    fn the_views_of_a_product_are_those_of_all_its_parts(parts in any_parts(), counts in vec(0..1_u64 << 50, 0..5)) {
+        let entities = parts.entities().into_iter().filter(|entity| !matches!(entity, AnyEntity::ViewShard(_)));
+        let mut items: Vec<_> = entities.filter_map(|entity| serde_dynamo::from_item(entity.item()).ok()).collect();
+        prop_assert_eq!(items.len(), 2, "the product and what was sold of it");
+        for (views, shard) in counts.iter().zip(0..) {
+            let part = AnyEntity::ViewShard(ViewShard {
+                product_id: parts.product.clone(),
+                shard,
+                views: *views,
+            });
+            items.push(serde_dynamo::from_item(part.item()).expect("a part"));
+        }
+        let (views, stats) = ViewsOfProduct::assemble(items.clone()).expect("there is a product");
+        prop_assert_eq!(views, counts.iter().sum::<u64>());
+        prop_assert!(stats.is_some());
+        items.retain(|item| !matches!(item, InViews::Product(_)));
+        prop_assert!(ViewsOfProduct::assemble(items).is_none());
+    }
+
+    #[test]
+    fn the_whole_of_a_customer_is_no_more_than_is_declared(parts in any_parts()) {
+        let pattern = CustomerById { id: &parts.customer };
+        let all = walk(&pattern, &pattern.range(), &parts.entities());
+        prop_assert_eq!(Bound::Collection(u16::try_from(all.len()).expect("a few")), CustomerById::DECLARED.bound);
+    }
+}
+
+/// One BatchGetItem takes 100 keys; a deployment has at most 64 shards.
+#[test]
+fn the_views_of_a_product_are_one_batch() {
+    let product = "teapot".parse().expect("an id");
+    let most = ViewsOfProduct { product: &product, shards: 64 }.keys().len();
+    assert_eq!(ViewsOfProduct::DECLARED.bound, Bound::Collection(u16::try_from(most).expect("a few")));
+    assert!(most <= 100);
+}
+
+fn table_keys(met: &[(Key, AnyEntity)]) -> Vec<Key> {
+    met.iter().map(|(_, entity)| entity.keys().swap_remove(0)).collect()
+}
+
+fn placed(entity: &AnyEntity) -> Option<Timestamp> {
+    match entity {
+        AnyEntity::Order(order) => Some(order.placed_at),
+        _ => None,
+    }
+}

@@ -1,0 +1,317 @@
+//! What entities are made of: any parts, and one entity of each kind from them.
+
+use std::ops::Range;
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::any::AnyEntity;
+use crate::entity::{
+    Cancellation, Cart, CartLine, Customer, CustomerStats, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
+    Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats, Stock,
+    UsernameClaim, ViewShard,
+};
+use crate::value::{
+    Category, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId, Percent,
+    ProductId, Quantity, RequestHash, TimeRange, Timestamp, Username,
+};
+
+/// The milliseconds that a [`Timestamp`] holds.
+pub(super) const TIMES: Range<i64> = -62_167_219_200_000..253_402_207_200_000;
+
+/// What entities are made of. [`entities`](Self::entities) makes one of each kind, which then belong together.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    pub(super) customer: CustomerId,
+    pub(super) product: ProductId,
+    pub(super) order: OrderId,
+    pub(super) invoice: InvoiceId,
+    pub(super) category: Category,
+    pub(super) discount: DiscountCode,
+    pub(super) gift_card: GiftCardCode,
+    pub(super) email: EmailAddress,
+    pub(super) username: Username,
+    /// Milliseconds since 1970.
+    pub(super) at: i64,
+    pub(super) status: OrderStatus,
+    /// The shard that an order is in, and the one that a view was counted in.
+    pub(super) shard: u8,
+    /// Into how many shards views are counted. A matter of the question: no entity knows it.
+    pub(super) shards: u8,
+    pub(super) text: String,
+    pub(super) number: u64,
+    pub(super) quantity: Quantity,
+    pub(super) percent: Percent,
+    pub(super) money: [Money; 3],
+    pub(super) moneys: Vec<Money>,
+    pub(super) payments: Vec<Payment>,
+    pub(super) paid: PaymentStatus,
+    pub(super) wanted: Vec<CartLine>,
+    pub(super) until: Option<Timestamp>,
+}
+
+impl Parts {
+    pub(super) fn moment(&self) -> Timestamp {
+        moment(self.at)
+    }
+
+    /// One entity of each kind.
+    pub(super) fn entities(&self) -> Vec<AnyEntity> {
+        let Self { customer, product, order, invoice, gift_card, email, username, text, number, money, .. } =
+            self.clone();
+        let [some, more, most] = money;
+        let (customer_id, product_id, order_id, at) =
+            (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
+        let line = OrderLine {
+            product_id: product_id(),
+            name: text.clone(),
+            quantity: self.quantity,
+            unit_price: some,
+            amount: more,
+        };
+        vec![
+            AnyEntity::Customer(Customer {
+                customer_id: customer_id(),
+                username: username.clone(),
+                email: email.clone(),
+                name: text.clone(),
+                created_at: at,
+                version: number,
+            }),
+            AnyEntity::CustomerStats(CustomerStats {
+                customer_id: customer_id(),
+                orders: number,
+                spent: self.moneys.clone(),
+            }),
+            AnyEntity::Cart(Cart {
+                customer_id: customer_id(),
+                lines: self.wanted.clone(),
+                updated_at: at,
+                expires_at: at.as_second(),
+            }),
+            AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
+            AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
+            AnyEntity::Product(Product {
+                product_id: product_id(),
+                name: text.clone(),
+                description: text.clone(),
+                category: self.category.clone(),
+                price: some,
+                initial_stock: self.quantity.get(),
+                version: number,
+            }),
+            AnyEntity::Stock(Stock { product_id: product_id(), available: number, price: some }),
+            AnyEntity::ProductStats(ProductStats {
+                product_id: product_id(),
+                orders: number,
+                units: number / 2,
+                revenue: self.moneys.clone(),
+            }),
+            AnyEntity::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
+            AnyEntity::Order(Order {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                status: self.status,
+                placed_at: at,
+                version: number,
+                subtotal: some,
+                discount: more,
+                discount_code: self.until.map(|_| self.discount.clone()),
+                total: most,
+                request_hash: RequestHash::of(text.as_bytes()),
+                shard: self.shard,
+                cancellation: self
+                    .until
+                    .map(|at| Cancellation { at, reason: Some(text.clone()).filter(|_| number % 2 == 0) }),
+            }),
+            AnyEntity::OrderItem(OrderItem { order_id: order_id(), customer_id: customer_id(), placed_at: at, line }),
+            AnyEntity::Invoice(Invoice {
+                invoice_id: invoice,
+                order_id: order_id(),
+                customer_id: customer_id(),
+                issued_at: at,
+                amount: some,
+                payments: self.payments.clone(),
+            }),
+            AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text, flagged_at: at }),
+            AnyEntity::Discount(Discount {
+                code: self.discount.clone(),
+                percent: self.percent,
+                from: self.until.map(|_| at),
+                to: self.until,
+                max_uses: self.until.map(|_| u32::MAX),
+                uses: self.quantity.get(),
+                created_at: at,
+            }),
+            AnyEntity::GiftCard(GiftCard { code: gift_card.clone(), balance: some, initial: more, created_at: at }),
+            AnyEntity::GiftCardEntry(GiftCardEntry {
+                code: gift_card,
+                order_id: order_id(),
+                amount: most,
+                at,
+                status: self.paid,
+            }),
+        ]
+    }
+
+    /// These, with the parts that `take` names taken from others.
+    pub(super) fn mixed_with(self, other: Self, take: Take) -> Self {
+        fn either<T>(take: bool, theirs: T, ours: T) -> T {
+            if take { theirs } else { ours }
+        }
+        let [
+            customer,
+            product,
+            order,
+            invoice,
+            category,
+            discount,
+            gift_card,
+            email,
+            username,
+            at,
+            status,
+            shard,
+            shards,
+        ] = take;
+        Self {
+            customer: either(customer, other.customer, self.customer),
+            product: either(product, other.product, self.product),
+            order: either(order, other.order, self.order),
+            invoice: either(invoice, other.invoice, self.invoice),
+            category: either(category, other.category, self.category),
+            discount: either(discount, other.discount, self.discount),
+            gift_card: either(gift_card, other.gift_card, self.gift_card),
+            email: either(email, other.email, self.email),
+            username: either(username, other.username, self.username),
+            at: either(at, other.at, self.at),
+            status: either(status, other.status, self.status),
+            shard: either(shard, other.shard, self.shard),
+            shards: either(shards, other.shards, self.shards),
+            ..self
+        }
+    }
+}
+
+/// Which of the parts that a key is made of, or a question, are taken from others.
+pub(super) type Take = [bool; 13];
+
+pub(super) fn moment(millisecond: i64) -> Timestamp {
+    Timestamp::from_millisecond(millisecond).expect("a moment")
+}
+
+pub(super) fn between(from: Option<i64>, to: Option<i64>) -> TimeRange {
+    let [from, to] = [from, to].map(|end| end.map(|millisecond| moment(millisecond).to_string()));
+    TimeRange::parse(from.as_deref(), to.as_deref()).expect("a range")
+}
+
+/// Any moment, in milliseconds: often one of a few neighbours, so that equal and adjacent ones meet.
+pub(super) fn any_time() -> impl Strategy<Value = i64> {
+    prop_oneof![1_795_253_400_000..1_795_253_400_004_i64, TIMES, select(vec![TIMES.start, TIMES.end - 1])]
+}
+
+/// Identifiers: often equal, often look like other parts of keys, sometimes as long as can be.
+fn any_id<T: std::str::FromStr<Err: std::fmt::Debug> + std::fmt::Debug>() -> impl Strategy<Value = T> {
+    let confusing =
+        select(vec!["stats", "stock", "flag", "flagged", "cart", "o", "p", "i", "c", "-", "_", "PENDING", "0"]);
+    prop_oneof!["[ab]{1,2}", confusing.prop_map(str::to_owned), "[A-Za-z0-9_-]{1,64}", "[A-Za-z0-9_-]{64}"]
+        .prop_map(|text| text.parse().expect("an identifier"))
+}
+
+fn any_email() -> impl Strategy<Value = EmailAddress> {
+    let longest = ("[a-z]{64}", "[a-z]{63}\\.[a-z]{63}\\.[a-z]{63}\\.[a-z]{62}")
+        .prop_map(|(name, host)| format!("{name}@{host}"));
+    prop_oneof!["[aAbB]{1,2}@[ab]\\.de", "[a-zA-Z0-9~ÄéİȺ]{1,16}@[a-z]{1,8}\\.[a-z]{2,3}", longest]
+        .prop_map(|text| text.parse().expect("an address"))
+}
+
+fn any_money() -> impl Strategy<Value = Money> {
+    (0..1_i64 << 53, "[A-Z]{3}").prop_map(|(amount, currency)| {
+        Money::new(amount, Currency::try_from(currency).expect("a currency")).expect("an amount")
+    })
+}
+
+fn any_payment() -> impl Strategy<Value = Payment> {
+    let parts = (option::of(any_id()), any_money(), any_payment_status(), option::of("(?s).{0,12}"));
+    parts.prop_map(|(code, amount, status, reference)| match code {
+        Some(code) => Payment::GiftCard { code, amount, status },
+        None => Payment::Card { amount, status, reference },
+    })
+}
+
+fn any_payment_status() -> impl Strategy<Value = PaymentStatus> {
+    select(vec![PaymentStatus::Authorized, PaymentStatus::Captured, PaymentStatus::Refunded])
+}
+
+fn any_cart_line() -> impl Strategy<Value = CartLine> {
+    (any_id(), 1..=10_000_i64)
+        .prop_map(|(product_id, quantity)| CartLine { product_id, quantity: quantity.try_into().expect("a quantity") })
+}
+
+/// A number of a shard, or how many there are: often one of a few, so that equal ones meet.
+fn any_shard() -> impl Strategy<Value = u8> {
+    prop_oneof![0..3_u8, any::<u8>()]
+}
+
+fn any_status() -> impl Strategy<Value = OrderStatus> {
+    use OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
+    select(vec![Pending, Paid, Shipped, Delivered, Cancelled])
+}
+
+/// Any parts.
+pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
+    let ids = (any_id(), any_id(), any_id::<OrderId>(), any_id(), any_id(), any_id());
+    let who = (any_email(), prop_oneof!["[aAbB]", "[A-Za-z0-9._-]{1,64}"], any_time(), any_status());
+    let shards = (any_shard(), any_shard());
+    let numbers = ("(?s).{0,12}", any::<u64>(), 1..=10_000_i64, 1..=100_i64, option::of(any_time()));
+    let money = ([any_money(), any_money(), any_money()], vec(any_money(), 0..3), vec(any_payment(), 0..3));
+    let more = (any_payment_status(), vec(any_cart_line(), 0..3));
+    (ids, who, shards, numbers, money, more).prop_map(|(ids, who, (shard, shards), numbers, money, (paid, wanted))| {
+        let (customer, product, order, category, discount, gift_card) = ids;
+        let (email, username, at, status) = who;
+        let (text, number, quantity, percent, until) = numbers;
+        let (money, moneys, payments) = money;
+        Parts {
+            invoice: InvoiceId::of(&order),
+            username: username.parse().expect("a username"),
+            quantity: quantity.try_into().expect("a quantity"),
+            percent: percent.try_into().expect("a percentage"),
+            until: until.map(moment),
+            customer,
+            product,
+            order,
+            category,
+            discount,
+            gift_card,
+            email,
+            at,
+            status,
+            shard,
+            shards,
+            text,
+            number,
+            money,
+            moneys,
+            payments,
+            paid,
+            wanted,
+        }
+    })
+}
+
+/// Parts that are all different, always the same ones. The shard is one of the shards.
+pub(super) fn sample() -> Parts {
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+    let parts = any_parts().new_tree(&mut TestRunner::deterministic()).expect("parts").current();
+    Parts {
+        customer: "ada".parse().expect("an id"),
+        product: "teapot".parse().expect("an id"),
+        order: "first".parse().expect("an id"),
+        shard: 3,
+        shards: 4,
+        ..parts
+    }
+}

@@ -1,0 +1,215 @@
+//! The access patterns: what is declared, and that each finds what it asks for and nothing else.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::any::AnyEntity;
+use super::parts::{Parts, TIMES, Take, any_parts, any_time, between, sample};
+use crate::layout::{
+    AccessPattern, Bound, CartOfCustomer, Consistency, CustomerByEmail, CustomerById, CustomerByUsername, Declaration,
+    DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer,
+    Key, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsOfInvoice, PlaceText,
+    ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange, ViewsOfProduct,
+};
+use crate::value::TimeRange;
+
+// What is declared.
+
+#[test]
+fn the_patterns_are_numbered_from_1_to_20_and_in_that_order() {
+    let mut numbers: Vec<_> = PATTERNS.iter().map(|declared| declared.number).collect();
+    numbers.dedup();
+    assert_eq!(numbers, (1..=20).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_question_is_declared_twice() {
+    let questions: BTreeSet<_> = PATTERNS.iter().map(|declared| declared.question).collect();
+    assert_eq!(questions.len(), PATTERNS.len());
+}
+
+#[test]
+fn every_pattern_reads_a_place_of_each_of_its_entities() {
+    for declared in PATTERNS {
+        let Declaration { question, place, entities, .. } = *declared;
+        let first = place_in(place.index, entities[0]);
+        assert_eq!(first.partition, place.partition, "{question}");
+        assert!([first.sort, ""].contains(&place.sort), "{question}");
+        for entity in entities {
+            let other = place_in(place.index, entity);
+            // A batch reads each of its keys in a partition of its own.
+            let is_in_reach = other.partition == place.partition && other.sort.starts_with(literal(place.sort));
+            assert!(is_in_reach || is_batch(declared), "{question}: {entity}");
+        }
+    }
+}
+
+fn place_in(index: Index, entity: &str) -> PlaceText {
+    let places = ENTITIES.iter().find(|(other, _)| *other == entity).map(|(_, places)| *places);
+    let place = places.and_then(|places| places.iter().find(|place| place.index == index));
+    *place.expect("an entry in the index")
+}
+
+/// What every key that is spelled so begins with.
+fn literal(template: &str) -> &str {
+    template.split('{').next().unwrap_or_default()
+}
+
+fn is_batch(declared: &Declaration) -> bool {
+    declared.number == ViewsOfProduct::DECLARED.number
+}
+
+#[test]
+fn only_the_table_is_read_strongly() {
+    for declared in PATTERNS {
+        assert!(
+            declared.consistency == Consistency::Eventual || declared.place.index == Index::Table,
+            "{}: an index offers eventual reads only",
+            declared.question
+        );
+    }
+}
+
+#[test]
+fn a_pattern_of_one_item_asks_for_one_kind() {
+    for declared in PATTERNS.iter().filter(|declared| declared.bound == Bound::One) {
+        assert_eq!(declared.entities.len(), 1, "{}", declared.question);
+    }
+}
+
+// What is found.
+
+/// What became of asking one pattern for one entity.
+struct Asked {
+    declared: Declaration,
+    /// The sort keys that were asked for; none by a batch.
+    range: Option<SortRange>,
+    kind: &'static str,
+    found: bool,
+    is_meant: bool,
+}
+
+/// Asks every pattern with the parts of `question` for an entity that is made of `parts`.
+fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange) -> Vec<Asked> {
+    fn ask<P: AccessPattern>(entity: &AnyEntity, pattern: &P, same: bool) -> Asked {
+        let (declared, partition, range) = (P::DECLARED, pattern.partition(), pattern.range());
+        let lies_within =
+            |key: &Key| key.index == declared.place.index && key.partition == partition && range.contains(&key.sort);
+        Asked {
+            declared,
+            kind: entity.kind(),
+            found: entity.keys().iter().any(lies_within),
+            is_meant: same && declared.entities.contains(&entity.kind()),
+            range: Some(range),
+        }
+    }
+
+    let Parts { customer, product, order, invoice, category, discount, gift_card, email, username, .. } = question;
+    let (status, shard) = (question.status, question.shard);
+    let is_in_time = range.contains(parts.moment());
+    let (is_customer, is_product, is_order) =
+        (parts.customer == *customer, parts.product == *product, parts.order == *order);
+    let is_invoice = parts.invoice == *invoice;
+    let is_in_shard = parts.status == status && parts.shard == shard;
+    let is_email = parts.email.to_string().to_lowercase() == email.to_string().to_lowercase();
+    let is_username = parts.username.to_string().to_lowercase() == username.to_string().to_lowercase();
+    vec![
+        ask(entity, &CustomerById { id: customer }, is_customer),
+        ask(entity, &ProductById { id: product }, is_product),
+        ask(entity, &OrderById { id: order }, is_order),
+        ask(entity, &ProductsOfOrder { order }, is_order),
+        ask(entity, &InvoiceOfOrder { order }, is_order),
+        ask(entity, &OrdersOfProduct { product, placed: range }, is_product && is_in_time),
+        ask(entity, &InvoiceById { id: invoice }, is_invoice),
+        ask(entity, &PaymentsOfInvoice { invoice }, is_invoice),
+        ask(entity, &InvoicesOfCustomer { customer, issued: range }, is_customer && is_in_time),
+        ask(entity, &ProductsOfCustomer { customer, placed: range }, is_customer && is_in_time),
+        ask(entity, &OrdersOfCustomer { customer, placed: range }, is_customer && is_in_time),
+        ask(entity, &ProfileAndOrders { customer }, is_customer),
+        ask(entity, &CustomerByEmail { email }, is_email),
+        ask(entity, &CustomerByUsername { username }, is_username),
+        ask(entity, &ProductsOfCategory { category }, parts.category == *category),
+        ask(entity, &OrdersOfStatus { status, shard, placed: &range }, is_in_shard && is_in_time),
+        ask(entity, &FlaggedOrders, true),
+        ask_batch(entity, &ViewsOfProduct { product, shards: question.shards }, is_product),
+        ask(entity, &CartOfCustomer { customer }, is_customer),
+        ask(entity, &GiftCardByCode { code: gift_card }, parts.gift_card == *gift_card),
+        ask(entity, &DiscountByCode { code: discount }, parts.discount == *discount),
+    ]
+}
+
+fn ask_batch(entity: &AnyEntity, pattern: &ViewsOfProduct<'_>, same: bool) -> Asked {
+    let keys = pattern.keys();
+    let is_counted = !matches!(entity, AnyEntity::ViewShard(part) if part.shard >= pattern.shards);
+    Asked {
+        declared: ViewsOfProduct::DECLARED,
+        kind: entity.kind(),
+        found: entity.keys().iter().any(|key| keys.contains(key)),
+        is_meant: same && is_counted && ViewsOfProduct::DECLARED.entities.contains(&entity.kind()),
+        range: None,
+    }
+}
+
+#[test]
+fn every_pattern_finds_an_entity_of_each_kind_it_declares_and_of_no_other() {
+    let parts = sample();
+    let asked =
+        || parts.entities().into_iter().flat_map(|entity| ask_all(&entity, &parts, &parts, TimeRange::default()));
+    let questions: BTreeSet<_> = asked().map(|asked| asked.declared.question).collect();
+    let all = PATTERNS.iter().map(|declared| declared.question);
+    assert_eq!(questions, all.collect(), "every pattern is asked here");
+
+    let found = asked().filter(|asked| asked.found).map(|asked| (asked.declared.question, asked.kind));
+    let declared =
+        PATTERNS.iter().flat_map(|declared| declared.entities.iter().map(|entity| (declared.question, *entity)));
+    assert_eq!(found.collect::<BTreeSet<_>>(), declared.collect());
+}
+
+/// The patterns that take a range of time.
+const IN_TIME: [u8; 5] = [6, 9, 10, 11, 15];
+
+proptest! {
+    #[test]
+    fn a_pattern_finds_an_entity_exactly_when_it_asks_for_it(
+        parts in any_parts(), other in any_parts(), take in any::<Take>(),
+        a in proptest::option::of(any_time()), b in proptest::option::of(any_time()),
+    ) {
+        let range = if a.zip(b).is_some_and(|(a, b)| a > b) { between(b, a) } else { between(a, b) };
+        let question = parts.clone().mixed_with(other, take);
+        for entity in parts.entities() {
+            for Asked { declared, found, is_meant, .. } in ask_all(&entity, &parts, &question, range) {
+                prop_assert_eq!(found, is_meant, "{}: {:?}, {:?}", declared.question, entity, question);
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_of_time_holds_its_beginning_and_not_its_end(
+        parts in any_parts(), at in TIMES.start + 1..TIMES.end - 1, length in 1..86_400_000_i64,
+    ) {
+        let parts = Parts { at, ..parts };
+        let entities = parts.entities();
+        let found = |from, to| {
+            let asked = entities.iter().flat_map(|entity| ask_all(entity, &parts, &parts, between(from, to)));
+            asked.filter(|asked| asked.found && IN_TIME.contains(&asked.declared.number)).count()
+        };
+        let (early, late) = ((at - length).max(TIMES.start), (at + length).min(TIMES.end - 1));
+        prop_assert_eq!(found(Some(at), Some(late)), IN_TIME.len());
+        prop_assert_eq!(found(Some(early), Some(at)), 0);
+        prop_assert_eq!(found(Some(early), Some(at + 1)), IN_TIME.len());
+        prop_assert_eq!(found(Some(at + 1), None), 0);
+        prop_assert_eq!(found(None, Some(at)), 0);
+        prop_assert_eq!(found(Some(at), Some(at)), 0);
+        prop_assert_eq!(found(None, None), IN_TIME.len());
+    }
+
+    #[test]
+    fn no_pattern_asks_for_an_empty_key(parts in any_parts()) {
+        for range in [TimeRange::default(), between(Some(parts.at), None), between(None, Some(parts.at))] {
+            for Asked { declared, range, .. } in ask_all(&parts.entities()[0], &parts, &parts, range) {
+                prop_assert!(!format!("{range:?}").contains("\"\""), "{}: {:?}", declared.question, range);
+            }
+        }
+    }
+}
