@@ -41,22 +41,42 @@ macro_rules! functions {
 }
 
 functions! {
+    adjust_stock
+    cancel_order
+    capture_payment
+    change_order_status
     create_customer
     create_discount
     create_gift_card
     create_product
+    delete_cart
+    find_customer
+    flag_order
+    get_cart
     get_customer
+    get_customer_overview
+    get_discount
+    get_gift_card
     get_invoice
     get_order
     get_order_invoice
     get_product
+    get_product_stats
     list_customer_invoices
+    list_customer_orders
     list_customer_products
+    list_flagged_orders
     list_invoice_payments
     list_order_products
+    list_orders
     list_product_orders
     list_products
     place_order
+    put_cart
+    record_view
+    unflag_order
+    update_customer
+    update_product
 }
 
 /// Starts every function of the template with the environment it has there, against this DynamoDB.

@@ -4,7 +4,7 @@ use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Rou
 use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
 use key_schema::value::{CustomerId, EmailAddress, Name, Timestamp, Username};
 use serde::Deserialize;
-use table::{Cause, Transaction, Writer, read_item};
+use table::{Cause, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/customers", Scope::Shop);
@@ -21,7 +21,7 @@ pub struct SignUp {
 }
 
 /// Profile and claims are one transaction, so no name is ever claimed for nobody. A sign-up that is sent again, also one whose
-/// answer was lost, is answered as before.
+/// answer was lost, is answered as before, as long as the profile is what it asked for.
 pub async fn handle(table: Writer, request: Request) -> Answer {
     let caller = request.caller()?;
     let sign_up: SignUp = request.json()?;
@@ -38,12 +38,12 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         created_at: Timestamp::now(),
         version: 1,
     };
-    let mut transaction = Transaction::default();
-    transaction.put_new(&customer)?;
-    transaction.put_new(&UsernameClaim { username: sign_up.username, customer_id: customer_id.clone() })?;
-    transaction.put_new(&EmailClaim { email: sign_up.email, customer_id })?;
-
-    match table.commit(transaction, request.budget()).await? {
+    let writes = vec![
+        Write::put_new(&customer)?,
+        Write::put_new(&UsernameClaim { username: sign_up.username, customer_id: customer_id.clone() })?,
+        Write::put_new(&EmailClaim { email: sign_up.email, customer_id })?,
+    ];
+    match table.commit(writes, request.budget()).await? {
         Ok(()) => created(customer, false),
         Err(causes) => refuse(&customer, causes),
     }

@@ -43,7 +43,7 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         created_at: Timestamp::now(),
     };
     let location = format!("/discounts/{}", discount.code);
-    match table.put_new(&discount).await? {
+    match table.put_new(&discount, request.budget()).await? {
         Put::New => Reply::created(location, &discount),
         Put::Exists(existing) if existing.is_same_request(&discount) => {
             Ok(Reply::created(location, &existing.as_created())?.replayed(true))

@@ -25,7 +25,7 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
 
     let card = GiftCard { code: new.code, balance: new.balance, initial: new.balance, created_at: Timestamp::now() };
     let location = format!("/gift-cards/{}", card.code);
-    match table.put_new(&card).await? {
+    match table.put_new(&card, request.budget()).await? {
         Put::New => Reply::created(location, &card),
         Put::Exists(existing) if existing.is_same_request(&card) => {
             Ok(Reply::created(location, &existing.as_created())?.replayed(true))

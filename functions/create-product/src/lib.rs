@@ -4,7 +4,7 @@ use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Rout
 use key_schema::entity::{Product, Stock};
 use key_schema::value::{Category, Description as Text, Money, Name, ProductId};
 use serde::Deserialize;
-use table::{Cause, Transaction, Writer, read_item};
+use table::{Cause, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/products", Scope::Admin);
@@ -39,10 +39,8 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
     };
     let stock = Stock { product_id: product.product_id.clone(), available: u64::from(new.stock), price: product.price };
 
-    let mut transaction = Transaction::default();
-    transaction.put_new(&product)?;
-    transaction.put_new(&stock)?;
-    match table.commit(transaction, request.budget()).await? {
+    let writes = vec![Write::put_new(&product)?, Write::put_new(&stock)?];
+    match table.commit(writes, request.budget()).await? {
         Ok(()) => created(product, &stock, false),
         Err(causes) => match causes.into_iter().next() {
             Some(Cause::Condition(Some(existing))) => {

@@ -1,0 +1,46 @@
+//! `GET /customers?email=` or `?username=`: the customer who has claimed it.
+
+use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use key_schema::layout::{CustomerByEmail, CustomerById, CustomerByUsername};
+use key_schema::value::{EmailAddress, Username};
+use serde::Deserialize;
+use table::Reader;
+use utoipa::IntoParams;
+
+pub const ROUTE: Route = Route::get("/customers", Scope::Admin);
+
+/// Whom to find: by one of the two.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct Whom {
+    #[param(value_type = Option<String>)]
+    email: Option<EmailAddress>,
+    #[param(value_type = Option<String>)]
+    username: Option<Username>,
+}
+
+/// Two requests: the claim is a pointer to the profile and holds nothing else that could go stale.
+pub async fn handle(table: Reader, request: Request) -> Answer {
+    let whom: Whom = request.query()?;
+    let id = match (whom.email, whom.username) {
+        (Some(email), None) => table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id),
+        (None, Some(username)) => {
+            table.one(&CustomerByUsername { username: &username }).await?.map(|claim| claim.customer_id)
+        }
+        _ => return Err(Problem::new(Kind::Validation, "Name either an email or a username.")),
+    };
+    let id = id.ok_or_else(|| Problem::not_found("customer"))?;
+
+    let items = table.collection(&CustomerById { id: &id }).await?;
+    let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
+    let version = customer.version;
+    Ok(Reply::ok(&CustomerView::new(customer, stats))?.etag(version))
+}
+
+pub fn describe() -> Description {
+    ROUTE
+        .describe("A customer by e-mail address or by username.")
+        .query::<Whom>()
+        .answers::<CustomerView>()
+        .refuses(&[Kind::NotFound])
+}

@@ -1,0 +1,21 @@
+//! `GET /discounts/{code}`: a discount code. One that is over is not there any more.
+
+use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use key_schema::entity::Discount;
+use key_schema::layout::DiscountByCode;
+use key_schema::value::Timestamp;
+use table::Reader;
+
+pub const ROUTE: Route = Route::get("/discounts/{code}", Scope::Shop);
+
+pub async fn handle(table: Reader, request: Request) -> Answer {
+    let code = request.path("code")?;
+    match table.one(&DiscountByCode { code: &code }).await? {
+        Some(discount) if !discount.is_over(Timestamp::now()) => Reply::ok(&discount),
+        _ => Err(Problem::not_found("discount code")),
+    }
+}
+
+pub fn describe() -> Description {
+    ROUTE.describe("A discount code.").answers::<Discount>().refuses(&[Kind::NotFound])
+}

@@ -1,0 +1,38 @@
+//! `GET /products/{productId}/stats`: how often a product was looked at and sold.
+
+use edge::{Answer, Description, Kind, Problem, ProductCountsView, Reply, Request, Route, Scope};
+use key_schema::layout::{Consistency, ViewsOfProduct};
+use key_schema::value::ProductId;
+use table::{Environment, FromEnvironment, Misconfigured, Reader};
+
+pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Public);
+
+/// Into how many parts the views of a product are counted, and the table that holds them.
+#[derive(Clone)]
+pub struct Deps {
+    table: Reader,
+    shards: u8,
+}
+
+impl FromEnvironment for Deps {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self { table: Reader::from_environment(environment)?, shards: environment.shards("VIEW_SHARDS")? })
+    }
+}
+
+/// One BatchGetItem; what it leaves unprocessed is asked for again, so that no part is missing from the sum.
+pub async fn handle(deps: Deps, request: Request) -> Answer {
+    let product: ProductId = request.path("productId")?;
+    let keys = ViewsOfProduct { product: &product, shards: deps.shards }.keys();
+    let items = deps.table.batch(keys, Consistency::Eventual, request.budget()).await?;
+
+    let (views, stats) = ViewsOfProduct::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    Reply::ok(&ProductCountsView::new(product, views, stats))
+}
+
+pub fn describe() -> Description {
+    ROUTE
+        .describe("How often a product was looked at and sold.")
+        .answers::<ProductCountsView>()
+        .refuses(&[Kind::NotFound])
+}

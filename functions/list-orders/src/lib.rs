@@ -1,0 +1,47 @@
+//! `GET /orders?status=`: the orders of a status in a range of time, its shards merged.
+
+use edge::{Answer, Description, OrderView, Reply, Request, Route, Scope};
+use key_schema::entity::OrderStatus;
+use key_schema::layout::OrdersOfStatus;
+use key_schema::value::TimeRange;
+use serde::Deserialize;
+use table::{Environment, FromEnvironment, Misconfigured, Reader};
+use utoipa::IntoParams;
+
+pub const ROUTE: Route = Route::get("/orders", Scope::Admin);
+
+/// Over how many partitions the orders of a status are spread, and the table to read them from.
+#[derive(Clone)]
+pub struct Deps {
+    table: Reader,
+    shards: u8,
+}
+
+impl FromEnvironment for Deps {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self { table: Reader::from_environment(environment)?, shards: environment.shards("STATUS_SHARDS")? })
+    }
+}
+
+/// Which orders.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct OfStatus {
+    status: OrderStatus,
+    /// Placed from this moment on. A date is midnight UTC.
+    from: Option<String>,
+    /// Placed until before this moment. A date is midnight UTC.
+    to: Option<String>,
+}
+
+pub async fn handle(deps: Deps, request: Request) -> Answer {
+    let (filter, page) = request.list::<OfStatus>()?;
+    let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref())?;
+    let of_shard = |shard| OrdersOfStatus { status: filter.status, shard, placed: &placed };
+    let shards: Vec<_> = (0..deps.shards).map(of_shard).collect();
+    Reply::ok(&deps.table.merged(&shards, &page).await?.map(OrderView::from))
+}
+
+pub fn describe() -> Description {
+    ROUTE.describe("The orders of a status in a range of time, oldest first.").lists::<OfStatus, OrderView>()
+}

@@ -1,0 +1,111 @@
+//! `PATCH /customers/{customerId}`: changes a profile.
+
+use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
+use key_schema::layout::{CustomerById, Stored};
+use key_schema::value::{CustomerId, EmailAddress, Name, Username};
+use serde::Deserialize;
+use table::{Cause, Condition, Error, Reader, Write, Writer};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop);
+
+/// What is to be different. The rest stays as it is.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CustomerChanges {
+    username: Option<Username>,
+    email: Option<EmailAddress>,
+    name: Option<Name>,
+}
+
+impl CustomerChanges {
+    fn of(&self, customer: &Customer) -> Customer {
+        let mut changed = customer.clone();
+        changed.username.clone_from(self.username.as_ref().unwrap_or(&customer.username));
+        changed.email.clone_from(self.email.as_ref().unwrap_or(&customer.email));
+        if let Some(name) = &self.name {
+            changed.name = name.clone().into();
+        }
+        changed
+    }
+}
+
+/// A new name is claimed and the old one let go in the transaction that writes the profile: no name is ever without its owner, or an
+/// owner's twice. A change whose answer was lost is answered as done when it is sent again.
+pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
+    let id = request.own_customer()?;
+    let if_match = request.if_match()?;
+    let changes: CustomerChanges = request.json()?;
+    let budget = request.budget();
+
+    for attempt in 1.. {
+        let items = table.collection(&CustomerById { id: &id }).await?;
+        let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
+        let version = customer.version;
+        let mut next = changes.of(&customer);
+        if next == customer && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+            return Ok(Reply::ok(&CustomerView::new(customer, stats))?.etag(version));
+        }
+        if !if_match.matches(version) {
+            return Err(Problem::version_conflict(version));
+        }
+        next.version += 1;
+
+        let Err(causes) = writer.commit(writes(&customer, &next)?, budget).await? else {
+            return Ok(Reply::ok(&CustomerView::new(next, stats))?.etag(version + 1));
+        };
+        // The profile first: if it moved, so may have its claims.
+        if !matches!(causes.first(), Some(Cause::Condition(_))) {
+            return Err(taken(&customer, &next, &causes));
+        }
+        if !budget.wait(attempt).await {
+            break;
+        }
+    }
+    Err(Error::Throttled("others were changing the profile for too long".into()).into())
+}
+
+/// The profile, then for each name that changes its new claim and its old one. A change of case keeps the claim.
+fn writes(from: &Customer, to: &Customer) -> Result<Vec<Write>, Error> {
+    let mut writes = vec![Write::put_if(to, Condition::version(from.version)?)?];
+    let username = |customer: &Customer| UsernameClaim {
+        username: customer.username.clone(),
+        customer_id: customer.customer_id.clone(),
+    };
+    let email =
+        |customer: &Customer| EmailClaim { email: customer.email.clone(), customer_id: customer.customer_id.clone() };
+    if from.username != to.username {
+        writes.extend(swap(&username(from), &username(to), &to.customer_id)?);
+    }
+    if from.email != to.email {
+        writes.extend(swap(&email(from), &email(to), &to.customer_id)?);
+    }
+    Ok(writes)
+}
+
+fn swap<T: Stored>(from: &T, to: &T, owner: &CustomerId) -> Result<Vec<Write>, Error> {
+    let is_own = Condition::new("#customerId = :owner").value(":owner", owner)?;
+    if from.key() == to.key() {
+        return Ok(vec![Write::put_if(to, is_own)?]);
+    }
+    Ok(vec![Write::put_new(to)?, Write::delete_if(from.key(), is_own)])
+}
+
+/// Which of the new names another customer has: the first of them, in the order of the writes.
+fn taken(from: &Customer, to: &Customer, causes: &[Cause]) -> Problem {
+    let claim = causes.get(1);
+    if from.username != to.username && matches!(claim, Some(Cause::Condition(_))) {
+        Problem::new(Kind::UsernameTaken, "Choose another username.")
+    } else {
+        Problem::new(Kind::EmailTaken, "This address belongs to a customer.")
+    }
+}
+
+pub fn describe() -> Description {
+    ROUTE.describe("Change a profile.").if_match().accepts::<CustomerChanges>().answers::<CustomerView>().refuses(&[
+        Kind::NotFound,
+        Kind::UsernameTaken,
+        Kind::EmailTaken,
+    ])
+}

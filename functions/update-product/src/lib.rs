@@ -1,0 +1,83 @@
+//! `PATCH /products/{productId}`: changes what a product is called, where it stands, or what it costs.
+
+use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use key_schema::entity::{Product, Stock};
+use key_schema::value::{Category, Description as Text, Money, Name};
+use serde::Deserialize;
+use table::{Condition, Error, Reader, Write, Writer};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin);
+
+/// What is to be different. The rest stays as it is.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProductChanges {
+    name: Option<Name>,
+    description: Option<Text>,
+    category: Option<Category>,
+    price: Option<Money>,
+}
+
+impl ProductChanges {
+    fn of(&self, product: &Product) -> Product {
+        let mut changed = product.clone();
+        if let Some(name) = &self.name {
+            changed.name = name.clone().into();
+        }
+        if let Some(description) = &self.description {
+            changed.description = description.clone().into();
+        }
+        changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
+        changed.price = self.price.unwrap_or(product.price);
+        changed
+    }
+}
+
+/// A new price is written to the product and to its copy in the stock, in one transaction. A change whose answer was lost is
+/// answered as done when it is sent again.
+pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
+    let id = request.path("productId")?;
+    let if_match = request.if_match()?;
+    let changes: ProductChanges = request.json()?;
+    let budget = request.budget();
+
+    for attempt in 1.. {
+        let found = table.product(&id, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
+        let (product, stock) = found;
+        let version = product.version;
+        let mut next = changes.of(&product);
+        if next == product && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+            return Ok(Reply::ok(&ProductView::with_stock(product, &stock))?.etag(version));
+        }
+        if !if_match.matches(version) {
+            return Err(Problem::version_conflict(version));
+        }
+        next.version += 1;
+
+        let put = Write::put_if(&next, Condition::version(version)?)?;
+        let written = if next.price == product.price {
+            writer.write(put, budget).await?.is_ok()
+        } else {
+            let is_there = Condition::present().value(":price", next.price)?;
+            let reprice = Write::update(Stock::key_of(&id), "SET #price = :price", is_there);
+            writer.commit(vec![put, reprice], budget).await?.is_ok()
+        };
+        if written {
+            return Ok(Reply::ok(&ProductView::with_stock(next, &stock))?.etag(version + 1));
+        }
+        if !budget.wait(attempt).await {
+            break;
+        }
+    }
+    Err(Error::Throttled("others were changing the product for too long".into()).into())
+}
+
+pub fn describe() -> Description {
+    ROUTE
+        .describe("Change a product.")
+        .if_match()
+        .accepts::<ProductChanges>()
+        .answers::<ProductView>()
+        .refuses(&[Kind::NotFound])
+}
