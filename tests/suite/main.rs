@@ -6,9 +6,16 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod capacity;
+mod carts;
+mod changes;
+mod claims;
 mod completeness;
+mod costs;
 mod events;
 mod faults;
+mod laws;
+mod lifecycle;
+mod listings;
 mod openapi;
 mod paging;
 mod patterns;
@@ -18,4 +25,5 @@ mod repeating;
 mod routes;
 mod shop;
 mod validation;
+mod views;
 mod wrong_bodies;

@@ -200,7 +200,9 @@ impl Client {
             .map(|(name, value)| (name.to_string(), value.to_str().expect("a text header").to_owned()));
         let mut reply = Reply { status: response.status().as_u16(), headers: headers.collect(), body: Value::Null };
         let text = response.text().await.expect("text");
-        reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+        if reply.status != 204 {
+            reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+        }
         if reply.status >= 400 {
             reply.check_problem();
         }

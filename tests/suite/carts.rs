@@ -1,0 +1,86 @@
+//! Carts.
+
+use edge::Kind;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::shop::{Reply, Shop};
+
+async fn put(shop: &Shop, lines: Value) -> Reply {
+    let body = json!({ "lines": lines }).to_string();
+    shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[], Some(body)).await
+}
+
+async fn shop() -> Shop {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop.product("other", 1000, 10).await;
+    shop
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cart_is_put_down_found_replaced_and_thrown_away() {
+    let shop = shop().await;
+    let ada = shop.customer("ada");
+    ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
+
+    let lines = json!([{ "productId": "thing", "quantity": 2 }, { "productId": "other", "quantity": 1 }]);
+    let cart = put(&shop, lines.clone()).await.expect(200);
+    assert_eq!(cart["lines"], lines);
+    assert_eq!(ada.get("/customers/ada/cart").await.expect(200), cart);
+    shop.customer("eve").get("/customers/ada/cart").await.problem(Kind::NotFound);
+
+    put(&shop, json!([])).await.expect(200);
+    assert_eq!(ada.get("/customers/ada/cart").await.expect(200)["lines"], json!([]));
+    for _ in 0..2 {
+        assert_eq!(ada.send(Method::DELETE, "/customers/ada/cart", &[], None).await.status, 204);
+        ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
+    }
+    // A cart is no part of what the profile shows.
+    put(&shop, lines).await.expect(200);
+    assert_eq!(ada.get("/customers/ada").await.expect(200)["customerId"], "ada");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_cart_is_gone_before_dynamodb_deletes_it() {
+    let shop = shop().await;
+    put(&shop, json!([{ "productId": "thing", "quantity": 2 }])).await.expect(200);
+    let item = shop.item("c#ada", "cart").await;
+    let kept: i64 = item["expiresAt"]["N"].as_str().expect("TTL reads a number").parse().expect("seconds");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+    let days = (kept - i64::try_from(now).expect("small")) / 86_400;
+    assert!((29..=30).contains(&days), "{days}");
+
+    let expire = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "cart" } },
+        "UpdateExpression": "SET expiresAt = :now",
+        "ExpressionAttributeValues": { ":now": { "N": now.to_string() } },
+    });
+    shop.dynamodb("UpdateItem", &expire).await;
+    assert!(!shop.item("c#ada", "cart").await.is_null(), "DynamoDB has not deleted it yet");
+    shop.customer("ada").get("/customers/ada/cart").await.problem(Kind::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cart_that_makes_no_sense_is_refused_and_the_old_one_stays() {
+    let shop = shop().await;
+    put(&shop, json!([{ "productId": "thing", "quantity": 2 }])).await.expect(200);
+    let before = shop.dump().await;
+
+    let unknown =
+        put(&shop, json!([{ "productId": "thing", "quantity": 1 }, { "productId": "none", "quantity": 1 }])).await;
+    let unknown = unknown.problem(Kind::NotFound);
+    assert_eq!((&unknown["line"], &unknown["productId"]), (&json!(1), &json!("none")));
+    for quantity in [json!(0), json!(-1), json!(1.5), json!("1"), json!(10_001)] {
+        put(&shop, json!([{ "productId": "thing", "quantity": quantity }])).await.problem(Kind::Validation);
+    }
+    let twice = json!([{ "productId": "thing", "quantity": 1 }, { "productId": "thing", "quantity": 1 }]);
+    put(&shop, twice).await.problem(Kind::Validation);
+    let many: Vec<_> = (0..101).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect();
+    put(&shop, json!(many)).await.problem(Kind::TooLarge);
+    let price = json!([{ "productId": "thing", "quantity": 1, "price": { "amount": -5, "currency": "EUR" } }]);
+    put(&shop, price).await.problem(Kind::Validation);
+
+    assert_eq!(shop.dump().await, before);
+}

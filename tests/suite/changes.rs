@@ -1,0 +1,145 @@
+//! Changes under optimistic locking: products and their stock.
+
+use edge::Kind;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::shop::{Client, Reply, Shop, eur};
+
+async fn patch(client: &Client, if_match: &str, body: Value) -> Reply {
+    client.send(Method::PATCH, "/products/thing", &[("if-match", if_match)], Some(body.to_string())).await
+}
+
+async fn adjust(client: &Client, if_match: &str, delta: i64) -> Reply {
+    let body = json!({ "delta": delta }).to_string();
+    client.send(Method::POST, "/products/thing/stock", &[("if-match", if_match)], Some(body)).await
+}
+
+async fn shop() -> Shop {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop
+}
+
+/// The price in the product and its copy in the stock.
+async fn prices(shop: &Shop) -> [Value; 2] {
+    let product = shop.item("p#thing", "p#thing").await;
+    let stock = shop.item("p#thing", "stock").await;
+    [product["price"]["M"]["amount"]["N"].clone(), stock["price"]["M"]["amount"]["N"].clone()]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn if_match_means_what_the_http_standard_says() {
+    let shop = shop().await;
+    let admin = shop.admin();
+    let customer = |if_match: &'static str| {
+        let client = shop.customer("ada");
+        async move {
+            let headers: Vec<_> = (!if_match.is_empty()).then_some(("if-match", if_match)).into_iter().collect();
+            client.send(Method::PATCH, "/customers/ada", &headers, Some(json!({ "name": "A" }).to_string())).await
+        }
+    };
+    let before = shop.dump().await;
+    for (path, body) in [("/products/thing", json!({ "name": "B" })), ("/products/thing/stock", json!({ "delta": 1 }))]
+    {
+        let method = if path.ends_with("stock") { Method::POST } else { Method::PATCH };
+        admin.send(method, path, &[], Some(body.to_string())).await.problem(Kind::PreconditionRequired);
+    }
+    customer("").await.problem(Kind::PreconditionRequired);
+    for malformed in ["1", "\"1", "\"1\",", "\"1\" \"2\"", "*, \"1\""] {
+        patch(&admin, malformed, json!({ "name": "B" })).await.problem(Kind::Validation);
+        adjust(&admin, malformed, 1).await.problem(Kind::Validation);
+        customer(malformed).await.problem(Kind::Validation);
+    }
+    for stale in ["\"7\"", "W/\"1\"", "\"abc\"", "\"7\", \"8\""] {
+        assert_eq!(patch(&admin, stale, json!({ "name": "B" })).await.problem(Kind::VersionConflict)["version"], 1);
+        adjust(&admin, stale, 1).await.problem(Kind::VersionConflict);
+        customer(stale).await.problem(Kind::VersionConflict);
+    }
+    assert_eq!(shop.dump().await, before, "what is refused changes nothing");
+
+    assert_eq!(patch(&admin, "*", json!({ "name": "B" })).await.header("etag"), Some("\"2\""));
+    assert_eq!(adjust(&admin, "\"1\", \"2\"", 1).await.header("etag"), Some("\"3\""));
+    assert_eq!(customer("*").await.header("etag"), Some("\"2\""));
+    // And * of what does not exist matches nothing that could be changed.
+    let unknown = json!({ "name": "B" }).to_string();
+    admin.send(Method::PATCH, "/products/none", &[("if-match", "*")], Some(unknown)).await.problem(Kind::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_price_is_the_products_and_its_copys_at_once() {
+    let shop = shop().await;
+    let changed = patch(&shop.admin(), "\"1\"", json!({ "price": eur(1500), "category": "others" })).await.expect(200);
+    assert_eq!(changed["price"], eur(1500));
+    assert_eq!(changed["version"], 2);
+    assert_eq!(prices(&shop).await, ["1500", "1500"]);
+    assert!(shop.nobody().walk("/products?category=things", 10).await.is_empty());
+    assert_eq!(shop.nobody().walk("/products?category=others", 10).await.len(), 1);
+    let order = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+    assert_eq!(shop.customer("ada").order("k", order).await.expect(201)["total"], eur(1500));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_changes_of_one_version_one_is_made() {
+    let shop = shop().await;
+    let mut changing = JoinSet::new();
+    for at in 0..20 {
+        let client = shop.admin();
+        changing.spawn(async move { patch(&client, "\"1\"", json!({ "price": eur(2000 + at) })).await });
+    }
+    let replies = changing.join_all().await;
+    assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
+    for loser in replies.into_iter().filter(|reply| reply.status != 200) {
+        loser.problem(Kind::VersionConflict);
+    }
+    let [price, copy] = prices(&shop).await;
+    assert_eq!(price, copy);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_is_sent_again_is_answered_and_not_made_again() {
+    let shop = shop().await;
+    let change = json!({ "price": eur(1500), "name": "Better" });
+    let first = patch(&shop.admin(), "\"1\"", change.clone()).await.expect(200);
+    let after = shop.dump().await;
+    assert_eq!(patch(&shop.admin(), "\"1\"", change).await.expect(200)["version"], first["version"]);
+    assert_eq!(shop.dump().await, after);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn units_are_added_once_and_never_taken_below_zero() {
+    let shop = shop().await;
+    let admin = shop.admin();
+    assert_eq!(adjust(&admin, "\"1\"", 5).await.expect(200)["available"], 15);
+    adjust(&admin, "\"1\"", 5).await.problem(Kind::VersionConflict);
+    assert_eq!(shop.available("thing").await, 15);
+    let problem = adjust(&admin, "\"2\"", -16).await.problem(Kind::OutOfStock);
+    assert_eq!(problem["available"], 15);
+    assert_eq!(adjust(&admin, "\"2\"", -15).await.expect(200)["available"], 0);
+    for delta in [0, 1_000_001, -1_000_001] {
+        adjust(&admin, "\"3\"", delta).await.problem(Kind::Validation);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sales_and_adjustments_at_once_lose_no_unit() {
+    let shop = shop().await;
+    let mut busy = JoinSet::new();
+    for at in 0..20 {
+        let (ada, admin) = (shop.customer("ada"), shop.admin());
+        busy.spawn(async move {
+            if at % 2 == 0 {
+                let order = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+                let reply = ada.order(&format!("k{at}"), order).await;
+                if reply.status == 201 { -1 } else { 0 }
+            } else {
+                let delta = if at % 4 == 1 { 3 } else { -2 };
+                let reply = adjust(&admin, "*", delta).await;
+                if reply.status == 200 { delta } else { 0 }
+            }
+        });
+    }
+    let moved: i64 = busy.join_all().await.into_iter().sum();
+    assert_eq!(i64::try_from(shop.available("thing").await).expect("small"), 10 + moved);
+}

@@ -1,0 +1,260 @@
+//! What happens to an order after it is placed, however many people do it at once.
+
+use edge::Kind;
+use local::wire::{Fault, Match};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::laws;
+use crate::shop::{Client, Reply, Shop, eur};
+
+/// A change that somebody asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Capture,
+    Ship,
+    Deliver,
+    Cancel,
+}
+
+use Change::{Cancel, Capture, Deliver, Ship};
+
+async fn ask(client: &Client, order: &Value, change: Change) -> Reply {
+    let order_id = order["orderId"].as_str().expect("an id");
+    let invoice_id = order["invoice"]["invoiceId"].as_str().expect("an id");
+    let (path, body) = match change {
+        Capture => (format!("/invoices/{invoice_id}/payments"), json!({ "reference": "bank-1" })),
+        Ship => (format!("/orders/{order_id}/status"), json!({ "status": "SHIPPED" })),
+        Deliver => (format!("/orders/{order_id}/status"), json!({ "status": "DELIVERED" })),
+        Cancel => (format!("/orders/{order_id}/cancellation"), json!({ "reason": "changed my mind" })),
+    };
+    client.post(&path, body).await
+}
+
+/// An order of two things with a discount and a gift card, which leaves a part for the bank card.
+async fn shop_with_order() -> (Shop, Value) {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop.gift_card("GIFT", 500).await;
+    shop.discount("TEN", 10, Some(5)).await;
+    let order = place(&shop, "k").await;
+    (shop, order)
+}
+
+async fn place(shop: &Shop, key: &str) -> Value {
+    let body = json!({
+        "lines": [{ "productId": "thing", "quantity": 2 }], "discountCode": "TEN", "giftCards": ["GIFT"],
+    });
+    shop.customer("ada").order(key, body).await.expect(201)
+}
+
+async fn status(shop: &Shop, order: &Value) -> String {
+    let id = order["orderId"].as_str().expect("an id");
+    let order = shop.admin().get(&format!("/orders/{id}")).await.expect(200);
+    order["status"].as_str().expect("a status").to_owned()
+}
+
+/// How an order comes to a status, and what may be asked of it then, with the status it has after that.
+type Way = (&'static [Change], &'static str, &'static [(Change, &'static str)]);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_declared_transitions_are_made() {
+    // What is not listed is refused.
+    let ways: [Way; 5] = [
+        (&[], "PENDING", &[(Capture, "PAID"), (Cancel, "CANCELLED")]),
+        (&[Capture], "PAID", &[(Capture, "PAID"), (Ship, "SHIPPED"), (Cancel, "CANCELLED")]),
+        (&[Capture, Ship], "SHIPPED", &[(Capture, "SHIPPED"), (Ship, "SHIPPED"), (Deliver, "DELIVERED")]),
+        (&[Capture, Ship, Deliver], "DELIVERED", &[(Capture, "DELIVERED"), (Deliver, "DELIVERED")]),
+        (&[Cancel], "CANCELLED", &[(Cancel, "CANCELLED")]),
+    ];
+    for (way, from, allowed) in ways {
+        for change in [Capture, Ship, Deliver, Cancel] {
+            let (shop, order) = shop_with_order().await;
+            for step in way {
+                ask(&shop.admin(), &order, *step).await.expect(200);
+            }
+            assert_eq!(status(&shop, &order).await, from);
+            let before = shop.dump().await;
+            let reply = ask(&shop.admin(), &order, change).await;
+            let to = allowed.iter().find(|(asked, _)| *asked == change).map(|(_, to)| *to);
+            if let Some(to) = to {
+                // What had been done before is not done again.
+                assert_eq!(reply.header("idempotent-replayed").is_some(), to == from, "{from} {change:?}");
+                reply.expect(200);
+                assert_eq!(status(&shop, &order).await, to);
+                assert_eq!(shop.dump().await == before, to == from);
+            } else {
+                assert_eq!(reply.problem(Kind::InvalidTransition)["orderStatus"], from);
+                assert_eq!(shop.dump().await, before, "{from} {change:?}");
+            }
+            laws::hold(&shop).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_makes_an_order_paid_or_cancelled_by_saying_so() {
+    let (shop, order) = shop_with_order().await;
+    let path = format!("/orders/{}/status", order["orderId"].as_str().expect("an id"));
+    for status in ["PENDING", "PAID", "CANCELLED"] {
+        shop.admin().post(&path, json!({ "status": status })).await.problem(Kind::InvalidTransition);
+    }
+    shop.admin().post(&path, json!({ "status": "LOST" })).await.problem(Kind::Validation);
+    shop.customer("ada").post(&path, json!({ "status": "SHIPPED" })).await.problem(Kind::Forbidden);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancellation_puts_everything_back() {
+    let (shop, order) = shop_with_order().await;
+    let cancelled = ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
+
+    assert_eq!(cancelled["status"], "CANCELLED");
+    assert_eq!(cancelled["cancellation"]["reason"], "changed my mind");
+    let payments = cancelled["invoice"]["payments"].as_array().expect("payments");
+    assert!(payments.iter().all(|payment| payment["status"] == "refunded"), "{payments:?}");
+    assert_eq!(shop.available("thing").await, 10);
+    let card = shop.admin().get("/gift-cards/GIFT").await.expect(200);
+    assert_eq!(card["balance"], eur(500));
+    assert_eq!(card["entries"][0]["status"], "refunded");
+    assert_eq!(shop.admin().get("/discounts/TEN").await.expect(200)["uses"], 0);
+    laws::hold(&shop).await;
+    // Whoever sends the order again is answered as it was placed, and nothing is ordered again.
+    assert_eq!(place(&shop, "k").await, order);
+    assert_eq!(shop.available("thing").await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_cannot_cancel() {
+    let (shop, order) = shop_with_order().await;
+    let before = shop.dump().await;
+    ask(&shop.customer("eve"), &order, Cancel).await.problem(Kind::NotFound);
+    assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_do_the_same_at_once_one_does_it() {
+    for (before, change) in [(None, Capture), (None, Cancel), (Some(Capture), Ship)] {
+        let (shop, order) = shop_with_order().await;
+        if let Some(before) = before {
+            ask(&shop.admin(), &order, before).await.expect(200);
+        }
+        let mut asking = JoinSet::new();
+        for _ in 0..20 {
+            let (client, order) = (shop.admin(), order.clone());
+            asking.spawn(async move { ask(&client, &order, change).await });
+        }
+        let replies = asking.join_all().await;
+        assert!(replies.iter().all(|reply| reply.status == 200), "{change:?}");
+        let did = replies.iter().filter(|reply| reply.header("idempotent-replayed").is_none()).count();
+        assert_eq!(did, 1, "{change:?}");
+        laws::hold(&shop).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_reference_for_a_captured_payment_is_refused() {
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
+    shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_whose_answer_was_lost_is_made_once() {
+    for change in [Capture, Cancel] {
+        for times in [1, 3] {
+            let (shop, order) = shop_with_order().await;
+            shop.wire().inject(Match::action("TransactWriteItems"), Fault::CutAfter, times);
+            ask(&shop.admin(), &order, change).await.expect(200);
+            assert_eq!(shop.wire().pending(), 0);
+            laws::hold(&shop).await;
+            assert_eq!(status(&shop, &order).await, if change == Capture { "PAID" } else { "CANCELLED" });
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flag_comes_and_goes() {
+    let (shop, order) = shop_with_order().await;
+    let admin = shop.admin();
+    let path = format!("/orders/{}/flag", order["orderId"].as_str().expect("an id"));
+    let put = |reason: &str| admin.send(Method::PUT, &path, &[], Some(json!({ "reason": reason }).to_string()));
+
+    let flag = put("looks odd").await.expect(200);
+    assert_eq!(put("looks odd").await.expect(200), flag, "the same flag again is the same flag");
+    let other = put("looks very odd").await.expect(200);
+    assert_eq!(admin.walk("/flagged-orders", 10).await, [other]);
+    let shown = admin.get(&format!("/orders/{}", order["orderId"].as_str().expect("an id"))).await.expect(200);
+    assert_eq!(shown["flag"]["reason"], "looks very odd");
+
+    for _ in 0..2 {
+        assert_eq!(admin.send(Method::DELETE, &path, &[], None).await.status, 204);
+    }
+    assert!(admin.walk("/flagged-orders", 10).await.is_empty());
+    let unknown = json!({ "reason": "no such order" }).to_string();
+    admin.send(Method::PUT, "/orders/nothing/flag", &[], Some(unknown)).await.problem(Kind::NotFound);
+    assert!(admin.walk("/flagged-orders", 10).await.is_empty());
+}
+
+/// A small generator of schedules, so that a failing run can be run again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn change(&mut self) -> Change {
+        match self.below(4) {
+            0 => Capture,
+            1 => Ship,
+            _ => Cancel,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_happens_at_once_ends_as_if_it_had_happened_one_by_one() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 100_000).await;
+    for run in 0..300 {
+        let mut random = Random(run);
+        shop.gift_card(&format!("G{run}"), 1500).await;
+        shop.discount(&format!("D{run}"), 10, Some(2)).await;
+        let body = |random: &mut Random| {
+            let mut body = json!({ "lines": [{ "productId": "thing", "quantity": random.below(3) + 1 }] });
+            if random.below(2) == 0 {
+                body["giftCards"] = json!([format!("G{run}")]);
+            }
+            if random.below(2) == 0 {
+                body["discountCode"] = json!(format!("D{run}"));
+            }
+            body
+        };
+        let placed = shop.customer("ada").order(&format!("{run}-0"), body(&mut random)).await.expect(201);
+        if random.below(3) == 0 {
+            let fault = if random.below(2) == 0 { Fault::CutAfter } else { Fault::conflict(0) };
+            shop.wire().inject(Match::action("TransactWriteItems"), fault, 1);
+        }
+        let mut happening = JoinSet::new();
+        for at in 0..random.below(4) + 3 {
+            let (client, placed) = (shop.admin(), placed.clone());
+            let change = random.change();
+            let (ada, order, key) = (shop.customer("ada"), body(&mut random), format!("{run}-{}", at % 3 + 1));
+            let orders_anew = random.below(3) == 0;
+            happening.spawn(async move {
+                if orders_anew {
+                    let reply = ada.order(&key, order).await;
+                    assert!([201, 409, 422].contains(&reply.status), "{}", reply.body);
+                } else {
+                    let reply = ask(&client, &placed, change).await;
+                    assert!([200, 409].contains(&reply.status), "{}", reply.body);
+                }
+            });
+        }
+        happening.join_all().await;
+    }
+    laws::hold(&shop).await;
+}
