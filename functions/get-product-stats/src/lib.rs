@@ -3,28 +3,15 @@
 use edge::{Answer, Description, Kind, Problem, ProductCountsView, Reply, Request, Route, Scope};
 use key_schema::layout::{Consistency, ViewsOfProduct};
 use key_schema::value::ProductId;
-use table::{Environment, FromEnvironment, Misconfigured, Reader};
+use table::{Reader, ViewShards};
 
 pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Public);
 
-/// Into how many parts the views of a product are counted, and the table that holds them.
-#[derive(Clone)]
-pub struct Deps {
-    table: Reader,
-    shards: u8,
-}
-
-impl FromEnvironment for Deps {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { table: Reader::from_environment(environment)?, shards: environment.shards("VIEW_SHARDS")? })
-    }
-}
-
 /// One BatchGetItem; what it leaves unprocessed is asked for again, so that no part is missing from the sum.
-pub async fn handle(deps: Deps, request: Request) -> Answer {
+pub async fn handle((table, shards): (Reader, ViewShards), request: Request) -> Answer {
     let product: ProductId = request.path("productId")?;
-    let keys = ViewsOfProduct { product: &product, shards: deps.shards }.keys();
-    let items = deps.table.batch(keys, Consistency::Eventual, request.budget()).await?;
+    let keys = ViewsOfProduct { product: &product, shards: shards.0 }.keys();
+    let items = table.batch(keys, Consistency::Eventual, request.budget()).await?;
 
     let (views, stats) = ViewsOfProduct::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
     Reply::ok(&ProductCountsView::new(product, views, stats))

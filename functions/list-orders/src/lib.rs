@@ -5,23 +5,10 @@ use key_schema::entity::OrderStatus;
 use key_schema::layout::OrdersOfStatus;
 use key_schema::value::TimeRange;
 use serde::Deserialize;
-use table::{Environment, FromEnvironment, Misconfigured, Reader};
+use table::{Reader, StatusShards};
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/orders", Scope::Admin);
-
-/// Over how many partitions the orders of a status are spread, and the table to read them from.
-#[derive(Clone)]
-pub struct Deps {
-    table: Reader,
-    shards: u8,
-}
-
-impl FromEnvironment for Deps {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { table: Reader::from_environment(environment)?, shards: environment.shards("STATUS_SHARDS")? })
-    }
-}
 
 /// Which orders.
 #[derive(Deserialize, IntoParams)]
@@ -34,12 +21,12 @@ pub struct OfStatus {
     to: Option<String>,
 }
 
-pub async fn handle(deps: Deps, request: Request) -> Answer {
+pub async fn handle((table, shards): (Reader, StatusShards), request: Request) -> Answer {
     let (filter, page) = request.list::<OfStatus>()?;
     let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref())?;
     let of_shard = |shard| OrdersOfStatus { status: filter.status, shard, placed: &placed };
-    let shards: Vec<_> = (0..deps.shards).map(of_shard).collect();
-    Reply::ok(&deps.table.merged(&shards, &page).await?.map(OrderView::from))
+    let shards: Vec<_> = (0..shards.0).map(of_shard).collect();
+    Reply::ok(&table.merged(&shards, &page).await?.map(OrderView::from))
 }
 
 pub fn describe() -> Description {

@@ -3,7 +3,7 @@
 use key_schema::entity::{Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, Stock, WholeOrder};
 use key_schema::layout::{Consistency, OrderById};
 use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
-use table::{Budget, Environment, Error, FromEnvironment, Misconfigured, Reader, Writer};
+use table::{Budget, Environment, Error, FromEnvironment, Misconfigured, Reader, StatusShards, Writer};
 
 use crate::quote::{Found, FoundItem, Quote};
 use crate::transaction::{OrderTransaction, Verdict};
@@ -14,7 +14,7 @@ use crate::{Basket, Rejection};
 pub struct Orders {
     reader: Reader,
     writer: Writer,
-    status_shards: u8,
+    shards: StatusShards,
 }
 
 /// An order to be placed.
@@ -44,7 +44,7 @@ impl FromEnvironment for Orders {
         Ok(Self {
             reader: Reader::from_environment(environment)?,
             writer: Writer::from_environment(environment)?,
-            status_shards: environment.shards("STATUS_SHARDS")?,
+            shards: StatusShards::from_environment(environment)?,
         })
     }
 }
@@ -159,7 +159,7 @@ impl Orders {
             discount_code: ask.basket.request().discount_code.clone(),
             total: quote.total,
             request_hash: ask.basket.hash().clone(),
-            shard: id.spread(self.status_shards),
+            shard: id.spread(self.shards.0),
             cancellation: None,
         };
         let invoice = Invoice {

@@ -29,10 +29,39 @@ pub trait FromEnvironment: Sized {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured>;
 }
 
-impl<A: FromEnvironment, B: FromEnvironment> FromEnvironment for (A, B) {
-    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok((A::from_environment(environment)?, B::from_environment(environment)?))
-    }
+macro_rules! together {
+    ($(($($part:ident)+))+) => {$(
+        impl<$($part: FromEnvironment),+> FromEnvironment for ($($part,)+) {
+            fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+                Ok(($($part::from_environment(environment)?,)+))
+            }
+        }
+    )+};
+}
+
+together! { (A B) (A B C) }
+
+macro_rules! shards {
+    ($($(#[$doc:meta])* $name:ident = $variable:literal;)+) => {$(
+        $(#[$doc])*
+        ///
+        /// 1 to 64, so that all of them can be asked at once.
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(pub u8);
+
+        impl FromEnvironment for $name {
+            fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+                environment.shards($variable).map(Self)
+            }
+        }
+    )+};
+}
+
+shards! {
+    /// Over how many partitions the orders of one status are spread.
+    StatusShards = "STATUS_SHARDS";
+    /// Over how many partitions the views of one product are counted.
+    ViewShards = "VIEW_SHARDS";
 }
 
 impl Environment {
@@ -65,11 +94,8 @@ impl Environment {
         &self.dynamodb
     }
 
-    /// The value of a variable that counts shards: 1 to 64, so that all of them can be asked at once.
-    ///
-    /// # Errors
-    /// It is not set, or is no such number.
-    pub fn shards(&self, name: &str) -> Result<u8, Misconfigured> {
+    /// The value of a variable that counts shards.
+    fn shards(&self, name: &str) -> Result<u8, Misconfigured> {
         let value = self.required(name)?;
         value
             .parse()

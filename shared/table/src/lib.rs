@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 
-pub use environment::{Environment, FromEnvironment, Misconfigured};
+pub use environment::{Environment, FromEnvironment, Misconfigured, StatusShards, ViewShards};
 pub use error::Error;
 pub use item::{Item, read as read_item};
 pub use read::{Page, PageRequest, Reader};

@@ -1,32 +1,39 @@
 //! The layout: where each entity lies, and the access patterns that read it there.
 //!
-//! One file for each item collection. It opens with the table of its places; a place is declared once, and both the keys of
+//! One file for each kind of item and what reads it. It opens with the table of its places; a place is declared once, and both the keys of
 //! what is written and the ranges of what is read are made from that declaration.
 
+mod cart;
+mod claim;
 mod customer;
 mod discount;
 mod gift_card;
 mod invoice;
 mod key;
 mod order;
+mod order_flag;
+mod order_item;
 mod pattern;
 mod product;
 mod range;
 #[cfg(test)]
 mod tests;
+mod view;
 
-pub use customer::{CartOfCustomer, CustomerByEmail, CustomerById, CustomerByUsername, InCustomer};
+pub use cart::CartOfCustomer;
+pub use claim::{CustomerByEmail, CustomerByUsername};
+pub use customer::{CustomerById, InCustomer};
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
 pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
-pub use order::{
-    FlaggedOrders, InOrder, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, ProductsOfCustomer,
-    ProductsOfOrder, ProfileAndOrders, ProfileOrOrder,
-};
+pub use order::{InOrder, OrderById, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder};
+pub use order_flag::FlaggedOrders;
+pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored};
-pub use product::{InProduct, InViews, ProductById, ProductsOfCategory, ViewsOfProduct};
+pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
+pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,

@@ -1,43 +1,31 @@
-//! An order's item collection: header, lines and flag. The invoice lies there too, see its own file.
+//! Orders: the headers, and the item collection in which lines, invoice and flag lie beside each.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
 //! | 3 [`OrderById`] | table | `o#{orderId}` | all |
-//! | 4 [`ProductsOfOrder`] | table | `o#{orderId}` | `p#{productId}` |
-//! | 6 [`OrdersOfProduct`] | GSI1 | `p#{productId}` | `{placedAt}#{orderId}` |
-//! | 10 [`ProductsOfCustomer`] | GSI2 | `c#{customerId}` | `p#{placedAt}#{orderId}#{productId}` |
 //! | 11 [`OrdersOfCustomer`], 12 [`ProfileAndOrders`] | GSI2 | `c#{customerId}` | `o#{placedAt}#{orderId}` |
 //! | 15 [`OrdersOfStatus`] | GSI1 | `s#{status}#{shard}` | `{placedAt}#{orderId}` |
-//! | 16 [`FlaggedOrders`] | GSI1 | `flagged` | `{flaggedAt}#{orderId}` |
 
 use serde::{Deserialize, Serialize};
 
 use crate::entity::{Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, WholeOrder};
-use crate::value::{CustomerId, OrderId, ProductId, TimeRange, Timestamp};
+use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
 
 use super::{
     AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
-    customer, product,
+    customer,
 };
 
 /// The partition of an order and all that belongs to it.
 pub(super) const COLLECTION: Template<(OrderId,)> = Template::new("o#{orderId}");
-const BY_TIME: Template<(Timestamp, OrderId)> = Template::new("{placedAt}#{orderId}");
+/// Order of time, each order once.
+pub(super) const BY_TIME: Template<(Timestamp, OrderId)> = Template::new("{placedAt}#{orderId}");
 
 const ORDER: Place<(OrderId,), (OrderId,)> = Place::table(COLLECTION, COLLECTION);
 const BY_STATUS: Place<(OrderStatus, u8), (Timestamp, OrderId)> =
     Place::gsi1(Template::new("s#{status}#{shard}"), BY_TIME);
 const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, OrderId)> =
     Place::gsi2(customer::COLLECTION, Template::new("o#{placedAt}#{orderId}"));
-
-const ITEM: Place<(OrderId,), (ProductId,)> = Place::table(COLLECTION, product::COLLECTION);
-const ITEM_OF_PRODUCT: Place<(ProductId,), (Timestamp, OrderId)> = Place::gsi1(product::COLLECTION, BY_TIME);
-const ITEM_OF_CUSTOMER: Place<(CustomerId,), (Timestamp, OrderId, ProductId)> =
-    Place::gsi2(customer::COLLECTION, Template::new("p#{placedAt}#{orderId}#{productId}"));
-
-const FLAG: Place<(OrderId,), ()> = Place::table(COLLECTION, Template::new("flag"));
-const FLAGGED: Place<(), (Timestamp, OrderId)> =
-    Place::gsi1(Template::new("flagged"), Template::new("{flaggedAt}#{orderId}"));
 
 impl Stored for Order {
     const PLACES: &'static [PlaceText] = &[ORDER.text(), BY_STATUS.text(), OF_CUSTOMER.text()];
@@ -58,41 +46,6 @@ impl Order {
     /// The key of an order's header.
     pub fn key_of(order: &OrderId) -> Key {
         ORDER.key((order,), (order,))
-    }
-}
-
-impl Stored for OrderItem {
-    const PLACES: &'static [PlaceText] = &[ITEM.text(), ITEM_OF_PRODUCT.text(), ITEM_OF_CUSTOMER.text()];
-
-    fn key(&self) -> Key {
-        ITEM.key((&self.order_id,), (&self.line.product_id,))
-    }
-
-    fn index_keys(&self) -> Vec<Key> {
-        let product = &self.line.product_id;
-        vec![
-            ITEM_OF_PRODUCT.key((product,), (&self.placed_at, &self.order_id)),
-            ITEM_OF_CUSTOMER.key((&self.customer_id,), (&self.placed_at, &self.order_id, product)),
-        ]
-    }
-}
-
-impl OrderFlag {
-    /// The key of an order's flag.
-    pub fn key_of(order: &OrderId) -> Key {
-        FLAG.key((order,), ())
-    }
-}
-
-impl Stored for OrderFlag {
-    const PLACES: &'static [PlaceText] = &[FLAG.text(), FLAGGED.text()];
-
-    fn key(&self) -> Key {
-        Self::key_of(&self.order_id)
-    }
-
-    fn index_keys(&self) -> Vec<Key> {
-        vec![FLAGGED.key((), (&self.flagged_at, &self.order_id))]
     }
 }
 
@@ -155,94 +108,6 @@ impl AccessPattern for OrderById<'_> {
 
     fn range(&self) -> SortRange {
         SortRange::Whole
-    }
-}
-
-/// The lines of an order, by product id.
-pub struct ProductsOfOrder<'a> {
-    /// Which order.
-    pub order: &'a OrderId,
-}
-
-impl AccessPattern for ProductsOfOrder<'_> {
-    type Item = OrderItem;
-
-    const DECLARED: Declaration = Declaration {
-        number: 4,
-        question: "the products of an order",
-        place: ITEM.text(),
-        entities: &[OrderItem::TYPE],
-        consistency: Consistency::Strong,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        ITEM.partition.fill((self.order,))
-    }
-
-    fn range(&self) -> SortRange {
-        ITEM.all()
-    }
-}
-
-/// The orders that hold a product, in order of time: the line of each.
-pub struct OrdersOfProduct<'a> {
-    /// Which product.
-    pub product: &'a ProductId,
-    /// Placed when.
-    pub placed: TimeRange,
-}
-
-impl AccessPattern for OrdersOfProduct<'_> {
-    type Item = OrderItem;
-
-    const DECLARED: Declaration = Declaration {
-        number: 6,
-        question: "the orders of a product in a range of time",
-        place: ITEM_OF_PRODUCT.text(),
-        entities: &[OrderItem::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        ITEM_OF_PRODUCT.partition.fill((self.product,))
-    }
-
-    fn range(&self) -> SortRange {
-        ITEM_OF_PRODUCT.within(&self.placed)
-    }
-}
-
-/// The products a customer ordered, in order of time: the line of each.
-pub struct ProductsOfCustomer<'a> {
-    /// Whose.
-    pub customer: &'a CustomerId,
-    /// Ordered when.
-    pub placed: TimeRange,
-}
-
-impl AccessPattern for ProductsOfCustomer<'_> {
-    type Item = OrderItem;
-
-    const DECLARED: Declaration = Declaration {
-        number: 10,
-        question: "the products a customer ordered in a range of time",
-        place: ITEM_OF_CUSTOMER.text(),
-        entities: &[OrderItem::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        ITEM_OF_CUSTOMER.partition.fill((self.customer,))
-    }
-
-    fn range(&self) -> SortRange {
-        ITEM_OF_CUSTOMER.within(&self.placed)
     }
 }
 
@@ -359,30 +224,5 @@ impl AccessPattern for OrdersOfStatus<'_> {
 
     fn range(&self) -> SortRange {
         BY_STATUS.within(self.placed)
-    }
-}
-
-/// The flagged orders, in order of the time they were flagged: the flag of each.
-pub struct FlaggedOrders;
-
-impl AccessPattern for FlaggedOrders {
-    type Item = OrderFlag;
-
-    const DECLARED: Declaration = Declaration {
-        number: 16,
-        question: "the flagged orders",
-        place: FLAGGED.text(),
-        entities: &[OrderFlag::TYPE],
-        consistency: Consistency::Eventual,
-        direction: Direction::Ascending,
-        bound: Bound::Page,
-    };
-
-    fn partition(&self) -> String {
-        FLAGGED.partition.fill(())
-    }
-
-    fn range(&self) -> SortRange {
-        FLAGGED.all()
     }
 }

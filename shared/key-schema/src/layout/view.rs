@@ -1,0 +1,82 @@
+//! Views of products, counted in parts. The part is in the partition key, so that the parts share the load.
+//!
+//! | pattern | index | partition | sort |
+//! |---|---|---|---|
+//! | 17 [`ViewsOfProduct`] | table | `v#{productId}#{n}` | `v#{productId}#{n}` |
+
+use serde::{Deserialize, Serialize};
+
+use crate::entity::{Entity as _, Product, ProductStats, ViewShard};
+use crate::value::ProductId;
+
+use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template};
+
+const VIEWS: Template<(ProductId, u8)> = Template::new("v#{productId}#{n}");
+const VIEW_SHARD: Place<(ProductId, u8), (ProductId, u8)> = Place::table(VIEWS, VIEWS);
+
+impl Stored for ViewShard {
+    const PLACES: &'static [PlaceText] = &[VIEW_SHARD.text()];
+
+    fn key(&self) -> Key {
+        Self::key_of(&self.product_id, self.shard)
+    }
+}
+
+impl ViewShard {
+    /// The key of one part of a product's views.
+    pub fn key_of(product: &ProductId, shard: u8) -> Key {
+        VIEW_SHARD.key((product, &shard), (product, &shard))
+    }
+}
+
+/// One of the items that count a product's views and sales.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+pub enum InViews {
+    /// The product, without which there is nothing to count.
+    Product(Product),
+    /// What was sold.
+    ProductStats(ProductStats),
+    /// A part of the views.
+    ViewShard(ViewShard),
+}
+
+/// The views of a product, with what was sold of it: a batch of keys, since every part has a partition of its own.
+pub struct ViewsOfProduct<'a> {
+    /// Which product.
+    pub product: &'a ProductId,
+    /// Into how many parts its views are counted.
+    pub shards: u8,
+}
+
+impl ViewsOfProduct<'_> {
+    /// The declaration.
+    pub const DECLARED: Declaration = Declaration {
+        number: 17,
+        question: "the views of a product, parts added up",
+        place: VIEW_SHARD.text(),
+        entities: &[ViewShard::TYPE, Product::TYPE, ProductStats::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Collection(66),
+    };
+
+    /// Adds the parts up; `None` without the product.
+    pub fn assemble(items: Vec<InViews>) -> Option<(u64, Option<ProductStats>)> {
+        let (mut is_known, mut views, mut stats) = (false, 0, None);
+        for item in items {
+            match item {
+                InViews::Product(_) => is_known = true,
+                InViews::ProductStats(found) => stats = Some(found),
+                InViews::ViewShard(shard) => views += shard.views,
+            }
+        }
+        is_known.then_some((views, stats))
+    }
+
+    /// The keys to read.
+    pub fn keys(&self) -> Vec<Key> {
+        let shards = (0..self.shards).map(|shard| ViewShard::key_of(self.product, shard));
+        [Product::key_of(self.product), ProductStats::key_of(self.product)].into_iter().chain(shards).collect()
+    }
+}
