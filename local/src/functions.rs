@@ -1,6 +1,5 @@
 //! The functions, linked in: the same handlers that run on Lambda.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,12 +84,12 @@ functions! {
 /// The template names a function that this build does not have, or lacks a variable that one needs.
 pub fn start_all(dynamodb_url: &str, template: &Template) -> Result<Vec<(String, Invoke)>> {
     let process = [
-        ("AWS_REGION", "eu-central-1"),
+        ("AWS_REGION", "us-east-1"),
         ("AWS_ACCESS_KEY_ID", "local"),
         ("AWS_SECRET_ACCESS_KEY", "local"),
         ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_url),
     ];
-    let process: HashMap<_, _> = process.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // One client for all of them: on Lambda each has its own, here they share a process.
     let environment = Environment::of(process)?;
 

@@ -3,7 +3,6 @@
 //! Region and credentials are environment variables there, so `aws-config`, which would look for them in six places, stays out.
 //! The reasons for each choice, with figures, are in `docs/decisions.md`.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use aws_credential_types::Credentials;
@@ -18,7 +17,7 @@ use aws_smithy_runtime_api::client::http::{
     HttpConnectorSettings, SharedHttpClient, SharedHttpConnector, http_client_fn,
 };
 
-use crate::environment::{Misconfigured, required};
+use crate::variables::{Misconfigured, Variables};
 
 /// The roots of every AWS endpoint: Amazon Root CA 1 to 4 and Starfield Services Root G2, from <https://www.amazontrust.com>.
 const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
@@ -26,20 +25,19 @@ const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
 const CONNECT: Duration = Duration::from_secs(1);
 const ATTEMPT: Duration = Duration::from_secs(3);
 
-pub(crate) fn dynamodb(variables: &HashMap<String, String>) -> Result<Client, Misconfigured> {
-    let optional = |name: &str| required(variables, name).ok();
-    let endpoint = optional("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| optional("AWS_ENDPOINT_URL"));
+pub(crate) fn dynamodb(variables: &Variables) -> Result<Client, Misconfigured> {
+    let endpoint = variables.optional("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| variables.optional("AWS_ENDPOINT_URL"));
     let credentials = Credentials::new(
-        required(variables, "AWS_ACCESS_KEY_ID")?,
-        required(variables, "AWS_SECRET_ACCESS_KEY")?,
-        optional("AWS_SESSION_TOKEN").map(str::to_owned),
+        variables.required("AWS_ACCESS_KEY_ID")?,
+        variables.required("AWS_SECRET_ACCESS_KEY")?,
+        variables.optional("AWS_SESSION_TOKEN").map(str::to_owned),
         None,
         "environment",
     );
 
     let mut config = Config::builder()
         .behavior_version(BehaviorVersion::latest())
-        .region(Region::new(required(variables, "AWS_REGION")?.to_owned()))
+        .region(Region::new(variables.required("AWS_REGION")?.to_owned()))
         .credentials_provider(credentials)
         .http_client(http_client(endpoint)?)
         .sleep_impl(TokioSleep::new())

@@ -1,24 +1,18 @@
 //! A function's environment.
 
-use std::collections::HashMap;
-
 use aws_sdk_dynamodb::Client;
 
 use crate::client;
+use crate::variables::{Misconfigured, Variables};
 
 /// A function's environment variables and the DynamoDB client made from them.
 ///
 /// Taken from the process on Lambda, and from `template.yaml` on a laptop, where many functions share one process.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    variables: HashMap<String, String>,
+    variables: Variables,
     dynamodb: Client,
 }
-
-/// A variable is missing or makes no sense. The message names it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Misconfigured(pub String);
 
 /// What a function needs, made from its environment.
 pub trait FromEnvironment: Sized {
@@ -70,15 +64,15 @@ impl Environment {
     /// # Errors
     /// Region or credentials are missing: without them nothing works.
     pub fn of_process() -> Result<Self, Misconfigured> {
-        let variables = std::env::vars().collect();
-        Ok(Self { dynamodb: client::dynamodb(&variables)?, variables })
+        Self::of(std::env::vars())
     }
 
     /// These variables. The client is made from them.
     ///
     /// # Errors
     /// Region or credentials are missing.
-    pub fn of(variables: HashMap<String, String>) -> Result<Self, Misconfigured> {
+    pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, Misconfigured> {
+        let variables = variables.into_iter().collect();
         Ok(Self { dynamodb: client::dynamodb(&variables)?, variables })
     }
 
@@ -109,13 +103,6 @@ impl Environment {
     /// # Errors
     /// It is not set.
     pub fn required(&self, name: &str) -> Result<&str, Misconfigured> {
-        required(&self.variables, name)
-    }
-}
-
-pub(crate) fn required<'a>(variables: &'a HashMap<String, String>, name: &str) -> Result<&'a str, Misconfigured> {
-    match variables.get(name).map(String::as_str) {
-        Some(value) if !value.is_empty() => Ok(value),
-        _ => Err(Misconfigured(format!("the environment variable {name} is not set"))),
+        self.variables.required(name)
     }
 }

@@ -14,6 +14,7 @@ mod error;
 mod item;
 mod read;
 mod retry;
+mod variables;
 mod write;
 mod writer;
 
@@ -21,11 +22,12 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::Client;
 
-pub use environment::{Environment, FromEnvironment, Misconfigured, StatusShards, ViewShards};
+pub use environment::{Environment, FromEnvironment, StatusShards, ViewShards};
 pub use error::Error;
 pub use item::{Item, read as read_item};
 pub use read::{Page, PageRequest, Reader};
 pub use retry::{Budget, pause};
+pub use variables::Misconfigured;
 pub use write::{Condition, Write};
 pub use writer::{Cause, Put, Writer};
 

@@ -1,0 +1,34 @@
+//! Environment variables.
+
+use std::collections::HashMap;
+
+/// A variable is missing or makes no sense. The message names it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Misconfigured(pub String);
+
+/// Environment variables, by name. An empty one counts as missing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables(HashMap<String, String>);
+
+impl FromIterator<(String, String)> for Variables {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
+        Self(variables.into_iter().collect())
+    }
+}
+
+impl Extend<(String, String)> for Variables {
+    fn extend<I: IntoIterator<Item = (String, String)>>(&mut self, variables: I) {
+        self.0.extend(variables);
+    }
+}
+
+impl Variables {
+    pub(crate) fn optional(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    pub(crate) fn required(&self, name: &str) -> Result<&str, Misconfigured> {
+        self.optional(name).ok_or_else(|| Misconfigured(format!("the environment variable {name} is not set")))
+    }
+}
