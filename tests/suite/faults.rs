@@ -193,3 +193,14 @@ async fn whatever_was_made_before_the_answer_was_lost_is_made_once() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_dynamodb_refuses_is_our_fault_and_its_reason_stays_in_the_log() {
+    let shop = shop().await;
+    let before = shop.dump().await;
+    let refusal = Fault::Cancel { item: 0, code: "ValidationError", message: "Item size has exceeded the maximum" };
+    shop.wire().inject(commit(), refusal, 1);
+    let problem = shop.customer("ada").order("k", two_things()).await.problem(Kind::Internal);
+    assert_eq!(problem["detail"], "The request failed and was logged.");
+    assert_eq!(shop.dump().await, before);
+}
