@@ -6,19 +6,20 @@ use std::time::Duration;
 use lambda_http::http::Response;
 use lambda_http::{Body, RequestExt as _};
 use tracing::{error, info};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::{Problem, Route};
 
 /// Sends the log to standard output as JSON, from where Lambda takes it. The level is Lambda's own setting.
 pub(crate) fn start() {
-    let level = EnvFilter::builder().with_env_var("AWS_LAMBDA_LOG_LEVEL").try_from_env();
+    // A filter by module would bring a regular-expression engine into every binary.
+    let level = std::env::var("AWS_LAMBDA_LOG_LEVEL").ok().and_then(|level| level.parse().ok());
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
         .with_current_span(false)
         .with_span_list(false)
-        .with_env_filter(level.unwrap_or_else(|_| EnvFilter::new("info")))
+        .with_max_level(level.unwrap_or(LevelFilter::INFO))
         .init();
 }
 
