@@ -11,12 +11,14 @@ use crate::endpoint::local_client;
 pub const CUSTOMER: &str = "ada";
 
 /// Id, name, description, category, price in euro cents, stock.
-const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 6] = [
+const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 7] = [
     ("espresso-beans", "Espresso beans", "Dark roast, 1 kg", "coffee", 1899, 120),
     ("filter-beans", "Filter beans", "Light roast, 1 kg", "coffee", 2150, 80),
     ("decaf-beans", "Decaf beans", "Swiss water process, 500 g", "coffee", 1290, 40),
     ("hand-grinder", "Hand grinder", "Conical steel burrs", "equipment", 8900, 15),
     ("gooseneck-kettle", "Gooseneck kettle", "0.9 l, with thermometer", "equipment", 5450, 20),
+    // The sample events are about this one.
+    ("espresso-cup", "Espresso cup", "Stoneware, 80 ml", "kitchen", 1999, 10),
     ("paper-filters", "Paper filters", "Size 2, 100 pieces", "equipment", 450, 500),
 ];
 
@@ -55,7 +57,7 @@ pub fn commands(url: &str) -> String {
         r#"  curl '{url}/products?category=coffee'
   curl '{url}/orders' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
        -H 'Idempotency-Key: my-first-order' -d '{order}'
-  curl '{url}/customers/{CUSTOMER}/products' -H "Authorization: Bearer $TOKEN""#
+  curl '{url}/customers/{CUSTOMER}/orders' -H "Authorization: Bearer $TOKEN""#
     )
 }
 

@@ -69,3 +69,34 @@ fn http_client(endpoint: Option<&str>) -> Result<SharedHttpClient, Misconfigured
     };
     Ok(http_client_fn(move |_, _| connector.clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(more: &[(&str, &str)]) -> Variables {
+        let lambda = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
+        lambda.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_client_of_aws_is_made_with_amazons_roots() {
+        assert!(dynamodb(&variables(&[])).is_ok());
+        assert_eq!(AMAZON_ROOTS.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"-----BEGIN")).count(), 5);
+    }
+
+    #[test]
+    fn an_endpoint_may_be_plain_or_encrypted() {
+        for endpoint in ["http://127.0.0.1:8000", "https://dynamodb.example"] {
+            assert!(dynamodb(&variables(&[("AWS_ENDPOINT_URL_DYNAMODB", endpoint)])).is_ok(), "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for name in ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
+            let error = dynamodb(&variables(&[(name, "")])).expect_err("it is missing");
+            assert_eq!(error.to_string(), format!("the environment variable {name} is not set"));
+        }
+    }
+}
