@@ -123,6 +123,19 @@ async fn units_are_added_once_and_never_taken_below_zero() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_many_adjustments_of_one_version_one_is_made() {
+    let shop = shop().await;
+    let mut adjusting = JoinSet::new();
+    for _ in 0..20 {
+        let admin = shop.admin();
+        adjusting.spawn(async move { adjust(&admin, "\"1\"", 5).await });
+    }
+    let replies = adjusting.join_all().await;
+    assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
+    assert_eq!(shop.available("thing").await, 15);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sales_and_adjustments_at_once_lose_no_unit() {
     let shop = shop().await;
     let mut busy = JoinSet::new();
