@@ -204,3 +204,51 @@ async fn what_dynamodb_refuses_is_our_fault_and_its_reason_stays_in_the_log() {
     assert_eq!(problem["detail"], "The request failed and was logged.");
     assert_eq!(shop.dump().await, before);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_condition_that_failed_beside_a_conflict_is_no_answer() {
+    let shop = shop().await;
+    // What is being written by somebody else is half seen: the header conflicts, and the stock already shows it.
+    shop.wire().inject(commit(), Fault::conflict(0), 3);
+    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
+    assert_placed_once(&shop, &order).await;
+    shop.wire().inject(Match::action("TransactGetItems"), Fault::conflict(0), 3);
+    let much = json!({ "lines": [{ "productId": "thing", "quantity": 11 }] });
+    shop.customer("ada").order("much", much).await.problem(Kind::OutOfStock);
+    assert_eq!(shop.wire().pending(), 0, "whoever says no waits until nothing is under way");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_an_order_is_read_again_until_it_is_whole() {
+    let shop = impatient_shop().await;
+    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
+    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    let key =
+        json!({ "PK": { "S": format!("o#{}", order["orderId"].as_str().expect("an id")) }, "SK": { "S": "p#thing" } });
+    let line = shop.dynamodb("GetItem", &json!({ "TableName": shop.table(), "Key": key })).await["Item"].clone();
+    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+
+    // As a Query may show it while the transaction is being applied.
+    let (client, read) = (shop.customer("ada"), path.clone());
+    let reading = tokio::spawn(async move { client.get(&read).await });
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": line })).await;
+    assert_eq!(reading.await.expect("a reply").expect(200), order);
+
+    // And if it never becomes whole, nobody is shown the half, and nothing is put back of it.
+    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    shop.customer("ada").get(&path).await.problem(Kind::Throttled);
+    shop.customer("ada").post(&format!("{path}/cancellation"), json!({})).await.problem(Kind::Throttled);
+    assert_eq!(shop.available("thing").await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_hangs_is_answered_in_time() {
+    let shop = impatient_shop().await;
+    shop.wire().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(10)), 5);
+    let started = std::time::Instant::now();
+    let reply = shop.nobody().get("/products/thing").await;
+    assert!(reply.header("retry-after").is_some());
+    reply.problem(Kind::Throttled);
+    assert!(started.elapsed() < Duration::from_secs(3));
+}

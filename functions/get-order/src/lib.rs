@@ -1,14 +1,13 @@
 //! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag.
 
 use edge::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
-use key_schema::layout::OrderById;
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop);
 
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("orderId")?;
-    let order = OrderById::assemble(table.collection(&OrderById { id: &id }).await?);
+    let order = table.order(&id, request.budget()).await?;
 
     let caller = request.caller()?;
     match order {

@@ -11,6 +11,8 @@ use key_schema::value::Invalid;
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
+const OUTCOME_UNKNOWN: &str = "The outcome is not known. Send the same request again after the time in Retry-After.";
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $slug:literal $status:ident $title:literal;)+) => {
         /// What went wrong, as far as a client can do something about it. `docs/problems.md` explains each.
@@ -134,6 +136,11 @@ impl Problem {
         Self::new(Kind::InvalidTransition, format!("The order is {status}.")).with("orderStatus", status)
     }
 
+    /// The function's time is over.
+    pub(crate) fn out_of_time() -> Self {
+        Self::because(Kind::Throttled, OUTCOME_UNKNOWN, "the handler did not finish in time")
+    }
+
     /// Adds a member that a program can read.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
@@ -183,11 +190,7 @@ impl From<table::Error> for Problem {
             table::Error::Throttled(_) => {
                 Self::because(Kind::Throttled, "Send the same request again after the time in Retry-After.", error)
             }
-            table::Error::Unanswered(_) => Self::because(
-                Kind::Throttled,
-                "The outcome is not known. Send the same request again after the time in Retry-After.",
-                error,
-            ),
+            table::Error::Unanswered(_) => Self::because(Kind::Throttled, OUTCOME_UNKNOWN, error),
             table::Error::Refused(_) | table::Error::Item(_) => {
                 Self::because(Kind::Internal, "The request failed and was logged.", error)
             }

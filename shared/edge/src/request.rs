@@ -17,6 +17,9 @@ const MOST_BYTES: usize = 64 * 1024;
 /// Kept back of the function's own time limit, to answer in.
 const ANSWERING: Duration = Duration::from_secs(1);
 
+/// The time limit where nobody says one.
+const UNTOLD: Duration = Duration::from_secs(10);
+
 /// A request that has passed its route's authorisation.
 #[derive(Debug)]
 pub struct Request {
@@ -108,11 +111,17 @@ impl Request {
         IfMatch::parse(self.header("If-Match")?.ok_or_else(missing)?)
     }
 
-    /// How long the handler may take: what is left of the function's time, less what answering needs.
+    /// How long the handler may take to try again: what is left of the function's time, less what answering needs.
     pub fn budget(&self) -> Budget {
-        let deadline = self.inner.lambda_context_ref().map(|context| context.deadline).unwrap_or_default();
+        Budget::of(self.time_left())
+    }
+
+    /// What is left of the function's time, less what answering needs.
+    pub(crate) fn time_left(&self) -> Duration {
+        let deadline = self.inner.lambda_context_ref().map(|context| context.deadline).filter(|deadline| *deadline > 0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Budget::of(Duration::from_millis(deadline).saturating_sub(now).saturating_sub(ANSWERING))
+        let left = deadline.map(|deadline| Duration::from_millis(deadline).saturating_sub(now));
+        left.unwrap_or(UNTOLD).saturating_sub(ANSWERING)
     }
 }
 

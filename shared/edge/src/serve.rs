@@ -10,7 +10,7 @@ use lambda_runtime::{Context, Error};
 use serde_json::Value;
 use table::{Environment, FromEnvironment};
 
-use crate::{Answer, Request, Route, reply, telemetry};
+use crate::{Answer, Problem, Request, Route, reply, telemetry};
 
 /// Runs the function on Lambda, one event at a time, until Lambda ends it. It is what `main` does.
 ///
@@ -72,7 +72,11 @@ where
     let start = Instant::now();
     let request_id = telemetry::request_id(&raw);
     let answer = match Request::authorize(raw, route) {
-        Ok(request) => handle(deps.clone(), request).await,
+        Ok(request) => {
+            let time_left = request.time_left();
+            let in_time = tokio::time::timeout(time_left, handle(deps.clone(), request)).await;
+            in_time.unwrap_or_else(|_| Err(Problem::out_of_time()))
+        }
         Err(problem) => Err(problem),
     };
     let response = reply::response(&answer);

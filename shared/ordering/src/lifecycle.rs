@@ -8,7 +8,6 @@ use key_schema::entity::{
     Cancellation, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderStatus, Payment, PaymentStatus, Stock,
     WholeOrder,
 };
-use key_schema::layout::OrderById;
 use key_schema::value::{OrderId, Timestamp};
 use table::{Budget, Cause, Condition, Environment, Error, FromEnvironment, Misconfigured, Reader, Write, Writer};
 
@@ -119,7 +118,7 @@ impl Lifecycle {
         let mut written: Option<WholeOrder> = None;
         let mut attempt = 1;
         loop {
-            let whole = OrderById::assemble(self.reader.collection(&OrderById { id }).await?);
+            let whole = self.reader.order(id, budget).await?;
             let Some(whole) = whole.filter(|whole| may_see(&whole.order)) else { return Ok(Change::NotFound) };
             if written.as_ref() == Some(&whole) {
                 return Ok(Change::Done(whole));
@@ -151,13 +150,15 @@ impl Lifecycle {
         if from.invoice == to.invoice && to.order.status != OrderStatus::Cancelled {
             return Ok(self.writer.write(header, budget).await?.is_ok());
         }
-        let mut writes = vec![header, Write::put(&to.invoice)?];
+        // A Query may show a header of after a transaction and an invoice of before it, so the invoice has a condition too.
+        let as_read = Condition::new("#payments = :payments").value(":payments", &from.invoice.payments)?;
+        let mut writes = vec![header, Write::put_if(&to.invoice, as_read)?];
         if to.order.status == OrderStatus::Cancelled {
             writes.extend(put_back(from)?);
         }
         match self.writer.commit(writes, budget).await? {
             Ok(()) => Ok(true),
-            Err(causes) if matches!(causes.first(), Some(Cause::Condition(_))) => Ok(false),
+            Err(causes) if causes.iter().take(2).any(|cause| matches!(cause, Cause::Condition(_))) => Ok(false),
             Err(_) => Err(Error::Refused("something the order was made of is gone".into())),
         }
     }

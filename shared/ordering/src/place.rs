@@ -1,7 +1,7 @@
 //! Read, quote, commit, and again while others are in the way.
 
 use key_schema::entity::{Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, Stock, WholeOrder};
-use key_schema::layout::{Consistency, OrderById};
+use key_schema::layout::Consistency;
 use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
 use table::{Budget, Environment, Error, FromEnvironment, Misconfigured, Reader, StatusShards, Writer};
 
@@ -66,7 +66,7 @@ impl Orders {
         for attempt in 1.. {
             let found = self.find(ask, &id, consistency, budget).await?;
             if found.order.is_some() {
-                return self.placed_before(ask, &id).await?.ok_or_else(|| half_an_order(&id));
+                return self.placed_before(ask, &id, budget).await;
             }
             let now = Timestamp::now();
             let quote = match Quote::of(&ask.basket, &found, now) {
@@ -75,18 +75,16 @@ impl Orders {
                     consistency = Consistency::Strong;
                     continue;
                 }
-                Err(rejection) => return self.reject(ask, &id, rejection, unanswered).await,
+                Err(rejection) => return self.reject(ask, &id, rejection, unanswered, budget).await,
             };
 
             let order = self.order(ask, &id, quote, now);
             let OrderTransaction { writes, guards } = OrderTransaction::of(&order)?;
             match self.writer.commit(writes, budget).await {
                 Ok(Ok(())) => return Ok(Placement::Placed(order)),
-                Ok(Err(causes)) => match guards.verdict(&ask.basket, causes)? {
-                    Verdict::AlreadyPlaced => {
-                        return self.placed_before(ask, &id).await?.ok_or_else(|| half_an_order(&id));
-                    }
-                    Verdict::Rejected(rejection) => return self.reject(ask, &id, rejection, unanswered).await,
+                Ok(Err(causes)) => match guards.verdict(&ask.basket, causes, consistency)? {
+                    Verdict::AlreadyPlaced => return self.placed_before(ask, &id, budget).await,
+                    Verdict::Rejected(rejection) => return self.reject(ask, &id, rejection, unanswered, budget).await,
                     Verdict::TryAgain => {}
                 },
                 Err(error @ Error::Unanswered(_)) => unanswered = Some(error),
@@ -119,32 +117,31 @@ impl Orders {
         Ok(items.into_iter().collect())
     }
 
-    /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been faster.
+    /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been faster, or may be
+    /// under way.
     async fn reject(
         &self,
         ask: &PlaceOrder,
         id: &OrderId,
         rejection: Rejection,
         unanswered: Option<Error>,
+        budget: Budget,
     ) -> Result<Placement, Error> {
-        match (self.placed_before(ask, id).await?, unanswered) {
-            (Some(placement), _) => Ok(placement),
+        match (self.reader.settled::<Order>(Order::key_of(id), budget).await?, unanswered) {
+            (Some(_), _) => self.placed_before(ask, id, budget).await,
             // An earlier attempt may still be on its way to the table.
             (None, Some(error)) => Err(error),
             (None, None) => Ok(Placement::Rejected(rejection)),
         }
     }
 
-    /// The order as it was placed, or the refusal of another request under its key; `None` if there is no such order.
-    async fn placed_before(&self, ask: &PlaceOrder, id: &OrderId) -> Result<Option<Placement>, Error> {
-        let whole = OrderById::assemble(self.reader.collection(&OrderById { id }).await?);
-        Ok(whole.map(|whole| {
-            if whole.order.request_hash == *ask.basket.hash() {
-                Placement::Replayed(whole.as_placed())
-            } else {
-                Placement::Rejected(Rejection::KeyReused)
-            }
-        }))
+    /// The order as it was placed, or the refusal of another request under its key.
+    async fn placed_before(&self, ask: &PlaceOrder, id: &OrderId, budget: Budget) -> Result<Placement, Error> {
+        match self.reader.order(id, budget).await? {
+            Some(whole) if whole.order.request_hash == *ask.basket.hash() => Ok(Placement::Replayed(whole.as_placed())),
+            Some(_) => Ok(Placement::Rejected(Rejection::KeyReused)),
+            None => Err(Error::Refused(format!("order {id} was there and is gone").into())),
+        }
     }
 
     fn order(&self, ask: &PlaceOrder, id: &OrderId, quote: Quote, now: Timestamp) -> WholeOrder {
@@ -159,6 +156,8 @@ impl Orders {
             discount_code: ask.basket.request().discount_code.clone(),
             total: quote.total,
             request_hash: ask.basket.hash().clone(),
+            // A basket has at most 40 lines.
+            line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
             shard: id.spread(self.shards.0),
             cancellation: None,
         };
@@ -172,9 +171,4 @@ impl Orders {
         };
         WholeOrder { order, lines: quote.lines, invoice, flag: None }
     }
-}
-
-/// Header and invoice are written in one transaction, so one without the other is a defect.
-fn half_an_order(id: &OrderId) -> Error {
-    Error::Refused(format!("order {id} has a header, and no invoice").into())
 }

@@ -1,6 +1,7 @@
 //! The transaction that places an order, and what its cancellation says.
 
 use key_schema::entity::{Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, Stock, WholeOrder};
+use key_schema::layout::Consistency;
 use key_schema::value::GiftCardCode;
 use table::{Cause, Condition, Error, Write, read_item};
 
@@ -112,7 +113,7 @@ impl OrderTransaction {
 impl Guards {
     /// What the causes of the cancellation mean together: an order that is there outweighs a rejection, and the first
     /// rejection counts.
-    pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>) -> Result<Verdict, Error> {
+    pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>, read: Consistency) -> Result<Verdict, Error> {
         let mut verdict = Verdict::TryAgain;
         for (guard, cause) in self.0.iter().zip(causes) {
             let Cause::Condition(item) = cause else { continue };
@@ -138,6 +139,8 @@ impl Guards {
                         Rejection::DiscountExhausted(discount.code)
                     }
                 }
+                // The quote may have taken more than a fresh read would have shown.
+                Guard::GiftCard(_) if read == Consistency::Eventual => continue,
                 Guard::GiftCard(code) => Rejection::GiftCardBalance(code.clone()),
             };
             if matches!(verdict, Verdict::TryAgain) {

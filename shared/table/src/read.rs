@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
+use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
+use aws_sdk_dynamodb::types::{AttributeValue, Get, KeysAndAttributes, TransactGetItem};
 use futures_util::future::join_all;
 use key_schema::cursor;
-use key_schema::entity::{Product, Stock};
-use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, ProductById, SortRange};
-use key_schema::value::ProductId;
+use key_schema::entity::{Product, Stock, WholeOrder};
+use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, OrderById, ProductById, SortRange, Torn};
+use key_schema::value::{OrderId, ProductId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::item::{self, Item};
 use crate::{Budget, Environment, Error, FromEnvironment, Misconfigured, Table};
 
-/// May read the table: Query, GetItem and BatchGetItem.
+/// May read the table: Query, BatchGetItem and TransactGetItems.
 #[derive(Clone, Debug)]
 pub struct Reader(Table);
 
@@ -153,6 +154,50 @@ impl Reader {
             }
         }
         Ok(found)
+    }
+
+    /// An order with all that belongs to it; one that is just being written is read again, within the budget.
+    pub async fn order(&self, id: &OrderId, budget: Budget) -> Result<Option<WholeOrder>, Error> {
+        let mut attempt = 1;
+        loop {
+            match OrderById::assemble(self.collection(&OrderById { id }).await?) {
+                Ok(order) => return Ok(order),
+                Err(Torn) if !budget.wait(attempt).await => {
+                    return Err(Error::Throttled("an order was being written for too long".into()));
+                }
+                Err(Torn) => attempt += 1,
+            }
+        }
+    }
+
+    /// An item with no transaction under way on it, if there is one: one that is under way is waited for, within the budget.
+    ///
+    /// Where an ordinary read might see a transaction's other writes and not this one.
+    pub async fn settled<T: DeserializeOwned>(&self, key: Key, budget: Budget) -> Result<Option<T>, Error> {
+        let get = Get::builder().table_name(&*self.0.name).set_key(Some(item::key(key).into())).build();
+        let get = TransactGetItem::builder().get(get.map_err(|error| Error::Refused(error.into()))?).build();
+        let mut attempt = 1;
+        loop {
+            let error = match self.0.client.transact_get_items().transact_items(get.clone()).send().await {
+                Ok(answer) => {
+                    let found = answer.responses.into_iter().flatten().find_map(|response| response.item);
+                    return found.map(item::read).transpose();
+                }
+                Err(error) => error,
+            };
+            let is_conflict = matches!(
+                error.as_service_error(),
+                Some(TransactGetItemsError::TransactionCanceledException(cancelled))
+                    if cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some("TransactionConflict"))
+            );
+            if !is_conflict {
+                return Err(error.into());
+            }
+            if !budget.wait(attempt).await {
+                return Err(Error::Throttled(error.into()));
+            }
+            attempt += 1;
+        }
     }
 
     /// A product with its stock, as they are at this moment: what a change of either is decided on.

@@ -57,16 +57,16 @@ impl Writer {
     ///
     /// `Err` of the inner result: the condition failed, with the item as it is, if there is one.
     pub async fn write(&self, write: Write, budget: Budget) -> Result<Result<(), Option<Item>>, Error> {
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             match send(&self.0.client, &self.0.name, write.clone()).await {
                 Sent::Done => return Ok(Ok(())),
                 Sent::Condition(item) => return Ok(Err(item)),
                 Sent::Conflict(error) if !budget.wait(attempt).await => return Err(error),
-                Sent::Conflict(_) => {}
+                Sent::Conflict(_) => attempt += 1,
                 Sent::Failed(error) => return Err(error),
             }
         }
-        Ok(Ok(()))
     }
 
     /// Does all of these writes or none: at most 100, each of another item. One request, and another each time that other
@@ -85,21 +85,24 @@ impl Writer {
             // Each call has a token of its own, so that the client's repetitions of one call count once.
             let call = self.0.client.transact_write_items().set_transact_items(Some(actions.clone()));
             let Err(error) = call.send().await else { return Ok(Ok(())) };
-            let codes = match error.as_service_error() {
+            let codes: Vec<_> = match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or("None")).collect()
                 }
-                Some(TransactWriteItemsError::TransactionInProgressException(_)) => vec!["TransactionConflict"],
+                // An attempt of this very call is still under way. Another call would be another transaction.
+                Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
+                    return Err(Error::Unanswered(error.into()));
+                }
                 _ => return Err(error.into()),
             };
-            if codes.contains(&"ConditionalCheckFailed") {
-                return Ok(Err(causes(error.into_service_error())));
-            }
             if codes.iter().any(|code| is_throttling(Some(code))) {
                 return Err(Error::Throttled(error.into()));
             }
+            // Before the conditions: one that failed beside a conflict may have seen half of what is being written.
             if !codes.contains(&"TransactionConflict") {
-                return Err(Error::Refused(error.into()));
+                let is_condition = codes.contains(&"ConditionalCheckFailed");
+                let error = error.into_service_error();
+                return if is_condition { Ok(Err(causes(error))) } else { Err(Error::Refused(error.into())) };
             }
             if !budget.wait(attempt).await {
                 return Err(Error::Throttled(error.into()));

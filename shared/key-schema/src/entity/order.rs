@@ -37,6 +37,8 @@ pub struct Order {
     pub total: Money,
     /// What the customer asked for: tells a repeated request from another one under the same key.
     pub request_hash: RequestHash,
+    /// How many lines it has: tells a whole order from one that is just being written.
+    pub line_count: u8,
     /// The shard of the status index that holds it. Kept, so that another number of shards moves no order.
     pub shard: u8,
     /// When and why it was called off, if it was.

@@ -27,7 +27,7 @@ pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
 pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
-pub use order::{InOrder, OrderById, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder};
+pub use order::{InOrder, OrderById, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn};
 pub use order_flag::FlaggedOrders;
 pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored};

@@ -72,9 +72,19 @@ pub struct OrderById<'a> {
     pub id: &'a OrderId,
 }
 
+/// Some items of an order show a transaction that others do not show yet: read again.
+///
+/// A Query is not isolated from transactions as a whole, only item by item.
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Torn;
+
 impl OrderById<'_> {
-    /// Puts the items of the collection together; `None` unless header and invoice are there.
-    pub fn assemble(items: Vec<InOrder>) -> Option<WholeOrder> {
+    /// Puts the items of the collection together; `None` if there is no such order.
+    ///
+    /// # Errors
+    /// [`Torn`] while an order is being written and only part of it shows.
+    pub fn assemble(items: Vec<InOrder>) -> Result<Option<WholeOrder>, Torn> {
         let (mut order, mut lines, mut invoice, mut flag) = (None, Vec::new(), None, None);
         for item in items {
             match item {
@@ -85,7 +95,13 @@ impl OrderById<'_> {
                 InOrder::Unknown => {}
             }
         }
-        Some(WholeOrder { order: order?, lines, invoice: invoice?, flag })
+        match (order, invoice) {
+            (Some(order), Some(invoice)) if lines.len() == usize::from(order.line_count) => {
+                Ok(Some(WholeOrder { order, lines, invoice, flag }))
+            }
+            (None, None) if lines.is_empty() => Ok(None),
+            _ => Err(Torn),
+        }
     }
 }
 

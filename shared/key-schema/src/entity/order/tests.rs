@@ -93,6 +93,7 @@ fn placed(payments: &[Payment]) -> WholeOrder {
             discount_code: None,
             total: eur(10),
             request_hash: RequestHash::of(b"a teapot"),
+            line_count: 1,
             shard: 0,
             cancellation: None,
         },

@@ -121,6 +121,7 @@ impl Parts {
                 discount_code: self.until.map(|_| self.discount.clone()),
                 total: most,
                 request_hash: RequestHash::of(text.as_bytes()),
+                line_count: self.shard,
                 shard: self.shard,
                 cancellation: self
                     .until
