@@ -209,9 +209,11 @@ async fn what_dynamodb_refuses_is_our_fault_and_its_reason_stays_in_the_log() {
 async fn a_condition_that_failed_beside_a_conflict_is_no_answer() {
     let shop = shop().await;
     // What is being written by somebody else is half seen: the header conflicts, and the stock already shows it.
-    shop.wire().inject(commit(), Fault::conflict(0), 3);
+    shop.wire().inject(commit(), Fault::HalfSeen, 3);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
     assert_placed_once(&shop, &order).await;
+    shop.wire().inject(commit(), Fault::HalfSeen, 3);
+    shop.sign_up("bob").await;
     shop.wire().inject(Match::action("TransactGetItems"), Fault::conflict(0), 3);
     let much = json!({ "lines": [{ "productId": "thing", "quantity": 11 }] });
     shop.customer("ada").order("much", much).await.problem(Kind::OutOfStock);

@@ -63,6 +63,8 @@ pub enum Fault {
         /// As in `CancellationReasons`.
         message: &'static str,
     },
+    /// Another transaction holds the first item, and what it has written already fails the conditions of all others.
+    HalfSeen,
     /// DynamoDB fails: 500, nothing done.
     InternalError,
     /// A `BatchGetItem` leaves the last so many keys of each table unprocessed.
@@ -92,7 +94,16 @@ impl Fault {
                     "ThrottlingReasons": [{ "reason": reason, "resource": resource }],
                 }),
             )),
-            Self::Cancel { item, code, message } => Some((400, cancelled(request, *item, code, message))),
+            Self::Cancel { item, code, message } => {
+                Some((400, cancelled(request, |at| (at == *item).then_some((*code, *message)))))
+            }
+            Self::HalfSeen => Some((
+                400,
+                cancelled(request, |at| match at {
+                    0 => Some(("TransactionConflict", "Transaction is ongoing for the item")),
+                    _ => Some(("ConditionalCheckFailed", "The conditional request failed")),
+                }),
+            )),
             Self::InternalError => Some((
                 500,
                 json!({
@@ -105,10 +116,13 @@ impl Fault {
     }
 }
 
-fn cancelled(request: &Value, item: usize, code: &str, message: &str) -> Value {
+fn cancelled(request: &Value, reason: impl Fn(usize) -> Option<(&'static str, &'static str)>) -> Value {
     let items = request["TransactItems"].as_array().map_or(0, Vec::len);
     let reasons: Vec<Value> = (0..items)
-        .map(|at| if at == item { json!({ "Code": code, "Message": message }) } else { json!({ "Code": "None" }) })
+        .map(|at| match reason(at) {
+            Some((code, message)) => json!({ "Code": code, "Message": message }),
+            None => json!({ "Code": "None" }),
+        })
         .collect();
     let codes: Vec<&str> = reasons.iter().filter_map(|reason| reason["Code"].as_str()).collect();
     json!({

@@ -4,7 +4,7 @@
 //! takes what the function may touch and a [`Request`], whose methods turn text into typed values or refuse it, and gives an
 //! [`Answer`]: a [`Reply`] or a [`Problem`].
 //!
-//! **Invariant: no status code and no problem is decided anywhere else, and nobody passes without the route's scope.**
+//! **Invariant: how a problem becomes a status and a document is decided here alone, and nobody passes without the route's scope.**
 
 #![warn(missing_docs)]
 
