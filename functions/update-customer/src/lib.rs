@@ -52,12 +52,16 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         }
         next.version += 1;
 
-        let Err(causes) = writer.commit(writes(&customer, &next)?, budget).await? else {
+        let (all, taken): (Vec<_>, Vec<_>) = writes(&customer, &next)?.into_iter().unzip();
+        let Err(causes) = writer.commit(all, budget).await? else {
             return Ok(Reply::ok(&CustomerView::new(next, stats))?.etag(version + 1));
         };
-        // The profile first: if it moved, so may have its claims.
-        if !matches!(causes.first(), Some(Cause::Condition(_))) {
-            return Err(taken(&customer, &next, &causes));
+        // If the profile has moved, so may have its claims: that is read again first.
+        let failed: Vec<_> = causes.iter().map(|cause| matches!(cause, Cause::Condition(_))).collect();
+        if failed.first() == Some(&false)
+            && let Some(kind) = taken.into_iter().zip(failed).find_map(|(kind, failed)| kind.filter(|_| failed))
+        {
+            return Err(Problem::new(kind, "It belongs to another customer. Choose another."));
         }
         if !budget.wait(attempt).await {
             break;
@@ -66,9 +70,12 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     Err(Error::Throttled("others were changing the profile for too long".into()).into())
 }
 
+/// A write, and what it means if its condition fails.
+type Claiming = (Write, Option<Kind>);
+
 /// The profile, then for each name that changes its new claim and its old one. A change of case keeps the claim.
-fn writes(from: &Customer, to: &Customer) -> Result<Vec<Write>, Error> {
-    let mut writes = vec![Write::put_if(to, Condition::version(from.version)?)?];
+fn writes(from: &Customer, to: &Customer) -> Result<Vec<Claiming>, Error> {
+    let mut writes = vec![(Write::put_if(to, Condition::version(from.version)?)?, None)];
     let username = |customer: &Customer| UsernameClaim {
         username: customer.username.clone(),
         customer_id: customer.customer_id.clone(),
@@ -76,30 +83,20 @@ fn writes(from: &Customer, to: &Customer) -> Result<Vec<Write>, Error> {
     let email =
         |customer: &Customer| EmailClaim { email: customer.email.clone(), customer_id: customer.customer_id.clone() };
     if from.username != to.username {
-        writes.extend(swap(&username(from), &username(to), &to.customer_id)?);
+        writes.extend(swap(&username(from), &username(to), &to.customer_id, Kind::UsernameTaken)?);
     }
     if from.email != to.email {
-        writes.extend(swap(&email(from), &email(to), &to.customer_id)?);
+        writes.extend(swap(&email(from), &email(to), &to.customer_id, Kind::EmailTaken)?);
     }
     Ok(writes)
 }
 
-fn swap<T: Stored>(from: &T, to: &T, owner: &CustomerId) -> Result<Vec<Write>, Error> {
+fn swap<T: Stored>(from: &T, to: &T, owner: &CustomerId, taken: Kind) -> Result<Vec<Claiming>, Error> {
     let is_own = Condition::new("#customerId = :owner").value(":owner", owner)?;
     if from.key() == to.key() {
-        return Ok(vec![Write::put_if(to, is_own)?]);
+        return Ok(vec![(Write::put_if(to, is_own)?, None)]);
     }
-    Ok(vec![Write::put_new(to)?, Write::delete_if(from.key(), is_own)])
-}
-
-/// Which of the new names another customer has: the first of them, in the order of the writes.
-fn taken(from: &Customer, to: &Customer, causes: &[Cause]) -> Problem {
-    let claim = causes.get(1);
-    if from.username != to.username && matches!(claim, Some(Cause::Condition(_))) {
-        Problem::new(Kind::UsernameTaken, "Choose another username.")
-    } else {
-        Problem::new(Kind::EmailTaken, "This address belongs to a customer.")
-    }
+    Ok(vec![(Write::put_new(to)?, Some(taken)), (Write::delete_if(from.key(), is_own), None)])
 }
 
 pub fn describe() -> Description {
