@@ -32,7 +32,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     let customer_id = request.own_customer()?;
     let NewCart { lines } = request.json()?;
     if lines.len() > MOST_LINES {
-        return Err(Problem::new(Kind::TooLarge, "A cart holds at most 100 lines."));
+        return Err(Problem::new(Kind::TooLarge, format!("A cart holds at most {MOST_LINES} lines.")));
     }
     check_products(&table, &lines, &request).await?;
 

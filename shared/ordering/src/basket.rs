@@ -52,7 +52,7 @@ pub struct Basket {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BasketError {
     /// More lines or gift cards than one transaction holds.
-    TooLarge(&'static str),
+    TooLarge(String),
     /// Nothing is asked for, or something twice.
     Invalid(String),
 }
@@ -77,10 +77,10 @@ impl TryFrom<OrderRequest> for Basket {
             return Err(BasketError::Invalid("lines must not be empty".to_owned()));
         }
         if request.lines.len() > MOST_LINES {
-            return Err(BasketError::TooLarge("An order holds at most 40 lines. Split it into several orders."));
+            return Err(BasketError::TooLarge(format!("An order holds at most {MOST_LINES} lines. Split it.")));
         }
         if request.gift_cards.len() > MOST_GIFT_CARDS {
-            return Err(BasketError::TooLarge("An order is paid with at most 4 gift cards."));
+            return Err(BasketError::TooLarge(format!("An order takes at most {MOST_GIFT_CARDS} gift cards.")));
         }
         if let Some(at) = repeated(request.lines.iter().map(|line| &line.product_id)) {
             return Err(BasketError::Invalid(format!(

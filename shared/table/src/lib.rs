@@ -26,7 +26,7 @@ pub use environment::{Environment, FromEnvironment, StatusShards, ViewShards};
 pub use error::Error;
 pub use item::{Item, read as read_item};
 pub use read::{Page, PageRequest, Reader};
-pub use retry::{Budget, pause};
+pub use retry::Budget;
 pub use variables::Misconfigured;
 pub use write::{Condition, Write};
 pub use writer::{Cause, Put, Writer};

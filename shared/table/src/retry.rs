@@ -29,6 +29,6 @@ impl Budget {
 }
 
 /// "Full jitter": a random time up to 25 ms, doubled with each attempt up to 800 ms.
-pub fn pause(attempt: u32) -> Duration {
+fn pause(attempt: u32) -> Duration {
     Duration::from_millis(25 << attempt.saturating_sub(1).min(5)).mul_f64(fastrand::f64())
 }
