@@ -13,6 +13,7 @@ pub mod gateway;
 mod intrinsic;
 mod listen;
 mod problem;
+mod resource;
 pub mod stack;
 pub mod template;
 pub mod token;
