@@ -24,7 +24,7 @@ pub use self::capacity::{Access, Consumed};
 pub use self::fault::{Fault, Match};
 
 use self::fault::Rule;
-use crate::endpoint::local_client;
+use crate::aws_json::local_client;
 use crate::listen::{loopback, url_of};
 
 /// One call as it went over the wire.

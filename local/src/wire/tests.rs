@@ -3,7 +3,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::*;
-use crate::endpoint::{Endpoint, local_client};
+use crate::aws_json::local_client;
+use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::template::Template;
 
