@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::aws_json::local_client;
 use crate::gateway::Invoke;
+use crate::queue::Queues;
 use crate::template::Redrive;
 use crate::{Functions, Options, Stack, StartConsumer, Template};
 
@@ -351,6 +352,24 @@ async fn a_stop_lets_invocations_finish_and_kept_messages_are_consumed_after_the
     bench.stack.shutdown().await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(1), "a stop does not wait for the function's own timeout");
     std::fs::remove_dir_all(&data).unwrap();
+}
+
+#[tokio::test]
+async fn another_sqs_can_take_the_place_of_the_embedded_one() {
+    let other = Queues::start(0, None).await.unwrap();
+    let at_other =
+        |template: Template| Options { sqs_endpoint: Some(other.url().to_owned()), ..Options::new(template) };
+    let bench = Bench::start_with(at_other(template(|_| {})), |_| async { Ok(Value::Null) }).await;
+    assert_eq!(bench.stack.sqs_url(), other.url());
+    bench.send(&["a"]).await;
+    bench.after(1).await;
+    bench.until_there_are(0, 0).await;
+    bench.stack.shutdown().await.unwrap();
+
+    let changed = template(|template| queue(template).visibility_timeout_seconds = 9);
+    let error = Stack::start(at_other(changed), |_, _| Ok(Functions::default())).await.err().unwrap().to_string();
+    let url = other.url();
+    assert_eq!(error, format!("the queue writes at {url} has other attributes than template.yaml says: delete it"));
 }
 
 #[tokio::test]
