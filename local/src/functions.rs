@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use edge::{Answer, Description, Request, Route};
-use table::{Environment, FromEnvironment};
+use lambda::{Environment, FromEnvironment};
 
 use crate::gateway::Invoke;
 use crate::template::Template;
@@ -91,7 +91,7 @@ pub fn start_all(dynamodb_url: &str, template: &Template) -> Result<Vec<(String,
     ];
     let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // One client for all of them: on Lambda each has its own, here they share a process.
-    let environment = Environment::of(process)?;
+    let environment = Environment::of(process);
 
     let mut started = Vec::new();
     for declared in &template.functions {

@@ -23,7 +23,7 @@ mod view;
 pub use caller::{Caller, Scope};
 pub use describe::{Description, open_api};
 pub use if_match::IfMatch;
-pub use lambda_runtime::Error;
+pub use lambda::Error;
 pub use problem::{Kind, Problem};
 pub use query::Unfiltered;
 pub use reply::{Answer, Reply};

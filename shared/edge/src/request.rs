@@ -1,7 +1,7 @@
 //! Requests: every method turns text into a typed value, or refuses it.
 
 use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use key_schema::value::{CustomerId, Invalid};
 use lambda_http::RequestExt as _;
@@ -13,12 +13,6 @@ use crate::{Caller, IfMatch, Kind, Problem, Route};
 
 /// The most a request's body may hold. The largest honest one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
-
-/// Kept back of the function's own time limit, to answer in.
-const ANSWERING: Duration = Duration::from_secs(1);
-
-/// The time limit where nobody says one.
-const UNTOLD: Duration = Duration::from_secs(10);
 
 /// A request that has passed its route's authorisation.
 #[derive(Debug)]
@@ -118,10 +112,7 @@ impl Request {
 
     /// What is left of the function's time, less what answering needs.
     pub(crate) fn time_left(&self) -> Duration {
-        let deadline = self.inner.lambda_context_ref().map(|context| context.deadline).filter(|deadline| *deadline > 0);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let left = deadline.map(|deadline| Duration::from_millis(deadline).saturating_sub(now));
-        left.unwrap_or(UNTOLD).saturating_sub(ANSWERING)
+        lambda::time_left(self.inner.lambda_context_ref())
     }
 }
 

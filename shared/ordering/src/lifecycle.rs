@@ -9,7 +9,8 @@ use key_schema::entity::{
     WholeOrder,
 };
 use key_schema::value::{OrderId, Timestamp};
-use table::{Budget, Cause, Condition, Environment, Error, FromEnvironment, Misconfigured, Reader, Write, Writer};
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use table::{Budget, Cause, Condition, Error, Reader, Write, Writer};
 
 /// Changes orders.
 #[derive(Clone, Debug)]

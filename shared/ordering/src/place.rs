@@ -3,7 +3,8 @@
 use key_schema::entity::{Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, Stock, WholeOrder};
 use key_schema::layout::Consistency;
 use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
-use table::{Budget, Environment, Error, FromEnvironment, Misconfigured, Reader, StatusShards, Writer};
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use table::{Budget, Error, Reader, StatusShards, Writer};
 
 use crate::quote::{Found, FoundItem, Quote};
 use crate::transaction::{OrderTransaction, Verdict};

@@ -9,11 +9,12 @@ use key_schema::cursor;
 use key_schema::entity::{Product, Stock, WholeOrder};
 use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, OrderById, ProductById, SortRange, Torn};
 use key_schema::value::{OrderId, ProductId};
+use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::item::{self, Item};
-use crate::{Budget, Environment, Error, FromEnvironment, Misconfigured, Table};
+use crate::{Budget, Error, Table};
 
 /// May read the table: Query, BatchGetItem and TransactGetItems.
 #[derive(Clone, Debug)]

@@ -8,11 +8,12 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use key_schema::layout::Stored;
+use lambda::{Environment, FromEnvironment, Misconfigured};
 
 use crate::error::is_throttling;
 use crate::item::{self, Item};
 use crate::write::{Act, Expressions};
-use crate::{Budget, Environment, Error, FromEnvironment, Misconfigured, Table, Write};
+use crate::{Budget, Error, Table, Write};
 
 /// May write the table: PutItem, UpdateItem, DeleteItem and TransactWriteItems.
 #[derive(Clone, Debug)]
