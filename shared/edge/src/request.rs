@@ -8,6 +8,7 @@ use lambda_http::RequestExt as _;
 use serde::de::DeserializeOwned;
 use table::{Budget, PageRequest};
 
+use crate::prefer;
 use crate::query::{PAGING, Paging};
 use crate::{Caller, IfMatch, Kind, Problem, Route};
 
@@ -94,6 +95,14 @@ impl Request {
     pub fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
         let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
+    }
+
+    /// Whether the request's `Prefer` header names this preference (RFC 7240, 2).
+    ///
+    /// # Errors
+    /// A value that is no text.
+    pub fn prefers(&self, preference: &str) -> Result<bool, Problem> {
+        Ok(self.header("Prefer")?.is_some_and(|value| prefer::names(value, preference)))
     }
 
     /// Which version the change is meant for.

@@ -67,7 +67,7 @@ where
         Ok(request) => {
             let time_left = request.time_left();
             let in_time = tokio::time::timeout(time_left, handle(deps.clone(), request)).await;
-            in_time.unwrap_or_else(|_| Err(Problem::out_of_time()))
+            in_time.unwrap_or_else(|_| Err(Problem::outcome_unknown("the handler did not finish in time")))
         }
         Err(problem) => Err(problem),
     };

@@ -131,7 +131,7 @@ impl Lifecycle {
             };
             let last = match self.write(&whole, &next, budget).await {
                 Ok(true) => return Ok(Change::Done(next)),
-                Ok(false) => Error::Throttled("others were changing the order for too long".into()),
+                Ok(false) => Error::contention("others were changing the order for too long"),
                 Err(error @ Error::Unanswered(_)) => {
                     written = Some(next);
                     error

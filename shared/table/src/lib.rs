@@ -9,9 +9,11 @@
 
 mod error;
 mod item;
+mod meter;
 mod read;
 mod retry;
 mod shards;
+mod throttle;
 mod write;
 mod writer;
 
@@ -22,9 +24,11 @@ use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
 pub use error::Error;
 pub use item::{Item, read as read_item};
+pub use meter::{Meter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
 pub use retry::Budget;
 pub use shards::{StatusShards, ViewShards};
+pub use throttle::Throttle;
 pub use write::{Condition, Write};
 pub use writer::{Cause, Put, Writer};
 
