@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+/// The Region and account of the embedded engine's own ARNs.
+const LOCAL: &str = "dynoxide:000000000000";
+
 /// What happens to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
@@ -42,6 +45,31 @@ impl Fault {
     /// Another transaction holds the item at this position of the transaction.
     pub fn conflict(item: usize) -> Self {
         Self::Cancel { item, code: "TransactionConflict", message: "Transaction is ongoing for the item" }
+    }
+
+    /// The table's, or this index's, provisioned write units are used up.
+    pub(super) fn beyond_provisioned(table: &str, index: Option<&str>) -> Self {
+        let table = format!("arn:aws:dynamodb:{LOCAL}:table/{table}");
+        match index {
+            None => Self::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: table },
+            Some(index) => Self::Throttle {
+                reason: "IndexWriteProvisionedThroughputExceeded",
+                resource: format!("{table}/index/{index}"),
+            },
+        }
+    }
+
+    /// The same, as the reason why a transaction is cancelled: the item at this position finds no units.
+    pub(super) fn exhausted(item: usize, index: bool) -> Self {
+        let message = if index {
+            "The level of configured provisioned throughput for one or more global secondary indexes of the table was \
+             exceeded. Consider increasing your provisioning level for the under-provisioned global secondary indexes \
+             with the UpdateTable API."
+        } else {
+            "The level of configured provisioned throughput for the table was exceeded. Consider increasing your \
+             provisioning level with the UpdateTable API."
+        };
+        Self::Cancel { item, code: "ProvisionedThroughputExceeded", message }
     }
 
     /// The answer that DynamoDB would give instead of doing the call, if this fault makes it refuse.

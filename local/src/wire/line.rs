@@ -12,9 +12,11 @@ use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::MappedMutexGuard;
 use tokio::task::JoinSet;
 
 use super::fault::{self, Fault};
+use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
 use crate::endpoint::local_client;
@@ -24,6 +26,8 @@ pub(super) struct Line {
     client: reqwest::Client,
     upstream: String,
     state: Mutex<State>,
+    /// Held by a limited write until it is debited, so that the next one sees what it consumed.
+    pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
 }
 
 #[derive(Default)]
@@ -61,7 +65,7 @@ async fn serve(stream: TcpStream, line: Arc<Line>) {
 impl Line {
     pub(super) fn new(upstream: &str) -> Result<Self> {
         let upstream = upstream.to_owned();
-        Ok(Self { client: local_client()?, upstream, state: Mutex::default() })
+        Ok(Self { client: local_client()?, upstream, state: Mutex::default(), meter: tokio::sync::Mutex::default() })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -107,11 +111,23 @@ impl Line {
             None => {}
         }
 
+        let mut meter = self.meter_of(&call.action).await;
+        let beyond = meter.as_mut().and_then(|meter| meter.refusal(&call.action, &call.request, Instant::now()));
+        if let Some(fault) = beyond
+            && let Some(refusal) = fault.refusal(&call.request)
+        {
+            call.fault = Some(fault);
+            return refuse(call, refusal);
+        }
+
         let wants_figures = capacity::ask(&call.action, &mut asked);
         let answer = self.forward(headers, &asked).await;
         call.at = Instant::now();
         let (head, mut body) = answer?.into_parts();
         call.consumed = capacity::read(&call.action, &body);
+        if let Some(meter) = &mut meter {
+            meter.debit(&call.consumed, call.at);
+        }
 
         if let Some(fields) = body.as_object_mut() {
             if !wants_figures {
@@ -124,6 +140,14 @@ impl Line {
         let bytes = Full::from(body.to_string());
         (call.status, call.response) = (Some(head.status.as_u16()), body);
         Ok(Response::from_parts(head, bytes))
+    }
+
+    /// The meter, if there is a limit and this action is subject to it.
+    async fn meter_of(&self, action: &str) -> Option<MappedMutexGuard<'_, Meter>> {
+        if !limit::WRITES.contains(&action) {
+            return None;
+        }
+        tokio::sync::MutexGuard::try_map(self.meter.lock().await, Option::as_mut).ok()
     }
 
     async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {

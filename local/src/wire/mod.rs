@@ -6,6 +6,7 @@
 
 mod capacity;
 mod fault;
+mod limit;
 mod line;
 mod rule;
 
@@ -18,8 +19,10 @@ use tokio::task::JoinHandle;
 
 pub use self::capacity::{Access, Consumed, write_units_per_second};
 pub use self::fault::Fault;
+pub use self::limit::WriteLimit;
 pub use self::rule::Match;
 
+use self::limit::Meter;
 use self::line::Line;
 use self::rule::Rule;
 use crate::listen::{loopback, url_of};
@@ -39,7 +42,8 @@ pub struct Call {
     pub at: Instant,
     /// The capacity that the engine reports, per table. A refused call reports none, though AWS bills for it.
     pub consumed: Vec<Consumed>,
-    /// What the wire did to this call.
+    /// What the wire did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a [`Fault::Throttle`] or
+    /// a [`Fault::Cancel`].
     pub fault: Option<Fault>,
 }
 
@@ -78,7 +82,7 @@ impl Wire {
         self.line.state().rules.push(Rule::random(matching, fault, share, seed));
     }
 
-    /// Forgets every rule, counted or random.
+    /// Forgets every rule, counted or random. A limit stays.
     pub fn heal(&self) {
         self.line.state().rules.clear();
     }
@@ -86,6 +90,13 @@ impl Wire {
     /// How many counted faults still wait for a call. A test that injects faults should leave none.
     pub fn pending(&self) -> usize {
         self.line.state().rules.iter().map(Rule::pending).sum()
+    }
+
+    /// Limits what may be written from now on, with full buckets, or lifts the limit.
+    ///
+    /// A call that is being limited already ends first.
+    pub async fn limit_writes(&self, limit: Option<WriteLimit>) {
+        *self.line.meter.lock().await = limit.map(Meter::new);
     }
 
     /// Every call so far, in the order of their ends.

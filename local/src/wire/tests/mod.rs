@@ -1,5 +1,6 @@
 mod capacity;
 mod faults;
+mod limits;
 mod shares;
 mod throttles;
 

@@ -4,11 +4,12 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::types::{AttributeValue, ThrottlingReason};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{AttributeValue, Put, ThrottlingReason, TransactWriteItem};
 use table::Environment;
 
 use super::{Bench, TABLE};
-use crate::wire::{Fault, Match};
+use crate::wire::{Fault, Match, WriteLimit};
 
 const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-wire-tests";
 
@@ -28,6 +29,12 @@ fn sdk(bench: &Bench) -> Client {
 async fn put(client: &Client) -> Result<(), PutItemError> {
     let put = client.put_item().table_name(TABLE).item("PK", AttributeValue::S("one".to_owned()));
     put.send().await.map(|_| ()).map_err(SdkError::into_service_error)
+}
+
+async fn transact(client: &Client) -> Result<(), TransactWriteItemsError> {
+    let put = Put::builder().table_name(TABLE).item("PK", AttributeValue::S("one".to_owned())).build().unwrap();
+    let transaction = client.transact_write_items().transact_items(TransactWriteItem::builder().put(put).build());
+    transaction.send().await.map(|_| ()).map_err(SdkError::into_service_error)
 }
 
 fn reason(reason: &str, resource: &str) -> [ThrottlingReason; 1] {
@@ -55,5 +62,33 @@ async fn every_reason_comes_in_its_own_exception_and_the_sdk_reads_it() {
             error => panic!("{given}: {error}"),
         };
         assert_eq!(reasons, reason(given, ARN));
+    }
+}
+
+#[tokio::test]
+async fn a_limit_speaks_as_provisioned_capacity_does() {
+    let bench = Bench::start().await;
+    let client = sdk(&bench);
+    bench.wire.limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    let expected = reason("TableWriteProvisionedThroughputExceeded", ARN);
+    match put(&client).await {
+        Err(PutItemError::ProvisionedThroughputExceededException(error)) => {
+            assert_eq!(error.throttling_reasons(), expected);
+        }
+        other => panic!("{other:?}"),
+    }
+    match transact(&client).await {
+        Err(TransactWriteItemsError::ProvisionedThroughputExceededException(error)) => {
+            assert_eq!(error.throttling_reasons(), expected);
+        }
+        other => panic!("{other:?}"),
+    }
+
+    bench.wire.limit_writes(Some(WriteLimit::per_second(0.0).cancelling())).await;
+    match transact(&client).await {
+        Err(TransactWriteItemsError::TransactionCanceledException(error)) => {
+            assert_eq!(error.cancellation_reasons()[0].code(), Some("ProvisionedThroughputExceeded"));
+        }
+        other => panic!("{other:?}"),
     }
 }
