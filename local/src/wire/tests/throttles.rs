@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{AttributeValue, Put, ThrottlingReason, TransactWriteItem};
-use table::Environment;
+use lambda::{Environment, Service};
 
 use super::{Bench, TABLE};
 use crate::wire::{Fault, Match, WriteLimit};
@@ -21,8 +21,9 @@ fn sdk(bench: &Bench) -> Client {
         ("AWS_ACCESS_KEY_ID", "a"),
         ("AWS_SECRET_ACCESS_KEY", "s"),
     ];
-    let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
-    let config = environment.dynamodb().config().to_builder().retry_config(RetryConfig::disabled());
+    let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let config = aws_sdk_dynamodb::config::Builder::from(&environment.aws(Service::DynamoDb).unwrap())
+        .retry_config(RetryConfig::disabled());
     Client::from_conf(config.build())
 }
 
