@@ -38,6 +38,8 @@ pub struct Source {
 /// A message as it was received, as far as it matters to what becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
+    /// Names it.
+    pub id: String,
     /// Names this receipt of it.
     pub receipt_handle: String,
     /// Its text.
@@ -133,7 +135,7 @@ impl Delay {
     }
 
     /// Between half and the whole of the first time, doubled with each time after the first, up to 15 minutes.
-    fn of(self, times: u32) -> Duration {
+    pub fn of(self, times: u32) -> Duration {
         let doubled = self.first.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LONGEST);
         doubled.mul_f64(0.5 + fastrand::f64() / 2.0)
     }
