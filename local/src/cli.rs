@@ -1,29 +1,54 @@
 //! The command line of `local`.
 
+mod redrive;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
+use clap::{Args, Parser, Subcommand};
 use local::{Options, Stack, Template, demo, functions};
 use tokio::signal;
 
-/// Replaces the embedded DynamoDB, under the name that the AWS SDKs know.
+/// These replace the embedded DynamoDB and SQS, under the names that the AWS SDKs know.
 const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+const SQS_ENDPOINT: &str = "AWS_ENDPOINT_URL_SQS";
 
-/// Till on your laptop: the real functions behind an HTTP gateway, over an embedded DynamoDB.
+/// The gateway's port unless the user chooses another.
+const DEFAULT_PORT: u16 = 3000;
+
+/// Till on your laptop: the real functions behind an HTTP gateway, over an embedded DynamoDB and SQS.
 #[derive(Parser)]
-#[command(name = "local")]
+#[command(name = "local", args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) serve: Serve,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Redrive(redrive::Arguments),
+}
+
+/// How to start a stack.
+#[derive(Args)]
+pub(crate) struct Serve {
     /// The gateway's port on 127.0.0.1; 0 takes a free one
-    #[arg(long, default_value_t = 3000)]
+    #[arg(long, default_value_t = DEFAULT_PORT)]
     port: u16,
 
     /// DynamoDB's port on 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = 0)]
     dynamodb_port: u16,
 
-    /// Keep the table and the tokens' secret in this directory [default: in memory]
+    /// SQS's port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    sqs_port: u16,
+
+    /// Keep the table, the queued messages and the tokens' secret in this directory [default: in memory]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
@@ -35,13 +60,21 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) quiet: bool,
 
-    /// Routes, scopes and the table [default: template.yaml of this workspace or this directory]
+    /// Routes, scopes, queues and the table [default: template.yaml of this workspace or this directory]
     #[arg(long, value_name = "PATH")]
     template: Option<PathBuf>,
 }
 
-/// Starts the stack, says where it is, and serves until it is told to stop.
+/// Does what the command line says.
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
+    match arguments.command {
+        Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
+        None => serve(arguments.serve).await,
+    }
+}
+
+/// Starts the stack, says where it is, and serves until it is told to stop.
+async fn serve(arguments: Serve) -> Result<()> {
     // Before anything starts, so that an early Ctrl-C is not lost.
     let stop = stop_signal()?;
 
@@ -54,22 +87,29 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     stack.shutdown().await
 }
 
-fn options(arguments: &Arguments) -> Result<Options> {
+fn options(arguments: &Serve) -> Result<Options> {
     let path = arguments.template.clone().unwrap_or_else(default_template);
     let name = path.display();
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {name}: name the template with --template"))?;
     let template = Template::parse(&text).with_context(|| name.to_string())?;
 
-    let dynamodb_endpoint = std::env::var(DYNAMODB_ENDPOINT).ok().filter(|url| !url.is_empty());
-    if let (Some(_), Some(url)) = (&arguments.data, &dynamodb_endpoint) {
-        bail!("--data is for the embedded DynamoDB, and {DYNAMODB_ENDPOINT} asks for {url}: choose one of them");
+    let [dynamodb_endpoint, sqs_endpoint] =
+        [DYNAMODB_ENDPOINT, SQS_ENDPOINT].map(|name| std::env::var(name).ok().filter(|url| !url.is_empty()));
+    for (service, name, endpoint) in
+        [("DynamoDB", DYNAMODB_ENDPOINT, &dynamodb_endpoint), ("SQS", SQS_ENDPOINT, &sqs_endpoint)]
+    {
+        if let (Some(_), Some(url)) = (&arguments.data, endpoint) {
+            bail!("--data is for the embedded {service}, and {name} asks for {url}: choose one of them");
+        }
     }
     Ok(Options {
         port: arguments.port,
         dynamodb_port: arguments.dynamodb_port,
+        sqs_port: arguments.sqs_port,
         data: arguments.data.clone(),
         dynamodb_endpoint,
+        sqs_endpoint,
         openapi: functions::open_api()?,
         ..Options::new(template)
     })
@@ -81,22 +121,27 @@ fn default_template() -> PathBuf {
     of_workspace.canonicalize().unwrap_or_else(|_| PathBuf::from("template.yaml"))
 }
 
-fn announce(stack: &Stack, arguments: &Arguments) -> Result<()> {
+fn announce(stack: &Stack, arguments: &Serve) -> Result<()> {
     let mut text = format!("listening on {}\n", stack.url());
     if !arguments.quiet {
         text.push_str(&welcome(stack, arguments)?);
     }
+    print(&text)
+}
+
+fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
-fn welcome(stack: &Stack, arguments: &Arguments) -> Result<String> {
-    let (url, dynamodb, customer) = (stack.url(), stack.dynamodb_url(), demo::CUSTOMER);
+fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
+    let (url, dynamodb, sqs, customer) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), demo::CUSTOMER);
     let token = stack.token(customer, "shop")?;
     let routes: String = stack.template().routes.iter().map(route_line).collect();
     let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
     Ok(format!(
         r#"DynamoDB at {dynamodb}
+SQS at {sqs}
 
 Routes:
 {routes}

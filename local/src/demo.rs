@@ -5,7 +5,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::Stack;
-use crate::endpoint::local_client;
+use crate::aws_json::local_client;
 
 /// The demo's customer.
 pub const CUSTOMER: &str = "ada";

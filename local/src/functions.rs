@@ -6,9 +6,30 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use edge::{Answer, Description, Request, Route};
 use lambda::{Environment, FromEnvironment};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::gateway::Invoke;
+use crate::sandbox::StartConsumer;
 use crate::template::Template;
+
+/// Where the functions find AWS.
+#[derive(Debug, Clone)]
+pub struct Endpoints {
+    /// DynamoDB's base URL.
+    pub dynamodb: String,
+    /// The base URL of SQS.
+    pub sqs: String,
+}
+
+/// What runs in a stack, named by the binaries.
+#[derive(Default)]
+pub struct Functions {
+    /// What answers routes, started.
+    pub handlers: Vec<(String, Invoke)>,
+    /// What consumes events, started once for every execution environment.
+    pub consumers: Vec<(String, StartConsumer)>,
+}
 
 /// A function that answers a route.
 pub struct Function {
@@ -26,6 +47,20 @@ impl Function {
         self.crate_name.replace('_', "-")
     }
 }
+
+/// A function that consumes events: it answers no route.
+pub struct Consumer {
+    /// The function's name: its folder, its binary, and its event file.
+    pub name: &'static str,
+    /// Starts it in a fresh execution environment, with the time that one invocation may take.
+    pub start: fn(&Environment, Duration) -> Result<Invoke>,
+}
+
+/// Every function that consumes events, by name.
+pub const CONSUMERS: &[Consumer] = &[Consumer {
+    name: "drain-writes",
+    start: |environment, timeout| consume(drain_writes::handle, environment, timeout),
+}];
 
 macro_rules! functions {
     ($($function:ident)+) => {
@@ -78,31 +113,41 @@ functions! {
     update_product
 }
 
-/// Starts every function of the template with the environment it has there, against this DynamoDB.
+/// Starts every function of the template with the environment it has there, against these endpoints. A consumer waits for
+/// its event sources, but is started once here, so that what its environment lacks is known now.
 ///
 /// # Errors
 /// The template names a function that this build does not have, or lacks a variable that one needs.
-pub fn start_all(dynamodb_url: &str, template: &Template) -> Result<Vec<(String, Invoke)>> {
+pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions> {
     let process = [
         ("AWS_REGION", "us-east-1"),
         ("AWS_ACCESS_KEY_ID", "local"),
         ("AWS_SECRET_ACCESS_KEY", "local"),
-        ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_url),
+        ("AWS_ENDPOINT_URL_DYNAMODB", endpoints.dynamodb.as_str()),
+        ("AWS_ENDPOINT_URL_SQS", endpoints.sqs.as_str()),
     ];
     let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // One client for all of them: on Lambda each has its own, here they share a process.
     let environment = Environment::of(process);
 
-    let mut started = Vec::new();
+    let mut functions = Functions::default();
     for declared in &template.functions {
-        let function = FUNCTIONS.iter().find(|function| function.name() == declared.binary);
-        let function = function.with_context(|| format!("template.yaml: {} is not in this build", declared.binary))?;
+        let name = &declared.binary;
         let environment = environment.clone().with(declared.environment.clone());
-        let invoke = (function.start)(&environment, Duration::from_secs(declared.timeout_seconds))
-            .with_context(|| format!("template.yaml: the environment of {}", declared.logical_id))?;
-        started.push((declared.binary.clone(), invoke));
+        let timeout = Duration::from_secs(declared.timeout_seconds);
+        let misfit = || format!("template.yaml: the environment of {}", declared.logical_id);
+
+        if let Some(function) = FUNCTIONS.iter().find(|function| function.name() == *name) {
+            let invoke = (function.start)(&environment, timeout).with_context(misfit)?;
+            functions.handlers.push((name.clone(), invoke));
+        } else {
+            let consumer = CONSUMERS.iter().find(|consumer| consumer.name == name);
+            let start = consumer.with_context(|| format!("template.yaml: {name} is not in this build"))?.start;
+            start(&environment, timeout).with_context(misfit)?;
+            functions.consumers.push((name.clone(), Arc::new(move || start(&environment, timeout))));
+        }
     }
-    Ok(started)
+    Ok(functions)
 }
 
 /// The API's description, as JSON.
@@ -124,6 +169,24 @@ where
         Box::pin(async move {
             let response = edge::invoke(&route, &deps, &handle, event, timeout).await;
             response.map_err(|error| error.to_string())
+        })
+    }))
+}
+
+fn consume<D, E, R, F, Fut>(handle: F, environment: &Environment, timeout: Duration) -> Result<Invoke>
+where
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    E: DeserializeOwned + Send,
+    R: Serialize + Send,
+    F: Fn(D, E, Duration) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, lambda::Error>> + Send,
+{
+    let deps = D::from_environment(environment)?;
+    Ok(Arc::new(move |event| {
+        let deps = deps.clone();
+        Box::pin(async move {
+            let answer = lambda::invoke(&deps, &handle, event, timeout).await;
+            answer.map_err(|error| error.to_string())
         })
     }))
 }

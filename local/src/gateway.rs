@@ -17,11 +17,13 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
 use edge::Kind;
 use http_body_util::BodyExt;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::event::{self, Passed, decoded};
 use crate::problem::{answer, problem};
+use crate::redrive;
+use crate::sqs::Sqs;
 use crate::template::{Route, Template};
 use crate::token::Tokens;
 
@@ -38,6 +40,7 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Gateway {
     routes: Vec<Served>,
     tokens: Tokens,
+    sqs: Sqs,
     openapi: String,
 }
 
@@ -53,6 +56,7 @@ impl Gateway {
         template: &Template,
         functions: &[(String, Invoke)],
         tokens: Tokens,
+        sqs: Sqs,
         openapi: String,
     ) -> Result<Self> {
         let routes = template.routes.iter().map(|route| {
@@ -64,7 +68,7 @@ impl Gateway {
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
             Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })
         });
-        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, openapi })
+        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, openapi })
     }
 
     pub(crate) fn tokens(&self) -> &Tokens {
@@ -78,6 +82,8 @@ impl Gateway {
         };
         match (&head.method, head.uri.path()) {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
+            (&Method::GET, "/_local/queues") => about_queues(self.sqs.counts().await),
+            (&Method::POST, "/_local/redrive") => about_queues(redrive::step(&self.sqs).await),
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
             (method, path) => match self.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers) {
@@ -135,6 +141,16 @@ impl Gateway {
                 tracing::error!("{error:#}");
                 problem(Kind::Internal, "The token could not be issued.")
             }
+        }
+    }
+}
+
+fn about_queues<T: Serialize>(outcome: Result<T>) -> Response<Body> {
+    match outcome.map(|answer| json!(answer).to_string()) {
+        Ok(body) => answer(StatusCode::OK, "application/json", body),
+        Err(error) => {
+            tracing::error!("{error:#}");
+            problem(Kind::Internal, "The queues did not answer. The cause is in the log.")
         }
     }
 }

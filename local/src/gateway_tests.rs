@@ -2,7 +2,7 @@ use lambda_http::RequestExt;
 use reqwest::RequestBuilder;
 
 use super::*;
-use crate::{Options, Stack};
+use crate::{Functions, Options, Stack};
 
 const TEMPLATE: &str = r"
 Resources:
@@ -44,8 +44,10 @@ impl Bench {
             openapi: r#"{"openapi":"3.1.0"}"#.to_owned(),
             ..Options::new(Template::parse(TEMPLATE).unwrap())
         };
-        let stack = Stack::start(options, |_, _| Ok(functions())).await.unwrap();
-        Self { stack, client: crate::endpoint::local_client().unwrap() }
+        let stack = Stack::start(options, |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))
+            .await
+            .unwrap();
+        Self { stack, client: crate::aws_json::local_client().unwrap() }
     }
 
     fn get(&self, path: &str) -> RequestBuilder {
@@ -230,7 +232,7 @@ async fn whatever_breaks_in_a_function_stays_inside() {
 #[tokio::test]
 async fn a_route_without_its_function_does_not_start() {
     let options = Options::new(Template::parse(TEMPLATE).unwrap());
-    let error = Stack::start(options, |_, _| Ok(Vec::new())).await.err().unwrap().to_string();
+    let error = Stack::start(options, |_, _| Ok(Functions::default())).await.err().unwrap().to_string();
     assert_eq!(error, "nothing answers POST /things/{id}: this build has no Echo");
 }
 
@@ -267,7 +269,7 @@ async fn a_port_in_use_is_said_to_be_so() {
     let bench = Bench::start().await;
     let port = bench.stack.url().rsplit(':').next().unwrap().parse().unwrap();
     let options = Options { port, ..Options::new(Template::parse(TEMPLATE).unwrap()) };
-    let error = Stack::start(options, |_, _| Ok(Vec::new())).await.err().unwrap().to_string();
+    let error = Stack::start(options, |_, _| Ok(Functions::default())).await.err().unwrap().to_string();
     assert_eq!(error, format!("port {port} is in use: stop what listens there or choose another with --port"));
 }
 
@@ -284,12 +286,15 @@ async fn a_stopped_stack_answers_no_more() {
 async fn a_stack_starts_over_what_another_left_in_its_directory() {
     let directory = std::env::temp_dir().join(format!("till-stack-{}", uuid::Uuid::new_v4()));
     let options = Options { data: Some(directory.clone()), ..Options::new(Template::parse(TEMPLATE).unwrap()) };
-    let first = Stack::start(options.clone(), |_, _| Ok(functions())).await.unwrap();
+    let first = Stack::start(options.clone(), |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))
+        .await
+        .unwrap();
     let token = first.token("ada", "shop").unwrap();
     first.shutdown().await.unwrap();
 
-    let second = Stack::start(options, |_, _| Ok(functions())).await.unwrap();
-    let client = crate::endpoint::local_client().unwrap();
+    let second =
+        Stack::start(options, |_, _| Ok(Functions { handlers: functions(), ..Functions::default() })).await.unwrap();
+    let client = crate::aws_json::local_client().unwrap();
     json_of(client.get(format!("{}/mine", second.url())).bearer_auth(token)).await;
     second.shutdown().await.unwrap();
     std::fs::remove_dir_all(&directory).unwrap();

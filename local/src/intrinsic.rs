@@ -1,44 +1,28 @@
 //! CloudFormation's intrinsic functions, with the parameters' defaults and fixed local values.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value as Json};
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
-const REGION: &str = "us-east-1";
-const ACCOUNT: &str = "000000000000";
-
-/// The table as the template's references see it.
-pub(crate) struct Table {
-    pub(crate) logical_id: String,
-    pub(crate) name: String,
-}
-
-impl Table {
-    /// A stream's shard id is built from the table's name, and clients refuse the short ones: at least 11 characters.
-    pub(crate) const DEFAULT_NAME: &str = "till-local-orders";
-
-    fn arn(&self) -> String {
-        format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{}", self.name)
-    }
-
-    fn attribute(&self, name: &str) -> String {
-        match name {
-            "StreamArn" => format!("{}/stream/local", self.arn()),
-            _ => self.arn(),
-        }
-    }
-}
+use crate::resource::{ACCOUNT, REGION, Resource};
 
 /// What a reference can mean in one template.
 pub(crate) struct Scope<'a> {
     document: &'a Yaml,
-    /// Set once the table's own name is known.
-    pub(crate) table: Option<Table>,
+    /// By logical id, each from when its own name is known.
+    resources: BTreeMap<String, Resource>,
 }
 
 impl<'a> Scope<'a> {
     pub(crate) fn new(document: &'a Yaml) -> Self {
-        Self { document, table: None }
+        Self { document, resources: BTreeMap::new() }
+    }
+
+    /// Lets the template refer to this resource from here on.
+    pub(crate) fn define(&mut self, logical_id: &str, resource: Resource) {
+        self.resources.insert(logical_id.to_owned(), resource);
     }
 
     /// The required property of `owner`, as text.
@@ -50,6 +34,14 @@ impl<'a> Scope<'a> {
     /// The property of `owner` as text, or what it is when the template is silent.
     pub(crate) fn text_or(&self, owner: &Yaml, property: &str, default: &str) -> Result<String> {
         owner.get(property).map_or(Ok(default.to_owned()), |value| self.text(value)).context(property.to_owned())
+    }
+
+    /// The property of `owner` as a whole number, or what it is when the template is silent.
+    pub(crate) fn number_or(&self, owner: &Yaml, property: &str, default: u64) -> Result<u64> {
+        let Some(value) = owner.get(property) else { return Ok(default) };
+        let value = self.resolve(value).context(property.to_owned())?;
+        let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+        number.with_context(|| format!("{property}: {value} is not a whole number"))
     }
 
     /// The required property of `owner`.
@@ -129,8 +121,8 @@ impl<'a> Scope<'a> {
     }
 
     fn parameter_or_resource(&self, name: &str) -> Result<Json> {
-        if let Some(table) = self.table.as_ref().filter(|table| table.logical_id == name) {
-            return Ok(Json::from(table.name.as_str()));
+        if let Some(resource) = self.resources.get(name) {
+            return Ok(Json::from(resource.reference()));
         }
         if let Some(parameter) = self.section("Parameters", name) {
             let default = parameter.get("Default");
@@ -158,9 +150,9 @@ impl<'a> Scope<'a> {
 
     fn attribute(&self, name: &str) -> Result<String> {
         let (resource, attribute) = name.split_once('.').context("!GetAtt needs a resource and an attribute")?;
-        match &self.table {
-            Some(table) if table.logical_id == resource => Ok(table.attribute(attribute)),
-            _ => self.resource(resource),
+        match self.resources.get(resource) {
+            Some(defined) => defined.attribute(attribute).context(resource.to_owned()),
+            None => self.resource(resource),
         }
     }
 

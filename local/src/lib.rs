@@ -1,9 +1,10 @@
-//! Till on a laptop: an HTTP gateway and a DynamoDB in one process, in front of the real handlers.
+//! Till on a laptop: an HTTP gateway, a DynamoDB and an SQS in one process, around the real handlers.
 //!
-//! The stack takes its routes, scopes and table from `template.yaml` and nothing else, so what runs here is what is
+//! The stack takes its routes, scopes, queues and table from `template.yaml` and nothing else, so what runs here is what is
 //! deployed. It listens on loopback addresses only: no function in this crate takes an address to bind, only a port.
 //! The tests start the same [`Stack`], one per test, with [`Wire`] between the functions and the database.
 
+mod aws_json;
 pub mod demo;
 mod endpoint;
 mod engine;
@@ -13,11 +14,20 @@ pub mod gateway;
 mod intrinsic;
 mod listen;
 mod problem;
+mod queue;
+mod queue_source;
+pub mod redrive;
+mod resource;
+mod sandbox;
+mod sources;
+mod sqs;
 pub mod stack;
 pub mod template;
 pub mod token;
 pub mod wire;
 
+pub use functions::{Endpoints, Functions};
+pub use sandbox::StartConsumer;
 pub use stack::{Options, Stack};
 pub use template::Template;
 pub use wire::Wire;

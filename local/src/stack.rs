@@ -1,4 +1,4 @@
-//! The stack: database, perhaps the wire, functions and gateway, started together and stopped together.
+//! The stack: database, queues, perhaps the wire, functions, event sources and gateway, started and stopped together.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,28 +10,36 @@ use tokio::task::JoinHandle;
 
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
-use crate::gateway::{self, Gateway, Invoke};
+use crate::functions::{Endpoints, Functions};
+use crate::gateway::{self, Gateway};
 use crate::listen::{loopback, url_of};
+use crate::queue::Queues;
+use crate::sources::Sources;
+use crate::sqs::Sqs;
 use crate::template::Template;
 use crate::token::Tokens;
 use crate::wire::Wire;
 
-/// How long running requests may take to finish after a stop.
+/// How long running requests and invocations may take to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
 
 /// How to start a stack.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where routes, scopes and the table come from.
+    /// Where routes, scopes, queues and the table come from.
     pub template: Template,
     /// The gateway's port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
     /// The embedded DynamoDB's port on 127.0.0.1; 0 takes a free one.
     pub dynamodb_port: u16,
-    /// Keeps the table and the token secret in this directory. None: in memory.
+    /// The embedded SQS's port on 127.0.0.1; 0 takes a free one.
+    pub sqs_port: u16,
+    /// Keeps the table, the queued messages and the token secret in this directory. None: in memory.
     pub data: Option<PathBuf>,
     /// Uses the DynamoDB at this base URL, and starts none.
     pub dynamodb_endpoint: Option<String>,
+    /// Uses the SQS at this base URL, and starts none.
+    pub sqs_endpoint: Option<String>,
     /// Puts a [`Wire`] between the functions and DynamoDB.
     pub wire: bool,
     /// What `GET /openapi.json` answers.
@@ -45,8 +53,10 @@ impl Options {
             template,
             port: 0,
             dynamodb_port: 0,
+            sqs_port: 0,
             data: None,
             dynamodb_endpoint: None,
+            sqs_endpoint: None,
             wire: false,
             openapi: "{}".to_owned(),
         }
@@ -57,45 +67,58 @@ impl Options {
 pub struct Stack {
     url: String,
     dynamodb_url: String,
+    sqs_url: String,
     template: Template,
     gateway: Arc<Gateway>,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<std::io::Result<()>>,
+    sources: Sources,
     wire: Option<Wire>,
+    queues: Option<Queues>,
     engine: Option<Engine>,
 }
 
 impl Stack {
     /// Starts everything; it answers when this returns. `functions` makes the functions, named by their binaries, for
-    /// this template over the DynamoDB at this base URL.
+    /// this template over these endpoints.
     pub async fn start(
         options: Options,
-        functions: impl FnOnce(&str, &Template) -> Result<Vec<(String, Invoke)>>,
+        functions: impl FnOnce(&Endpoints, &Template) -> Result<Functions>,
     ) -> Result<Self> {
-        let Options { template, port, dynamodb_port, data, dynamodb_endpoint, wire, openapi } = options;
+        let Options { template, data, .. } = options;
         // First, so that a port in use is found before anything is written.
-        let listener = loopback(port, "--port").await?;
+        let listener = loopback(options.port, "--port").await?;
         let url = url_of(&listener)?;
 
-        let engine = match dynamodb_endpoint {
+        let engine = match options.dynamodb_endpoint {
             Some(_) => None,
-            None => Some(Engine::start(dynamodb_port, data.as_deref()).await?),
+            None => Some(Engine::start(options.dynamodb_port, data.as_deref()).await?),
         };
         let embedded = engine.as_ref().map(|engine| engine.url().to_owned());
-        let dynamodb_url = dynamodb_endpoint.or(embedded).context("there is no DynamoDB")?;
+        let dynamodb_url = options.dynamodb_endpoint.or(embedded).context("there is no DynamoDB")?;
         Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
         let tokens = data.as_deref().map_or_else(|| Ok(Tokens::ephemeral()), Tokens::kept_in)?;
 
-        let wire = if wire { Some(Wire::start(&dynamodb_url).await?) } else { None };
-        let called = wire.as_ref().map_or(dynamodb_url.as_str(), Wire::url);
-        let functions = functions(called, &template)?;
-        let gateway = Arc::new(Gateway::new(&template, &functions, tokens, openapi)?);
+        let queues = match options.sqs_endpoint {
+            Some(_) => None,
+            None => Some(Queues::start(options.sqs_port, data.as_deref()).await?),
+        };
+        let embedded = queues.as_ref().map(|queues| queues.url().to_owned());
+        let sqs_url = options.sqs_endpoint.or(embedded).context("there is no SQS")?;
+        let sqs = Sqs::new(&sqs_url, &template.queues)?;
+        sqs.ensure_queues().await?;
+
+        let wire = if options.wire { Some(Wire::start(&dynamodb_url).await?) } else { None };
+        let called = wire.as_ref().map_or(dynamodb_url.as_str(), Wire::url).to_owned();
+        let functions = functions(&Endpoints { dynamodb: called, sqs: sqs_url.clone() }, &template)?;
+        let sources = Sources::start(&template, &functions.consumers, &sqs)?;
+        let gateway = Arc::new(Gateway::new(&template, &functions.handlers, tokens, sqs, options.openapi)?);
 
         let (stop, stopped) = oneshot::channel();
         let server = axum::serve(listener, gateway::router(Arc::clone(&gateway)));
         let server = server.with_graceful_shutdown(async { _ = stopped.await });
         let serving = tokio::spawn(server.into_future());
-        Ok(Self { url, dynamodb_url, template, gateway, stop, serving, wire, engine })
+        Ok(Self { url, dynamodb_url, sqs_url, template, gateway, stop, serving, sources, wire, queues, engine })
     }
 
     /// The gateway's base URL, without a final slash.
@@ -106,6 +129,11 @@ impl Stack {
     /// DynamoDB's own base URL, past the wire.
     pub fn dynamodb_url(&self) -> &str {
         &self.dynamodb_url
+    }
+
+    /// SQS's base URL.
+    pub fn sqs_url(&self) -> &str {
+        &self.sqs_url
     }
 
     /// The template that the stack was started from.
@@ -123,18 +151,29 @@ impl Stack {
         self.gateway.tokens().issue(sub, scope)
     }
 
-    /// Stops everything. Running requests have a moment to finish.
+    /// Ends every execution environment of a consumer, named by its binary, as a crash does: running invocations stop
+    /// where they are, their messages come back when their visibility timeout ends, and new environments start.
+    ///
+    /// # Errors
+    /// No event source of the template invokes a function of this name.
+    pub fn kill(&self, function: &str) -> Result<()> {
+        self.sources.kill(function)
+    }
+
+    /// Stops everything. Running requests and invocations have a moment to finish.
     pub async fn shutdown(self) -> Result<()> {
-        let Self { stop, serving, wire, engine, .. } = self;
+        let Self { stop, serving, sources, wire, queues, engine, .. } = self;
         _ = stop.send(());
-        if let Ok(served) = tokio::time::timeout(GRACE, serving).await {
-            served?.context("the gateway failed")?;
-        }
+        let (served, ()) = tokio::join!(tokio::time::timeout(GRACE, serving), sources.stop(GRACE));
         drop(wire);
+        // A client of an embedded service's own port may be in the middle of something: that is theirs to lose.
+        if let Some(queues) = queues {
+            queues.shutdown(GRACE).await?;
+        }
         if let Some(engine) = engine {
-            // A client of the engine's own port may be in the middle of something: that is theirs to lose.
             _ = tokio::time::timeout(GRACE, engine.shutdown()).await;
         }
-        Ok(())
+        // One that is still busy is dropped with the runtime.
+        served.map_or(Ok(()), |served| served?.context("the gateway failed"))
     }
 }

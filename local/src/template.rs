@@ -1,28 +1,40 @@
-//! `template.yaml`, as far as the laptop stack needs it: routes, functions and the table.
+//! `template.yaml`, as far as the laptop stack needs it: routes, functions, queues and the table.
 //!
 //! The template is the one truth about what is deployed, so the stack reads it rather than a list of its own. Every
 //! error names the resource and the property at fault, on one line.
 
+mod queue;
+mod queue_source;
+mod table;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
-use crate::intrinsic::{Scope, Table};
+pub use self::queue::{Queue, Redrive};
+pub use self::queue_source::QueueSource;
+
+use crate::intrinsic::Scope;
+use crate::resource::Resource;
 
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// Lambda's own default.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 3;
 
-/// What `template.yaml` says about the routes, the functions behind them and the table.
+/// What `template.yaml` says about the routes, the functions behind them, the queues and the table.
 #[derive(Debug, Clone)]
 pub struct Template {
     /// Every HTTP API event of every function, in the template's order.
     pub routes: Vec<Route>,
     /// Every Lambda function, with or without a route.
     pub functions: Vec<Function>,
+    /// Every SQS queue, each after the one that takes its dead letters.
+    pub queues: Vec<Queue>,
+    /// Every SQS event of every function, in the template's order.
+    pub queue_sources: Vec<QueueSource>,
     /// The body of the `CreateTable` request that makes the template's table.
     pub table: Json,
     /// The attribute that holds an item's time to live, if the table has one.
@@ -64,31 +76,39 @@ impl Template {
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
 
         let mut scope = Scope::new(&document);
-        let (table_id, table) = only_table(resources)?;
-        let name = scope.text_or(table, "TableName", Table::DEFAULT_NAME).context(table_id.to_owned())?;
-        scope.table = Some(Table { logical_id: table_id.to_owned(), name: name.clone() });
+        let (table_id, table) = table::only(resources)?;
+        let table_name = scope.text_or(table, "TableName", table::DEFAULT_NAME).context(table_id.to_owned())?;
+        scope.define(table_id, Resource::Table(table_name.clone()));
+        let queues = queue::read_all(&mut scope, resources)?;
 
-        let (mut routes, mut functions) = (Vec::new(), Vec::new());
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
+        let (mut routes, mut functions, mut queue_sources) = (Vec::new(), Vec::new(), Vec::new());
         for (id, resource) in of_type(resources, "AWS::Serverless::Function") {
             let reader = FunctionReader { scope: &scope, globals, id, resource };
-            functions.push(reader.function().context(id.to_owned())?);
+            let function = reader.function().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
+            queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
+            functions.push(function);
         }
 
-        let request = create_table(&scope, table, &name).context(table_id.to_owned())?;
-        let ttl_attribute = ttl_attribute(&scope, table).context(table_id.to_owned())?;
-        Ok(Self { routes, functions, table: request, ttl_attribute })
+        let request = table::creation(&scope, table, &table_name).context(table_id.to_owned())?;
+        let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
+        Ok(Self { routes, functions, queues, queue_sources, table: request, ttl_attribute })
     }
 
     /// The name of the table, as functions are told it.
     pub fn table_name(&self) -> &str {
-        self.table["TableName"].as_str().unwrap_or(Table::DEFAULT_NAME)
+        self.table["TableName"].as_str().unwrap_or(table::DEFAULT_NAME)
     }
 
     /// The function with this logical id.
     pub fn function(&self, logical_id: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.logical_id == logical_id)
+    }
+
+    /// The queue with this name.
+    pub fn queue(&self, name: &str) -> Option<&Queue> {
+        self.queues.iter().find(|queue| queue.name == name)
     }
 }
 
@@ -142,12 +162,7 @@ impl FunctionReader<'_> {
     }
 
     fn routes(&self, routes: &mut Vec<Route>) -> Result<()> {
-        let Some(events) = self.properties().get("Events").and_then(Yaml::as_mapping) else { return Ok(()) };
-        for (name, event) in events {
-            if event.get("Type").and_then(Yaml::as_str) != Some("HttpApi") {
-                continue;
-            }
-            let name = name.as_str().unwrap_or("?");
+        for (name, event) in self.events("HttpApi") {
             let route = self.route(event).with_context(|| format!("Events.{name}"))?;
             let twin = routes.iter().find(|other| other.method == route.method && same_path(&other.path, &route.path));
             if let Some(twin) = twin {
@@ -158,8 +173,22 @@ impl FunctionReader<'_> {
         Ok(())
     }
 
-    fn route(&self, event: &Yaml) -> Result<Route> {
-        let properties = event.get("Properties").unwrap_or(&Yaml::Null);
+    fn queue_sources(&self, function: &Function, queues: &[Queue]) -> Result<Vec<QueueSource>> {
+        let sources = self.events("SQS").map(|(name, event)| {
+            QueueSource::read(self.scope, event, function, queues).with_context(|| format!("Events.{name}"))
+        });
+        sources.collect()
+    }
+
+    /// The properties of the events of this type, with their names.
+    fn events(&self, kind: &'static str) -> impl Iterator<Item = (&str, &Yaml)> {
+        let events = self.properties().get("Events").and_then(Yaml::as_mapping).into_iter().flatten();
+        events
+            .filter(move |(_, event)| event.get("Type").and_then(Yaml::as_str) == Some(kind))
+            .map(|(name, event)| (name.as_str().unwrap_or("?"), event.get("Properties").unwrap_or(&Yaml::Null)))
+    }
+
+    fn route(&self, properties: &Yaml) -> Result<Route> {
         let method = self.scope.required_text(properties, "Method")?.to_ascii_uppercase();
         ensure!(METHODS.contains(&method.as_str()), "Method: {method} is not one of {}", METHODS.join(", "));
 
@@ -200,43 +229,6 @@ fn of_type<'a>(resources: &'a Mapping, kind: &'a str) -> impl Iterator<Item = (&
         .iter()
         .filter(move |(_, resource)| resource.get("Type").and_then(Yaml::as_str) == Some(kind))
         .filter_map(|(id, resource)| Some((id.as_str()?, resource)))
-}
-
-fn only_table(resources: &Mapping) -> Result<(&str, &Yaml)> {
-    let mut tables = of_type(resources, "AWS::DynamoDB::Table");
-    let (id, table) = tables.next().context("Resources has no AWS::DynamoDB::Table")?;
-    if let Some((second, _)) = tables.next() {
-        bail!("Resources has two tables, {id} and {second}, and the laptop stack knows one");
-    }
-    Ok((id, table.get("Properties").with_context(|| format!("{id}: Properties is missing"))?))
-}
-
-/// The `CreateTable` request: what shapes the table, without what only concerns its bill or its watchers.
-fn create_table(scope: &Scope, properties: &Yaml, name: &str) -> Result<Json> {
-    let mut request = json!({ "TableName": name, "BillingMode": "PAY_PER_REQUEST" });
-    for property in ["KeySchema", "AttributeDefinitions"] {
-        request[property] = scope.required(properties, property)?;
-    }
-
-    if let Some(indexes) = properties.get("GlobalSecondaryIndexes") {
-        let mut indexes = scope.resolve(indexes).context("GlobalSecondaryIndexes")?;
-        for index in indexes.as_array_mut().context("GlobalSecondaryIndexes is not a list")? {
-            let index = index.as_object_mut().context("GlobalSecondaryIndexes: an index is not a mapping")?;
-            index.retain(|property, _| matches!(property.as_str(), "IndexName" | "KeySchema" | "Projection"));
-        }
-        request["GlobalSecondaryIndexes"] = indexes;
-    }
-
-    if let Some(stream) = properties.get("StreamSpecification") {
-        let view = scope.required(stream, "StreamViewType").context("StreamSpecification")?;
-        request["StreamSpecification"] = json!({ "StreamEnabled": true, "StreamViewType": view });
-    }
-    Ok(request)
-}
-
-fn ttl_attribute(scope: &Scope, properties: &Yaml) -> Result<Option<String>> {
-    let Some(ttl) = properties.get("TimeToLiveSpecification") else { return Ok(None) };
-    Ok(Some(scope.required_text(ttl, "AttributeName").context("TimeToLiveSpecification")?))
 }
 
 #[cfg(test)]

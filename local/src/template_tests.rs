@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 
 const SOUND: &str = r"
@@ -65,6 +67,7 @@ Resources:
     Properties:
       Events:
         Queue: { Type: SQS, Properties: { Queue: !GetAtt Queue.Arn } }
+  Queue: { Type: AWS::SQS::Queue, Properties: { VisibilityTimeout: 60 } }
 ";
 
 /// The one line that a user would read about the sound template with this in it changed.

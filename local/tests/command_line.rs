@@ -8,6 +8,21 @@ use std::time::{Duration, Instant};
 
 const LOCAL: &str = env!("CARGO_BIN_EXE_local");
 
+const WITH_QUEUES: &str = r"
+Resources:
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{ AttributeName: PK, KeyType: HASH }]
+      AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+  WriteQueue:
+    Type: AWS::SQS::Queue
+    Properties:
+      QueueName: writes
+      RedrivePolicy: { deadLetterTargetArn: !GetAtt DeadLetters.Arn, maxReceiveCount: 5 }
+  DeadLetters: { Type: AWS::SQS::Queue, Properties: { QueueName: dead } }
+";
+
 /// A running `local`, killed if the test gives up on it.
 struct Running {
     process: Child,
@@ -24,6 +39,26 @@ impl Running {
         rest.read_line(&mut first).unwrap();
         let url = first.strip_prefix("listening on ").expect("the first line says where it listens").trim().to_owned();
         Self { process, url, rest }
+    }
+
+    /// Without the demo shop, from a template that is not the workspace's.
+    fn start_with(template: &str, name: &str) -> Self {
+        let file = std::env::temp_dir().join(format!("till-command-line-{name}-{}.yaml", std::process::id()));
+        std::fs::write(&file, template).unwrap();
+        let running = Self::start(&["--port", "0", "--empty", "--template", file.to_str().unwrap()]);
+        std::fs::remove_file(&file).unwrap();
+        running
+    }
+
+    /// What is printed after this on the next line that begins so.
+    fn line(&mut self, beginning: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.rest.read_line(&mut line).unwrap(), 0, "no line begins with {beginning}");
+            if let Some(rest) = line.strip_prefix(beginning) {
+                return rest.trim().to_owned();
+            }
+        }
     }
 
     fn port(&self) -> &str {
@@ -92,6 +127,56 @@ fn a_template_that_is_not_there_is_named() {
 fn a_data_directory_that_cannot_be_is_named() {
     let error = refused(&["--port", "0", "--data", "/dev/null/shop"]);
     assert!(error.starts_with("error: cannot use /dev/null/shop: choose a directory"), "{error}");
+}
+
+#[test]
+fn redrive_without_a_stack_says_how_to_start_one() {
+    // Nothing can listen there.
+    let expected =
+        "error: no stack answers at http://127.0.0.1:1: start one with cargo local, or name its port with --port";
+    let error = refused(&["redrive", "--port", "1"]);
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn redrive_of_a_stack_without_dead_letter_queues_says_so() {
+    let template = WITH_QUEUES.replace("AWS::SQS::Queue", "AWS::SNS::Topic");
+    let running = Running::start_with(&template, "no-queues");
+    let error = refused(&["redrive", "--port", running.port()]);
+    assert!(error.contains("has a dead-letter queue: there is nothing to move"), "{error}");
+}
+
+#[tokio::test]
+async fn redrive_empties_the_dead_letter_queue() {
+    let mut running = Running::start_with(WITH_QUEUES, "redrive");
+    let sqs = running.line("SQS at ");
+    for number in 0..12 {
+        let message = format!(
+            r#"{{ "QueueUrl": "https://sqs.us-east-1.amazonaws.com/000000000000/dead", "MessageBody": "{number}" }}"#
+        );
+        let request = reqwest::Client::builder().no_proxy().build().unwrap().post(&sqs).body(message);
+        let answer = request.header("x-amz-target", "AmazonSQS.SendMessage").send().await.unwrap();
+        assert!(answer.status().is_success());
+    }
+    let redrive = || Command::new(LOCAL).args(["redrive", "--port", running.port()]).output().unwrap();
+    for printed in
+        ["moved 12 messages from dead to writes\n", "moved 0 messages from dead to writes: there were none\n"]
+    {
+        let Output { status, stdout, stderr } = redrive();
+        assert_eq!((status.code(), String::from_utf8(stdout).unwrap().as_str()), (Some(0), printed));
+        assert!(stderr.is_empty(), "without a terminal there is no progress to see");
+    }
+}
+
+#[test]
+fn help_tells_of_redrive() {
+    let help = |arguments: &[&str]| {
+        let Output { status, stdout, .. } = Command::new(LOCAL).args(arguments).output().unwrap();
+        assert!(status.success());
+        String::from_utf8(stdout).unwrap()
+    };
+    assert!(help(&["--help"]).contains("redrive  Move every dead letter"));
+    assert!(help(&["redrive", "--help"]).contains("--port <PORT>"));
 }
 
 #[test]

@@ -76,6 +76,10 @@ impl Shop {
         Client { token: Some(self.stack.token("boss", "admin").expect("a token")), ..self.nobody() }
     }
 
+    pub fn sqs_url(&self) -> &str {
+        self.stack.sqs_url()
+    }
+
     pub fn wire(&self) -> &Wire {
         self.stack.wire().expect("the shop was opened with a wire")
     }

@@ -19,7 +19,7 @@ use super::fault::{self, Fault};
 use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
-use crate::endpoint::local_client;
+use crate::aws_json::local_client;
 
 /// What every connection shares.
 pub(super) struct Line {

@@ -7,7 +7,8 @@ mod throttles;
 use serde_json::json;
 
 use super::*;
-use crate::endpoint::{Endpoint, local_client};
+use crate::aws_json::local_client;
+use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::template::Template;
 

@@ -1,0 +1,89 @@
+//! An AWS service on this machine, spoken to in its own JSON over HTTP.
+//!
+//! It is the same for an embedded service and for another local one, which is why nothing here calls the embedded ones'
+//! libraries. The signature is a dummy: local endpoints check that there is one, not that it is right.
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::Value;
+
+use crate::resource::REGION;
+
+/// One service at one base URL.
+#[derive(Clone)]
+pub(crate) struct Service {
+    client: reqwest::Client,
+    url: String,
+    name: &'static str,
+    target: &'static str,
+}
+
+impl Service {
+    /// The `DynamoDB` at this base URL.
+    pub(crate) fn dynamodb(url: &str) -> Result<Self> {
+        Ok(Self { client: local_client()?, url: url.to_owned(), name: "DynamoDB", target: "DynamoDB_20120810" })
+    }
+
+    /// The SQS at this base URL.
+    pub(crate) fn sqs(url: &str) -> Result<Self> {
+        Ok(Self { client: local_client()?, url: url.to_owned(), name: "SQS", target: "AmazonSQS" })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// One call; what the service refuses is a value, and only an unreachable one is an error.
+    pub(crate) async fn call(&self, action: &str, request: &Value) -> Result<Result<Value, Refusal>> {
+        let unreachable = || format!("no {} answers at {}", self.name, self.url);
+        let scope = self.name.to_lowercase();
+        let signature = format!(
+            "AWS4-HMAC-SHA256 Credential=local/20260101/{REGION}/{scope}/aws4_request, \
+             SignedHeaders=host;x-amz-date;x-amz-target, Signature=0"
+        );
+        let response = self
+            .client
+            .post(&self.url)
+            .header("content-type", "application/x-amz-json-1.0")
+            .header("x-amz-target", format!("{}.{action}", self.target))
+            .header("x-amz-date", "20260101T000000Z")
+            .header("authorization", signature)
+            .body(request.to_string())
+            .send()
+            .await
+            .with_context(unreachable)?;
+
+        let succeeded = response.status().is_success();
+        let body = response.bytes().await.with_context(unreachable)?;
+        // Several actions of SQS answer nothing at all.
+        let body =
+            if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).with_context(unreachable)? };
+        Ok(if succeeded { Ok(body) } else { Err(Refusal(body)) })
+    }
+
+    /// One call that is an error, too, if it is refused.
+    pub(crate) async fn succeed(&self, action: &str, request: &Value) -> Result<Value> {
+        self.call(action, request).await?.map_err(|refusal| refusal.into_error(action))
+    }
+}
+
+/// A client for this machine: whatever proxy the environment names is not for it.
+pub(crate) fn local_client() -> Result<reqwest::Client> {
+    reqwest::Client::builder().no_proxy().build().context("cannot make an HTTP client")
+}
+
+/// What a service said instead of an answer.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub(crate) Value);
+
+impl Refusal {
+    /// Whether it is of this kind: `ResourceInUseException`.
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.0["__type"].as_str().is_some_and(|name| name.ends_with(kind))
+    }
+
+    pub(crate) fn into_error(self, action: &str) -> anyhow::Error {
+        let Self(body) = self;
+        let message = body["message"].as_str().or(body["Message"].as_str()).unwrap_or("no reason given");
+        anyhow!("{action} was refused: {message}")
+    }
+}

@@ -1,0 +1,102 @@
+//! The embedded SQS: `winterbaume-sqs` on a loopback port, in memory, with its messages in a file between two runs.
+
+mod backend;
+mod front;
+mod kept;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use winterbaume_sqs::SqsService;
+
+use self::backend::Backend;
+use self::front::{Fault, Outcome};
+use self::kept::Kept;
+use crate::listen::{loopback, url_of};
+
+/// What SQS takes since August 2025, in one message or in one batch.
+const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
+
+/// The file within a data directory.
+const QUEUES_FILE: &str = "queues.json";
+
+/// A running SQS. It stops when dropped, and then keeps no messages.
+pub(crate) struct Queues {
+    url: String,
+    backend: Arc<Backend>,
+    file: Option<PathBuf>,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Queues {
+    /// Starts an SQS without queues. Messages that were kept in `data` return when their queue is created.
+    pub(crate) async fn start(port: u16, data: Option<&Path>) -> Result<Self> {
+        let file = data.map(|directory| directory.join(QUEUES_FILE));
+        let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), Kept::read)?;
+        let backend = Arc::new(Backend::resuming(kept));
+        let listener = loopback(port, "--sqs-port").await?;
+        let url = url_of(&listener)?;
+
+        let library = Arc::new(SqsService::with_backend(Arc::clone(&backend) as _));
+        // A batch of 1 MiB is longer than that as JSON, and what is too long must hear so from SQS.
+        let router = Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state(library);
+        let (stop, stopped) = oneshot::channel();
+        let server = axum::serve(listener, router).with_graceful_shutdown(async { _ = stopped.await });
+        let serving = tokio::spawn(server.into_future());
+        Ok(Self { url, backend, file, stop, serving })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Lets running calls finish within this time, then keeps the messages.
+    pub(crate) async fn shutdown(self, grace: Duration) -> Result<()> {
+        _ = self.stop.send(());
+        // A long poll outlasts any grace, and has nothing to lose.
+        _ = tokio::time::timeout(grace, self.serving).await;
+        self.file.map_or(Ok(()), |file| self.backend.keep().write(&file))
+    }
+}
+
+async fn handle(State(library): State<Arc<SqsService>>, headers: HeaderMap, body: Bytes) -> Response<Body> {
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let action = target.rsplit('.').next().unwrap_or_default();
+    let outcome = match serde_json::from_slice(&body) {
+        Ok(request) => front::answer(&library, action, request).await,
+        Err(error) => Err(Fault { code: "SerializationException".to_owned(), message: error.to_string() }),
+    };
+    response(outcome)
+}
+
+fn response(outcome: Outcome) -> Response<Body> {
+    let (status, body, code) = match outcome {
+        Ok(Value::Null) => (StatusCode::OK, String::new(), None),
+        Ok(answer) => (StatusCode::OK, answer.to_string(), None),
+        Err(Fault { code, message }) => {
+            let body = json!({ "__type": code, "message": message }).to_string();
+            // SDKs find the code of an error here, from the time when SQS did not speak JSON.
+            (StatusCode::BAD_REQUEST, body, HeaderValue::try_from(format!("{code};Sender")).ok())
+        }
+    };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
+    headers.extend(code.map(|code| (HeaderName::from_static("x-amzn-query-error"), code)));
+    response
+}
+
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;

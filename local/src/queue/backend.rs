@@ -1,0 +1,244 @@
+//! Where the messages are: the library's own state of the queues, held here rather than in the library's backend.
+//!
+//! The library's backend shows no messages, and messages must survive a restart. What SQS does with them remains the
+//! library's: every method below is one call of it, but for three gaps that show on a laptop, each said where it is filled.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use winterbaume_core::StateViewError;
+use winterbaume_sqs::state::{QueueState, SqsError};
+use winterbaume_sqs::types::{Message, MessageAttribute, MessageMoveTask, Queue};
+use winterbaume_sqs::{SendMessageOutput, SqsBackend, SqsState, SqsStateView};
+
+use super::MAX_MESSAGE_BYTES;
+use super::kept::Kept;
+use crate::resource::{ACCOUNT, REGION};
+
+type Answer<T> = Pin<Box<dyn Future<Output = Result<T, SqsError>> + Send>>;
+type Restored = Pin<Box<dyn Future<Output = Result<(), StateViewError>> + Send>>;
+
+/// The queues and their messages.
+#[derive(Default)]
+pub(super) struct Backend {
+    inside: Mutex<Inside>,
+}
+
+#[derive(Default)]
+struct Inside {
+    sqs: SqsState,
+    /// Messages of an earlier run, until their queue is created.
+    kept: Kept,
+}
+
+impl Backend {
+    /// Begins with the messages of an earlier run.
+    pub(super) fn resuming(kept: Kept) -> Self {
+        Self { inside: Mutex::new(Inside { sqs: SqsState::default(), kept }) }
+    }
+
+    /// Every message there is, to be resumed with.
+    pub(super) fn keep(&self) -> Kept {
+        let inside = self.inside();
+        let mut kept = inside.kept.clone();
+        for (name, queue) in &inside.sqs.queues {
+            kept.put(name, &queue.messages);
+        }
+        kept
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run<T: Send + 'static>(&self, call: impl FnOnce(&mut SqsState) -> Result<T, SqsError>) -> Answer<T> {
+        Box::pin(ready(call(&mut self.inside().sqs)))
+    }
+}
+
+/// Drops what is older than the queue keeps it, which the library does not.
+fn expire(queue: &mut QueueState) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let retention = u128::from(queue.queue.message_retention_period) * 1000;
+    queue.messages.retain(|message| u128::try_from(message.sent_timestamp).unwrap_or_default() + retention > now);
+}
+
+impl SqsBackend for Backend {
+    fn create_queue(
+        &self,
+        _: String,
+        _: String,
+        name: String,
+        mut attributes: HashMap<String, String>,
+        tags: Option<HashMap<String, String>>,
+    ) -> Answer<Queue> {
+        let mut inside = self.inside();
+        let Inside { sqs, kept } = &mut *inside;
+        // The library knows the limit of before August 2025.
+        attributes.entry("MaximumMessageSize".to_owned()).or_insert_with(|| MAX_MESSAGE_BYTES.to_string());
+        let created = sqs.create_queue(&name, REGION, ACCOUNT, &attributes, tags.as_ref()).cloned();
+        if let Some(queue) = sqs.queues.get_mut(&name) {
+            queue.messages.extend(kept.take(&name));
+        }
+        Box::pin(ready(created))
+    }
+
+    fn delete_queue(&self, _: String, _: String, name: String) -> Answer<()> {
+        self.run(|sqs| sqs.delete_queue(&name))
+    }
+
+    fn get_queue_url(&self, _: String, _: String, name: String) -> Answer<String> {
+        self.run(|sqs| sqs.get_queue_url(&name).map(str::to_owned))
+    }
+
+    fn get_queue_attributes(&self, _: String, _: String, name: String) -> Answer<HashMap<String, String>> {
+        self.run(|sqs| {
+            sqs.queues.get_mut(&name).into_iter().for_each(expire);
+            let mut attributes = sqs.get_queue_attributes(&name)?;
+            // The library counts only what was never received, and leaves out what came back.
+            let messages = sqs.queues.get(&name).into_iter().flat_map(|queue| &queue.messages);
+            let visible = messages.filter(|message| message.is_visible()).count();
+            attributes.insert("ApproximateNumberOfMessages".to_owned(), visible.to_string());
+            Ok(attributes)
+        })
+    }
+
+    fn set_queue_attributes(
+        &self,
+        _: String,
+        _: String,
+        name: String,
+        attributes: HashMap<String, String>,
+    ) -> Answer<()> {
+        self.run(|sqs| sqs.set_queue_attributes(&name, &attributes))
+    }
+
+    fn list_queues(&self, _: String, _: String, prefix: Option<String>) -> Answer<Vec<Queue>> {
+        self.run(|sqs| Ok(sqs.list_queues(prefix.as_deref()).into_iter().cloned().collect()))
+    }
+
+    fn send_message(
+        &self,
+        _: String,
+        _: String,
+        name: String,
+        body: String,
+        delay: Option<u32>,
+        attributes: HashMap<String, MessageAttribute>,
+        group: Option<String>,
+        deduplication: Option<String>,
+    ) -> Answer<SendMessageOutput> {
+        self.run(|sqs| {
+            let sent = sqs.send_message(&name, &body, delay, attributes, group.as_deref(), deduplication.as_deref())?;
+            Ok(SendMessageOutput { message_id: sent.message_id, body_md5: sent.body_md5 })
+        })
+    }
+
+    fn receive_messages(
+        &self,
+        _: String,
+        _: String,
+        name: String,
+        max: usize,
+        visibility_timeout: Option<u32>,
+    ) -> Answer<Vec<Message>> {
+        self.run(|sqs| {
+            sqs.queues.get_mut(&name).into_iter().for_each(expire);
+            sqs.receive_message(&name, max, visibility_timeout)
+        })
+    }
+
+    fn delete_message(&self, _: String, _: String, name: String, handle: String) -> Answer<()> {
+        self.run(|sqs| sqs.delete_message(&name, &handle))
+    }
+
+    fn purge_queue(&self, _: String, _: String, name: String) -> Answer<()> {
+        self.run(|sqs| sqs.purge_queue(&name))
+    }
+
+    fn change_message_visibility(&self, _: String, _: String, name: String, handle: String, to: u32) -> Answer<()> {
+        self.run(|sqs| sqs.change_message_visibility(&name, &handle, to))
+    }
+
+    fn change_message_visibility_batch(
+        &self,
+        _: String,
+        _: String,
+        name: String,
+        entries: Vec<(String, String, u32)>,
+    ) -> Answer<Vec<String>> {
+        self.run(|sqs| sqs.change_message_visibility_batch(&name, &entries))
+    }
+
+    fn list_queue_tags(&self, _: String, _: String, name: String) -> Answer<HashMap<String, String>> {
+        self.run(|sqs| sqs.list_queue_tags(&name))
+    }
+
+    fn tag_queue(&self, _: String, _: String, name: String, tags: HashMap<String, String>) -> Answer<()> {
+        self.run(|sqs| sqs.tag_queue(&name, &tags))
+    }
+
+    fn untag_queue(&self, _: String, _: String, name: String, keys: Vec<String>) -> Answer<()> {
+        self.run(|sqs| sqs.untag_queue(&name, &keys))
+    }
+
+    fn add_permission(
+        &self,
+        _: String,
+        _: String,
+        name: String,
+        label: String,
+        accounts: Vec<String>,
+        actions: Vec<String>,
+    ) -> Answer<()> {
+        self.run(|sqs| sqs.add_permission(&name, &label, accounts, actions))
+    }
+
+    fn remove_permission(&self, _: String, _: String, name: String, label: String) -> Answer<()> {
+        self.run(|sqs| sqs.remove_permission(&name, &label))
+    }
+
+    fn list_dead_letter_source_queues(&self, _: String, _: String, name: String) -> Answer<Vec<String>> {
+        self.run(|sqs| sqs.list_dead_letter_source_queues(&name))
+    }
+
+    fn start_message_move_task(
+        &self,
+        _: String,
+        _: String,
+        source: String,
+        destination: Option<String>,
+        rate: Option<i32>,
+    ) -> Answer<String> {
+        self.run(|sqs| sqs.start_message_move_task(&source, destination.as_deref(), rate))
+    }
+
+    fn cancel_message_move_task(&self, _: String, _: String, task: String) -> Answer<i64> {
+        self.run(|sqs| sqs.cancel_message_move_task(&task))
+    }
+
+    fn list_message_move_tasks(&self, _: String, _: String, source: String) -> Answer<Vec<MessageMoveTask>> {
+        self.run(|sqs| Ok(sqs.list_message_move_tasks(&source).into_iter().cloned().collect()))
+    }
+
+    fn scopes_with_state(&self) -> Vec<(String, String)> {
+        vec![(ACCOUNT.to_owned(), REGION.to_owned())]
+    }
+
+    fn snapshot(&self, _: String, _: String) -> Pin<Box<dyn Future<Output = SqsStateView> + Send>> {
+        Box::pin(ready(SqsStateView::from(&self.inside().sqs)))
+    }
+
+    fn restore(&self, _: String, _: String, view: SqsStateView) -> Restored {
+        self.inside().sqs = view.into();
+        Box::pin(ready(Ok(())))
+    }
+
+    fn merge(&self, _: String, _: String, view: SqsStateView) -> Restored {
+        self.inside().sqs.queues.extend(SqsState::from(view).queues);
+        Box::pin(ready(Ok(())))
+    }
+}

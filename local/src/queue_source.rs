@@ -1,0 +1,179 @@
+//! SQS as an event source, as Lambda has it: long polls, batches, and what becomes of a batch's messages.
+//!
+//! Lambda does not slow down when messages fail, so neither does this: a consumer has to pace itself in both places.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::resource::REGION;
+use crate::sandbox::Sandbox;
+use crate::sqs::Sqs;
+use crate::template::QueueSource;
+
+/// As long as SQS allows.
+const LONG_POLL_SECONDS: u64 = 20;
+
+/// How long the end of a batching window sleeps between receives, which wait for whole seconds.
+const BETWEEN_RECEIVES: Duration = Duration::from_millis(100);
+
+/// How long to leave an SQS alone that does not answer.
+const AFTER_ERROR: Duration = Duration::from_secs(1);
+
+/// The largest event that Lambda invokes a function with: 6 MB.
+const MAX_EVENT_BYTES: usize = 6 * 1024 * 1024;
+
+/// One poller with its execution environment. There are as many as the source's maximum concurrency.
+pub(crate) struct Poller {
+    pub(crate) sqs: Sqs,
+    pub(crate) source: QueueSource,
+    pub(crate) arn: String,
+    pub(crate) sandbox: Arc<Sandbox>,
+}
+
+impl Poller {
+    /// Consumes the queue until `stop` turns true. A batch that is running then runs on.
+    pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
+        loop {
+            let outcome = tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => return,
+                outcome = self.gather() => outcome,
+            };
+            match outcome {
+                Ok(messages) => {
+                    for records in events(messages.iter().map(|message| self.record(message))) {
+                        self.process(records).await;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(queue = self.source.queue, "cannot receive: {error:#}");
+                    tokio::time::sleep(AFTER_ERROR).await;
+                }
+            }
+        }
+    }
+
+    /// The next batch. From its first message on it waits for more, until it is full or its window ends.
+    async fn gather(&self) -> Result<Vec<Value>> {
+        let full = usize::try_from(self.source.batch_size)?;
+        let mut batch = self.sqs.receive(&self.source.queue, full, LONG_POLL_SECONDS).await?;
+        let window = Instant::now() + Duration::from_secs(self.source.batching_window_seconds);
+
+        while !batch.is_empty() && batch.len() < full {
+            let left = window.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let more = self.sqs.receive(&self.source.queue, full - batch.len(), left.as_secs().min(LONG_POLL_SECONDS));
+            let more = more.await?;
+            if more.is_empty() {
+                tokio::time::sleep(left.min(BETWEEN_RECEIVES)).await;
+            }
+            batch.extend(more);
+        }
+        Ok(batch)
+    }
+
+    /// Invokes the function with these records, and deletes those that it is done with.
+    async fn process(&self, records: Vec<Value>) {
+        let answer = self.sandbox.invoke(json!({ "Records": records })).await;
+        let failed = match answer {
+            Ok(answer) if self.source.reports_item_failures => failures(&answer, &records),
+            Ok(_) => Ok(BTreeSet::new()),
+            Err(error) => Err(error),
+        };
+        let failed = failed.unwrap_or_else(|error| {
+            tracing::error!(function = self.source.function, error, "function failed");
+            records.iter().filter_map(message_id).map(str::to_owned).collect()
+        });
+
+        let done = records.iter().filter(|record| message_id(record).is_some_and(|id| !failed.contains(id)));
+        let handles: Vec<_> = done.filter_map(|record| record["receiptHandle"].as_str()).collect();
+        if let Err(error) = self.sqs.delete(&self.source.queue, &handles).await {
+            // They come back, as they do on AWS: a consumer knows doubles.
+            tracing::warn!(queue = self.source.queue, "cannot delete: {error:#}");
+        }
+    }
+
+    /// A message as Lambda's event spells it.
+    fn record(&self, message: &Value) -> Value {
+        let attributes = message["MessageAttributes"].as_object().into_iter().flatten();
+        let attributes: Map<_, _> = attributes.map(|(name, value)| (name.clone(), attribute(value))).collect();
+        let mut record = json!({
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": message["Attributes"],
+            "messageAttributes": attributes,
+            "md5OfBody": message["MD5OfBody"],
+            "eventSource": "aws:sqs",
+            "eventSourceARN": self.arn,
+            "awsRegion": REGION,
+        });
+        if let Some(digest) = message.get("MD5OfMessageAttributes") {
+            record["md5OfMessageAttributes"] = digest.clone();
+        }
+        record
+    }
+}
+
+fn attribute(value: &Value) -> Value {
+    let mut attribute = json!({ "stringListValues": [], "binaryListValues": [], "dataType": value["DataType"] });
+    for (field, name) in [("StringValue", "stringValue"), ("BinaryValue", "binaryValue")] {
+        if let Some(value) = value.get(field) {
+            attribute[name] = value.clone();
+        }
+    }
+    attribute
+}
+
+/// The records in as few events as their sizes allow.
+fn events(records: impl Iterator<Item = Value>) -> Vec<Vec<Value>> {
+    let mut events: Vec<Vec<Value>> = Vec::new();
+    let mut bytes = 0;
+    for record in records {
+        let size = record.to_string().len();
+        bytes += size;
+        match events.last_mut() {
+            Some(event) if bytes <= MAX_EVENT_BYTES => event.push(record),
+            _ => {
+                bytes = size;
+                events.push(vec![record]);
+            }
+        }
+    }
+    events
+}
+
+fn message_id(record: &Value) -> Option<&str> {
+    record["messageId"].as_str()
+}
+
+/// The ids of the messages that the function could not process; or why its answer means that it processed none.
+fn failures(answer: &Value, records: &[Value]) -> Result<BTreeSet<String>, String> {
+    let list = match answer {
+        Value::Null => return Ok(BTreeSet::new()),
+        Value::Object(answer) => answer.get("batchItemFailures").unwrap_or(&Value::Null),
+        other => return Err(format!("its answer is no batch response: {other}")),
+    };
+    let entries = match list {
+        Value::Null => return Ok(BTreeSet::new()),
+        Value::Array(entries) => entries,
+        other => return Err(format!("batchItemFailures is no list: {other}")),
+    };
+    let known: BTreeSet<_> = records.iter().filter_map(message_id).collect();
+    let failed = entries.iter().map(|entry| {
+        let id = entry["itemIdentifier"].as_str().filter(|id| known.contains(id));
+        id.map(str::to_owned).ok_or_else(|| format!("batchItemFailures names no message of the batch: {entry}"))
+    });
+    failed.collect()
+}
+
+#[cfg(test)]
+#[path = "queue_source_tests.rs"]
+mod tests;

@@ -1,0 +1,52 @@
+//! The resources whose names, ARNs and URLs other parts of a template refer to.
+
+use anyhow::{Result, bail};
+
+pub(crate) const REGION: &str = "us-east-1";
+pub(crate) const ACCOUNT: &str = "000000000000";
+
+/// A resource that exists on a laptop.
+pub(crate) enum Resource {
+    /// A DynamoDB table with this name.
+    Table(String),
+    /// An SQS queue with this name.
+    Queue(String),
+}
+
+impl Resource {
+    /// What `!Ref` answers.
+    pub(crate) fn reference(&self) -> String {
+        match self {
+            Self::Table(name) => name.clone(),
+            Self::Queue(name) => queue_url(name),
+        }
+    }
+
+    /// What `!GetAtt` answers.
+    pub(crate) fn attribute(&self, attribute: &str) -> Result<String> {
+        Ok(match (self, attribute) {
+            (Self::Table(name), "Arn") => table_arn(name),
+            (Self::Table(name), "StreamArn") => format!("{}/stream/local", table_arn(name)),
+            (Self::Queue(name), "Arn") => queue_arn(name),
+            (Self::Queue(name), "QueueName") => name.clone(),
+            (Self::Queue(name), "QueueUrl") => queue_url(name),
+            (Self::Table(_), _) => bail!("a table has no attribute {attribute}: it has Arn and StreamArn"),
+            (Self::Queue(_), _) => bail!("a queue has no attribute {attribute}: it has Arn, QueueName and QueueUrl"),
+        })
+    }
+}
+
+fn table_arn(name: &str) -> String {
+    format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
+}
+
+/// The ARN of the queue with this name.
+pub(crate) fn queue_arn(name: &str) -> String {
+    format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
+}
+
+/// The URL of the queue with this name, as SQS spells it. SDKs send it in the request, and call the endpoint that they
+/// are told.
+pub(crate) fn queue_url(name: &str) -> String {
+    format!("https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}")
+}

@@ -1,0 +1,69 @@
+//! One execution environment of a consumer, as Lambda has them: started once, used by one invocation at a time, and gone
+//! with whatever it remembered when it crashes.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::Value;
+use tokio::task::AbortHandle;
+
+use crate::gateway::Invoke;
+
+/// Starts a consumer in a fresh execution environment, with state of its own.
+pub type StartConsumer = Arc<dyn Fn() -> Result<Invoke> + Send + Sync>;
+
+pub(crate) struct Sandbox {
+    start: StartConsumer,
+    timeout: Duration,
+    inside: Mutex<Inside>,
+}
+
+struct Inside {
+    /// None after a crash, until the next invocation.
+    invoke: Option<Invoke>,
+    running: Option<AbortHandle>,
+}
+
+impl Sandbox {
+    pub(crate) fn start(start: StartConsumer, timeout: Duration) -> Result<Self> {
+        let invoke = Some(start()?);
+        Ok(Self { start, timeout, inside: Mutex::new(Inside { invoke, running: None }) })
+    }
+
+    /// Runs the function to its answer, its error, its timeout or its death. After the last two it starts afresh.
+    pub(crate) async fn invoke(&self, event: Value) -> Result<Value, String> {
+        let task = {
+            let mut inside = self.inside();
+            let invoke = match &inside.invoke {
+                Some(invoke) => Arc::clone(invoke),
+                None => (self.start)().map_err(|error| format!("{error:#}"))?,
+            };
+            // A task of its own: the function may panic, and must be one thing that can be aborted.
+            let task = tokio::spawn(tokio::time::timeout(self.timeout, invoke(event)));
+            *inside = Inside { invoke: Some(invoke), running: Some(task.abort_handle()) };
+            task
+        };
+        let crash = match task.await {
+            Ok(Ok(outcome)) => return outcome,
+            Ok(Err(_)) => format!("timed out after {} s", self.timeout.as_secs()),
+            Err(error) if error.is_cancelled() => "killed".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        self.inside().invoke = None;
+        Err(crash)
+    }
+
+    /// Ends the environment at once, with the invocation that runs in it, if one does.
+    pub(crate) fn kill(&self) {
+        let mut inside = self.inside();
+        inside.invoke = None;
+        if let Some(running) = inside.running.take() {
+            running.abort();
+        }
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

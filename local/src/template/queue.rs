@@ -1,0 +1,150 @@
+//! The template's queues.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value as Json, json};
+use serde_yaml_ng::{Mapping, Value as Yaml};
+
+use super::of_type;
+use crate::intrinsic::Scope;
+use crate::resource::{Resource, queue_arn, queue_url};
+
+/// SQS's own defaults, in seconds.
+const DEFAULT_VISIBILITY_TIMEOUT: u64 = 30;
+const DEFAULT_RETENTION: u64 = 4 * 24 * 60 * 60;
+
+/// One SQS queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    /// The resource's name in the template: `WriteQueue`.
+    pub logical_id: String,
+    /// As declared, or from the logical id: `till-local-write-queue`.
+    pub name: String,
+    /// How long a received message stays hidden.
+    pub visibility_timeout_seconds: u64,
+    /// How long a message is kept.
+    pub retention_seconds: u64,
+    /// How long a receive waits for a message if it does not say.
+    pub receive_wait_seconds: u64,
+    /// How long a message stays hidden at first if it does not say.
+    pub delay_seconds: u64,
+    /// Where messages go that are received too often. None: they come back until they are too old.
+    pub redrive: Option<Redrive>,
+}
+
+/// A queue's `RedrivePolicy`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redrive {
+    /// The name of the queue that takes the dead letters.
+    pub dead_letters: String,
+    /// After how many receives a message is a dead letter.
+    pub max_receive_count: u64,
+}
+
+impl Queue {
+    /// The queue's ARN.
+    pub fn arn(&self) -> String {
+        queue_arn(&self.name)
+    }
+
+    /// The queue's URL, as requests name it.
+    pub fn url(&self) -> String {
+        queue_url(&self.name)
+    }
+
+    /// The `Attributes` of the `CreateQueue` request that makes this queue.
+    pub(crate) fn attributes(&self) -> Json {
+        let mut attributes = json!({
+            "VisibilityTimeout": self.visibility_timeout_seconds.to_string(),
+            "MessageRetentionPeriod": self.retention_seconds.to_string(),
+            "ReceiveMessageWaitTimeSeconds": self.receive_wait_seconds.to_string(),
+            "DelaySeconds": self.delay_seconds.to_string(),
+        });
+        if let Some(Redrive { dead_letters, max_receive_count }) = &self.redrive {
+            let policy =
+                json!({ "deadLetterTargetArn": queue_arn(dead_letters), "maxReceiveCount": max_receive_count });
+            attributes["RedrivePolicy"] = Json::from(policy.to_string());
+        }
+        attributes
+    }
+}
+
+/// Reads every queue, and lets the rest of the template refer to it.
+pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Queue>> {
+    let declared: Vec<(&str, &Yaml)> = of_type(resources, "AWS::SQS::Queue")
+        .map(|(id, resource)| (id, resource.get("Properties").unwrap_or(&Yaml::Null)))
+        .collect();
+
+    let mut names = Vec::new();
+    for (id, properties) in &declared {
+        let default = format!("till-local-{}", kebab(id));
+        let name = scope.text_or(properties, "QueueName", &default).context((*id).to_owned())?;
+        scope.define(id, Resource::Queue(name.clone()));
+        names.push(name);
+    }
+
+    // Only now can one queue name another in its redrive policy.
+    let mut queues = Vec::new();
+    for ((id, properties), name) in declared.into_iter().zip(&names) {
+        queues.push(read(scope, id, properties, name, &names).context(id.to_owned())?);
+    }
+    ensure_one_source_each(&queues)?;
+    queues.sort_by_key(|queue| queue.redrive.is_some());
+    Ok(queues)
+}
+
+fn read(scope: &Scope, id: &str, properties: &Yaml, name: &str, names: &[String]) -> Result<Queue> {
+    let policy = properties.get("RedrivePolicy");
+    let redrive = policy.map(|policy| redrive(scope, policy, names).context("RedrivePolicy")).transpose()?;
+    Ok(Queue {
+        logical_id: id.to_owned(),
+        name: name.to_owned(),
+        visibility_timeout_seconds: scope.number_or(properties, "VisibilityTimeout", DEFAULT_VISIBILITY_TIMEOUT)?,
+        retention_seconds: scope.number_or(properties, "MessageRetentionPeriod", DEFAULT_RETENTION)?,
+        receive_wait_seconds: scope.number_or(properties, "ReceiveMessageWaitTimeSeconds", 0)?,
+        delay_seconds: scope.number_or(properties, "DelaySeconds", 0)?,
+        redrive,
+    })
+}
+
+fn redrive(scope: &Scope, policy: &Yaml, names: &[String]) -> Result<Redrive> {
+    let target = scope.required_text(policy, "deadLetterTargetArn")?;
+    let dead_letters = names.iter().find(|name| queue_arn(name) == target);
+    let dead_letters = dead_letters.with_context(|| format!("deadLetterTargetArn: {target} is no queue here"))?;
+    policy.get("maxReceiveCount").context("maxReceiveCount is missing")?;
+    let max_receive_count = scope.number_or(policy, "maxReceiveCount", 0)?;
+    ensure!((1..=1000).contains(&max_receive_count), "maxReceiveCount: {max_receive_count} is not within 1 to 1000");
+    Ok(Redrive { dead_letters: dead_letters.clone(), max_receive_count })
+}
+
+/// A dead letter does not say where it came from, so redriving it needs there to be one place.
+fn ensure_one_source_each(queues: &[Queue]) -> Result<()> {
+    let targets = queues.iter().filter_map(|queue| Some((queue, &queue.redrive.as_ref()?.dead_letters)));
+    for (index, (queue, target)) in targets.clone().enumerate() {
+        let earlier = targets.clone().take(index).find(|(_, other)| *other == target);
+        if let Some((earlier, _)) = earlier {
+            bail!(
+                "{}: RedrivePolicy: {target} has the dead letters of {} already, and the laptop stack redrives to one \
+                 queue",
+                queue.logical_id,
+                earlier.logical_id
+            );
+        }
+    }
+    Ok(())
+}
+
+/// `WriteQueue` as `write-queue`.
+fn kebab(logical_id: &str) -> String {
+    let mut kebab = String::new();
+    for (position, character) in logical_id.chars().enumerate() {
+        if position > 0 && character.is_ascii_uppercase() {
+            kebab.push('-');
+        }
+        kebab.push(character.to_ascii_lowercase());
+    }
+    kebab
+}
+
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;

@@ -1,0 +1,197 @@
+use crate::template::{Queue, QueueSource, Redrive, Template};
+
+const SOUND: &str = r"
+Resources:
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{ AttributeName: PK, KeyType: HASH }]
+      AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+  WriteQueue:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 95
+      ReceiveMessageWaitTimeSeconds: 20
+      DelaySeconds: 1
+      RedrivePolicy: { deadLetterTargetArn: !GetAtt DeadLetters.Arn, maxReceiveCount: 5 }
+  DeadLetters:
+    Type: AWS::SQS::Queue
+    Properties: { QueueName: dead, MessageRetentionPeriod: 1209600 }
+  PlaceOrder:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: place-order } }
+    Properties:
+      Environment:
+        Variables:
+          URL: !Ref WriteQueue
+          ARN: !GetAtt WriteQueue.Arn
+          NAME: !Sub '${WriteQueue.QueueName}'
+  DrainWrites:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: drain-writes } }
+    Properties:
+      Timeout: 15
+      Events:
+        Queue:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt WriteQueue.Arn
+            BatchSize: 20
+            MaximumBatchingWindowInSeconds: 5
+            ScalingConfig: { MaximumConcurrency: 2 }
+            FunctionResponseTypes: [ReportBatchItemFailures]
+";
+
+/// The one line that a user would read about the sound template with this in it changed.
+fn error_with(from: &str, to: &str) -> String {
+    assert!(SOUND.contains(from), "{from} is not in the sound template");
+    let error = format!("{:#}", Template::parse(&SOUND.replacen(from, to, 1)).unwrap_err());
+    assert!(!error.contains('\n'), "more than one line: {error}");
+    error
+}
+
+#[test]
+fn queues_come_with_their_attributes_dead_letters_first() {
+    let expected = [
+        Queue {
+            logical_id: "DeadLetters".to_owned(),
+            name: "dead".to_owned(),
+            visibility_timeout_seconds: 30,
+            retention_seconds: 1_209_600,
+            receive_wait_seconds: 0,
+            delay_seconds: 0,
+            redrive: None,
+        },
+        Queue {
+            logical_id: "WriteQueue".to_owned(),
+            name: "till-local-write-queue".to_owned(),
+            visibility_timeout_seconds: 95,
+            retention_seconds: 345_600,
+            receive_wait_seconds: 20,
+            delay_seconds: 1,
+            redrive: Some(Redrive { dead_letters: "dead".to_owned(), max_receive_count: 5 }),
+        },
+    ];
+    assert_eq!(Template::parse(SOUND).unwrap().queues, expected);
+}
+
+#[test]
+fn an_sqs_event_comes_with_its_settings() {
+    let expected = QueueSource {
+        function: "DrainWrites".to_owned(),
+        queue: "till-local-write-queue".to_owned(),
+        batch_size: 20,
+        batching_window_seconds: 5,
+        maximum_concurrency: 2,
+        reports_item_failures: true,
+        enabled: true,
+    };
+    assert_eq!(Template::parse(SOUND).unwrap().queue_sources, [expected]);
+}
+
+#[test]
+fn an_sqs_event_that_says_little_is_what_lambda_makes_of_it() {
+    let (head, _) = SOUND.split_once("            BatchSize").unwrap();
+    let source = &Template::parse(&format!("{head}            Enabled: false\n")).unwrap().queue_sources[0];
+    assert_eq!((source.batch_size, source.batching_window_seconds, source.maximum_concurrency), (10, 0, 5));
+    assert!(!source.reports_item_failures && !source.enabled);
+}
+
+#[test]
+fn references_to_a_queue_are_its_url_its_arn_and_its_name() {
+    let template = Template::parse(SOUND).unwrap();
+    let environment = &template.function("PlaceOrder").unwrap().environment;
+    assert_eq!(environment["URL"], "https://sqs.us-east-1.amazonaws.com/000000000000/till-local-write-queue");
+    assert_eq!(environment["ARN"], "arn:aws:sqs:us-east-1:000000000000:till-local-write-queue");
+    assert_eq!(environment["NAME"], "till-local-write-queue");
+}
+
+#[test]
+fn an_attribute_that_a_queue_does_not_have_is_named() {
+    assert_eq!(
+        error_with("${WriteQueue.QueueName}", "${WriteQueue.Name}"),
+        "PlaceOrder: Environment.Variables.NAME: WriteQueue: a queue has no attribute Name: it has Arn, QueueName and \
+         QueueUrl"
+    );
+}
+
+#[test]
+fn a_number_that_is_none_is_named() {
+    assert_eq!(
+        error_with("VisibilityTimeout: 95", "VisibilityTimeout: long"),
+        "WriteQueue: VisibilityTimeout: \"long\" is not a whole number"
+    );
+}
+
+#[test]
+fn dead_letters_that_go_nowhere_are_named() {
+    assert_eq!(
+        error_with("!GetAtt DeadLetters.Arn", "arn:aws:sqs:us-east-1:1:gone"),
+        "WriteQueue: RedrivePolicy: deadLetterTargetArn: arn:aws:sqs:us-east-1:1:gone is no queue here"
+    );
+    assert_eq!(error_with(", maxReceiveCount: 5", ""), "WriteQueue: RedrivePolicy: maxReceiveCount is missing");
+}
+
+#[test]
+fn dead_letters_of_two_queues_in_one_are_refused() {
+    let second = "  SecondQueue:
+    Type: AWS::SQS::Queue
+    Properties: { RedrivePolicy: { deadLetterTargetArn: !GetAtt DeadLetters.Arn, maxReceiveCount: 5 } }
+  DeadLetters:";
+    assert_eq!(
+        error_with("  DeadLetters:", second),
+        "SecondQueue: RedrivePolicy: dead has the dead letters of WriteQueue already, and the laptop stack redrives to \
+         one queue"
+    );
+}
+
+#[test]
+fn an_event_of_a_queue_that_is_not_there_is_named() {
+    assert_eq!(
+        error_with("Queue: !GetAtt WriteQueue.Arn\n", "Queue: arn:of:another\n"),
+        "DrainWrites: Events.Queue: Queue: arn:of:another is no queue of this template"
+    );
+}
+
+#[test]
+fn a_visibility_timeout_below_six_function_timeouts_and_the_window_is_refused() {
+    assert_eq!(
+        error_with("VisibilityTimeout: 95", "VisibilityTimeout: 94"),
+        "DrainWrites: Events.Queue: Queue: VisibilityTimeout of WriteQueue is 94 s, below 95 s, which is 6 times the \
+         function's timeout and the batching window"
+    );
+}
+
+#[test]
+fn a_queue_that_gives_up_before_five_receives_is_refused_as_a_source() {
+    assert_eq!(
+        error_with("maxReceiveCount: 5", "maxReceiveCount: 4"),
+        "DrainWrites: Events.Queue: Queue: maxReceiveCount of WriteQueue is 4: below 5, messages die although nothing is \
+         wrong with them"
+    );
+}
+
+#[test]
+fn what_lambda_would_refuse_of_an_sqs_event_is_refused() {
+    let refused = |from: &str, to: &str, expected: &str| {
+        assert_eq!(error_with(from, to), format!("DrainWrites: Events.Queue: {expected}"));
+    };
+    let concurrency = "ScalingConfig: MaximumConcurrency";
+    refused("MaximumConcurrency: 2", "MaximumConcurrency: 1", &format!("{concurrency}: 1 is not within 2 to 1000"));
+    refused(
+        "MaximumConcurrency: 2",
+        "MaximumConcurrency: 1001",
+        &format!("{concurrency}: 1001 is not within 2 to 1000"),
+    );
+    refused("BatchSize: 20", "BatchSize: 0", "BatchSize: 0 is not within 1 to 10000");
+    refused(
+        "MaximumBatchingWindowInSeconds: 5",
+        "MaximumBatchingWindowInSeconds: 0",
+        "BatchSize: 20 is above 10 and needs MaximumBatchingWindowInSeconds of at least 1",
+    );
+    refused(
+        "[ReportBatchItemFailures]",
+        "[ReportBatchItemFailure]",
+        "FunctionResponseTypes: ReportBatchItemFailure is not ReportBatchItemFailures, the only one there is",
+    );
+}
