@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use edge::{Answer, Description, Request, Route};
-use table::{Environment, FromEnvironment};
+use lambda::{Environment, FromEnvironment};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::gateway::Invoke;
 use crate::sandbox::StartConsumer;
@@ -55,7 +57,10 @@ pub struct Consumer {
 }
 
 /// Every function that consumes events, by name.
-pub const CONSUMERS: &[Consumer] = &[];
+pub const CONSUMERS: &[Consumer] = &[Consumer {
+    name: "drain-writes",
+    start: |environment, timeout| consume(drain_writes::handle, environment, timeout),
+}];
 
 macro_rules! functions {
     ($($function:ident)+) => {
@@ -123,7 +128,7 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
     ];
     let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // One client for all of them: on Lambda each has its own, here they share a process.
-    let environment = Environment::of(process)?;
+    let environment = Environment::of(process);
 
     let mut functions = Functions::default();
     for declared in &template.functions {
@@ -164,6 +169,24 @@ where
         Box::pin(async move {
             let response = edge::invoke(&route, &deps, &handle, event, timeout).await;
             response.map_err(|error| error.to_string())
+        })
+    }))
+}
+
+fn consume<D, E, R, F, Fut>(handle: F, environment: &Environment, timeout: Duration) -> Result<Invoke>
+where
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    E: DeserializeOwned + Send,
+    R: Serialize + Send,
+    F: Fn(D, E, Duration) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, lambda::Error>> + Send,
+{
+    let deps = D::from_environment(environment)?;
+    Ok(Arc::new(move |event| {
+        let deps = deps.clone();
+        Box::pin(async move {
+            let answer = lambda::invoke(&deps, &handle, event, timeout).await;
+            answer.map_err(|error| error.to_string())
         })
     }))
 }

@@ -1,21 +1,30 @@
-//! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag.
+//! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag; or that it waits, or why it was rejected.
 
-use edge::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
+use edge::{Answer, Description, Kind, OrderStateView, OrderView, Problem, Reply, Request, Route, Scope};
+use key_schema::layout::OrderState;
+use key_schema::value::Timestamp;
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop);
 
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("orderId")?;
-    let order = table.order(&id, request.budget()).await?;
+    let order = table.order_state(&id, request.budget()).await?;
 
     let caller = request.caller()?;
     match order {
-        Some(order) if caller.may_see(&order.order.customer_id) => Reply::ok(&OrderView::from(order)),
+        Some(OrderState::Placed(order)) if caller.may_see(&order.order.customer_id) => {
+            Reply::ok(&OrderStateView::Placed(Box::new(OrderView::from(order))))
+        }
+        Some(OrderState::Queued(order))
+            if caller.may_see(&order.customer_id) && !order.is_expired(Timestamp::now()) =>
+        {
+            Reply::ok(&OrderStateView::Queued(order.into()))
+        }
         _ => Err(Problem::not_found("order")),
     }
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("An order.").answers::<OrderView>().refuses(&[Kind::NotFound])
+    ROUTE.describe("An order.").answers::<OrderStateView>().refuses(&[Kind::NotFound])
 }

@@ -67,7 +67,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             break;
         }
     }
-    Err(Error::Throttled("others were changing the profile for too long".into()).into())
+    Err(Error::contention("others were changing the profile for too long").into())
 }
 
 /// A write, and what it means if its condition fails.

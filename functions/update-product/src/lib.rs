@@ -70,7 +70,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             break;
         }
     }
-    Err(Error::Throttled("others were changing the product for too long".into()).into())
+    Err(Error::contention("others were changing the product for too long").into())
 }
 
 pub fn describe() -> Description {

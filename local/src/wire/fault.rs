@@ -1,55 +1,19 @@
-//! What can go wrong between a function and DynamoDB, and to which calls.
+//! What can go wrong between a function and DynamoDB.
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-type Predicate = Arc<dyn Fn(&Value) -> bool + Send + Sync>;
-
-/// Which calls a fault is for.
-#[derive(Clone)]
-pub struct Match {
-    action: Option<&'static str>,
-    predicate: Option<Predicate>,
-}
-
-impl Match {
-    /// Every call.
-    pub fn any() -> Self {
-        Self { action: None, predicate: None }
-    }
-
-    /// Calls of one action: `TransactWriteItems`.
-    pub fn action(action: &'static str) -> Self {
-        Self { action: Some(action), predicate: None }
-    }
-
-    /// Only those whose request satisfies this, too.
-    #[must_use]
-    pub fn when(self, predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
-        Self { predicate: Some(Arc::new(predicate)), ..self }
-    }
-
-    pub(super) fn matches(&self, action: &str, request: &Value) -> bool {
-        self.action.is_none_or(|wanted| wanted == action)
-            && self.predicate.as_ref().is_none_or(|predicate| predicate(request))
-    }
-}
-
-impl fmt::Debug for Match {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Match").field("action", &self.action).finish_non_exhaustive()
-    }
-}
+/// The Region and account of the embedded engine's own ARNs.
+const LOCAL: &str = "dynoxide:000000000000";
 
 /// What happens to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
-    /// Refused for want of capacity, for one reason: `TableWriteProvisionedThroughputExceeded`, say.
+    /// Refused for want of capacity, for one reason: `TableWriteProvisionedThroughputExceeded`, say. The reason decides
+    /// which of its three throttling exceptions DynamoDB throws.
     Throttle {
-        /// As in `ThrottlingReasons`.
+        /// As in `ThrottlingReasons`: what is throttled, at what, and by which limit.
         reason: &'static str,
         /// The ARN of the table or index.
         resource: String,
@@ -83,17 +47,35 @@ impl Fault {
         Self::Cancel { item, code: "TransactionConflict", message: "Transaction is ongoing for the item" }
     }
 
+    /// The table's, or this index's, provisioned write units are used up.
+    pub(super) fn beyond_provisioned(table: &str, index: Option<&str>) -> Self {
+        let table = format!("arn:aws:dynamodb:{LOCAL}:table/{table}");
+        match index {
+            None => Self::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: table },
+            Some(index) => Self::Throttle {
+                reason: "IndexWriteProvisionedThroughputExceeded",
+                resource: format!("{table}/index/{index}"),
+            },
+        }
+    }
+
+    /// The same, as the reason why a transaction is cancelled: the item at this position finds no units.
+    pub(super) fn exhausted(item: usize, index: bool) -> Self {
+        let message = if index {
+            "The level of configured provisioned throughput for one or more global secondary indexes of the table was \
+             exceeded. Consider increasing your provisioning level for the under-provisioned global secondary indexes \
+             with the UpdateTable API."
+        } else {
+            "The level of configured provisioned throughput for the table was exceeded. Consider increasing your \
+             provisioning level with the UpdateTable API."
+        };
+        Self::Cancel { item, code: "ProvisionedThroughputExceeded", message }
+    }
+
     /// The answer that DynamoDB would give instead of doing the call, if this fault makes it refuse.
     pub(super) fn refusal(&self, request: &Value) -> Option<(u16, Value)> {
         match self {
-            Self::Throttle { reason, resource } => Some((
-                400,
-                json!({
-                    "__type": "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
-                    "message": "The level of configured provisioned throughput for the table was exceeded.",
-                    "ThrottlingReasons": [{ "reason": reason, "resource": resource }],
-                }),
-            )),
+            Self::Throttle { reason, resource } => Some((400, throttled(reason, resource))),
             Self::Cancel { item, code, message } => {
                 Some((400, cancelled(request, |at| (at == *item).then_some((*code, *message)))))
             }
@@ -114,6 +96,31 @@ impl Fault {
             Self::Unprocessed(_) | Self::Delay(_) | Self::CutBefore | Self::CutAfter => None,
         }
     }
+}
+
+/// The exception of this reason. `ThrottlingException` comes from another model than DynamoDB's own, and spells its list with
+/// a small letter.
+fn throttled(reason: &str, resource: &str) -> Value {
+    let (exception, list, message) = if reason.ends_with("MaxOnDemandThroughputExceeded") {
+        (
+            "com.amazon.coral.availability#ThrottlingException",
+            "throttlingReasons",
+            "Throughput exceeds the maximum OnDemandThroughput configured on table or index",
+        )
+    } else if reason.ends_with("AccountLimitExceeded") {
+        (
+            "com.amazonaws.dynamodb.v20120810#RequestLimitExceeded",
+            "ThrottlingReasons",
+            "Throughput exceeds the current throughput limit for your account.",
+        )
+    } else {
+        (
+            "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+            "ThrottlingReasons",
+            "The level of configured provisioned throughput for the table was exceeded.",
+        )
+    };
+    json!({ "__type": exception, "message": message, list: [{ "reason": reason, "resource": resource }] })
 }
 
 fn cancelled(request: &Value, reason: impl Fn(usize) -> Option<(&'static str, &'static str)>) -> Value {
@@ -149,20 +156,4 @@ pub(super) fn hold_back(request: &mut Value, count: usize) -> Value {
         }
     }
     unprocessed
-}
-
-/// A fault that waits for its calls.
-pub(super) struct Rule {
-    pub(super) matching: Match,
-    pub(super) fault: Fault,
-    pub(super) times: usize,
-}
-
-/// The fault for this call, if one waits for it; it is then used up by one.
-pub(super) fn next(rules: &mut Vec<Rule>, action: &str, request: &Value) -> Option<Fault> {
-    let rule = rules.iter_mut().find(|rule| rule.times > 0 && rule.matching.matches(action, request))?;
-    rule.times -= 1;
-    let fault = rule.fault.clone();
-    rules.retain(|rule| rule.times > 0);
-    Some(fault)
 }

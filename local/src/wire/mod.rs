@@ -6,25 +6,25 @@
 
 mod capacity;
 mod fault;
+mod limit;
+mod line;
+mod rule;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, bail};
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use hyper::service::service_fn;
-use hyper::{HeaderMap, Request, Response};
-use hyper_util::rt::TokioIo;
+use anyhow::Result;
 use serde_json::Value;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
-pub use self::capacity::{Access, Consumed};
-pub use self::fault::{Fault, Match};
+pub use self::capacity::{Access, Consumed, write_units_per_second};
+pub use self::fault::Fault;
+pub use self::limit::WriteLimit;
+pub use self::rule::Match;
 
-use self::fault::Rule;
-use crate::aws_json::local_client;
+use self::limit::Meter;
+use self::line::Line;
+use self::rule::Rule;
 use crate::listen::{loopback, url_of};
 
 /// One call as it went over the wire.
@@ -38,9 +38,12 @@ pub struct Call {
     pub response: Value,
     /// None: the connection was cut before there was an answer.
     pub status: Option<u16>,
+    /// When the engine had answered, or the wire had refused or cut the call in its stead.
+    pub at: Instant,
     /// The capacity that the engine reports, per table. A refused call reports none, though AWS bills for it.
     pub consumed: Vec<Consumed>,
-    /// What the wire did to this call.
+    /// What the wire did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a [`Fault::Throttle`] or
+    /// a [`Fault::Cancel`].
     pub fault: Option<Fault>,
 }
 
@@ -56,8 +59,8 @@ impl Wire {
     pub async fn start(upstream: &str) -> Result<Self> {
         let listener = loopback(0, "--dynamodb-port").await?;
         let url = url_of(&listener)?;
-        let line = Arc::new(Line { client: local_client()?, upstream: upstream.to_owned(), state: Mutex::default() });
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&line)));
+        let line = Arc::new(Line::new(upstream)?);
+        let accepting = tokio::spawn(line::accept(listener, Arc::clone(&line)));
         Ok(Self { url, line, accepting })
     }
 
@@ -68,12 +71,32 @@ impl Wire {
 
     /// Does this to the next `times` calls that match. Of several rules for one call, the oldest applies.
     pub fn inject(&self, matching: Match, fault: Fault, times: usize) {
-        self.line.state().rules.push(Rule { matching, fault, times });
+        self.line.state().rules.push(Rule::counted(matching, fault, times));
     }
 
-    /// How many faults still wait for a call. A test that injects faults should leave none.
+    /// Does this to a share of the calls that match, from 0 (none) to 1 (all), until [`Wire::heal`].
+    ///
+    /// Which of them it is follows from the seed and the order of the calls. A call that is spared may still suffer a
+    /// younger rule.
+    pub fn inject_share(&self, matching: Match, fault: Fault, share: f64, seed: u64) {
+        self.line.state().rules.push(Rule::random(matching, fault, share, seed));
+    }
+
+    /// Forgets every rule, counted or random. A limit stays.
+    pub fn heal(&self) {
+        self.line.state().rules.clear();
+    }
+
+    /// How many counted faults still wait for a call. A test that injects faults should leave none.
     pub fn pending(&self) -> usize {
-        self.line.state().rules.iter().map(|rule| rule.times).sum()
+        self.line.state().rules.iter().map(Rule::pending).sum()
+    }
+
+    /// Limits what may be written from now on, with full buckets, or lifts the limit.
+    ///
+    /// A call that is being limited already ends first.
+    pub async fn limit_writes(&self, limit: Option<WriteLimit>) {
+        *self.line.meter.lock().await = limit.map(Meter::new);
     }
 
     /// Every call so far, in the order of their ends.
@@ -91,124 +114,6 @@ impl Drop for Wire {
     fn drop(&mut self) {
         self.accepting.abort();
     }
-}
-
-/// What every connection shares.
-struct Line {
-    client: reqwest::Client,
-    upstream: String,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    calls: Vec<Call>,
-    rules: Vec<Rule>,
-}
-
-async fn accept(listener: TcpListener, line: Arc<Line>) {
-    // Aborting this task drops the set, and with it every connection.
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                if let Ok((stream, _)) = accepted {
-                    connections.spawn(serve(stream, Arc::clone(&line)));
-                }
-            }
-            Some(_) = connections.join_next() => {}
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, line: Arc<Line>) {
-    let service = service_fn(|request| {
-        let line = Arc::clone(&line);
-        // In its own task: like DynamoDB, the wire finishes a call although the client has hung up.
-        async move { tokio::spawn(async move { line.pass(request).await }).await? }
-    });
-    // A service that fails makes hyper close the connection without another byte, which is what a cut is.
-    _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-}
-
-impl Line {
-    /// Takes one call; an error cuts the connection.
-    async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
-        let (head, body) = request.into_parts();
-        let body = body.collect().await?.to_bytes();
-        let action = action_of(&head.headers);
-        let request: Value = serde_json::from_slice(&body).context("a call is not JSON")?;
-
-        let fault = fault::next(&mut self.state().rules, &action, &request);
-        let mut call = Call { action, request, response: Value::Null, status: None, consumed: Vec::new(), fault };
-        let outcome = self.answer(&head.headers, &mut call).await;
-        let cut = matches!(call.fault, Some(Fault::CutBefore | Fault::CutAfter));
-        self.state().calls.push(call);
-        outcome.and_then(|response| if cut { Err(anyhow!("the connection is cut")) } else { Ok(response) })
-    }
-
-    async fn answer(&self, headers: &HeaderMap, call: &mut Call) -> Result<Response<Full<Bytes>>> {
-        let mut asked = call.request.clone();
-        let mut unprocessed = None;
-        match &call.fault {
-            Some(Fault::CutBefore) => bail!("the connection is cut"),
-            Some(Fault::Delay(delay)) => tokio::time::sleep(*delay).await,
-            Some(Fault::Unprocessed(count)) => unprocessed = Some(fault::hold_back(&mut asked, *count)),
-            Some(fault) => {
-                if let Some((status, body)) = fault.refusal(&call.request) {
-                    (call.status, call.response) = (Some(status), body);
-                    return Ok(Response::builder().status(status).body(Full::from(call.response.to_string()))?);
-                }
-            }
-            None => {}
-        }
-
-        let wants_figures = capacity::ask(&call.action, &mut asked);
-        let answer = self.forward(headers, &asked).await?;
-        let (head, mut body) = answer.into_parts();
-        call.consumed = capacity::read(&call.action, &body);
-        if let Some(fields) = body.as_object_mut() {
-            if !wants_figures {
-                fields.remove("ConsumedCapacity");
-            }
-            if let Some(keys) = unprocessed {
-                fields.insert("UnprocessedKeys".to_owned(), keys);
-            }
-        }
-
-        let bytes = Full::from(body.to_string());
-        (call.status, call.response) = (Some(head.status.as_u16()), body);
-        Ok(Response::from_parts(head, bytes))
-    }
-
-    async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {
-        let mut headers = headers.clone();
-        for stale in [CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
-            headers.remove(stale);
-        }
-        let sending = self.client.post(&self.upstream).headers(headers).body(body.to_string()).send();
-        let response = sending.await.with_context(|| format!("no DynamoDB answers at {}", self.upstream))?;
-
-        let mut answer = Response::builder().status(response.status());
-        for (name, value) in response.headers() {
-            // The body is written anew, so its length and checksum are, too.
-            if ![CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) && name != "x-amz-crc32" {
-                answer = answer.header(name, value);
-            }
-        }
-        Ok(answer.body(response.json().await?)?)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // A test that panicked while it held the lock has failed already.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// `DynamoDB_20120810.Query` is `Query`.
-fn action_of(headers: &HeaderMap) -> String {
-    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
-    target.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -88,6 +88,17 @@ impl Description {
         self.response("201", "Made, or made before by the same request", schema)
     }
 
+    /// What it answers when it will make something later.
+    #[must_use]
+    pub fn queues<T: ToSchema>(mut self) -> Self {
+        let schema = self.reference::<T>();
+        self.response(
+            "202",
+            "Accepted, to be made later: look where Location says, after the time in Retry-After",
+            schema,
+        )
+    }
+
     /// What it answers.
     #[must_use]
     pub fn answers<T: ToSchema>(mut self) -> Self {

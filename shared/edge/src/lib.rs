@@ -11,8 +11,10 @@
 mod caller;
 mod describe;
 mod if_match;
+mod prefer;
 mod problem;
 mod query;
+mod rejection;
 mod reply;
 mod request;
 mod route;
@@ -23,7 +25,7 @@ mod view;
 pub use caller::{Caller, Scope};
 pub use describe::{Description, open_api};
 pub use if_match::IfMatch;
-pub use lambda_runtime::Error;
+pub use lambda::Error;
 pub use problem::{Kind, Problem};
 pub use query::Unfiltered;
 pub use reply::{Answer, Reply};
@@ -31,6 +33,6 @@ pub use request::Request;
 pub use route::{Method, Route};
 pub use serve::{invoke, serve};
 pub use view::{
-    CartView, CustomerStatsView, CustomerView, FlagView, GiftCardView, OrderView, OverviewView, ProductCountsView,
-    ProductStatsView, ProductView,
+    CartView, CustomerStatsView, CustomerView, FlagView, GiftCardView, OrderStateView, OrderView, OverviewView,
+    ProductCountsView, ProductStatsView, ProductView, QueuedOrderView,
 };

@@ -136,9 +136,9 @@ impl Problem {
         Self::new(Kind::InvalidTransition, format!("The order is {status}.")).with("orderStatus", status)
     }
 
-    /// The function's time is over.
-    pub(crate) fn out_of_time() -> Self {
-        Self::because(Kind::Throttled, OUTCOME_UNKNOWN, "the handler did not finish in time")
+    /// It may have happened or not, for this reason: asking again finds out.
+    pub fn outcome_unknown(cause: impl Into<Cause>) -> Self {
+        Self::because(Kind::Throttled, OUTCOME_UNKNOWN, cause)
     }
 
     /// Adds a member that a program can read.
@@ -187,10 +187,10 @@ impl From<table::Error> for Problem {
     fn from(error: table::Error) -> Self {
         match error {
             table::Error::Cursor(invalid) => invalid.into(),
-            table::Error::Throttled(_) => {
+            table::Error::Throttled { .. } => {
                 Self::because(Kind::Throttled, "Send the same request again after the time in Retry-After.", error)
             }
-            table::Error::Unanswered(_) => Self::because(Kind::Throttled, OUTCOME_UNKNOWN, error),
+            table::Error::Unanswered(_) => Self::outcome_unknown(error),
             table::Error::Refused(_) | table::Error::Item(_) => {
                 Self::because(Kind::Internal, "The request failed and was logged.", error)
             }

@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use crate::{Kind, Problem};
 
+/// The `Retry-After` of whatever is better asked again later.
+const SECONDS_TO_WAIT: &str = "2";
+
 /// What a handler gives.
 pub type Answer = Result<Reply, Problem>;
 
@@ -31,6 +34,14 @@ impl Reply {
         Ok(reply)
     }
 
+    /// 202 with this body: it will be done, where to look for it, and when.
+    pub fn accepted(location: impl Into<String>, body: &impl Serialize) -> Answer {
+        let mut reply = Self::of(StatusCode::ACCEPTED, body)?;
+        reply.headers.push((LOCATION, location.into()));
+        reply.headers.push((RETRY_AFTER, SECONDS_TO_WAIT.to_owned()));
+        Ok(reply)
+    }
+
     /// 204: done, and there is nothing to say.
     pub fn no_content() -> Self {
         Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: None }
@@ -49,6 +60,13 @@ impl Reply {
         if replayed {
             self.headers.push((HeaderName::from_static("idempotent-replayed"), "true".to_owned()));
         }
+        self
+    }
+
+    /// Says which preference of the request it follows (RFC 7240, 3).
+    #[must_use]
+    pub fn applied(mut self, preference: &str) -> Self {
+        self.headers.push((HeaderName::from_static("preference-applied"), preference.to_owned()));
         self
     }
 
@@ -80,7 +98,9 @@ pub(crate) fn response(answer: &Answer) -> Response<Body> {
             let document = serde_json::to_string(&problem.document()).unwrap_or_default();
             let mut response = json(kind.status(), "application/problem+json", document);
             match kind {
-                Kind::Throttled => response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("2")),
+                Kind::Throttled => {
+                    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(SECONDS_TO_WAIT))
+                }
                 Kind::Unauthorized => {
                     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
                 }

@@ -1,24 +1,19 @@
 //! Requests: every method turns text into a typed value, or refuses it.
 
 use std::str::FromStr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use key_schema::value::{CustomerId, Invalid};
 use lambda_http::RequestExt as _;
 use serde::de::DeserializeOwned;
 use table::{Budget, PageRequest};
 
+use crate::prefer;
 use crate::query::{PAGING, Paging};
 use crate::{Caller, IfMatch, Kind, Problem, Route};
 
 /// The most a request's body may hold. The largest honest one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
-
-/// Kept back of the function's own time limit, to answer in.
-const ANSWERING: Duration = Duration::from_secs(1);
-
-/// The time limit where nobody says one.
-const UNTOLD: Duration = Duration::from_secs(10);
 
 /// A request that has passed its route's authorisation.
 #[derive(Debug)]
@@ -102,6 +97,14 @@ impl Request {
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
     }
 
+    /// Whether the request's `Prefer` header names this preference (RFC 7240, 2).
+    ///
+    /// # Errors
+    /// A value that is no text.
+    pub fn prefers(&self, preference: &str) -> Result<bool, Problem> {
+        Ok(self.header("Prefer")?.is_some_and(|value| prefer::names(value, preference)))
+    }
+
     /// Which version the change is meant for.
     ///
     /// # Errors
@@ -118,10 +121,7 @@ impl Request {
 
     /// What is left of the function's time, less what answering needs.
     pub(crate) fn time_left(&self) -> Duration {
-        let deadline = self.inner.lambda_context_ref().map(|context| context.deadline).filter(|deadline| *deadline > 0);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let left = deadline.map(|deadline| Duration::from_millis(deadline).saturating_sub(now));
-        left.unwrap_or(UNTOLD).saturating_sub(ANSWERING)
+        lambda::time_left(self.inner.lambda_context_ref())
     }
 }
 

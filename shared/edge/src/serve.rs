@@ -1,14 +1,13 @@
 //! From a handler to a Lambda.
 
 use std::future::Future;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
+use lambda::{Environment, Error, FromEnvironment};
 use lambda_http::http::Response;
 use lambda_http::request::LambdaRequest;
 use lambda_http::{Adapter, Body, LambdaEvent, Service as _, service_fn};
-use lambda_runtime::{Context, Error};
 use serde_json::Value;
-use table::{Environment, FromEnvironment};
 
 use crate::{Answer, Problem, Request, Route, reply, telemetry};
 
@@ -22,11 +21,8 @@ where
     F: Fn(D, Request) -> Fut + Send + Sync,
     Fut: Future<Output = Answer> + Send,
 {
-    telemetry::start();
-    // One event at a time needs one thread; more would only wake each other.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let deps = D::from_environment(&Environment::of_process()?)?;
+    lambda::run(async {
+        let deps = D::from_environment(&Environment::of_process())?;
         lambda_http::run(service_fn(|request| answer(route, &deps, &handle, request))).await
     })
 }
@@ -47,11 +43,7 @@ where
     F: Fn(D, Request) -> Fut + Send + Sync,
     Fut: Future<Output = Answer> + Send,
 {
-    let mut context = Context::default();
-    context.request_id = event["requestContext"]["requestId"].as_str().unwrap_or_default().to_owned();
-    let deadline = SystemTime::now().duration_since(UNIX_EPOCH)? + timeout;
-    context.deadline = u64::try_from(deadline.as_millis())?;
-
+    let context = lambda::context(event["requestContext"]["requestId"].as_str().unwrap_or_default(), timeout)?;
     let event: LambdaRequest = serde_json::from_value(event)?;
     let mut service = Adapter::from(service_fn(|request| answer(route, deps, handle, request)));
     let response = service.call(LambdaEvent::new(event, context)).await?;
@@ -75,7 +67,7 @@ where
         Ok(request) => {
             let time_left = request.time_left();
             let in_time = tokio::time::timeout(time_left, handle(deps.clone(), request)).await;
-            in_time.unwrap_or_else(|_| Err(Problem::out_of_time()))
+            in_time.unwrap_or_else(|_| Err(Problem::outcome_unknown("the handler did not finish in time")))
         }
         Err(problem) => Err(problem),
     };

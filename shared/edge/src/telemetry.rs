@@ -6,22 +6,8 @@ use std::time::Duration;
 use lambda_http::http::Response;
 use lambda_http::{Body, RequestExt as _};
 use tracing::{error, info};
-use tracing_subscriber::filter::LevelFilter;
 
 use crate::{Problem, Route};
-
-/// Sends the log to standard output as JSON, from where Lambda takes it. The level is Lambda's own setting.
-pub(crate) fn start() {
-    // A filter by module would bring a regular-expression engine into every binary.
-    let level = std::env::var("AWS_LAMBDA_LOG_LEVEL").ok().and_then(|level| level.parse().ok());
-    tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_current_span(false)
-        .with_span_list(false)
-        .with_max_level(level.unwrap_or(LevelFilter::INFO))
-        .init();
-}
 
 pub(crate) fn request_id(request: &lambda_http::Request) -> String {
     request.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default()
@@ -32,15 +18,9 @@ pub(crate) fn report(route: &Route, id: &str, response: &Response<Body>, problem
     let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let kind = problem.map(|problem| problem.kind().slug());
     if let Some(cause) = problem.and_then(Problem::cause) {
-        let cause = chain(cause.as_ref());
+        let cause = lambda::chain(cause.as_ref());
         error!(request_id = id, method, path, status, problem = kind, millis, cause, "failed");
     } else {
         info!(request_id = id, method, path, status, problem = kind, millis, "answered");
     }
-}
-
-/// An error and what caused it, and so on, in one line.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
+use key_schema::layout::Index;
 use key_schema::value::{DiscountCode, GiftCardCode, Money, ProductId, Quantity, RequestHash};
 use serde::{Deserialize, Serialize};
+use table::WriteUnits;
 use utoipa::ToSchema;
 
 /// The most lines of an order. With four gift cards it makes 91 of the 100 actions that one transaction may hold.
@@ -61,6 +63,18 @@ impl Basket {
     /// What is asked for.
     pub fn request(&self) -> &OrderRequest {
         &self.request
+    }
+
+    /// What placing it is expected to consume, if no item is over a kilobyte: two units for each write of its transaction, and one for each
+    /// entry of header, lines and invoice in both indexes.
+    pub fn write_units(&self) -> WriteUnits {
+        let OrderRequest { lines, discount_code, gift_cards, .. } = &self.request;
+        let writes = 2 + 2 * lines.len() + usize::from(discount_code.is_some()) + 2 * gift_cards.len();
+        // A basket has at most 40 lines and 4 gift cards.
+        let units = |count: usize| f64::from(u8::try_from(count).unwrap_or(u8::MAX));
+        let entries = units(2 + lines.len());
+        let indexes = [Index::Gsi1, Index::Gsi2].into_iter().filter_map(Index::name);
+        WriteUnits { table: 2.0 * units(writes), indexes: indexes.map(|name| (name.to_owned(), entries)).collect() }
     }
 
     /// Tells this basket from every other.

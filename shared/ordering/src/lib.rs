@@ -3,6 +3,7 @@
 //! - [`Basket`]: what a customer asks for, checked against the limits of one transaction.
 //! - [`Quote`]: what it costs and who pays what. Pure arithmetic.
 //! - [`Orders::place`]: reads, quotes and commits, as often as it takes within its budget.
+//! - [`Intake`]: accepts an order that is to be placed later, and puts it into the queue.
 //! - [`Lifecycle`]: paid, shipped, delivered, cancelled.
 //!
 //! **Invariant: an order is placed whole or not at all, and once.** Everything it writes is one transaction, whose first
@@ -11,16 +12,18 @@
 #![warn(missing_docs)]
 
 mod basket;
+mod intake;
 mod lifecycle;
+mod message;
 mod place;
 mod quote;
-mod rejection;
 #[cfg(test)]
 mod tests;
 mod transaction;
 
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
+pub use intake::{Acceptance, Intake, NotAccepted};
 pub use lifecycle::{Change, Lifecycle};
+pub use message::{Unreadable, Waiting};
 pub use place::{Orders, PlaceOrder, Placement};
 pub use quote::{Found, Quote};
-pub use rejection::Rejection;

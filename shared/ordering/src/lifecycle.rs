@@ -9,7 +9,8 @@ use key_schema::entity::{
     WholeOrder,
 };
 use key_schema::value::{OrderId, Timestamp};
-use table::{Budget, Cause, Condition, Environment, Error, FromEnvironment, Misconfigured, Reader, Write, Writer};
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use table::{Budget, Cause, Condition, Error, Reader, Write, Writer};
 
 /// Changes orders.
 #[derive(Clone, Debug)]
@@ -130,7 +131,7 @@ impl Lifecycle {
             };
             let last = match self.write(&whole, &next, budget).await {
                 Ok(true) => return Ok(Change::Done(next)),
-                Ok(false) => Error::Throttled("others were changing the order for too long".into()),
+                Ok(false) => Error::contention("others were changing the order for too long"),
                 Err(error @ Error::Unanswered(_)) => {
                     written = Some(next);
                     error

@@ -1,13 +1,16 @@
 //! Read, quote, commit, and again while others are in the way.
 
-use key_schema::entity::{Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, Stock, WholeOrder};
+use key_schema::entity::{
+    Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, QueuedOrder, Rejection, Stock, WholeOrder,
+};
 use key_schema::layout::Consistency;
 use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
-use table::{Budget, Environment, Error, FromEnvironment, Misconfigured, Reader, StatusShards, Writer};
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use table::{Budget, Condition, Error, Meter, Reader, StatusShards, Write, Writer};
 
 use crate::quote::{Found, FoundItem, Quote};
 use crate::transaction::{OrderTransaction, Verdict};
-use crate::{Basket, Rejection};
+use crate::{Basket, Waiting};
 
 /// Places orders.
 #[derive(Clone, Debug)]
@@ -18,7 +21,7 @@ pub struct Orders {
 }
 
 /// An order to be placed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceOrder {
     /// Who orders.
     pub customer: CustomerId,
@@ -43,20 +46,27 @@ impl FromEnvironment for Orders {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         Ok(Self {
             reader: Reader::from_environment(environment)?,
-            writer: Writer::from_environment(environment)?,
+            // An order for which there is no capacity has a queue to wait in.
+            writer: Writer::from_environment(environment)?.hurried(),
             shards: StatusShards::from_environment(environment)?,
         })
     }
 }
 
 impl Orders {
+    /// The same, and adds what it consumes to the meter.
+    #[must_use]
+    pub fn metered(self, meter: &Meter) -> Self {
+        Self { writer: self.writer.metered(meter), ..self }
+    }
+
     /// Places the order, unless it is there already.
     ///
     /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it again. A
     /// conflict with another write is tried again, and a price that moved between the two is read again, within the budget.
     ///
     /// # Errors
-    /// [`Error::Throttled`] when the budget ends first. [`Error::Unanswered`] when it is not known whether the order
+    /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it is not known whether the order
     /// was placed: the same request asked again finds out.
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
         let id = OrderId::of(&ask.customer, &ask.key);
@@ -66,7 +76,7 @@ impl Orders {
         for attempt in 1.. {
             let found = self.find(ask, &id, consistency, budget).await?;
             if found.order.is_some() {
-                return self.placed_before(ask, &id, budget).await;
+                return self.placed_certainly(ask, budget).await;
             }
             let now = Timestamp::now();
             let quote = match Quote::of(&ask.basket, &found, now) {
@@ -83,7 +93,7 @@ impl Orders {
             match self.writer.commit(writes, budget).await {
                 Ok(Ok(())) => return Ok(Placement::Placed(order)),
                 Ok(Err(causes)) => match guards.verdict(&ask.basket, causes, consistency)? {
-                    Verdict::AlreadyPlaced => return self.placed_before(ask, &id, budget).await,
+                    Verdict::AlreadyPlaced => return self.placed_certainly(ask, budget).await,
                     Verdict::Rejected(rejection) => return self.reject(ask, &id, rejection, unanswered, budget).await,
                     Verdict::TryAgain => {}
                 },
@@ -95,7 +105,7 @@ impl Orders {
                 break;
             }
         }
-        Err(unanswered.unwrap_or_else(|| Error::Throttled("prices moved for too long".into())))
+        Err(unanswered.unwrap_or_else(|| Error::contention("prices moved for too long")))
     }
 
     /// Everything the order depends on, in one request: at most 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 it may hold.
@@ -128,20 +138,50 @@ impl Orders {
         budget: Budget,
     ) -> Result<Placement, Error> {
         match (self.reader.settled::<Order>(Order::key_of(id), budget).await?, unanswered) {
-            (Some(_), _) => self.placed_before(ask, id, budget).await,
+            (Some(_), _) => self.placed_certainly(ask, budget).await,
             // An earlier attempt may still be on its way to the table.
             (None, Some(error)) => Err(error),
             (None, None) => Ok(Placement::Rejected(rejection)),
         }
     }
 
-    /// The order as it was placed, or the refusal of another request under its key.
-    async fn placed_before(&self, ask: &PlaceOrder, id: &OrderId, budget: Budget) -> Result<Placement, Error> {
-        match self.reader.order(id, budget).await? {
-            Some(whole) if whole.order.request_hash == *ask.basket.hash() => Ok(Placement::Replayed(whole.as_placed())),
-            Some(_) => Ok(Placement::Rejected(Rejection::KeyReused)),
-            None => Err(Error::Refused(format!("order {id} was there and is gone").into())),
-        }
+    async fn placed_certainly(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
+        let placed = self.placed_before(ask, budget).await?;
+        placed.ok_or_else(|| Error::Refused("an order was there and is gone".into()))
+    }
+
+    /// What a request is answered whose order was placed before, if it was. One request, which writes nothing.
+    ///
+    /// # Errors
+    /// Those of any read.
+    pub async fn placed_before(&self, ask: &PlaceOrder, budget: Budget) -> Result<Option<Placement>, Error> {
+        let id = OrderId::of(&ask.customer, &ask.key);
+        let placed = self.reader.order(&id, budget).await?;
+        Ok(placed.map(|whole| {
+            if whole.order.request_hash == *ask.basket.hash() {
+                Placement::Replayed(whole.as_placed())
+            } else {
+                Placement::Rejected(Rejection::KeyReused)
+            }
+        }))
+    }
+
+    /// Writes down why an order that waited was not placed. The first reason stays; what another request waits for under the same
+    /// key is left alone.
+    ///
+    /// # Errors
+    /// Those of any write. It may have been written: doing it again changes nothing.
+    pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<(), Error> {
+        let Waiting { order, queued_at } = waiting;
+        let (id, hash) = (OrderId::of(&order.customer, &order.key), order.basket.hash().clone());
+        let is_waiting =
+            Condition::new("attribute_not_exists(#PK) OR (#requestHash = :hash AND attribute_not_exists(#refusal))");
+        let is_waiting = is_waiting.value(":hash", &hash)?;
+        let queued = QueuedOrder::new(id, order.customer.clone(), hash, *queued_at);
+        let refused = queued.refused(Timestamp::now(), rejection);
+        // If it was refused before, or another request waits: there is nothing left to do.
+        _ = self.writer.write(Write::put_if(&refused, is_waiting)?, budget).await?;
+        Ok(())
     }
 
     fn order(&self, ask: &PlaceOrder, id: &OrderId, quote: Quote, now: Timestamp) -> WholeOrder {

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use key_schema::entity::{Customer, Discount, GiftCard, Order, OrderLine, Payment, PaymentStatus, Product, Stock};
+use key_schema::entity::{
+    Customer, Discount, GiftCard, Order, OrderLine, Payment, PaymentStatus, Product, Rejection, Stock,
+};
 use key_schema::value::{GiftCardCode, Money, ProductId, Timestamp};
 use serde::Deserialize;
 
-use crate::{Basket, OrderRequest, Rejection};
+use crate::{Basket, OrderRequest};
 
 /// What was found of all that an order touches.
 #[derive(Clone, Debug, Default)]
@@ -132,10 +134,10 @@ fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timesta
         return Ok(Money::zero(subtotal.currency()));
     };
     match &found.discount {
-        Some(discount) if !discount.is_in_window(now) => Err(Rejection::DiscountInvalid(code.clone())),
-        Some(discount) if !discount.has_uses_left() => Err(Rejection::DiscountExhausted(code.clone())),
+        Some(discount) if !discount.is_in_window(now) => Err(Rejection::DiscountInvalid { code: code.clone() }),
+        Some(discount) if !discount.has_uses_left() => Err(Rejection::DiscountExhausted { code: code.clone() }),
         Some(discount) => Ok(subtotal.percent(discount.percent)),
-        None => Err(Rejection::DiscountInvalid(code.clone())),
+        None => Err(Rejection::DiscountInvalid { code: code.clone() }),
     }
 }
 
@@ -144,11 +146,11 @@ fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<P
     let mut payments = Vec::new();
     let mut open = total;
     for code in &request.gift_cards {
-        let card = found.gift_cards.get(code).ok_or_else(|| Rejection::GiftCardInvalid(code.clone()))?;
+        let card = found.gift_cards.get(code).ok_or_else(|| Rejection::GiftCardInvalid { code: code.clone() })?;
         if card.balance.is_zero() {
-            return Err(Rejection::GiftCardBalance(code.clone()));
+            return Err(Rejection::GiftCardBalance { code: code.clone() });
         }
-        let amount = card.balance.checked_min(open).ok_or_else(|| Rejection::GiftCardInvalid(code.clone()))?;
+        let amount = card.balance.checked_min(open).ok_or_else(|| Rejection::GiftCardInvalid { code: code.clone() })?;
         // `amount` is at most `open`, in the same currency.
         open = open.checked_sub(amount).ok_or(Rejection::TooExpensive)?;
         if !amount.is_zero() {

@@ -1,11 +1,13 @@
 //! The transaction that places an order, and what its cancellation says.
 
-use key_schema::entity::{Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, Stock, WholeOrder};
+use key_schema::entity::{
+    Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, Rejection, Stock, WholeOrder,
+};
 use key_schema::layout::Consistency;
 use key_schema::value::GiftCardCode;
 use table::{Cause, Condition, Error, Write, read_item};
 
-use crate::{Basket, Rejection};
+use crate::Basket;
 
 /// What each action of the transaction guards, in the order of the actions.
 #[derive(Clone, Debug)]
@@ -134,14 +136,14 @@ impl Guards {
                     let discount: Option<Discount> = item.map(read_item).transpose()?;
                     let Some(discount) = discount else { continue };
                     if discount.has_uses_left() {
-                        Rejection::DiscountInvalid(discount.code)
+                        Rejection::DiscountInvalid { code: discount.code }
                     } else {
-                        Rejection::DiscountExhausted(discount.code)
+                        Rejection::DiscountExhausted { code: discount.code }
                     }
                 }
                 // The quote may have taken more than a fresh read would have shown.
                 Guard::GiftCard(_) if read == Consistency::Eventual => continue,
-                Guard::GiftCard(code) => Rejection::GiftCardBalance(code.clone()),
+                Guard::GiftCard(code) => Rejection::GiftCardBalance { code: code.clone() },
             };
             if matches!(verdict, Verdict::TryAgain) {
                 verdict = Verdict::Rejected(rejection);

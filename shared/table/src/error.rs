@@ -4,14 +4,21 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use key_schema::value::Invalid;
 
+use crate::Throttle;
+
 /// A request to the table that was not answered as hoped.
 ///
 /// Outcomes that a caller expects, such as a failed condition, are values of the calls and not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// DynamoDB is short of capacity, also after the client's own retries: come back later.
-    #[error("DynamoDB throttled the request")]
-    Throttled(#[source] Source),
+    /// Not now, also after the client's own retries: come back later.
+    #[error("DynamoDB throttled the request ({by:?})")]
+    Throttled {
+        /// Why.
+        by: Throttle,
+        /// What it said.
+        source: Source,
+    },
     /// Nobody answered, or not in time. A write may have happened: ask again, or read.
     #[error("DynamoDB did not answer")]
     Unanswered(#[source] Source),
@@ -26,15 +33,21 @@ pub enum Error {
     Cursor(#[from] Invalid),
 }
 
-type Source = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
 
 impl<E> From<SdkError<E, HttpResponse>> for Error
 where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
     fn from(error: SdkError<E, HttpResponse>) -> Self {
+        let by = match &error {
+            SdkError::ServiceError(service) => Throttle::of(service.err().code(), service.raw()),
+            _ => None,
+        };
+        if let Some(by) = by {
+            return Self::Throttled { by, source: error.into() };
+        }
         match &error {
-            SdkError::ServiceError(service) if is_throttling(service.err().code()) => Self::Throttled(error.into()),
             SdkError::ServiceError(service) if service.raw().status().as_u16() < 500 => Self::Refused(error.into()),
             SdkError::ConstructionFailure(_) => Self::Refused(error.into()),
             _ => Self::Unanswered(error.into()),
@@ -42,16 +55,9 @@ where
     }
 }
 
-/// The codes by which DynamoDB throttles, of requests and of cancelled transactions.
-pub(crate) fn is_throttling(code: Option<&str>) -> bool {
-    matches!(
-        code,
-        Some(
-            "ProvisionedThroughputExceededException"
-                | "RequestLimitExceeded"
-                | "ThrottlingException"
-                | "ProvisionedThroughputExceeded"
-                | "ThrottlingError"
-        )
-    )
+impl Error {
+    /// The time for trying again ended while others were in the way.
+    pub fn contention(source: impl Into<Source>) -> Self {
+        Self::Throttled { by: Throttle::Contention, source: source.into() }
+    }
 }

@@ -1,6 +1,5 @@
 //! The table: its client, and the few ways in which the functions read and write it.
 //!
-//! - [`Environment`]: a function's environment variables, and from them the DynamoDB client.
 //! - [`Reader`]: answers access patterns. [`Writer`]: conditional writes and transactions. A function holds the one it needs,
 //!   and its role in `template.yaml` grants no more.
 //!
@@ -8,26 +7,28 @@
 
 #![warn(missing_docs)]
 
-mod client;
-mod environment;
 mod error;
 mod item;
+mod meter;
 mod read;
 mod retry;
-mod variables;
+mod shards;
+mod throttle;
 mod write;
 mod writer;
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::{Client, Config};
+use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
-pub use environment::{Environment, FromEnvironment, StatusShards, ViewShards};
 pub use error::Error;
 pub use item::{Item, read as read_item};
+pub use meter::{Meter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
 pub use retry::Budget;
-pub use variables::Misconfigured;
+pub use shards::{StatusShards, ViewShards};
+pub use throttle::Throttle;
 pub use write::{Condition, Write};
 pub use writer::{Cause, Put, Writer};
 
@@ -40,6 +41,7 @@ pub(crate) struct Table {
 
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { client: environment.dynamodb().clone(), name: environment.required("TABLE_NAME")?.into() })
+        let client = Client::from_conf(Config::new(&environment.aws(Service::DynamoDb)?));
+        Ok(Self { client, name: environment.required("TABLE_NAME")?.into() })
     }
 }

@@ -7,13 +7,16 @@ use aws_sdk_dynamodb::types::{AttributeValue, Get, KeysAndAttributes, TransactGe
 use futures_util::future::join_all;
 use key_schema::cursor;
 use key_schema::entity::{Product, Stock, WholeOrder};
-use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, OrderById, ProductById, SortRange, Torn};
+use key_schema::layout::{
+    AccessPattern, Bound, Consistency, Direction, Key, OrderById, OrderState, ProductById, SortRange, Torn,
+};
 use key_schema::value::{OrderId, ProductId};
+use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::item::{self, Item};
-use crate::{Budget, Environment, Error, FromEnvironment, Misconfigured, Table};
+use crate::{Budget, Error, Table, Throttle};
 
 /// May read the table: Query, BatchGetItem and TransactGetItems.
 #[derive(Clone, Debug)]
@@ -150,7 +153,7 @@ impl Reader {
                 _ => break,
             }
             if !budget.wait(attempt).await {
-                return Err(Error::Throttled("keys were left unprocessed".into()));
+                return Err(Error::Throttled { by: Throttle::Capacity, source: "keys were left unprocessed".into() });
             }
         }
         Ok(found)
@@ -158,12 +161,20 @@ impl Reader {
 
     /// An order with all that belongs to it; one that is just being written is read again, within the budget.
     pub async fn order(&self, id: &OrderId, budget: Budget) -> Result<Option<WholeOrder>, Error> {
+        Ok(match self.order_state(id, budget).await? {
+            Some(OrderState::Placed(order)) => Some(order),
+            Some(OrderState::Queued(_)) | None => None,
+        })
+    }
+
+    /// What there is of an order, also while it waits in the queue.
+    pub async fn order_state(&self, id: &OrderId, budget: Budget) -> Result<Option<OrderState>, Error> {
         let mut attempt = 1;
         loop {
             match OrderById::assemble(self.collection(&OrderById { id }).await?) {
                 Ok(order) => return Ok(order),
                 Err(Torn) if !budget.wait(attempt).await => {
-                    return Err(Error::Throttled("an order was being written for too long".into()));
+                    return Err(Error::contention("an order was being written for too long"));
                 }
                 Err(Torn) => attempt += 1,
             }
@@ -194,7 +205,7 @@ impl Reader {
                 return Err(error.into());
             }
             if !budget.wait(attempt).await {
-                return Err(Error::Throttled(error.into()));
+                return Err(Error::contention(error));
             }
             attempt += 1;
         }

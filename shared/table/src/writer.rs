@@ -1,26 +1,33 @@
 //! Writing: one item, or many in one transaction.
 
-use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
-use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::operation::delete_item::{DeleteItemError, DeleteItemOutput};
+use aws_sdk_dynamodb::operation::put_item::{PutItemError, PutItemOutput};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
+use aws_sdk_dynamodb::types::{ConsumedCapacity, ReturnConsumedCapacity};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use key_schema::layout::Stored;
+use lambda::{Environment, FromEnvironment, Misconfigured};
 
-use crate::error::is_throttling;
 use crate::item::{self, Item};
+use crate::throttle::NotForWantOfCapacity;
 use crate::write::{Act, Expressions};
-use crate::{Budget, Environment, Error, FromEnvironment, Misconfigured, Table, Write};
+use crate::{Budget, Error, Meter, Table, Throttle, Write};
 
 /// May write the table: PutItem, UpdateItem, DeleteItem and TransactWriteItems.
 #[derive(Clone, Debug)]
-pub struct Writer(Table);
+pub struct Writer {
+    table: Table,
+    /// Whether a transaction for which there is no capacity is left to the client's own retries.
+    waits_for_capacity: bool,
+    meter: Option<Meter>,
+}
 
 impl FromEnvironment for Writer {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Table::from_environment(environment).map(Self)
+        Ok(Self { table: Table::from_environment(environment)?, waits_for_capacity: true, meter: None })
     }
 }
 
@@ -43,6 +50,18 @@ pub enum Cause {
 }
 
 impl Writer {
+    /// The same, but a transaction for which there is no capacity comes back at once: for callers who have a queue.
+    #[must_use]
+    pub fn hurried(self) -> Self {
+        Self { waits_for_capacity: false, ..self }
+    }
+
+    /// The same, and adds what it consumes to the meter.
+    #[must_use]
+    pub fn metered(self, meter: &Meter) -> Self {
+        Self { meter: Some(meter.clone()), ..self }
+    }
+
     /// Writes an item unless one with its key is there. One request.
     ///
     /// A caller whose first attempt was cut off finds its own item: compare what exists with what was to be written.
@@ -59,7 +78,7 @@ impl Writer {
     pub async fn write(&self, write: Write, budget: Budget) -> Result<Result<(), Option<Item>>, Error> {
         let mut attempt = 1;
         loop {
-            match send(&self.0.client, &self.0.name, write.clone()).await {
+            match self.send(write.clone()).await {
                 Sent::Done => return Ok(Ok(())),
                 Sent::Condition(item) => return Ok(Err(item)),
                 Sent::Conflict(error) if !budget.wait(attempt).await => return Err(error),
@@ -78,13 +97,23 @@ impl Writer {
     /// # Errors
     /// [`Error::Throttled`] also when the budget ends in conflicts.
     pub async fn commit(&self, writes: Vec<Write>, budget: Budget) -> Result<Result<(), Vec<Cause>>, Error> {
-        let actions = writes.into_iter().map(|write| write.into_action(&self.0.name));
+        let actions = writes.into_iter().map(|write| write.into_action(&self.table.name));
         let actions: Vec<_> = actions.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
         let mut attempt = 1;
         loop {
             // Each call has a token of its own, so that the client's repetitions of one call count once.
-            let call = self.0.client.transact_write_items().set_transact_items(Some(actions.clone()));
-            let Err(error) = call.send().await else { return Ok(Ok(())) };
+            let call = self.table.client.transact_write_items().set_transact_items(Some(actions.clone()));
+            let mut call = call.set_return_consumed_capacity(self.report()).customize();
+            if !self.waits_for_capacity {
+                call = call.config_override(Config::builder().retry_classifier(NotForWantOfCapacity));
+            }
+            let error = match call.send().await {
+                Ok(done) => {
+                    self.measure(done.consumed_capacity());
+                    return Ok(Ok(()));
+                }
+                Err(error) => error,
+            };
             let codes: Vec<_> = match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or("None")).collect()
@@ -93,10 +122,19 @@ impl Writer {
                 Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
                     return Err(Error::Unanswered(error.into()));
                 }
-                _ => return Err(error.into()),
+                _ => match Error::from(error) {
+                    Error::Throttled { by: Throttle::HotKey, .. } if budget.wait(attempt).await => {
+                        attempt += 1;
+                        continue;
+                    }
+                    error => return Err(error),
+                },
             };
-            if codes.iter().any(|code| is_throttling(Some(code))) {
-                return Err(Error::Throttled(error.into()));
+            if let Some(by) = codes.iter().find_map(|code| Throttle::of_cancellation(code)) {
+                return Err(Error::Throttled { by, source: error.into() });
+            }
+            if let Some(meter) = &self.meter {
+                meter.add_cancelled(actions.len());
             }
             // Before the conditions: one that failed beside a conflict may have seen half of what is being written.
             if !codes.contains(&"TransactionConflict") {
@@ -105,9 +143,69 @@ impl Writer {
                 return if is_condition { Ok(Err(causes(error))) } else { Err(Error::Refused(error.into())) };
             }
             if !budget.wait(attempt).await {
-                return Err(Error::Throttled(error.into()));
+                return Err(Error::contention(error));
             }
             attempt += 1;
+        }
+    }
+
+    async fn send(&self, write: Write) -> Sent {
+        let Expressions { condition, names, values, on_failure } = write.expressions();
+        let (client, table, report) = (&self.table.client, &*self.table.name, self.report());
+        match write.act {
+            Act::Put(item) => {
+                let put = client.put_item().table_name(table).set_item(Some(item)).set_condition_expression(condition);
+                let put = put.set_expression_attribute_names(names).set_expression_attribute_values(values);
+                let put = put.set_return_values_on_condition_check_failure(on_failure);
+                self.sent(put.set_return_consumed_capacity(report).send().await)
+            }
+            Act::Update(key, expression) => {
+                let key = Some(item::key(key).into());
+                let update = client.update_item().table_name(table).set_key(key).update_expression(expression);
+                let update = update.set_condition_expression(condition);
+                let update = update.set_expression_attribute_names(names).set_expression_attribute_values(values);
+                let update = update.set_return_values_on_condition_check_failure(on_failure);
+                self.sent(update.set_return_consumed_capacity(report).send().await)
+            }
+            Act::Delete(key) => {
+                let delete = client.delete_item().table_name(table).set_key(Some(item::key(key).into()));
+                let delete = delete.set_condition_expression(condition);
+                let delete = delete.set_expression_attribute_names(names).set_expression_attribute_values(values);
+                let delete = delete.set_return_values_on_condition_check_failure(on_failure);
+                self.sent(delete.set_return_consumed_capacity(report).send().await)
+            }
+            Act::Check(_) => Sent::Failed(Error::Refused("a check alone is no write".into())),
+        }
+    }
+
+    fn sent<O, E>(&self, outcome: Result<O, SdkError<E, HttpResponse>>) -> Sent
+    where
+        O: Metered,
+        E: ConditionFailure + ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+    {
+        match outcome {
+            Ok(done) => {
+                self.measure(done.consumed().as_slice());
+                Sent::Done
+            }
+            Err(SdkError::ServiceError(error)) if error.err().code() == Some("ConditionalCheckFailedException") => {
+                Sent::Condition(error.into_err().into_item())
+            }
+            Err(error) if error.code() == Some("TransactionConflictException") => {
+                Sent::Conflict(Error::contention(error))
+            }
+            Err(error) => Sent::Failed(error.into()),
+        }
+    }
+
+    /// What DynamoDB is asked to report.
+    fn report(&self) -> Option<ReturnConsumedCapacity> {
+        self.meter.as_ref().map(|_| ReturnConsumedCapacity::Indexes)
+    }
+
+    fn measure(&self, consumed: &[ConsumedCapacity]) {
+        if let Some(meter) = &self.meter {
+            consumed.iter().for_each(|consumed| meter.add(consumed));
         }
     }
 }
@@ -131,47 +229,6 @@ enum Sent {
     Failed(Error),
 }
 
-async fn send(client: &Client, table: &str, write: Write) -> Sent {
-    let Expressions { condition, names, values, on_failure } = write.expressions();
-    match write.act {
-        Act::Put(item) => {
-            let put = client.put_item().table_name(table).set_item(Some(item)).set_condition_expression(condition);
-            let put = put.set_expression_attribute_names(names).set_expression_attribute_values(values);
-            sent(put.set_return_values_on_condition_check_failure(on_failure).send().await)
-        }
-        Act::Update(key, expression) => {
-            let key = Some(item::key(key).into());
-            let update = client.update_item().table_name(table).set_key(key).update_expression(expression);
-            let update = update.set_condition_expression(condition);
-            let update = update.set_expression_attribute_names(names).set_expression_attribute_values(values);
-            sent(update.set_return_values_on_condition_check_failure(on_failure).send().await)
-        }
-        Act::Delete(key) => {
-            let delete = client.delete_item().table_name(table).set_key(Some(item::key(key).into()));
-            let delete = delete.set_condition_expression(condition);
-            let delete = delete.set_expression_attribute_names(names).set_expression_attribute_values(values);
-            sent(delete.set_return_values_on_condition_check_failure(on_failure).send().await)
-        }
-        Act::Check(_) => Sent::Failed(Error::Refused("a check alone is no write".into())),
-    }
-}
-
-fn sent<O, E>(outcome: Result<O, SdkError<E, HttpResponse>>) -> Sent
-where
-    E: ConditionFailure + ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
-{
-    match outcome {
-        Ok(_) => Sent::Done,
-        Err(SdkError::ServiceError(error)) if error.err().code() == Some("ConditionalCheckFailedException") => {
-            Sent::Condition(error.into_err().into_item())
-        }
-        Err(error) if error.code() == Some("TransactionConflictException") => {
-            Sent::Conflict(Error::Throttled(error.into()))
-        }
-        Err(error) => Sent::Failed(error.into()),
-    }
-}
-
 /// An error that may hold the item whose condition failed. The SDK has one type for each operation.
 trait ConditionFailure {
     fn into_item(self) -> Option<Item>;
@@ -191,3 +248,20 @@ macro_rules! condition_failure {
 }
 
 condition_failure!(PutItemError UpdateItemError DeleteItemError);
+
+/// An answer that may hold what the write consumed. The SDK has one type for each operation.
+trait Metered {
+    fn consumed(self) -> Option<ConsumedCapacity>;
+}
+
+macro_rules! metered {
+    ($($output:ident)+) => {$(
+        impl Metered for $output {
+            fn consumed(self) -> Option<ConsumedCapacity> {
+                self.consumed_capacity
+            }
+        }
+    )+};
+}
+
+metered!(PutItemOutput UpdateItemOutput DeleteItemOutput);

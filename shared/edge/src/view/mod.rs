@@ -6,6 +6,7 @@ mod gift_card;
 mod order;
 mod overview;
 mod product;
+mod queued_order;
 
 pub use cart::CartView;
 pub use customer::{CustomerStatsView, CustomerView};
@@ -13,3 +14,4 @@ pub use gift_card::GiftCardView;
 pub use order::{FlagView, OrderView};
 pub use overview::OverviewView;
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
+pub use queued_order::{OrderStateView, QueuedOrderView};

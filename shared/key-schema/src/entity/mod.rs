@@ -7,6 +7,8 @@ mod gift_card;
 mod invoice;
 mod order;
 mod product;
+mod queued_order;
+mod rejection;
 
 pub use cart::{Cart, CartLine};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
@@ -15,6 +17,8 @@ pub use gift_card::{GiftCard, GiftCardEntry};
 pub use invoice::{Invoice, Payment, PaymentStatus};
 pub use order::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
 pub use product::{Product, ProductStats, Stock, ViewShard};
+pub use queued_order::{QueuedOrder, Refusal};
+pub use rejection::Rejection;
 
 /// A kind of item.
 pub trait Entity {
@@ -48,6 +52,7 @@ entities! {
     Order = "order"
     OrderItem = "orderItem"
     OrderFlag = "orderFlag"
+    QueuedOrder = "queuedOrder"
     Invoice = "invoice"
     Discount = "discount"
     GiftCard = "giftCard"

@@ -15,6 +15,7 @@ mod order_flag;
 mod order_item;
 mod pattern;
 mod product;
+mod queued_order;
 mod range;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,9 @@ pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
 pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
-pub use order::{InOrder, OrderById, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn};
+pub use order::{
+    InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
+};
 pub use order_flag::FlaggedOrders;
 pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored};
@@ -37,7 +40,7 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
-    OrderItem, Product, ProductStats, Stock, UsernameClaim, ViewShard,
+    OrderItem, Product, ProductStats, QueuedOrder, Stock, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -54,7 +57,7 @@ pub const EXPIRES_AT: &str = "expiresAt";
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product Stock ProductStats ViewShard
-    Order OrderItem Invoice OrderFlag
+    Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
 ];
 

@@ -8,7 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entity::{Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, WholeOrder};
+use crate::entity::{
+    Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, QueuedOrder, WholeOrder,
+};
 use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
 
 use super::{
@@ -61,6 +63,8 @@ pub enum InOrder {
     Invoice(Invoice),
     /// The flag.
     OrderFlag(OrderFlag),
+    /// That it was accepted, to be placed later.
+    QueuedOrder(QueuedOrder),
     /// Something a newer version has put there.
     #[serde(other)]
     Unknown,
@@ -72,6 +76,15 @@ pub struct OrderById<'a> {
     pub id: &'a OrderId,
 }
 
+/// What there is of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OrderState {
+    /// It is placed.
+    Placed(WholeOrder),
+    /// It was accepted, and is not placed yet or was refused.
+    Queued(QueuedOrder),
+}
+
 /// Some items of an order show a transaction that others do not show yet: read again.
 ///
 /// A Query is not isolated from transactions as a whole, only item by item.
@@ -80,26 +93,28 @@ pub struct OrderById<'a> {
 pub struct Torn;
 
 impl OrderById<'_> {
-    /// Puts the items of the collection together; `None` if there is no such order.
+    /// Puts the items of the collection together; `None` if there is no such order. One that is placed is no longer queued,
+    /// whatever else is left of its time in the queue.
     ///
     /// # Errors
     /// [`Torn`] while an order is being written and only part of it shows.
-    pub fn assemble(items: Vec<InOrder>) -> Result<Option<WholeOrder>, Torn> {
-        let (mut order, mut lines, mut invoice, mut flag) = (None, Vec::new(), None, None);
+    pub fn assemble(items: Vec<InOrder>) -> Result<Option<OrderState>, Torn> {
+        let (mut order, mut lines, mut invoice, mut flag, mut queued) = (None, Vec::new(), None, None, None);
         for item in items {
             match item {
                 InOrder::Order(header) => order = Some(header),
                 InOrder::OrderItem(item) => lines.push(item.line),
                 InOrder::Invoice(found) => invoice = Some(found),
                 InOrder::OrderFlag(found) => flag = Some(found),
+                InOrder::QueuedOrder(found) => queued = Some(found),
                 InOrder::Unknown => {}
             }
         }
         match (order, invoice) {
             (Some(order), Some(invoice)) if lines.len() == usize::from(order.line_count) => {
-                Ok(Some(WholeOrder { order, lines, invoice, flag }))
+                Ok(Some(OrderState::Placed(WholeOrder { order, lines, invoice, flag })))
             }
-            (None, None) if lines.is_empty() => Ok(None),
+            (None, None) if lines.is_empty() => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),
         }
     }
@@ -112,10 +127,10 @@ impl AccessPattern for OrderById<'_> {
         number: 3,
         question: "an order by its id, with all that belongs to it",
         place: PlaceText { sort: "", ..ORDER.text() },
-        entities: &[Order::TYPE, OrderItem::TYPE, Invoice::TYPE, OrderFlag::TYPE],
+        entities: &[Order::TYPE, OrderItem::TYPE, Invoice::TYPE, OrderFlag::TYPE, QueuedOrder::TYPE],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        bound: Bound::Collection(43),
+        bound: Bound::Collection(44),
     };
 
     fn partition(&self) -> String {

@@ -141,11 +141,12 @@ proptest! {
 }
 
 #[test]
-fn a_cart_and_nothing_else_is_deleted_by_dynamodb_when_its_time_has_come() {
+fn carts_and_queued_orders_and_nothing_else_are_deleted_by_dynamodb_when_their_time_has_come() {
     let time_to_live = |entity: &AnyEntity| entity.item().inner().get(EXPIRES_AT).cloned();
     let bearing: Vec<_> = sample().entities().iter().filter_map(|it| Some((it.kind(), time_to_live(it)?))).collect();
     let second = sample().moment().as_second().to_string();
-    assert_eq!(bearing, [("cart", AttributeValue::N(second))], "in seconds, as a number");
+    let number = AttributeValue::N(second);
+    assert_eq!(bearing, [("cart", number.clone()), ("queuedOrder", number)], "in seconds, as a number");
 }
 
 /// The attributes that the entity itself has.

@@ -118,7 +118,8 @@ impl InvoiceId {
 }
 
 /// The value of an `Idempotency-Key` header: 1 to 255 printable ASCII characters, chosen by the client.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
@@ -132,8 +133,16 @@ impl FromStr for IdempotencyKey {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::try_from(text.to_owned())
+    }
+}
+
+impl TryFrom<String> for IdempotencyKey {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
         if (1..=255).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
-            Ok(Self(text.to_owned()))
+            Ok(Self(text))
         } else {
             Err(Invalid::new("Idempotency-Key must be 1 to 255 printable ASCII characters"))
         }

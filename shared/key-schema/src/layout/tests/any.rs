@@ -7,7 +7,7 @@ use serde_dynamo::{AttributeValue, Item};
 use super::parts::any_parts;
 use crate::entity::{
     Cart, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, Product, ProductStats, Stock, UsernameClaim, ViewShard,
+    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Stock, UsernameClaim, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -61,7 +61,7 @@ macro_rules! any_entity {
 any_entity! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product Stock ProductStats ViewShard
-    Order OrderItem Invoice OrderFlag
+    Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
 }
 
@@ -82,7 +82,7 @@ read_from_collection! {
     InCustomer: Customer Cart CustomerStats, or Unknown;
     InProduct: Product Stock ProductStats, or Unknown;
     InViews: Product ProductStats ViewShard;
-    InOrder: Order OrderItem Invoice OrderFlag, or Unknown;
+    InOrder: Order OrderItem Invoice OrderFlag QueuedOrder, or Unknown;
     ProfileOrOrder: Customer Order, or Unknown;
     InGiftCard: GiftCard GiftCardEntry, or Unknown;
 }

@@ -10,8 +10,8 @@ use proptest::sample::select;
 use super::any::AnyEntity;
 use crate::entity::{
     Cancellation, Cart, CartLine, Customer, CustomerStats, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats, Stock,
-    UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats, QueuedOrder,
+    Refusal, Rejection, Stock, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId, Percent,
@@ -50,6 +50,7 @@ pub(super) struct Parts {
     pub(super) paid: PaymentStatus,
     pub(super) wanted: Vec<CartLine>,
     pub(super) until: Option<Timestamp>,
+    pub(super) rejection: Rejection,
 }
 
 impl Parts {
@@ -136,7 +137,15 @@ impl Parts {
                 amount: some,
                 payments: self.payments.clone(),
             }),
-            AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text, flagged_at: at }),
+            AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
+            AnyEntity::QueuedOrder(QueuedOrder {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                request_hash: RequestHash::of(text.as_bytes()),
+                queued_at: at,
+                refusal: self.until.map(|at| Refusal { at, rejection: self.rejection.clone() }),
+                expires_at: at.as_second(),
+            }),
             AnyEntity::Discount(Discount {
                 code: self.discount.clone(),
                 percent: self.percent,
@@ -268,13 +277,29 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
     let shards = (any_shard(), any_shard());
     let numbers = ("(?s).{0,12}", any::<u64>(), 1..=10_000_i64, 1..=100_i64, option::of(any_time()));
     let money = ([any_money(), any_money(), any_money()], vec(any_money(), 0..3), vec(any_payment(), 0..3));
-    let more = (any_payment_status(), vec(any_cart_line(), 0..3));
-    (ids, who, shards, numbers, money, more).prop_map(|(ids, who, (shard, shards), numbers, money, (paid, wanted))| {
+    let more = (any_payment_status(), vec(any_cart_line(), 0..3), any::<u8>());
+    (ids, who, shards, numbers, money, more).prop_map(|(ids, who, (shard, shards), numbers, money, more)| {
+        let (paid, wanted, why) = more;
         let (customer, product, order, category, discount, gift_card) = ids;
         let (email, username, at, status) = who;
         let (text, number, quantity, percent, until) = numbers;
         let (money, moneys, payments) = money;
+        let [total, ..] = money;
+        let rejection = match why % 11 {
+            0 => Rejection::UnknownCustomer,
+            1 => Rejection::UnknownProduct { line: why.into(), product: ProductId::clone(&product) },
+            2 => Rejection::MixedCurrencies { line: why.into() },
+            3 => Rejection::TooExpensive,
+            4 => Rejection::OutOfStock { line: why.into(), product: product.clone(), available: number },
+            5 => Rejection::PriceChanged { total },
+            6 => Rejection::DiscountInvalid { code: DiscountCode::clone(&discount) },
+            7 => Rejection::DiscountExhausted { code: discount.clone() },
+            8 => Rejection::GiftCardInvalid { code: GiftCardCode::clone(&gift_card) },
+            9 => Rejection::GiftCardBalance { code: gift_card.clone() },
+            _ => Rejection::KeyReused,
+        };
         Parts {
+            rejection,
             invoice: InvoiceId::of(&order),
             username: username.parse().expect("a username"),
             quantity: quantity.try_into().expect("a quantity"),

@@ -1,9 +1,12 @@
 //! Why an order cannot be placed.
 
-use key_schema::value::{DiscountCode, GiftCardCode, Money, ProductId};
+use serde::{Deserialize, Serialize};
+
+use crate::value::{DiscountCode, GiftCardCode, Money, ProductId};
 
 /// The state of the shop does not allow the order. Nothing was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Rejection {
     /// The customer has no profile.
     UnknownCustomer,
@@ -36,13 +39,25 @@ pub enum Rejection {
         total: Money,
     },
     /// The discount code does not exist, or not now.
-    DiscountInvalid(DiscountCode),
+    DiscountInvalid {
+        /// The code.
+        code: DiscountCode,
+    },
     /// The discount code has no uses left.
-    DiscountExhausted(DiscountCode),
+    DiscountExhausted {
+        /// The code.
+        code: DiscountCode,
+    },
     /// The gift card does not exist, or is in another currency.
-    GiftCardInvalid(GiftCardCode),
+    GiftCardInvalid {
+        /// Its code.
+        code: GiftCardCode,
+    },
     /// The gift card does not hold what the order would take from it.
-    GiftCardBalance(GiftCardCode),
+    GiftCardBalance {
+        /// Its code.
+        code: GiftCardCode,
+    },
     /// The idempotency key belongs to another request.
     KeyReused,
 }

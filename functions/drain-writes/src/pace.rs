@@ -1,0 +1,85 @@
+//! How fast this environment may write.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use queue::{Delay, TokenBucket};
+use table::WriteUnits;
+use tokio::time::Instant;
+
+/// Of its share of the target, an environment keeps so much back: a second that holds one transaction more than its share would
+/// otherwise be above the target.
+const KEPT_BACK: f64 = 0.05;
+
+/// How long to write nothing after DynamoDB had no capacity, the first time; and at most.
+const PAUSE: Delay = Delay::of_first(Duration::from_millis(500));
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// The name of the table among the buckets: no index is called so.
+const TABLE: &str = "";
+
+/// What this environment may consume: a bucket for the table and one for each index, and a pause after a throttle.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    rate: f64,
+    buckets: BTreeMap<String, TokenBucket>,
+    start: Instant,
+    paused_until: Duration,
+    /// How often in a row DynamoDB had no capacity.
+    throttles: u32,
+}
+
+impl FromEnvironment for Pace {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let target: u32 = environment.number("DRAIN_WRITE_UNITS", 1..=1_000_000)?;
+        let environments: u32 = environment.number("DRAIN_CONCURRENCY", 1..=1_000)?;
+        Ok(Self::new(f64::from(target) / f64::from(environments)))
+    }
+}
+
+impl Pace {
+    /// At most so many write units per second, of the table and of each index.
+    fn new(share: f64) -> Self {
+        Self {
+            rate: share * (1.0 - KEPT_BACK),
+            buckets: BTreeMap::new(),
+            start: Instant::now(),
+            paused_until: Duration::ZERO,
+            throttles: 0,
+        }
+    }
+
+    /// How long to wait before something starts that is expected to consume this. Zero: it may start now.
+    pub(crate) fn wait(&mut self, expected: &WriteUnits) -> Duration {
+        let now = self.start.elapsed();
+        let pause = self.paused_until.saturating_sub(now);
+        resources(expected).map(|(resource, units)| self.bucket(resource).wait(units, now)).fold(pause, Duration::max)
+    }
+
+    /// Takes what was consumed.
+    pub(crate) fn take(&mut self, consumed: &WriteUnits) {
+        resources(consumed).for_each(|(resource, units)| self.bucket(resource).take(units));
+    }
+
+    fn bucket(&mut self, resource: &str) -> &mut TokenBucket {
+        let rate = self.rate;
+        self.buckets.entry(resource.to_owned()).or_insert_with(|| TokenBucket::new(rate, Duration::ZERO))
+    }
+
+    /// DynamoDB had no capacity: whoever asks again at once makes it worse.
+    pub(crate) fn pause(&mut self) {
+        self.throttles += 1;
+        self.paused_until = self.start.elapsed() + PAUSE.of(self.throttles).min(LONGEST_PAUSE);
+    }
+
+    /// DynamoDB had capacity.
+    pub(crate) fn go_on(&mut self) {
+        self.throttles = 0;
+    }
+}
+
+fn resources(units: &WriteUnits) -> impl Iterator<Item = (&str, f64)> {
+    let indexes = units.indexes.iter().map(|(name, units)| (name.as_str(), *units));
+    std::iter::once((TABLE, units.table)).chain(indexes)
+}

@@ -1,0 +1,183 @@
+//! The line itself: it takes connections, and passes their calls on.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow, bail};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::MappedMutexGuard;
+use tokio::task::JoinSet;
+
+use super::fault::{self, Fault};
+use super::limit::{self, Meter};
+use super::rule::{self, Rule};
+use super::{Call, capacity};
+use crate::aws_json::local_client;
+
+/// What every connection shares.
+pub(super) struct Line {
+    client: reqwest::Client,
+    upstream: String,
+    state: Mutex<State>,
+    /// Held by a limited write until it is debited, so that the next one sees what it consumed.
+    pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) calls: Vec<Call>,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// Serves whoever connects.
+pub(super) async fn accept(listener: TcpListener, line: Arc<Line>) {
+    // Aborting this task drops the set, and with it every connection.
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                if let Ok((stream, _)) = accepted {
+                    connections.spawn(serve(stream, Arc::clone(&line)));
+                }
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, line: Arc<Line>) {
+    let service = service_fn(|request| {
+        let line = Arc::clone(&line);
+        // In its own task: like DynamoDB, the wire finishes a call although the client has hung up.
+        async move { tokio::spawn(async move { line.pass(request).await }).await? }
+    });
+    // A service that fails makes hyper close the connection without another byte, which is what a cut is.
+    _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+impl Line {
+    pub(super) fn new(upstream: &str) -> Result<Self> {
+        let upstream = upstream.to_owned();
+        Ok(Self { client: local_client()?, upstream, state: Mutex::default(), meter: tokio::sync::Mutex::default() })
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        // A test that panicked while it held the lock has failed already.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes one call; an error cuts the connection.
+    async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+        let (head, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
+        let action = action_of(&head.headers);
+        let request: Value = serde_json::from_slice(&body).context("a call is not JSON")?;
+
+        let fault = rule::next(&mut self.state().rules, &action, &request);
+        let cut = matches!(fault, Some(Fault::CutBefore | Fault::CutAfter));
+        let mut call = Call {
+            action,
+            request,
+            response: Value::Null,
+            status: None,
+            at: Instant::now(),
+            consumed: Vec::new(),
+            fault,
+        };
+        let outcome = self.answer(&head.headers, &mut call).await;
+        self.state().calls.push(call);
+        outcome.and_then(|response| if cut { Err(anyhow!("the connection is cut")) } else { Ok(response) })
+    }
+
+    async fn answer(&self, headers: &HeaderMap, call: &mut Call) -> Result<Response<Full<Bytes>>> {
+        let mut asked = call.request.clone();
+        let mut unprocessed = None;
+        match &call.fault {
+            Some(Fault::CutBefore) => bail!("the connection is cut"),
+            Some(Fault::Delay(delay)) => tokio::time::sleep(*delay).await,
+            Some(Fault::Unprocessed(count)) => unprocessed = Some(fault::hold_back(&mut asked, *count)),
+            Some(fault) => {
+                if let Some(refusal) = fault.refusal(&call.request) {
+                    return refuse(call, refusal);
+                }
+            }
+            None => {}
+        }
+
+        let mut meter = self.meter_of(&call.action).await;
+        let beyond = meter.as_mut().and_then(|meter| meter.refusal(&call.action, &call.request, Instant::now()));
+        if let Some(fault) = beyond
+            && let Some(refusal) = fault.refusal(&call.request)
+        {
+            call.fault = Some(fault);
+            return refuse(call, refusal);
+        }
+
+        let wants_figures = capacity::ask(&call.action, &mut asked);
+        let answer = self.forward(headers, &asked).await;
+        call.at = Instant::now();
+        let (head, mut body) = answer?.into_parts();
+        call.consumed = capacity::read(&call.action, &body);
+        if let Some(meter) = &mut meter {
+            meter.debit(&call.consumed, call.at);
+        }
+
+        if let Some(fields) = body.as_object_mut() {
+            if !wants_figures {
+                fields.remove("ConsumedCapacity");
+            }
+            if let Some(keys) = unprocessed {
+                fields.insert("UnprocessedKeys".to_owned(), keys);
+            }
+        }
+        let bytes = Full::from(body.to_string());
+        (call.status, call.response) = (Some(head.status.as_u16()), body);
+        Ok(Response::from_parts(head, bytes))
+    }
+
+    /// The meter, if there is a limit and this action is subject to it.
+    async fn meter_of(&self, action: &str) -> Option<MappedMutexGuard<'_, Meter>> {
+        if !limit::WRITES.contains(&action) {
+            return None;
+        }
+        tokio::sync::MutexGuard::try_map(self.meter.lock().await, Option::as_mut).ok()
+    }
+
+    async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {
+        let mut headers = headers.clone();
+        for stale in [CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
+            headers.remove(stale);
+        }
+        let sending = self.client.post(&self.upstream).headers(headers).body(body.to_string()).send();
+        let response = sending.await.with_context(|| format!("no DynamoDB answers at {}", self.upstream))?;
+
+        let mut answer = Response::builder().status(response.status());
+        for (name, value) in response.headers() {
+            // The body is written anew, so its length and checksum are, too.
+            if ![CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) && name != "x-amz-crc32" {
+                answer = answer.header(name, value);
+            }
+        }
+        Ok(answer.body(response.json().await?)?)
+    }
+}
+
+/// Answers in the engine's stead, which does not hear of the call.
+fn refuse(call: &mut Call, (status, body): (u16, Value)) -> Result<Response<Full<Bytes>>> {
+    call.at = Instant::now();
+    (call.status, call.response) = (Some(status), body);
+    Ok(Response::builder().status(status).body(Full::from(call.response.to_string()))?)
+}
+
+/// `DynamoDB_20120810.Query` is `Query`.
+fn action_of(headers: &HeaderMap) -> String {
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    target.rsplit('.').next().unwrap_or_default().to_owned()
+}

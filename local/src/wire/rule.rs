@@ -1,0 +1,101 @@
+//! Which calls go wrong, and how often.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fastrand::Rng;
+use serde_json::Value;
+
+use super::fault::Fault;
+
+type Predicate = Arc<dyn Fn(&Value) -> bool + Send + Sync>;
+
+/// Which calls a fault is for.
+#[derive(Clone)]
+pub struct Match {
+    action: Option<&'static str>,
+    predicate: Option<Predicate>,
+}
+
+impl Match {
+    /// Every call.
+    pub fn any() -> Self {
+        Self { action: None, predicate: None }
+    }
+
+    /// Calls of one action: `TransactWriteItems`.
+    pub fn action(action: &'static str) -> Self {
+        Self { action: Some(action), predicate: None }
+    }
+
+    /// Only those whose request satisfies this, too.
+    #[must_use]
+    pub fn when(self, predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
+        Self { predicate: Some(Arc::new(predicate)), ..self }
+    }
+
+    fn matches(&self, action: &str, request: &Value) -> bool {
+        self.action.is_none_or(|wanted| wanted == action)
+            && self.predicate.as_ref().is_none_or(|predicate| predicate(request))
+    }
+}
+
+impl fmt::Debug for Match {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Match").field("action", &self.action).finish_non_exhaustive()
+    }
+}
+
+/// A fault that waits for its calls.
+pub(super) struct Rule {
+    matching: Match,
+    fault: Fault,
+    occurrence: Occurrence,
+}
+
+/// How often a rule applies.
+enum Occurrence {
+    Times(usize),
+    Share(f64, Rng),
+}
+
+impl Rule {
+    /// For the next `times` calls.
+    pub(super) fn counted(matching: Match, fault: Fault, times: usize) -> Self {
+        Self { matching, fault, occurrence: Occurrence::Times(times) }
+    }
+
+    /// For each call with this probability.
+    pub(super) fn random(matching: Match, fault: Fault, share: f64, seed: u64) -> Self {
+        Self { matching, fault, occurrence: Occurrence::Share(share, Rng::with_seed(seed)) }
+    }
+
+    /// How many calls it still waits for, if it counts them.
+    pub(super) fn pending(&self) -> usize {
+        match self.occurrence {
+            Occurrence::Times(times) => times,
+            Occurrence::Share(..) => 0,
+        }
+    }
+
+    /// The fault, if this call suffers it. A counted rule is then used up by one.
+    fn strike(&mut self, action: &str, request: &Value) -> Option<Fault> {
+        if !self.matching.matches(action, request) {
+            return None;
+        }
+        let strikes = match &mut self.occurrence {
+            Occurrence::Times(0) => false,
+            Occurrence::Times(times) => {
+                *times -= 1;
+                true
+            }
+            Occurrence::Share(share, rng) => rng.f64() < *share,
+        };
+        strikes.then(|| self.fault.clone())
+    }
+}
+
+/// The fault for this call, by the oldest rule that strikes it.
+pub(super) fn next(rules: &mut [Rule], action: &str, request: &Value) -> Option<Fault> {
+    rules.iter_mut().find_map(|rule| rule.strike(action, request))
+}

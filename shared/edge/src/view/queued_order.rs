@@ -1,0 +1,70 @@
+use key_schema::entity::{QueuedOrder, Refusal};
+use key_schema::value::{CustomerId, OrderId, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::{Ref, RefOr, Schema};
+
+use super::OrderView;
+use crate::Problem;
+
+/// An order that was accepted, to be placed later.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = QueuedOrder)]
+pub struct QueuedOrderView {
+    order_id: OrderId,
+    customer_id: CustomerId,
+    status: QueueStatus,
+    queued_at: Timestamp,
+    /// When it was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejected_at: Option<Timestamp>,
+    /// Why: what the request would have been answered if it had been placed at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = problem_document)]
+    problem: Option<Value>,
+}
+
+/// Where an order stands that is not placed.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum QueueStatus {
+    /// It waits to be placed.
+    Queued,
+    /// Its turn came, and it could not be placed.
+    Rejected,
+}
+
+/// An order, or what has become of it so far.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = OrderState)]
+pub enum OrderStateView {
+    /// It is placed.
+    Placed(Box<OrderView>),
+    /// It was accepted, to be placed later.
+    Queued(QueuedOrderView),
+}
+
+impl From<QueuedOrder> for QueuedOrderView {
+    fn from(order: QueuedOrder) -> Self {
+        let (rejected_at, problem) = match order.refusal {
+            Some(Refusal { at, rejection }) => (Some(at), Some(Problem::from(rejection))),
+            None => (None, None),
+        };
+        Self {
+            order_id: order.order_id,
+            customer_id: order.customer_id,
+            status: if problem.is_some() { QueueStatus::Rejected } else { QueueStatus::Queued },
+            queued_at: order.queued_at,
+            rejected_at,
+            // Text and numbers only: writing them as JSON cannot fail.
+            problem: problem.and_then(|problem| serde_json::to_value(problem.document()).ok()),
+        }
+    }
+}
+
+fn problem_document() -> RefOr<Schema> {
+    RefOr::Ref(Ref::from_schema_name("Problem"))
+}

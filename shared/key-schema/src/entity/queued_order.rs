@@ -1,0 +1,58 @@
+//! Orders that wait in the queue.
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::{CustomerId, OrderId, RequestHash, Timestamp};
+
+use super::Rejection;
+
+/// How long it is remembered that an order was accepted: as long as SQS may keep its message, dead letters included.
+const REMEMBERED_SECONDS: i64 = 14 * 24 * 60 * 60;
+
+/// An order that was accepted, to be placed later. Once it is placed, the order itself is what counts, and this is left to expire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueuedOrder {
+    /// Which order.
+    pub order_id: OrderId,
+    /// Whose.
+    pub customer_id: CustomerId,
+    /// What the customer asked for: tells a repeated request from another one under the same key.
+    pub request_hash: RequestHash,
+    /// When it was accepted.
+    pub queued_at: Timestamp,
+    /// Why it was not placed after all, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<Refusal>,
+    /// From when on it is gone, in seconds since 1970. DynamoDB's TTL deletes it some time after that.
+    pub expires_at: i64,
+}
+
+/// When and why an accepted order was not placed after all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Refusal {
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub rejection: Rejection,
+}
+
+impl QueuedOrder {
+    /// An order that is accepted at this moment.
+    pub fn new(order_id: OrderId, customer_id: CustomerId, request_hash: RequestHash, queued_at: Timestamp) -> Self {
+        let expires_at = queued_at.as_second() + REMEMBERED_SECONDS;
+        Self { order_id, customer_id, request_hash, queued_at, refusal: None, expires_at }
+    }
+
+    /// The same, refused for this reason.
+    #[must_use]
+    pub fn refused(self, at: Timestamp, rejection: Rejection) -> Self {
+        Self { refusal: Some(Refusal { at, rejection }), ..self }
+    }
+
+    /// Whether it is gone, whether or not DynamoDB has deleted it yet.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at <= now.as_second()
+    }
+}

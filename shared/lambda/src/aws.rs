@@ -1,0 +1,168 @@
+//! The way to AWS, built directly for Lambda.
+//!
+//! Region and credentials are environment variables there, so `aws-config`, which would look for them in six places, stays out.
+//! The reasons for each choice, with figures, are in `docs/decisions.md`.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_smithy_async::rt::sleep::{SharedAsyncSleep, TokioSleep};
+use aws_smithy_http_client::Connector;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
+use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
+use aws_smithy_runtime_api::client::http::{HttpConnectorSettings, SharedHttpConnector, http_client_fn};
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
+use aws_types::SdkConfig;
+use aws_types::region::Region;
+
+use crate::variables::{Misconfigured, Variables};
+
+/// The roots of every AWS endpoint: Amazon Root CA 1 to 4 and Starfield Services Root G2, from <https://www.amazontrust.com>.
+const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
+
+const CONNECT: Duration = Duration::from_secs(1);
+const ATTEMPT: Duration = Duration::from_secs(3);
+
+/// An AWS service that a function calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// DynamoDB.
+    DynamoDb,
+    /// SQS.
+    Sqs,
+}
+
+impl Service {
+    /// The variable that sends its client elsewhere.
+    fn endpoint_variable(self) -> &'static str {
+        match self {
+            Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
+            Self::Sqs => "AWS_ENDPOINT_URL_SQS",
+        }
+    }
+}
+
+/// Connections, made when the first client needs them and shared by all. The SDK would make some when it checks a client's
+/// configuration, and others at its first call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Connections(Arc<[OnceLock<SharedHttpConnector>; 3]>);
+
+/// Whom a connection trusts.
+#[derive(Clone, Copy)]
+enum Trust {
+    /// Nothing is encrypted.
+    Plain,
+    /// AWS. Reading the machine's whole bundle would be most of a cold start.
+    Amazon,
+    /// Whoever is in the machine's bundle, where somebody who sends a client elsewhere may have put a certificate of his own.
+    Machine,
+}
+
+impl Trust {
+    fn of(endpoint: Option<&str>) -> Self {
+        match endpoint {
+            None => Self::Amazon,
+            Some(url) if url.starts_with("http://") => Self::Plain,
+            Some(_) => Self::Machine,
+        }
+    }
+}
+
+impl Connections {
+    /// The configuration of a service's client.
+    pub(crate) fn config(&self, service: Service, variables: &Variables) -> Result<SdkConfig, Misconfigured> {
+        let endpoint = variables.optional(service.endpoint_variable()).or(variables.optional("AWS_ENDPOINT_URL"));
+        let connector = self.connector(Trust::of(endpoint))?;
+        let mut config = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new(variables.required("AWS_REGION")?.to_owned()))
+            .credentials_provider(SharedCredentialsProvider::new(credentials(variables)?))
+            .http_client(http_client_fn(move |_, _| connector.clone()))
+            .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
+            .retry_config(RetryConfig::standard())
+            .timeout_config(
+                TimeoutConfig::builder().connect_timeout(CONNECT).operation_attempt_timeout(ATTEMPT).build(),
+            );
+        config.set_endpoint_url(endpoint.map(str::to_owned));
+        Ok(config.build())
+    }
+
+    fn connector(&self, trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
+        let kept = &self.0[trust as usize];
+        if let Some(connector) = kept.get() {
+            return Ok(connector.clone());
+        }
+        let made = connector(trust)?;
+        Ok(kept.get_or_init(|| made).clone())
+    }
+}
+
+fn credentials(variables: &Variables) -> Result<Credentials, Misconfigured> {
+    Ok(Credentials::new(
+        variables.required("AWS_ACCESS_KEY_ID")?,
+        variables.required("AWS_SECRET_ACCESS_KEY")?,
+        variables.optional("AWS_SESSION_TOKEN").map(str::to_owned),
+        None,
+        "environment",
+    ))
+}
+
+fn connector(trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
+    let connector = Connector::builder()
+        .connector_settings(HttpConnectorSettings::builder().connect_timeout(CONNECT).read_timeout(ATTEMPT).build())
+        .sleep_impl(TokioSleep::new());
+    let roots = match trust {
+        Trust::Plain => return Ok(SharedHttpConnector::new(connector.build_http())),
+        Trust::Amazon => TrustStore::empty().with_pem_certificate(AMAZON_ROOTS),
+        Trust::Machine => TrustStore::default(),
+    };
+    let tls = TlsContext::builder().with_trust_store(roots).build();
+    let tls = tls.map_err(|error| Misconfigured(format!("the TLS roots cannot be used: {error}")))?;
+    Ok(SharedHttpConnector::new(connector.tls_provider(Provider::Rustls(CryptoMode::Ring)).tls_context(tls).build()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(more: &[(&str, &str)]) -> Result<SdkConfig, Misconfigured> {
+        let lambda = [("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")];
+        let variables = lambda.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Connections::default().config(Service::DynamoDb, &variables.collect())
+    }
+
+    #[test]
+    fn aws_is_known_by_amazons_roots() {
+        assert!(config(&[]).is_ok());
+        assert_eq!(AMAZON_ROOTS.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"-----BEGIN")).count(), 5);
+    }
+
+    #[test]
+    fn an_endpoint_may_be_plain_or_encrypted() {
+        for endpoint in ["http://127.0.0.1:8000", "https://dynamodb.example"] {
+            let config = config(&[("AWS_ENDPOINT_URL_DYNAMODB", endpoint)]).expect("a configuration");
+            assert_eq!(config.endpoint_url(), Some(endpoint));
+        }
+    }
+
+    #[test]
+    fn a_service_goes_to_its_own_endpoint_before_the_common_one() {
+        let both = [("AWS_ENDPOINT_URL", "http://common"), ("AWS_ENDPOINT_URL_DYNAMODB", "http://own")];
+        assert_eq!(config(&both).expect("a configuration").endpoint_url(), Some("http://own"));
+        assert_eq!(config(&both[..1]).expect("a configuration").endpoint_url(), Some("http://common"));
+        let of_another = [("AWS_ENDPOINT_URL_SQS", "http://queue")];
+        assert_eq!(config(&of_another).expect("a configuration").endpoint_url(), None);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for name in ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
+            let error = config(&[(name, "")]).expect_err("it is missing");
+            assert_eq!(error.to_string(), format!("the environment variable {name} is not set"));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Accepting an order, to be placed later.
+
+use key_schema::entity::QueuedOrder;
+use key_schema::value::{OrderId, Timestamp};
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use queue::Queue;
+use table::{Budget, Condition, Error, Throttle, Write, Writer, read_item};
+
+use crate::{PlaceOrder, Waiting};
+
+/// Accepts orders that are to be placed later.
+#[derive(Clone, Debug)]
+pub struct Intake {
+    writer: Writer,
+    queue: Queue,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// It will be placed, or refused with a reason; either shows under its id.
+    Accepted(QueuedOrder),
+    /// It was accepted before, and waits.
+    Replayed(QueuedOrder),
+    /// The idempotency key belongs to another request that waits.
+    KeyReused,
+}
+
+/// Why an order was not accepted. It may have been: asking again finds out.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAccepted {
+    /// The table did not take that it waits.
+    #[error(transparent)]
+    Table(#[from] Error),
+    /// The queue did not take it.
+    #[error(transparent)]
+    Queue(#[from] queue::Error),
+}
+
+impl FromEnvironment for Intake {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self { writer: Writer::from_environment(environment)?, queue: Queue::from_environment(environment)? })
+    }
+}
+
+impl Intake {
+    /// Writes down that the order waits, then sends it to the queue: one write of one unit, one message.
+    ///
+    /// In this order, because the item under the order's key is what refuses another request with the same idempotency key. An order that
+    /// was written down and not sent is never called accepted: its customer is told to ask again, and that sends it.
+    ///
+    /// # Errors
+    /// The table or the queue did not take it, within the budget.
+    pub async fn accept(&self, ask: &PlaceOrder, budget: Budget) -> Result<Acceptance, NotAccepted> {
+        let id = OrderId::of(&ask.customer, &ask.key);
+        let order = QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), Timestamp::now());
+        let (order, is_new) = match self.write_down(&order, budget).await? {
+            None => (order, true),
+            Some(waiting) if waiting.request_hash == order.request_hash => (waiting, false),
+            Some(_) => return Ok(Acceptance::KeyReused),
+        };
+        self.queue.send(Waiting { order: ask.clone(), queued_at: order.queued_at }.to_message()).await?;
+        Ok(if is_new { Acceptance::Accepted(order) } else { Acceptance::Replayed(order) })
+    }
+
+    /// Writes the order down as waiting, unless one waits there already: that one. An order that was refused may be asked for
+    /// again.
+    ///
+    /// One unit is all this takes, and it is tried until the budget ends: in a burst of orders that need twenty, it gets through.
+    async fn write_down(&self, order: &QueuedOrder, budget: Budget) -> Result<Option<QueuedOrder>, Error> {
+        let is_free = Condition::new("attribute_not_exists(#PK) OR attribute_exists(#refusal) OR #expiresAt <= :now");
+        let is_free = is_free.value(":now", order.queued_at.as_second())?;
+        let write = Write::put_if(order, is_free)?;
+        let mut attempt = 1;
+        loop {
+            match self.writer.write(write.clone(), budget).await {
+                Ok(Ok(())) => return Ok(None),
+                Ok(Err(waiting)) => return read_item(waiting.unwrap_or_default()).map(Some),
+                Err(Error::Throttled { by: Throttle::Capacity, .. }) if budget.wait(attempt).await => attempt += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Sending, postponing, burying.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_sdk_sqs::types::{ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
+use aws_sdk_sqs::{Client, Config};
+use lambda::{Environment, FromEnvironment, Misconfigured, Service};
+
+use crate::Error;
+
+/// The most that one message may hold: 256 KiB, which every SQS queue takes (since August 2025 they may take 1 MiB).
+pub const MOST_BYTES: usize = 256 * 1024;
+
+/// The attribute that counts how often a message's work has failed.
+pub const FAILURES: &str = "failures";
+
+/// The attribute that says of a dead letter why it is one.
+pub const REASON: &str = "reason";
+
+/// SQS hides no message for longer.
+const LONGEST: Duration = Duration::from_secs(15 * 60);
+
+/// May send to the queue.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    client: Client,
+    url: Arc<str>,
+}
+
+/// May do with what was received from the queue all that a consumer does: see it again later, or never.
+#[derive(Clone, Debug)]
+pub struct Source {
+    queue: Queue,
+    dead_letters: Queue,
+}
+
+/// A message as it was received, as far as it matters to what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Names it.
+    pub id: String,
+    /// Names this receipt of it.
+    pub receipt_handle: String,
+    /// Its text.
+    pub body: String,
+    /// How often it was received, this time included.
+    pub times: u32,
+    /// How often its work has failed.
+    pub failures: u32,
+}
+
+/// A time to wait: doubled with each time, and at random, so that those who waited together do not come back together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delay {
+    first: Duration,
+}
+
+impl FromEnvironment for Queue {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Self::named(environment, "QUEUE_URL")
+    }
+}
+
+impl FromEnvironment for Source {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let queue = Queue::from_environment(environment)?;
+        Ok(Self { dead_letters: Queue::named(environment, "DEAD_LETTERS_URL")?, queue })
+    }
+}
+
+impl Queue {
+    fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
+        let client = Client::from_conf(Config::new(&environment.aws(Service::Sqs)?));
+        Ok(Self { client, url: environment.required(variable)?.into() })
+    }
+
+    /// Sends a message. One request.
+    ///
+    /// # Errors
+    /// It is not known whether SQS took it. Sent again, it may arrive twice.
+    pub async fn send(&self, body: String) -> Result<(), Error> {
+        self.client.send_message().queue_url(&*self.url).message_body(body).send().await?;
+        Ok(())
+    }
+
+    async fn send_with(
+        &self,
+        body: &str,
+        (attribute, kind, value): (&str, &str, &str),
+        delay: Option<Duration>,
+    ) -> Result<(), Error> {
+        let value = MessageAttributeValue::builder().data_type(kind).string_value(value).build()?;
+        let message = self.client.send_message().queue_url(&*self.url).message_body(body);
+        message.message_attributes(attribute, value).set_delay_seconds(delay.map(seconds)).send().await?;
+        Ok(())
+    }
+}
+
+impl Source {
+    /// Hides messages for a while, for which the time is not ripe. One request for each ten.
+    ///
+    /// It is a courtesy: if it fails, they come back when the queue's own visibility timeout ends.
+    pub async fn postpone(&self, messages: &[Received], delay: Delay) -> Result<(), Error> {
+        for some in messages.chunks(10) {
+            let mut call = self.queue.client.change_message_visibility_batch().queue_url(&*self.queue.url);
+            for (at, message) in some.iter().enumerate() {
+                let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(at.to_string());
+                let entry = entry.receipt_handle(&message.receipt_handle);
+                call = call.entries(entry.visibility_timeout(seconds(delay.of(message.times))).build()?);
+            }
+            call.send().await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a message whose work has failed back into the queue, with one more failure to its name. What was received is to be deleted
+    /// after that.
+    pub async fn retry(&self, message: &Received, delay: Delay) -> Result<(), Error> {
+        let failures = message.failures + 1;
+        let delay = delay.of(failures);
+        self.queue.send_with(&message.body, (FAILURES, "Number", &failures.to_string()), Some(delay)).await
+    }
+
+    /// Puts a message among the dead letters, where somebody looks at the reason. What was received is to be deleted after that.
+    pub async fn bury(&self, message: &Received, reason: &str) -> Result<(), Error> {
+        self.dead_letters.send_with(&message.body, (REASON, "String", reason), None).await
+    }
+}
+
+impl Delay {
+    /// So long at first.
+    pub const fn of_first(first: Duration) -> Self {
+        Self { first }
+    }
+
+    /// Between half and the whole of the first time, doubled with each time after the first, up to 15 minutes.
+    pub fn of(self, times: u32) -> Duration {
+        let doubled = self.first.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LONGEST);
+        doubled.mul_f64(0.5 + fastrand::f64() / 2.0)
+    }
+}
+
+/// Whole seconds, rounded up.
+fn seconds(delay: Duration) -> i32 {
+    // At most 900.
+    i32::try_from(delay.as_millis().div_ceil(1000)).unwrap_or(900)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_longer_is_asked_less_often_and_nobody_waits_beyond_what_sqs_allows() {
+        let delay = Delay::of_first(Duration::from_secs(2));
+        for times in 1..40 {
+            let longest = Duration::from_secs(2_u64.saturating_pow(times)).min(LONGEST);
+            for _ in 0..100 {
+                let wait = delay.of(times);
+                assert!(longest / 2 <= wait && wait <= longest, "{times}: {wait:?}");
+            }
+        }
+        assert_eq!(seconds(LONGEST), 900);
+        assert_eq!(seconds(Duration::from_millis(1)), 1);
+    }
+
+    /// Messages that only wait are never received so often that SQS takes them for poison.
+    #[test]
+    fn who_only_waits_outlives_the_queues_patience() {
+        let delay = Delay::of_first(Duration::from_secs(2));
+        let received: Duration = (1..1000).map(|times| delay.of(times)).sum();
+        assert!(
+            received > Duration::from_secs(4 * 24 * 60 * 60),
+            "the queue keeps a message for four days: {received:?}"
+        );
+    }
+}
