@@ -11,6 +11,7 @@ mod changes;
 mod claims;
 mod completeness;
 mod costs;
+mod drain;
 mod events;
 mod faults;
 mod laws;
