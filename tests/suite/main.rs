@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod burst;
 mod capacity;
 mod carts;
 mod changes;
@@ -21,6 +22,7 @@ mod openapi;
 mod paging;
 mod patterns;
 mod placing;
+mod plot;
 mod problems;
 mod queue;
 mod repeating;

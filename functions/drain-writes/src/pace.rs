@@ -17,7 +17,7 @@ const LEAST_SHARE: f64 = 4.0;
 
 /// How long to write nothing after DynamoDB had no capacity, the first time; and at most.
 const PAUSE: Delay = Delay::of_first(Duration::from_millis(500));
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The name of the table among the buckets: no index is called so.
 const TABLE: &str = "";
