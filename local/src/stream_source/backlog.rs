@@ -13,7 +13,7 @@ use crate::template::StreamSource;
 pub(super) struct Backlog {
     batch_size: usize,
     batching_window: Duration,
-    maximum_age: Duration,
+    maximum_age: SignedDuration,
     windows: Windows,
     /// A record is not older than this: a laptop that was off ages nothing.
     started: Timestamp,
@@ -39,7 +39,7 @@ impl Backlog {
         Self {
             batch_size: usize::try_from(source.batch_size).unwrap_or(usize::MAX),
             batching_window: Duration::from_secs(source.batching_window_seconds),
-            maximum_age: Duration::from_secs(source.maximum_record_age_seconds),
+            maximum_age: SignedDuration::from_secs(source.maximum_record_age_seconds.try_into().unwrap_or(i64::MAX)),
             windows,
             started: Timestamp::now(),
             records: VecDeque::new(),
@@ -120,13 +120,15 @@ impl Backlog {
     pub(super) fn take_aged(&mut self) -> (Part, Vec<Record>) {
         let now = Timestamp::now();
         let age = |record: &Record| now.duration_since(record.created.max(self.started));
-        let too_old = |record: &&Record| age(record) > SignedDuration::try_from(self.maximum_age).unwrap_or_default();
+        let too_old = |record: &&Record| age(record) > self.maximum_age;
         let next = self.parts.last().copied();
         let next = next.unwrap_or(Part { len: self.records.len(), retries: self.carried.unwrap_or_default() });
         let len = self.records(next.len).take_while(too_old).count();
         if let Some(mut part) = self.parts.pop() {
             part.len -= len;
             self.parts.extend((part.len > 0).then_some(part));
+        } else if len > 0 {
+            self.carried = None;
         }
         (Part { len, ..next }, self.records.drain(..len).collect())
     }

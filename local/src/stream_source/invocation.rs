@@ -1,5 +1,7 @@
 //! One invocation of a stream's consumer.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::record::Record;
@@ -49,7 +51,7 @@ impl Invocation<'_> {
         let failed = if self.source.reports_item_failures {
             item_failures(&answer, &sequence_numbers.clone().collect())?
         } else {
-            Default::default()
+            BTreeSet::default()
         };
         let done = sequence_numbers.take_while(|number| !failed.contains(*number)).count();
         Ok(Success { done, state })

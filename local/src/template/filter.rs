@@ -27,7 +27,7 @@ enum Rule {
 impl Pattern {
     /// From its JSON text. What it cannot mean here is an error that names it, for a pattern that is half understood lets the
     /// wrong records through.
-    pub(super) fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let pattern: Value = serde_json::from_str(text).with_context(|| format!("{text} is not JSON"))?;
         let fields = pattern.as_object().with_context(|| format!("{text} is not an object"))?;
         Node::fields(fields).map(Self)
