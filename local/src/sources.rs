@@ -96,7 +96,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Returns when every consumer of the stream is done with what was written before. Batches do not wait to be full meanwhile.
+    /// Returns when every consumer of the stream is done with what was written before. Batches do not wait to be full
+    /// meanwhile.
     pub(crate) async fn settle_streams(&self) {
         let (token, mut settled) = mpsc::channel(1);
         self.streams.iter().for_each(|consumer| _ = consumer.send(token.clone()));

@@ -161,8 +161,8 @@ impl Stack {
         self.sources.kill(function)
     }
 
-    /// Waits until the event sources have delivered everything that was sent to their queues or written to the table before
-    /// this. A tumbling window that is open then ends in its own time, all the same.
+    /// Waits until the event sources have delivered everything that was sent to their queues or written to the table
+    /// before this. A tumbling window that is open then ends in its own time, all the same.
     ///
     /// # Errors
     /// They have not within this time, or the queues do not answer.

@@ -1,4 +1,4 @@
-//! The table's stream as an event source, as Lambda has it: a poller for each shard, batches in order, retries and windows.
+//! The table's stream as an event source, as Lambda has it: a poller for each shard, batches in order, retries, windows.
 //!
 //! One invocation runs per shard at a time: what a shard's records are counted into is marked with how far that went.
 
@@ -31,7 +31,8 @@ use crate::template::{StartingPosition, StreamSource};
 /// How often to look for new shards. The embedded engine has one for ever.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 
-/// Whoever holds one wants to know when everything that there is now has been delivered; a poller for which that is so drops its own.
+/// Who waits for everything to be delivered sends these around. A poller drops its own when it has delivered all that
+/// there was when it got it.
 pub(crate) type Token = mpsc::Sender<()>;
 
 /// The consumer of a stream: its pollers, and the shards that they are for.

@@ -27,7 +27,7 @@ impl Reason {
     }
 }
 
-/// The message about these records, which are one shard's and at least one: it points at them, and has none of their content.
+/// The message about these records, at least one, of one shard. It points at them, and has none of their content.
 pub(super) fn pointer(records: &[&Record], reason: &Reason, function: &str, stream: &str, shard: &str) -> Value {
     let (first, last) = (records.first(), records.last());
     let mut message = json!({

@@ -11,8 +11,8 @@ use crate::template::Pattern;
 
 /// Reads one shard from its position on.
 ///
-/// The position is kept in memory alone. After a restart over the same data everything is read, and delivered, again: that is
-/// legal, for a stream's records come at least once, and it shows whether a consumer is exact under it.
+/// The position is kept in memory alone. After a restart over the same data everything is read, and delivered, again:
+/// that is legal, for a stream's records come at least once, and it shows whether a consumer is exact under it.
 pub(super) struct Reader {
     pub(super) stream: Arc<Stream>,
     pub(super) shard: String,

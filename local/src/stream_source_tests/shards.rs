@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use crate::Options;
-use crate::bench::{Bench, stream_template};
+use crate::bench::{Bench, Call, stream_template};
 use crate::listen::{loopback, url_of};
 
 /// The shards of another stream: their ids, their parents and the keys of their records. All but the last are closed.
@@ -74,6 +74,6 @@ async fn every_shard_of_another_endpoint_is_read_parents_first_also_when_an_iter
     let options = Options { dynamodb_endpoint: endpoint, ..Options::new(stream_template(|_| {})) };
     let bench = Bench::start_with(options, |_| async { Ok(Value::Null) }).await;
     let calls = bench.after(4).await;
-    assert_eq!(calls.iter().map(|call| call.keys()).collect::<String>(), "abcd");
+    assert_eq!(calls.iter().map(Call::keys).collect::<String>(), "abcd");
     assert_eq!(calls.last().unwrap().environment, 0, "an environment goes from shard to shard");
 }

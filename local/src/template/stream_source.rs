@@ -53,7 +53,8 @@ pub enum StartingPosition {
 }
 
 impl StreamSource {
-    /// From the properties of a `DynamoDB` event of this function. `stream` is the ARN of the table's stream, if it has one.
+    /// From the properties of a `DynamoDB` event of this function. `stream` is the ARN of the table's stream, if it has
+    /// one.
     pub(super) fn read(
         scope: &Scope,
         properties: &Yaml,
