@@ -19,13 +19,17 @@ const ORDERS: u64 = 40;
 
 /// A shop whose drain is as fast as it can be, and whose queue hides what was received for a second only.
 async fn fast_shop(is_draining: bool) -> Shop {
+    shop(is_draining, "100000").await
+}
+
+async fn shop(is_draining: bool, units: &'static str) -> Shop {
     let shop = Shop::open_with(|template| {
         template.queue_sources[0].enabled = is_draining;
         for queue in &mut template.queues {
             queue.visibility_timeout_seconds = 1;
         }
         for function in &mut template.functions {
-            function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), "100000".to_owned());
+            function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), units.to_owned());
         }
     })
     .await;
@@ -241,7 +245,8 @@ async fn work_that_fails_is_tried_again_and_then_given_up_but_waiting_is_no_fail
 #[tokio::test(flavor = "multi_thread")]
 async fn without_capacity_the_whole_batch_waits_and_the_table_is_left_alone() {
     for limit in [WriteLimit::per_second(0.0), WriteLimit::per_second(0.0).cancelling()] {
-        let shop = fast_shop(false).await;
+        // An order each second: the first has been refused long before the second is due.
+        let shop = shop(false, "16").await;
         for number in 0..5 {
             order_later(&shop.customer("ada"), &format!("order-{number}"), things(1)).await;
         }

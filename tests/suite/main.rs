@@ -5,7 +5,6 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-mod burst;
 mod capacity;
 mod carts;
 mod changes;
@@ -22,7 +21,6 @@ mod openapi;
 mod paging;
 mod patterns;
 mod placing;
-mod plot;
 mod problems;
 mod queue;
 mod repeating;

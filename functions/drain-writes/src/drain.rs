@@ -1,5 +1,6 @@
 //! One message.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,20 +22,26 @@ const ONE_ORDER: Duration = Duration::from_secs(5);
 pub struct Drain {
     orders: Orders,
     pub(crate) source: Source,
-    meter: Meter,
     pace: Arc<Mutex<Pace>>,
 }
 
 impl FromEnvironment for Drain {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let meter = Meter::default();
         Ok(Self {
-            orders: Orders::from_environment(environment)?.metered(&meter),
+            orders: Orders::from_environment(environment)?,
             source: Source::from_environment(environment)?,
             pace: Arc::new(Mutex::new(Pace::from_environment(environment)?)),
-            meter,
         })
     }
+}
+
+/// What the messages of a batch share.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    /// When the function's time is over.
+    pub(crate) end: Instant,
+    /// Whether one of them found that all must wait.
+    pub(crate) all_wait: AtomicBool,
 }
 
 /// What becomes of a message.
@@ -53,29 +60,37 @@ pub(crate) enum Fate {
 
 impl Drain {
     /// Does what the message asks for, if now is the time.
-    pub(crate) async fn one(&self, message: &Received, end: Instant) -> Fate {
+    pub(crate) async fn one(&self, message: &Received, batch: &Batch) -> Fate {
         let waiting = match Waiting::from_message(&message.body) {
             Ok(waiting) => waiting,
             Err(unreadable) => return Fate::Dead(unreadable.to_string()),
         };
         let order_id = OrderId::of(&waiting.order.customer, &waiting.order.key);
-        if !self.may_start(&waiting, end).await {
+        let expected = waiting.order.basket.write_units();
+        let most = batch.end.saturating_duration_since(Instant::now() + ONE_ORDER);
+        let Some(wait) = self.pace().reserve(&expected, most) else { return Fate::AllWait };
+        tokio::time::sleep(wait).await;
+        let meter = Meter::default();
+        if batch.all_wait.load(Relaxed) {
+            self.pace().settle(&expected, &meter.take());
             return Fate::AllWait;
         }
 
-        let budget = Budget::of(ONE_ORDER.min(end.saturating_duration_since(Instant::now())));
-        let outcome = self.place(&waiting, budget).await;
-        let consumed = self.meter.take();
-        self.pace().take(&consumed);
+        let orders = self.orders.clone().metered(&meter);
+        let in_time = tokio::time::timeout(ONE_ORDER, place(&orders, &waiting, Budget::of(ONE_ORDER))).await;
+        let outcome = in_time.unwrap_or_else(|elapsed| Err(table::Error::Unanswered(elapsed.into())));
+        let consumed = meter.take();
+        let mut pace = self.pace();
+        pace.settle(&expected, &consumed);
         let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
         match outcome {
             Ok(outcome) => {
-                self.pace().go_on();
+                pace.go_on();
                 info!(%order_id, outcome, waited_seconds = waited, write_units = consumed.table, "done");
                 Fate::Done
             }
             Err(table::Error::Throttled { by: Throttle::Capacity | Throttle::Account, .. }) => {
-                self.pace().pause();
+                pace.pause();
                 info!(%order_id, "no capacity");
                 Fate::AllWait
             }
@@ -87,35 +102,20 @@ impl Drain {
         }
     }
 
-    /// Waits until the order may start, if that is in time.
-    async fn may_start(&self, waiting: &Waiting, end: Instant) -> bool {
-        let expected = waiting.order.basket.write_units();
-        loop {
-            let wait = self.pace().wait(&expected);
-            if Instant::now() + wait + ONE_ORDER > end {
-                return false;
-            }
-            if wait.is_zero() {
-                return true;
-            }
-            tokio::time::sleep(wait).await;
-        }
-    }
-
-    /// Places the order, or writes down why not.
-    async fn place(&self, waiting: &Waiting, budget: Budget) -> Result<&'static str, table::Error> {
-        match self.orders.place(&waiting.order, budget).await? {
-            Placement::Placed(_) => Ok("placed"),
-            Placement::Replayed(_) => Ok("was placed"),
-            Placement::Rejected(rejection) => {
-                self.orders.refuse(waiting, rejection, budget).await?;
-                Ok("rejected")
-            }
-        }
-    }
-
     fn pace(&self) -> MutexGuard<'_, Pace> {
         // It is whole after every call.
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Places the order, or writes down why not.
+async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Result<&'static str, table::Error> {
+    match orders.place(&waiting.order, budget).await? {
+        Placement::Placed(_) => Ok("placed"),
+        Placement::Replayed(_) => Ok("was placed"),
+        Placement::Rejected(rejection) => {
+            orders.refuse(waiting, rejection, budget).await?;
+            Ok("rejected")
+        }
     }
 }

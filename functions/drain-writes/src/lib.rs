@@ -13,20 +13,24 @@ mod drain;
 mod pace;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use lambda::Error;
 use queue::{Delay, FAILURES, Received};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 pub use drain::Drain;
-use drain::Fate;
+use drain::{Batch, Fate};
 
 /// A message whose work has failed so often is a dead letter.
 const MOST_FAILURES: u32 = 5;
+
+/// So many orders are under way at once in one environment, so that the rate holds although each takes its time.
+const AT_A_TIME: usize = 4;
 
 /// How long a message waits for capacity, the first time.
 const WAITING: Delay = Delay::of_first(Duration::from_secs(2));
@@ -35,21 +39,26 @@ const WAITING: Delay = Delay::of_first(Duration::from_secs(2));
 const FAILED: Delay = Delay::of_first(Duration::from_secs(30));
 
 pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<SqsBatchResponse, Error> {
-    let end = Instant::now() + time;
+    let (drain, batch) = (&drain, &Batch { end: Instant::now() + time, all_wait: AtomicBool::new(false) });
+    let fates = stream::iter(event.records.into_iter().map(received)).map(async |message| {
+        if batch.all_wait.load(Relaxed) {
+            return (message, Fate::AllWait);
+        }
+        let work = AssertUnwindSafe(drain.one(&message, batch)).catch_unwind();
+        let fate = work.await.unwrap_or_else(|_| Fate::Failed("it made this function panic".to_owned()));
+        batch.all_wait.fetch_or(matches!(fate, Fate::AllWait), Relaxed);
+        (message, fate)
+    });
+    let fates: Vec<(Received, Fate)> = fates.buffer_unordered(AT_A_TIME).collect().await;
+
     let mut response = SqsBatchResponse::default();
     let mut waiting = Vec::new();
-    let mut messages = event.records.into_iter().map(received);
-    while let Some(message) = messages.next() {
-        let work = AssertUnwindSafe(drain.one(&message, end)).catch_unwind();
-        let sent = match work.await.unwrap_or_else(|_| Fate::Failed("it made this function panic".to_owned())) {
+    for (message, fate) in fates {
+        let sent = match fate {
             Fate::Done => Ok(()),
-            Fate::Waits => {
+            Fate::Waits | Fate::AllWait => {
+                response.add_failure(&message.id);
                 waiting.push(message);
-                continue;
-            }
-            Fate::AllWait => {
-                waiting.push(message);
-                waiting.extend(messages.by_ref());
                 continue;
             }
             Fate::Failed(why) if message.failures + 1 < MOST_FAILURES => {
@@ -67,12 +76,9 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
             response.add_failure(message.id);
         }
     }
+    info!(waiting = waiting.len(), "drained");
     if let Err(error) = drain.source.postpone(&waiting, WAITING).await {
         warn!(cause = lambda::chain(&error), "not postponed");
-    }
-    info!(waiting = waiting.len(), "drained");
-    for message in waiting {
-        response.add_failure(message.id);
     }
     Ok(response)
 }

@@ -28,6 +28,7 @@ pub(crate) struct Pace {
     rate: f64,
     buckets: BTreeMap<String, TokenBucket>,
     start: Instant,
+    /// Nothing starts before this.
     paused_until: Duration,
     /// How often in a row DynamoDB had no capacity.
     throttles: u32,
@@ -58,16 +59,32 @@ impl Pace {
         }
     }
 
-    /// How long to wait before something starts that is expected to consume this. Zero: it may start now.
-    pub(crate) fn wait(&mut self, expected: &WriteUnits) -> Duration {
+    /// How long to wait before something starts that is expected to consume this, which is then on its way. `None`: it would have to
+    /// wait for longer than `most`, and is not.
+    pub(crate) fn reserve(&mut self, expected: &WriteUnits, most: Duration) -> Option<Duration> {
         let now = self.start.elapsed();
-        let pause = self.paused_until.saturating_sub(now);
-        resources(expected).map(|(resource, units)| self.bucket(resource).wait(units, now)).fold(pause, Duration::max)
+        let mut start = self.paused_until;
+        for (resource, units) in resources(expected) {
+            start = start.max(self.bucket(resource).earliest(units, now));
+        }
+        let wait = start.saturating_sub(now);
+        if wait > most {
+            return None;
+        }
+        for (resource, _) in resources(expected) {
+            self.bucket(resource).start(start);
+        }
+        Some(wait)
     }
 
-    /// Takes what was consumed.
-    pub(crate) fn take(&mut self, consumed: &WriteUnits) {
-        resources(consumed).for_each(|(resource, units)| self.bucket(resource).take(units));
+    /// What was on its way has consumed this.
+    pub(crate) fn settle(&mut self, expected: &WriteUnits, consumed: &WriteUnits) {
+        for (resource, units) in resources(expected) {
+            self.bucket(resource).correct(-units);
+        }
+        for (resource, units) in resources(consumed) {
+            self.bucket(resource).correct(units);
+        }
     }
 
     fn bucket(&mut self, resource: &str) -> &mut TokenBucket {

@@ -1,7 +1,9 @@
-//! A burst of orders far beyond the table's capacity, and how it is drained.
+//! A burst of orders far beyond the table's capacity, and how it is drained. A program of its own, for it measures rates: nothing else may
+//! keep the machine busy.
 //!
-//! `UPDATE_DOCS=1 cargo test -p tests burst` runs it at full length and draws what happened: docs/drain-rate.svg.
-
+//! `UPDATE_DOCS=1 cargo test --release -p tests --test burst` runs it at full length and draws what happened: docs/drain-rate.svg.
+#![allow(unreachable_pub, dead_code, reason = "the shop has more than this test needs")]
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -9,15 +11,22 @@
     reason = "small numbers, for people to look at"
 )]
 
+#[path = "../suite/openapi.rs"]
+mod openapi;
+mod plot;
+#[path = "../suite/shop.rs"]
+mod shop;
+#[path = "../suite/shop_queue.rs"]
+mod shop_queue;
+
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 use local::wire::{WriteLimit, write_units_per_second};
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::plot;
-use crate::queue::order_later;
 use crate::shop::{Client, Shop};
 use crate::shop_queue::DEAD_LETTERS;
 
@@ -27,8 +36,11 @@ const CAPACITY: f64 = 200.0;
 /// What one order of one line takes of the table.
 const ORDER: f64 = 8.0;
 
+/// How long after the burst what was under way then may still be throttled.
+const SETTLING: Duration = Duration::from_secs(2);
+
 /// How many requests are under way at a time.
-const CLIENTS: usize = 48;
+const CLIENTS: usize = 64;
 
 /// What came of a burst.
 struct Burst {
@@ -59,7 +71,8 @@ async fn offer(client: &Client, seconds: u32) -> Burst {
             let key = format!("order-{number}");
             // Who cannot have his order is told later.
             let reply = if is_hopeless(number) {
-                order_later(client, &key, body(number)).await
+                let headers = [("idempotency-key", key.as_str()), ("prefer", "respond-async")];
+                client.send(Method::POST, "/orders", &headers, Some(body(number).to_string())).await
             } else {
                 client.order(&key, body(number)).await
             };
@@ -129,7 +142,10 @@ async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
         let most = write_units_per_second(&calls, index, burst_end).into_iter().skip(1).fold(0.0, f64::max);
         assert!(most <= CAPACITY, "{index}: {most}");
     }
-    assert!(draining.iter().all(|units| *units <= CAPACITY), "{draining:?}");
+    // On a busy machine an order's answer may come late, and counts in the second after its own.
+    assert!(draining.iter().all(|units| *units <= CAPACITY + ORDER), "{draining:?}");
+    let throttled = calls.iter().filter(|call| call.at > burst_end + SETTLING && call.fault.is_some()).count();
+    assert_eq!(throttled, 0, "the table never had too little for the drain");
     assert!(mean > 0.9 * CAPACITY, "{mean}");
     if is_full {
         plot::drain_rate(&write_units_per_second(&calls, shop.table(), begin), CAPACITY, burst.lasted);

@@ -1,5 +1,4 @@
 //! Pictures for the documentation.
-#![allow(clippy::cast_precision_loss, reason = "small numbers, for people to look at")]
 
 use std::path::Path;
 use std::time::Duration;
