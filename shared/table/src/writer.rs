@@ -150,7 +150,7 @@ impl Writer {
     }
 
     async fn send(&self, write: Write) -> Sent {
-        let Expressions { condition, names, values, on_failure } = write.expressions();
+        let Expressions { update, condition, names, values, on_failure } = write.expressions();
         let (client, table, report) = (&self.table.client, &*self.table.name, self.report());
         match write.act {
             Act::Put(item) => {
@@ -159,9 +159,9 @@ impl Writer {
                 let put = put.set_return_values_on_condition_check_failure(on_failure);
                 self.sent(put.set_return_consumed_capacity(report).send().await)
             }
-            Act::Update(key, expression) => {
+            Act::Update(key, _) | Act::Add(key, _) => {
                 let key = Some(item::key(key).into());
-                let update = client.update_item().table_name(table).set_key(key).update_expression(expression);
+                let update = client.update_item().table_name(table).set_key(key).set_update_expression(update);
                 let update = update.set_condition_expression(condition);
                 let update = update.set_expression_attribute_names(names).set_expression_attribute_values(values);
                 let update = update.set_return_values_on_condition_check_failure(on_failure);
