@@ -5,6 +5,8 @@
 //! The tests start the same [`Stack`], one per test, with [`Wire`] between the functions and the database.
 
 mod aws_json;
+#[cfg(test)]
+mod bench;
 pub mod demo;
 mod endpoint;
 mod engine;

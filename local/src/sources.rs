@@ -69,3 +69,7 @@ impl Sources {
         self.sandboxes.iter().for_each(|(_, sandbox)| sandbox.kill());
     }
 }
+
+#[cfg(test)]
+#[path = "sources_tests.rs"]
+mod tests;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use edge::Kind;
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use local::Template;
-use local::functions::FUNCTIONS;
+use local::functions::{CONSUMERS, FUNCTIONS};
 use serde_json::{Value, json};
 
 use crate::openapi;
@@ -66,7 +66,15 @@ fn the_template_has_the_routes_of_the_code() {
     });
     assert_eq!(named.collect::<Named>(), declared());
     assert_eq!(template.routes.len(), FUNCTIONS.len());
-    assert_eq!(template.functions.len(), FUNCTIONS.len());
+    assert_eq!(template.functions.len(), FUNCTIONS.len() + CONSUMERS.len());
+}
+
+#[test]
+fn whatever_consumes_events_has_a_source_of_them() {
+    let template = template();
+    let sources = template.queue_sources.iter().map(|source| &source.function);
+    let consumers = sources.map(|function| template.function(function).expect("a function").binary.as_str());
+    assert_eq!(consumers.collect::<BTreeSet<_>>(), CONSUMERS.iter().map(|consumer| consumer.name).collect());
 }
 
 #[test]
@@ -92,10 +100,12 @@ async fn the_description_of_the_api_is_served() {
 
 #[test]
 fn a_function_is_its_folder_its_crate_its_binary_and_its_resource() {
-    assert_eq!(listed("functions"), names());
-    assert_eq!(listed("events"), names().iter().map(|name| format!("{name}.json")).collect());
+    let consumers = CONSUMERS.iter().map(|consumer| consumer.name.to_owned());
+    let all: BTreeSet<_> = names().into_iter().chain(consumers).collect();
+    assert_eq!(listed("functions"), all);
+    assert_eq!(listed("events"), all.iter().map(|name| format!("{name}.json")).collect());
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
-    for name in names() {
+    for name in all {
         let resource = &template["Resources"][pascal_case(&name).as_str()];
         assert_eq!(resource["Type"], "AWS::Serverless::Function", "{name}");
         assert_eq!(resource["Metadata"]["BuildProperties"]["Binary"], name.as_str());
@@ -108,14 +118,16 @@ fn a_function_is_its_folder_its_crate_its_binary_and_its_resource() {
             "{name}: its package and its binary"
         );
         let krate = name.replace('-', "_");
-        assert_eq!(
-            read(&format!("functions/{name}/src/main.rs")),
-            format!(
-                "//! The Lambda of [`{krate}`].\n\nfn main() -> Result<(), edge::Error> {{\n    \
-                 edge::serve(&{krate}::ROUTE, {krate}::handle)\n}}\n"
-            )
-        );
-        let (method, path, _) = &declared()[&name];
+        let main = read(&format!("functions/{name}/src/main.rs"));
+        let heading = format!("//! The Lambda of [`{krate}`].\n\n");
+        let Some((method, path, _)) = declared().remove(&name) else {
+            let body = format!("fn main() -> Result<(), lambda::Error> {{\n    lambda::consume({krate}::handle)\n}}\n");
+            assert_eq!(main, heading + &body);
+            continue;
+        };
+        let body =
+            format!("fn main() -> Result<(), edge::Error> {{\n    edge::serve(&{krate}::ROUTE, {krate}::handle)\n}}\n");
+        assert_eq!(main, heading + &body);
         let source = read(&format!("functions/{name}/src/lib.rs"));
         let (heading, _) = source.split_once('`').and_then(|(_, rest)| rest.split_once("`:")).expect("a heading");
         assert_eq!(

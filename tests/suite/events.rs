@@ -130,6 +130,19 @@ async fn the_events_tell_a_story_in_which_each_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_order_that_waits_in_the_story_is_placed() {
+    let shop = Shop::open().await;
+    let functions = start(&shop);
+    for name in ["create-product", "create-customer"] {
+        functions[name](event(name)).await.expect("a response");
+    }
+    let answer = shop.drainer()(event("drain-writes")).await.expect("a response");
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
+    let orders = shop.customer("ada").get("/customers/ada/orders").await.expect(200);
+    assert_eq!(orders["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_event_out_of_the_blue_is_answered_too() {
     let shop = Shop::open().await;
     for (name, invoke) in start(&shop) {

@@ -95,11 +95,10 @@ async fn conflicts_without_end_are_answered_in_time_and_leave_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_dynamodb_throttles_is_asked_to_come_back_and_leaves_nothing() {
+async fn an_order_that_the_accounts_quota_stops_is_asked_to_come_back_and_leaves_nothing() {
     let shop = shop().await;
     let before = shop.dump().await;
-    let throttle =
-        Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };
+    let throttle = Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() };
     shop.wire().inject(commit(), throttle, GIVE_UP);
     let reply = shop.customer("ada").order("k", two_things()).await;
     assert!(reply.header("retry-after").is_some());

@@ -5,12 +5,14 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod burst;
 mod capacity;
 mod carts;
 mod changes;
 mod claims;
 mod completeness;
 mod costs;
+mod drain;
 mod events;
 mod faults;
 mod laws;
@@ -20,10 +22,13 @@ mod openapi;
 mod paging;
 mod patterns;
 mod placing;
+mod plot;
 mod problems;
+mod queue;
 mod repeating;
 mod routes;
 mod shop;
+mod shop_queue;
 mod validation;
 mod views;
 mod wrong_bodies;

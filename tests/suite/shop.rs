@@ -46,7 +46,17 @@ impl Shop {
 
     /// A shop deployed from a changed template.
     pub async fn open_from(change: impl FnOnce(String) -> String) -> Self {
-        let template = Template::parse(&change(template_text())).expect("template.yaml is valid");
+        Self::start(Template::parse(&change(template_text())).expect("template.yaml is valid")).await
+    }
+
+    /// A shop whose template is changed after it was read: also to what its rules would not allow on AWS.
+    pub async fn open_with(change: impl FnOnce(&mut Template)) -> Self {
+        let mut template = Template::parse(&template_text()).expect("template.yaml is valid");
+        change(&mut template);
+        Self::start(template).await
+    }
+
+    async fn start(template: Template) -> Self {
         let openapi = functions::open_api().expect("the API is described");
         let options = Options { wire: true, openapi, ..Options::new(template) };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
@@ -58,6 +68,20 @@ impl Shop {
         let shop = Self::open().await;
         shop.sign_up("ada").await;
         shop
+    }
+
+    /// The gateway's base URL.
+    pub fn url(&self) -> &str {
+        self.stack.url()
+    }
+
+    pub fn template(&self) -> &Template {
+        self.stack.template()
+    }
+
+    /// Ends every running invocation of a consumer, as a crash does.
+    pub fn kill(&self, consumer: &str) {
+        self.stack.kill(consumer).expect("it consumes something");
     }
 
     pub fn table(&self) -> &str {

@@ -71,7 +71,9 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
         warn!(cause = lambda::chain(&error), "not postponed");
     }
     info!(waiting = waiting.len(), "drained");
-    waiting.into_iter().for_each(|message| response.add_failure(message.id));
+    for message in waiting {
+        response.add_failure(message.id);
+    }
     Ok(response)
 }
 

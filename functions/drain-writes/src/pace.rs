@@ -12,9 +12,12 @@ use tokio::time::Instant;
 /// otherwise be above the target.
 const KEPT_BACK: f64 = 0.05;
 
+/// With less, the largest order would wait for longer than an invocation lasts.
+const LEAST_SHARE: f64 = 4.0;
+
 /// How long to write nothing after DynamoDB had no capacity, the first time; and at most.
 const PAUSE: Delay = Delay::of_first(Duration::from_millis(500));
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The name of the table among the buckets: no index is called so.
 const TABLE: &str = "";
@@ -34,7 +37,12 @@ impl FromEnvironment for Pace {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let target: u32 = environment.number("DRAIN_WRITE_UNITS", 1..=1_000_000)?;
         let environments: u32 = environment.number("DRAIN_CONCURRENCY", 1..=1_000)?;
-        Ok(Self::new(f64::from(target) / f64::from(environments)))
+        let share = f64::from(target) / f64::from(environments);
+        if share < LEAST_SHARE {
+            let message = format!("DRAIN_WRITE_UNITS must be at least {LEAST_SHARE} for each of the DRAIN_CONCURRENCY");
+            return Err(Misconfigured(message));
+        }
+        Ok(Self::new(share))
     }
 }
 

@@ -25,7 +25,7 @@ pub fn time_left(context: Option<&Context>) -> Duration {
 pub fn context(request_id: &str, timeout: Duration) -> Result<Context, lambda_runtime::Error> {
     let deadline = SystemTime::now().duration_since(UNIX_EPOCH)? + timeout;
     let mut context = Context::default();
-    context.request_id = request_id.to_owned();
+    request_id.clone_into(&mut context.request_id);
     context.deadline = u64::try_from(deadline.as_millis())?;
     Ok(context)
 }

@@ -19,7 +19,7 @@ pub const FAILURES: &str = "failures";
 pub const REASON: &str = "reason";
 
 /// SQS hides no message for longer.
-const LONGEST: Duration = Duration::from_secs(15 * 60);
+const LONGEST: Duration = Duration::from_mins(15);
 
 /// May send to the queue.
 #[derive(Clone, Debug)]
@@ -170,9 +170,6 @@ mod tests {
     fn who_only_waits_outlives_the_queues_patience() {
         let delay = Delay::of_first(Duration::from_secs(2));
         let received: Duration = (1..1000).map(|times| delay.of(times)).sum();
-        assert!(
-            received > Duration::from_secs(4 * 24 * 60 * 60),
-            "the queue keeps a message for four days: {received:?}"
-        );
+        assert!(received > Duration::from_hours(4 * 24), "the queue keeps a message for four days: {received:?}");
     }
 }

@@ -162,7 +162,7 @@ impl Reader {
     /// An order with all that belongs to it; one that is just being written is read again, within the budget.
     pub async fn order(&self, id: &OrderId, budget: Budget) -> Result<Option<WholeOrder>, Error> {
         Ok(match self.order_state(id, budget).await? {
-            Some(OrderState::Placed(order)) => Some(order),
+            Some(OrderState::Placed(order)) => Some(*order),
             Some(OrderState::Queued(_)) | None => None,
         })
     }

@@ -205,7 +205,9 @@ impl Writer {
 
     fn measure(&self, consumed: &[ConsumedCapacity]) {
         if let Some(meter) = &self.meter {
-            consumed.iter().for_each(|consumed| meter.add(consumed));
+            for consumed in consumed {
+                meter.add(consumed);
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ pub struct OrderById<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderState {
     /// It is placed.
-    Placed(WholeOrder),
+    Placed(Box<WholeOrder>),
     /// It was accepted, and is not placed yet or was refused.
     Queued(QueuedOrder),
 }
@@ -112,7 +112,7 @@ impl OrderById<'_> {
         }
         match (order, invoice) {
             (Some(order), Some(invoice)) if lines.len() == usize::from(order.line_count) => {
-                Ok(Some(OrderState::Placed(WholeOrder { order, lines, invoice, flag })))
+                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, flag }))))
             }
             (None, None) if lines.is_empty() => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),

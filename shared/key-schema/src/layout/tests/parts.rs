@@ -62,6 +62,7 @@ impl Parts {
     }
 
     /// One entity of each kind.
+    #[allow(clippy::too_many_lines, reason = "there are so many kinds")]
     pub(super) fn entities(&self) -> Vec<AnyEntity> {
         let Self { customer, product, order, invoice, gift_card, email, username, text, number, money, .. } =
             self.clone();

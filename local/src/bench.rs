@@ -1,0 +1,164 @@
+//! For the tests of event sources: a stack whose only consumer does as a test says.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::aws_json::local_client;
+use crate::gateway::Invoke;
+use crate::sqs::Sqs;
+use crate::template::{Queue, Redrive};
+use crate::{Functions, Options, Stack, StartConsumer, Template};
+
+const TEMPLATE: &str = r"
+Resources:
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{ AttributeName: PK, KeyType: HASH }]
+      AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+  WriteQueue:
+    Type: AWS::SQS::Queue
+    Properties:
+      QueueName: writes
+      RedrivePolicy: { deadLetterTargetArn: !GetAtt DeadLetters.Arn, maxReceiveCount: 5 }
+  DeadLetters: { Type: AWS::SQS::Queue, Properties: { QueueName: dead } }
+  DrainWrites:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: drain-writes } }
+    Properties:
+      Timeout: 1
+      Events:
+        Queue:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt WriteQueue.Arn
+            FunctionResponseTypes: [ReportBatchItemFailures]
+";
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// With one poller and a visibility timeout of a second, neither of which AWS would take.
+pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
+    let mut template = Template::parse(TEMPLATE).unwrap();
+    template.queue_sources[0].maximum_concurrency = 1;
+    queue(&mut template).visibility_timeout_seconds = 1;
+    change(&mut template);
+    template
+}
+
+pub(crate) fn queue(template: &mut Template) -> &mut Queue {
+    template.queues.iter_mut().find(|queue| queue.name == "writes").unwrap()
+}
+
+pub(crate) fn dies_after(template: &mut Template, receives: u64) {
+    queue(template).redrive = Some(Redrive { dead_letters: "dead".to_owned(), max_receive_count: receives });
+}
+
+/// A stack whose only consumer does as the test says, and remembers what it was given.
+pub(crate) struct Bench {
+    pub(crate) stack: Stack,
+    pub(crate) sqs: Sqs,
+    calls: Arc<Mutex<Vec<Call>>>,
+}
+
+/// One invocation.
+#[derive(Clone)]
+pub(crate) struct Call {
+    /// How many environments had been started before the one that ran this.
+    pub(crate) environment: usize,
+    pub(crate) event: Value,
+}
+
+impl Call {
+    pub(crate) fn bodies(&self) -> Vec<&str> {
+        let records = self.event["Records"].as_array().unwrap();
+        records.iter().map(|record| record["body"].as_str().unwrap()).collect()
+    }
+
+    /// The answer that these bodies failed.
+    pub(crate) fn failing(&self, bodies: &[&str]) -> Value {
+        let records = self.event["Records"].as_array().unwrap().iter();
+        let failed = records.filter(|record| bodies.contains(&record["body"].as_str().unwrap()));
+        let failed: Vec<_> = failed.map(|record| json!({ "itemIdentifier": record["messageId"] })).collect();
+        json!({ "batchItemFailures": failed })
+    }
+}
+
+impl Bench {
+    pub(crate) async fn start<F>(template: Template, body: impl Fn(Call) -> F + Clone + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        Self::start_with(Options::new(template), body).await
+    }
+
+    pub(crate) async fn start_with<F>(
+        options: Options,
+        body: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let (heard, started) = (Arc::clone(&calls), AtomicUsize::new(0));
+        let start: StartConsumer = Arc::new(move || {
+            let environment = started.fetch_add(1, Ordering::Relaxed);
+            let (heard, body) = (Arc::clone(&heard), body.clone());
+            let invoke: Invoke = Arc::new(move |event| {
+                let call = Call { environment, event };
+                heard.lock().unwrap().push(call.clone());
+                Box::pin(body(call))
+            });
+            Ok(invoke)
+        });
+        let consumers = vec![("drain-writes".to_owned(), start)];
+        let functions = Functions { consumers, ..Functions::default() };
+        let stack = Stack::start(options, |_, _| Ok(functions)).await.unwrap();
+        let sqs = Sqs::new(stack.sqs_url(), &stack.template().queues).unwrap();
+        Self { stack, sqs, calls }
+    }
+
+    pub(crate) async fn send(&self, bodies: &[&str]) {
+        for body in bodies {
+            self.sqs.send("writes", &json!(body), &Value::Null).await.unwrap();
+        }
+    }
+
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    /// The calls, once there are as many as this.
+    pub(crate) async fn after(&self, calls: usize) -> Vec<Call> {
+        self.until(|| async { self.calls().len() >= calls }).await;
+        self.calls()
+    }
+
+    /// Until the queues have as many messages as this, in whatever state.
+    pub(crate) async fn until_there_are(&self, writes: u64, dead: u64) {
+        self.until(|| async {
+            let counts = self.sqs.counts().await.unwrap();
+            let all = |name: &str| counts[name].visible + counts[name].in_flight + counts[name].delayed;
+            (all("writes"), all("dead")) == (writes, dead)
+        })
+        .await;
+    }
+
+    async fn until<F: Future<Output = bool>>(&self, holds: impl Fn() -> F) {
+        let waiting = async {
+            while !holds().await {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("it happens in time");
+    }
+
+    /// What the stack says about itself.
+    pub(crate) async fn local(&self, method: reqwest::Method, path: &str) -> Value {
+        let request = local_client().unwrap().request(method, format!("{}/_local/{path}", self.stack.url()));
+        request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
+    }
+}

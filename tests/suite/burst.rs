@@ -1,0 +1,137 @@
+//! A burst of orders far beyond the table's capacity, and how it is drained.
+//!
+//! `UPDATE_DOCS=1 cargo test -p tests burst` runs it at full length and draws what happened: docs/drain-rate.svg.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "small numbers, for people to look at"
+)]
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, stream};
+use local::wire::{WriteLimit, write_units_per_second};
+use serde_json::{Value, json};
+
+use crate::plot;
+use crate::queue::order_later;
+use crate::shop::{Client, Shop};
+use crate::shop_queue::DEAD_LETTERS;
+
+/// The table's capacity, and what the drain may take of it, in write units per second.
+const CAPACITY: f64 = 200.0;
+
+/// What one order of one line takes of the table.
+const ORDER: f64 = 8.0;
+
+/// How many requests are under way at a time.
+const CLIENTS: usize = 48;
+
+/// What came of a burst.
+struct Burst {
+    /// The orders that were accepted: placed at once, or to be placed later.
+    accepted: BTreeSet<String>,
+    at_once: usize,
+    lasted: Duration,
+}
+
+fn is_hopeless(number: u64) -> bool {
+    number % 50 == 49
+}
+
+fn body(number: u64) -> Value {
+    let product = if is_hopeless(number) { "nothing" } else { "thing" };
+    json!({ "lines": [{ "productId": product, "quantity": 1 }] })
+}
+
+/// Orders ten times what the capacity is for, for so long; as fast as that, or as this machine can.
+async fn offer(client: &Client, seconds: u32) -> Burst {
+    let each_second = 10.0 * CAPACITY / ORDER;
+    let begin = tokio::time::Instant::now();
+    let orders = 0..(each_second as u64) * u64::from(seconds);
+    let replies = stream::iter(orders).map(async |number| {
+        let due = begin + Duration::from_secs_f64(number as f64 / each_second);
+        tokio::time::sleep_until(due).await;
+        loop {
+            let key = format!("order-{number}");
+            // Who cannot have his order is told later.
+            let reply = if is_hopeless(number) {
+                order_later(client, &key, body(number)).await
+            } else {
+                client.order(&key, body(number)).await
+            };
+            match reply.status {
+                503 => tokio::time::sleep(Duration::from_millis(500)).await,
+                status => return (status, reply.body["orderId"].as_str().map(str::to_owned)),
+            }
+        }
+    });
+    let replies: Vec<(u16, Option<String>)> = replies.buffer_unordered(CLIENTS).collect().await;
+    let at_once = replies.iter().filter(|(status, _)| *status == 201).count();
+    let accepted = replies.into_iter().filter(|(status, _)| [201, 202].contains(status)).filter_map(|(_, id)| id);
+    Burst { accepted: accepted.collect(), at_once, lasted: begin.elapsed() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
+    let is_full = std::env::var_os("UPDATE_DOCS").is_some();
+    let shop = Shop::open_with(|template| {
+        for function in &mut template.functions {
+            function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), CAPACITY.to_string());
+        }
+    })
+    .await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 1_000_000).await;
+    shop.wire().limit_writes(Some(WriteLimit::per_second(CAPACITY))).await;
+    shop.wire().take_calls();
+
+    let begin = Instant::now();
+    let burst = offer(&shop.customer("ada"), if is_full { 30 } else { 2 }).await;
+    let burst_end = Instant::now();
+    while shop.queued().await > 0 {
+        assert!(begin.elapsed() < Duration::from_mins(15), "{} orders still wait", shop.queued().await);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let drained_in = burst_end.elapsed();
+    let calls = shop.wire().take_calls();
+    shop.wire().limit_writes(None).await;
+
+    // Nothing is lost, nothing is there twice.
+    let items = shop.dump().await;
+    let ids = |kind: &str, is: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
+        let those = items.iter().filter(|item| item["EntityType"]["S"] == kind && is(item));
+        those.map(|item| item["orderId"]["S"].as_str().expect("an id").to_owned()).collect()
+    };
+    let placed = ids("order", &|_| true);
+    let refused = ids("queuedOrder", &|item| item["refusal"].is_object());
+    assert!(placed.is_disjoint(&refused));
+    assert_eq!(&placed | &refused, burst.accepted);
+    assert_eq!(shop.available("thing").await, 1_000_000 - u64::try_from(placed.len()).expect("few"));
+    assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
+
+    // While there is a backlog, what is consumed stays under the target, and near it. The last second is not a whole one.
+    let seconds = write_units_per_second(&calls, shop.table(), burst_end);
+    let draining = &seconds[1..seconds.len().max(2) - 2];
+    let mean = draining.iter().sum::<f64>() / draining.len() as f64;
+    eprintln!(
+        "{} accepted in {:.1} s, {} of them placed at once, {} refused later; drained in {:.1} s, {mean:.1} of {CAPACITY} units a second: {draining:?}",
+        burst.accepted.len(),
+        burst.lasted.as_secs_f64(),
+        burst.at_once,
+        refused.len(),
+        drained_in.as_secs_f64(),
+    );
+    for index in ["GSI1", "GSI2"] {
+        let most = write_units_per_second(&calls, index, burst_end).into_iter().skip(1).fold(0.0, f64::max);
+        assert!(most <= CAPACITY, "{index}: {most}");
+    }
+    assert!(draining.iter().all(|units| *units <= CAPACITY), "{draining:?}");
+    assert!(mean > 0.9 * CAPACITY, "{mean}");
+    if is_full {
+        plot::drain_rate(&write_units_per_second(&calls, shop.table(), begin), CAPACITY, burst.lasted);
+    }
+}

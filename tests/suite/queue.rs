@@ -1,0 +1,302 @@
+//! Orders that wait: what the API says of them, and what becomes of them.
+
+use std::time::{Duration, Instant};
+
+use edge::Kind;
+use local::wire::{Access, Consumed, Fault, Match, WriteLimit};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::shop::{Client, Reply, Shop, eur};
+
+/// Longer than anything that is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Of so many attempts the SDK makes for one call, none succeeds.
+const GIVE_UP: usize = 3;
+
+fn commit() -> Match {
+    Match::action("TransactWriteItems")
+}
+
+fn throttle(reason: &'static str) -> Fault {
+    Fault::Throttle { reason, resource: "arn".to_owned() }
+}
+
+pub fn things(quantity: u64) -> Value {
+    json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
+}
+
+/// A shop that sells things, where ada is a customer.
+async fn stocked(shop: Shop) -> Shop {
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 10).await;
+    shop.wire().take_calls();
+    shop
+}
+
+async fn shop() -> Shop {
+    stocked(Shop::open().await).await
+}
+
+/// A shop where nobody places what waits, until the test says so.
+async fn idle_shop() -> Shop {
+    stocked(Shop::open_with(|template| template.queue_sources[0].enabled = false).await).await
+}
+
+/// Orders without waiting for the order.
+pub async fn order_later(client: &Client, key: &str, body: Value) -> Reply {
+    let headers = [("idempotency-key", key), ("prefer", "respond-async")];
+    client.send(Method::POST, "/orders", &headers, Some(body.to_string())).await
+}
+
+/// Looks where the reply says until the order no longer waits.
+async fn settled(client: &Client, reply: &Reply) -> Value {
+    let location = reply.header("location").expect("a location").to_owned();
+    let begin = Instant::now();
+    loop {
+        let order = client.get(&location).await.expect(200);
+        if order["status"] != "QUEUED" {
+            return order;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{order} still waits");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn assert_accepted(reply: &Reply) {
+    assert_eq!(reply.status, 202, "{}", reply.body);
+    assert_eq!(reply.body["status"], "QUEUED");
+    let location = format!("/orders/{}", reply.body["orderId"].as_str().expect("an id"));
+    assert_eq!(reply.header("location"), Some(location.as_str()));
+    assert!(reply.header("retry-after").is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_need_not_be_placed_at_once_is_placed_all_the_same() {
+    let shop = shop().await;
+    let ada = shop.customer("ada");
+    let reply = order_later(&ada, "k", things(2)).await;
+    assert_accepted(&reply);
+    assert_eq!(reply.header("preference-applied"), Some("respond-async"));
+    assert_eq!(reply.header("idempotent-replayed"), None);
+
+    let order = settled(&ada, &reply).await;
+    assert_eq!((&order["orderId"], &order["total"]), (&reply.body["orderId"], &eur(2000)));
+    assert_eq!(shop.available("thing").await, 8);
+    // It is the order that the same request places at once.
+    let again = ada.order("k", things(2)).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.expect(201), order);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_for_which_there_is_no_capacity_waits() {
+    for reason in [
+        "TableWriteProvisionedThroughputExceeded",
+        "IndexWriteProvisionedThroughputExceeded",
+        "TableWriteMaxOnDemandThroughputExceeded",
+        "IndexWriteMaxOnDemandThroughputExceeded",
+    ] {
+        let shop = shop().await;
+        let ada = shop.customer("ada");
+        // Once: it is not asked again, for the queue is there.
+        shop.wire().inject(commit(), throttle(reason), 1);
+        let reply = ada.order("k", things(1)).await;
+        assert_accepted(&reply);
+        assert_eq!(reply.header("preference-applied"), None, "nobody had asked for it");
+        assert_eq!(shop.wire().pending(), 0);
+        assert_eq!(settled(&ada, &reply).await["status"], "PENDING", "{reason}");
+        assert_eq!(shop.available("thing").await, 9);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_does_one_whose_transaction_was_cancelled_or_whose_reads_were_throttled() {
+    let cancel = |code| Fault::Cancel { item: 1, code, message: "Throughput exceeds the current capacity" };
+    for (matching, fault, times) in [
+        (commit(), cancel("ProvisionedThroughputExceeded"), 1),
+        (commit(), cancel("ThrottlingError"), 1),
+        (Match::action("BatchGetItem"), throttle("TableReadProvisionedThroughputExceeded"), GIVE_UP),
+    ] {
+        let shop = shop().await;
+        let ada = shop.customer("ada");
+        shop.wire().inject(matching, fault, times);
+        let reply = ada.order("k", things(1)).await;
+        assert_accepted(&reply);
+        assert_eq!(shop.wire().pending(), 0);
+        assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hot_key_is_backed_off_from_and_an_accounts_quota_is_told() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    // More often than the SDK asks.
+    shop.wire().inject(commit(), throttle("TableWriteKeyRangeThroughputExceeded"), GIVE_UP + 2);
+    ada.order("hot", things(1)).await.expect(201);
+    assert_eq!(shop.wire().pending(), 0);
+
+    shop.wire().inject(commit(), throttle("TableWriteAccountLimitExceeded"), GIVE_UP);
+    let reply = ada.order("quota", things(1)).await;
+    assert!(reply.header("retry-after").is_some());
+    reply.problem(Kind::Throttled);
+    assert_eq!(shop.queued().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_is_told_so_and_others_are_told_nothing() {
+    let shop = idle_shop().await;
+    shop.sign_up("bob").await;
+    let ada = shop.customer("ada");
+    let reply = order_later(&ada, "k", things(1)).await;
+    let path = reply.header("location").expect("a location").to_owned();
+    assert_eq!(ada.get(&path).await.expect(200), reply.body);
+    assert_eq!(shop.admin().get(&path).await.expect(200), reply.body);
+    shop.customer("bob").get(&path).await.problem(Kind::NotFound);
+    // There is no order yet of which anything else could be said.
+    ada.get(&format!("{path}/products")).await.problem(Kind::NotFound);
+    ada.get(&format!("{path}/invoice")).await.problem(Kind::NotFound);
+    ada.post(&format!("{path}/cancellation"), json!({})).await.problem(Kind::NotFound);
+    ada.get("/orders/never-was").await.problem(Kind::NotFound);
+    assert_eq!(ada.get("/customers/ada/orders").await.expect(200)["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_key_is_one_order_whether_it_waits_or_not() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    let first = order_later(&ada, "k", things(1)).await;
+    let table = shop.dump().await;
+
+    let again = order_later(&ada, "k", things(1)).await;
+    assert_accepted(&again);
+    assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
+    order_later(&ada, "k", things(2)).await.problem(Kind::IdempotencyKeyReused);
+    assert_eq!(shop.dump().await, table);
+
+    // Placed at once, it is the same order; and what still waits of it places no other.
+    let placed = ada.order("k", things(1)).await.expect(201);
+    assert_eq!(placed["orderId"], first.body["orderId"]);
+    let replayed = order_later(&ada, "k", things(1)).await;
+    assert_eq!(replayed.header("idempotent-replayed"), Some("true"));
+    assert_eq!(replayed.expect(201), placed);
+    order_later(&ada, "k", things(2)).await.problem(Kind::IdempotencyKeyReused);
+    let table = shop.dump().await;
+    for _ in 0..2 {
+        assert_eq!(shop.drain(&shop.take_messages().await).await, json!({ "batchItemFailures": [] }));
+    }
+    assert_eq!(shop.dump().await, table);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_cannot_be_placed_when_its_turn_comes_says_why() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    let mut expecting = things(1);
+    expecting["expectedTotal"] = eur(999);
+    let mut with_code = things(1);
+    with_code["discountCode"] = json!("NONE");
+    let hopeless = [("much", things(11)), ("cheap", expecting), ("code", with_code)];
+    let mut replies = Vec::new();
+    for (key, body) in &hopeless {
+        replies.push(order_later(&ada, key, body.clone()).await);
+    }
+    let messages = shop.take_messages().await;
+    shop.drain(&messages).await;
+
+    for ((key, body), reply) in hopeless.iter().zip(&replies) {
+        let refused = settled(&ada, reply).await;
+        assert_eq!(refused["status"], "REJECTED");
+        assert_eq!(refused["queuedAt"], reply.body["queuedAt"]);
+        // As if it had not waited.
+        assert_eq!(refused["problem"], ada.order(key, body.clone()).await.body);
+    }
+    assert_eq!(shop.available("thing").await, 10);
+    // Delivered again, it was refused already.
+    let table = shop.dump().await;
+    shop.drain(&messages).await;
+    assert_eq!(shop.dump().await, table);
+
+    // Asked for again, it waits again, and may fare better.
+    let admin = shop.admin();
+    let headers = [("if-match", "*")];
+    admin
+        .send(Method::POST, "/products/thing/stock", &headers, Some(json!({ "delta": 5 }).to_string()))
+        .await
+        .expect(200);
+    let again = order_later(&ada, "much", things(11)).await;
+    assert_accepted(&again);
+    assert_eq!(again.header("idempotent-replayed"), None);
+    shop.drain(&shop.take_messages().await).await;
+    assert_eq!(settled(&ada, &again).await["status"], "PENDING");
+    assert_eq!(shop.available("thing").await, 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prices_are_those_of_the_moment_it_is_placed() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    let mut expecting = things(1);
+    expecting["expectedTotal"] = eur(1000);
+    let [carefree, careful] =
+        [order_later(&ada, "carefree", things(1)).await, order_later(&ada, "careful", expecting).await];
+    let headers = [("if-match", "*")];
+    let price = json!({ "price": eur(1500) }).to_string();
+    shop.admin().send(Method::PATCH, "/products/thing", &headers, Some(price)).await.expect(200);
+    shop.drain(&shop.take_messages().await).await;
+
+    assert_eq!(settled(&ada, &carefree).await["total"], eur(1500));
+    let refused = settled(&ada, &careful).await;
+    assert_eq!(refused["problem"]["type"], "/problems/price-changed");
+    assert_eq!(refused["problem"]["total"], eur(1500));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn accepting_costs_the_same_whatever_waits_already() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    let cost = async |key: &str| {
+        shop.wire().take_calls();
+        assert_accepted(&order_later(&ada, &format!("preferred-{key}"), things(1)).await);
+        let preferred = shop.wire().take_calls();
+        shop.wire().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
+        assert_accepted(&ada.order(&format!("throttled-{key}"), things(1)).await);
+        let throttled = shop.wire().take_calls();
+        [preferred, throttled].map(|calls| {
+            let writes =
+                calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Write);
+            let units: f64 = writes.map(Consumed::units).sum();
+            (calls.into_iter().map(|call| call.action).collect::<Vec<_>>(), units)
+        })
+    };
+    let first = cost("first").await;
+    for at in 0..200 {
+        assert_accepted(&order_later(&ada, &format!("waiting-{at}"), things(1)).await);
+    }
+    assert_eq!(shop.queued().await, 202);
+    assert_eq!(cost("last").await, first);
+    // The queue costs one unit an order.
+    let calls = |actions: &[&str]| (actions.iter().map(ToString::to_string).collect::<Vec<_>>(), 1.0);
+    assert_eq!(first, [calls(&["Query", "PutItem"]), calls(&["BatchGetItem", "TransactWriteItems", "PutItem"])]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_was_not_sent_is_not_called_accepted() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    // What is written down is not the promise: the message is.
+    shop.wire().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
+    order_later(&ada, "k", things(1)).await.problem(Kind::Throttled);
+    assert_eq!(shop.queued().await, 0);
+    shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    let patient = tokio::spawn({
+        let ada = ada.clone();
+        async move { order_later(&ada, "k", things(1)).await }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    shop.wire().limit_writes(None).await;
+    assert_accepted(&patient.await.expect("a reply"));
+    assert_eq!(shop.queued().await, 1);
+}

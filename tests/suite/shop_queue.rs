@@ -1,0 +1,96 @@
+//! A shop's queue, in the hands of a test.
+
+use local::functions::{Endpoints, start_all};
+use local::gateway::Invoke;
+use serde_json::{Value, json};
+
+use crate::shop::Shop;
+
+pub const QUEUE: &str = "till-local-write-queue";
+pub const DEAD_LETTERS: &str = "till-local-dead-letters";
+
+fn url(queue: &str) -> String {
+    format!("https://sqs.us-east-1.amazonaws.com/000000000000/{queue}")
+}
+
+impl Shop {
+    /// Calls SQS itself.
+    pub async fn sqs(&self, action: &str, queue: &str, mut request: Value) -> Value {
+        request["QueueUrl"] = json!(url(queue));
+        let call = reqwest::Client::new()
+            .post(self.sqs_url())
+            .header("x-amz-target", format!("AmazonSQS.{action}"))
+            .header("content-type", "application/x-amz-json-1.0")
+            .body(request.to_string());
+        let answer = call.send().await.expect("the queue answers");
+        let ok = answer.status().is_success();
+        let text = answer.text().await.expect("text");
+        assert!(ok, "{action}: {text}");
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// How many messages a queue holds: visible, in flight and delayed.
+    pub async fn messages_in(&self, queue: &str) -> u64 {
+        let answer = reqwest::get(format!("{}/_local/queues", self.url())).await.expect("an answer");
+        let counts: Value = answer.json().await.expect("JSON");
+        ["visible", "inFlight", "delayed"].iter().map(|kind| counts[queue][kind].as_u64().expect("a count")).sum()
+    }
+
+    /// How many orders wait.
+    pub async fn queued(&self) -> u64 {
+        self.messages_in(QUEUE).await
+    }
+
+    /// Takes every visible message out of a queue, as the records of Lambda's event.
+    pub async fn take_from(&self, queue: &str) -> Vec<Value> {
+        let mut records = Vec::new();
+        loop {
+            let ask = json!({
+                "MaxNumberOfMessages": 10, "VisibilityTimeout": 600, "MessageAttributeNames": ["All"],
+                "MessageSystemAttributeNames": ["All"],
+            });
+            let answer = self.sqs("ReceiveMessage", queue, ask).await;
+            let Some(messages) = answer["Messages"].as_array().filter(|messages| !messages.is_empty()) else {
+                return records;
+            };
+            for message in messages {
+                self.sqs("DeleteMessage", queue, json!({ "ReceiptHandle": message["ReceiptHandle"] })).await;
+                records.push(record(message));
+            }
+        }
+    }
+
+    /// Takes every order out of the queue, as the records of Lambda's event.
+    pub async fn take_messages(&self) -> Vec<Value> {
+        self.take_from(QUEUE).await
+    }
+
+    /// The drain in an environment of its own.
+    pub fn drainer(&self) -> Invoke {
+        let endpoints = Endpoints { dynamodb: self.wire().url().to_owned(), sqs: self.sqs_url().to_owned() };
+        let functions = start_all(&endpoints, self.template()).expect("the functions start");
+        let (_, start) = functions.consumers.into_iter().find(|(name, _)| name == "drain-writes").expect("the drain");
+        start().expect("the drain starts")
+    }
+
+    /// Delivers these records to the drain.
+    pub async fn drain(&self, records: &[Value]) -> Value {
+        self.drainer()(json!({ "Records": records })).await.expect("an answer")
+    }
+}
+
+/// A message as SQS gives it, as Lambda passes it on.
+fn record(message: &Value) -> Value {
+    let attributes = message["MessageAttributes"].as_object().cloned().unwrap_or_default();
+    let attributes = attributes
+        .into_iter()
+        .map(|(name, value)| (name, json!({ "stringValue": value["StringValue"], "dataType": value["DataType"] })));
+    json!({
+        "messageId": message["MessageId"],
+        "receiptHandle": message["ReceiptHandle"],
+        "body": message["Body"],
+        "attributes": message["Attributes"],
+        "messageAttributes": attributes.collect::<serde_json::Map<_, _>>(),
+        "eventSource": "aws:sqs",
+    })
+}
