@@ -165,10 +165,19 @@ impl Shop {
 
     /// Calls the engine itself.
     pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
+        self.call_engine("DynamoDB_20120810", action, request).await
+    }
+
+    /// Calls the engine's streams.
+    pub async fn dynamodb_streams(&self, action: &str, request: &Value) -> Value {
+        self.call_engine("DynamoDBStreams_20120810", action, request).await
+    }
+
+    async fn call_engine(&self, service: &str, action: &str, request: &Value) -> Value {
         let call = self
             .http
             .post(self.stack.dynamodb_url())
-            .header("x-amz-target", format!("DynamoDB_20120810.{action}"))
+            .header("x-amz-target", format!("{service}.{action}"))
             .header("content-type", "application/x-amz-json-1.0")
             .header("authorization", "AWS4-HMAC-SHA256 Credential=t/20260101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
             .header("x-amz-date", "20260101T000000Z")
