@@ -23,7 +23,7 @@ impl Tail {
         let mut records = Vec::new();
         loop {
             let answer = shop.dynamodb_streams("GetRecords", &json!({ "ShardIterator": iterator })).await;
-            iterator = answer["NextShardIterator"].as_str().expect("an open shard").to_owned();
+            answer["NextShardIterator"].as_str().expect("an open shard").clone_into(&mut iterator);
             match answer["Records"].as_array().filter(|records| !records.is_empty()) {
                 Some(found) => records.extend(found.iter().cloned()),
                 None => break,

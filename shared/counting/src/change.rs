@@ -82,7 +82,9 @@ impl Change {
                 counts.add(&Counts::of_status(order, order.status, 1));
                 if self.called_off().is_some() {
                     counts.add(&Counts::of_order(order, -1));
-                    lines.iter().for_each(|line| counts.add(&Counts::of_line(line, order.placed_at, -1)));
+                    for line in lines {
+                        counts.add(&Counts::of_line(line, order.placed_at, -1));
+                    }
                 }
                 counts
             }

@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod error;
+mod expression;
 mod item;
 mod meter;
 mod read;

@@ -11,9 +11,10 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use key_schema::layout::Stored;
 use lambda::{Environment, FromEnvironment, Misconfigured};
 
+use crate::expression::Expressions;
 use crate::item::{self, Item};
 use crate::throttle::NotForWantOfCapacity;
-use crate::write::{Act, Expressions};
+use crate::write::Act;
 use crate::{Budget, Error, Meter, Table, Throttle, Write};
 
 /// May write the table: PutItem, UpdateItem, DeleteItem and TransactWriteItems.

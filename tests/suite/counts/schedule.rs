@@ -60,7 +60,7 @@ impl<'a> Delivery<'a> {
     }
 
     /// Delivers the whole shard once more, to somebody who knows nothing of it.
-    pub async fn from_the_beginning(self) {
+    pub async fn once_more(self) {
         let counter = (self.counters)().expect("the counter starts");
         let answer = counter(batch(&self.shard, &self.records, &json!({}))).await.expect("an answer");
         assert_eq!(answer["batchItemFailures"], json!([]));

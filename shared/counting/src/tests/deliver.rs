@@ -68,8 +68,8 @@ impl Deliveries {
         let Run { shard, batch, .. } = &mut self.runs[at];
         let is_failed = matches!(fate, Fate::Failed);
         match batch.next() {
-            Next::Done => return self.answer(stream, at, true),
-            Next::Mark | Next::Lines(_) if is_failed => return self.answer(stream, at, false),
+            Next::Done => self.answer(stream, at, true),
+            Next::Mark | Next::Lines(_) if is_failed => self.answer(stream, at, false),
             Next::Mark => batch.found(self.table.marks.get(shard).cloned()),
             Next::Lines(orders) => {
                 let orders: Vec<_> = orders.into_iter().cloned().collect();
@@ -85,7 +85,7 @@ impl Deliveries {
                         Ok(()) => batch.applied(step),
                         Err(mark) => batch.found(mark),
                     },
-                    Fate::Failed => return self.answer(stream, at, false),
+                    Fate::Failed => self.answer(stream, at, false),
                     Fate::CutBefore => {}
                     Fate::CutAfter => _ = self.table.commit(*shard, &step),
                     Fate::Late => self.table.delay(*shard, step),

@@ -121,7 +121,9 @@ impl Stream {
             counts.add(&Counts::of_status(order, order.status, 1));
             if order.status != OrderStatus::Cancelled {
                 counts.add(&Counts::of_order(order, 1));
-                lines.iter().for_each(|line| counts.add(&Counts::of_line(line, order.placed_at, 1)));
+                for line in lines {
+                    counts.add(&Counts::of_line(line, order.placed_at, 1));
+                }
             }
         }
         counts
@@ -155,7 +157,8 @@ impl Stream {
         let at = self.orders.len();
         self.orders.push((order.clone(), Vec::new()));
         // The items of a transaction are in the stream in any order.
-        for header in [at % 2 == 0, at % 2 == 1] {
+        let header_first = at.is_multiple_of(2);
+        for header in [header_first, !header_first] {
             if header {
                 self.write(at, "INSERT", Item::default(), item(&order));
                 continue;
