@@ -23,6 +23,11 @@ impl Service {
         Ok(Self { client: local_client()?, url: url.to_owned(), name: "DynamoDB", target: "DynamoDB_20120810" })
     }
 
+    /// The streams of the `DynamoDB` at this base URL.
+    pub(crate) fn dynamodb_streams(url: &str) -> Result<Self> {
+        Ok(Self { target: "DynamoDBStreams_20120810", ..Self::dynamodb(url)? })
+    }
+
     /// The SQS at this base URL.
     pub(crate) fn sqs(url: &str) -> Result<Self> {
         Ok(Self { client: local_client()?, url: url.to_owned(), name: "SQS", target: "AmazonSQS" })

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::aws_json::local_client;
 use crate::gateway::Invoke;
 use crate::sqs::Sqs;
-use crate::template::{Queue, Redrive};
+use crate::template::{Queue, Redrive, StreamSource};
 use crate::{Functions, Options, Stack, StartConsumer, Template};
 
 const TEMPLATE: &str = r"
@@ -38,7 +38,34 @@ Resources:
             FunctionResponseTypes: [ReportBatchItemFailures]
 ";
 
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Of a stack whose consumer has the table's stream.
+const STREAM_TEMPLATE: &str = r"
+Resources:
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{ AttributeName: PK, KeyType: HASH }]
+      AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+      StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
+  GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
+  CountOrders:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: count-orders } }
+    Properties:
+      Timeout: 5
+      Events:
+        Stream:
+          Type: DynamoDB
+          Properties:
+            Stream: !GetAtt Table.StreamArn
+            StartingPosition: TRIM_HORIZON
+            MaximumRetryAttempts: 2
+            MaximumRecordAgeInSeconds: 60
+            FunctionResponseTypes: [ReportBatchItemFailures]
+            DestinationConfig: { OnFailure: { Destination: !GetAtt GivenUp.Arn } }
+";
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// With one poller and a visibility timeout of a second, neither of which AWS would take.
 pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
@@ -46,6 +73,13 @@ pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
     template.queue_sources[0].maximum_concurrency = 1;
     queue(&mut template).visibility_timeout_seconds = 1;
     change(&mut template);
+    template
+}
+
+/// With a consumer of the stream that retries twice.
+pub(crate) fn stream_template(change: impl FnOnce(&mut StreamSource)) -> Template {
+    let mut template = Template::parse(STREAM_TEMPLATE).unwrap();
+    change(&mut template.stream_sources[0]);
     template
 }
 
@@ -114,7 +148,8 @@ impl Bench {
             });
             Ok(invoke)
         });
-        let consumers = vec![("drain-writes".to_owned(), start)];
+        // The template says which of them there is.
+        let consumers = ["drain-writes", "count-orders"].map(|name| (name.to_owned(), Arc::clone(&start))).to_vec();
         let functions = Functions { consumers, ..Functions::default() };
         let stack = Stack::start(options, |_, _| Ok(functions)).await.unwrap();
         let sqs = Sqs::new(stack.sqs_url(), &stack.template().queues).unwrap();

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::item_failures::item_failures;
 use crate::resource::REGION;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{MAX_EVENT_BYTES, Sandbox};
 use crate::sqs::Sqs;
 use crate::template::QueueSource;
 
@@ -24,9 +25,6 @@ const BETWEEN_RECEIVES: Duration = Duration::from_millis(100);
 
 /// How long to leave an SQS alone that does not answer.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
-
-/// The largest event that Lambda invokes a function with: 6 MB.
-const MAX_EVENT_BYTES: usize = 6 * 1024 * 1024;
 
 /// One poller with its execution environment. There are as many as the source's maximum concurrency.
 pub(crate) struct Poller {
@@ -83,7 +81,9 @@ impl Poller {
     async fn process(&self, records: Vec<Value>) {
         let answer = self.sandbox.invoke(json!({ "Records": records })).await;
         let failed = match answer {
-            Ok(answer) if self.source.reports_item_failures => failures(&answer, &records),
+            Ok(answer) if self.source.reports_item_failures => {
+                item_failures(&answer, &records.iter().filter_map(message_id).collect())
+            }
             Ok(_) => Ok(BTreeSet::new()),
             Err(error) => Err(error),
         };
@@ -152,26 +152,6 @@ fn events(records: impl Iterator<Item = Value>) -> Vec<Vec<Value>> {
 
 fn message_id(record: &Value) -> Option<&str> {
     record["messageId"].as_str()
-}
-
-/// The ids of the messages that the function could not process; or why its answer means that it processed none.
-fn failures(answer: &Value, records: &[Value]) -> Result<BTreeSet<String>, String> {
-    let list = match answer {
-        Value::Null => return Ok(BTreeSet::new()),
-        Value::Object(answer) => answer.get("batchItemFailures").unwrap_or(&Value::Null),
-        other => return Err(format!("its answer is no batch response: {other}")),
-    };
-    let entries = match list {
-        Value::Null => return Ok(BTreeSet::new()),
-        Value::Array(entries) => entries,
-        other => return Err(format!("batchItemFailures is no list: {other}")),
-    };
-    let known: BTreeSet<_> = records.iter().filter_map(message_id).collect();
-    let failed = entries.iter().map(|entry| {
-        let id = entry["itemIdentifier"].as_str().filter(|id| known.contains(id));
-        id.map(str::to_owned).ok_or_else(|| format!("batchItemFailures names no message of the batch: {entry}"))
-    });
-    failed.collect()
 }
 
 #[cfg(test)]

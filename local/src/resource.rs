@@ -26,7 +26,7 @@ impl Resource {
     pub(crate) fn attribute(&self, attribute: &str) -> Result<String> {
         Ok(match (self, attribute) {
             (Self::Table(name), "Arn") => table_arn(name),
-            (Self::Table(name), "StreamArn") => format!("{}/stream/local", table_arn(name)),
+            (Self::Table(name), "StreamArn") => stream_arn(name),
             (Self::Queue(name), "Arn") => queue_arn(name),
             (Self::Queue(name), "QueueName") => name.clone(),
             (Self::Queue(name), "QueueUrl") => queue_url(name),
@@ -38,6 +38,11 @@ impl Resource {
 
 fn table_arn(name: &str) -> String {
     format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
+}
+
+/// The ARN by which a template names the stream of the table with this name.
+pub(crate) fn stream_arn(table: &str) -> String {
+    format!("{}/stream/local", table_arn(table))
 }
 
 /// The ARN of the queue with this name.

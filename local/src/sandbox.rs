@@ -10,6 +10,9 @@ use tokio::task::AbortHandle;
 
 use crate::gateway::Invoke;
 
+/// The largest event that Lambda invokes a function with: 6 MB.
+pub(crate) const MAX_EVENT_BYTES: usize = 6 * 1024 * 1024;
+
 /// Starts a consumer in a fresh execution environment, with state of its own.
 pub type StartConsumer = Arc<dyn Fn() -> Result<Invoke> + Send + Sync>;
 

@@ -3,70 +3,116 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use tokio::sync::watch;
+use anyhow::{Context, Result};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::queue_source::Poller;
-use crate::sandbox::{Sandbox, StartConsumer};
-use crate::sqs::Sqs;
+use crate::sandbox::StartConsumer;
+use crate::sandboxes::Sandboxes;
+use crate::sqs::{Counts, Sqs};
+use crate::stream::Stream;
+use crate::stream_source::{Consumer, Token};
 use crate::template::Template;
+
+/// How often to look whether a queue is empty.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Every running event source. They end when dropped.
 pub(crate) struct Sources {
-    /// The execution environments, with the binaries that run in them.
-    sandboxes: Vec<(String, Arc<Sandbox>)>,
+    sandboxes: Arc<Sandboxes>,
+    sqs: Sqs,
+    /// The names of the queues that are consumed.
+    queues: Vec<String>,
+    /// How to ask the consumers of the stream.
+    streams: Vec<mpsc::UnboundedSender<Token>>,
     stop: watch::Sender<bool>,
-    pollers: JoinSet<()>,
+    running: JoinSet<()>,
 }
 
 impl Sources {
     /// Connects the consumers, named by their binaries, to the template's event sources.
-    pub(crate) fn start(template: &Template, consumers: &[(String, StartConsumer)], sqs: &Sqs) -> Result<Self> {
-        let mut sources = Self { sandboxes: Vec::new(), stop: watch::Sender::new(false), pollers: JoinSet::new() };
-        for source in template.queue_sources.iter().filter(|source| source.enabled) {
-            for _ in 0..source.maximum_concurrency {
-                let sandbox = sources.sandbox(template, &source.function, consumers)?;
-                let queue = template.queue(&source.queue);
-                let queue = queue.with_context(|| format!("there is no queue {}", source.queue))?;
-                let poller = Poller { sqs: sqs.clone(), source: source.clone(), arn: queue.arn(), sandbox };
-                sources.pollers.spawn(poller.run(sources.stop.subscribe()));
-            }
-        }
+    pub(crate) async fn start(
+        template: &Template,
+        consumers: Vec<(String, StartConsumer)>,
+        sqs: &Sqs,
+        dynamodb_url: &str,
+    ) -> Result<Self> {
+        let mut sources = Self {
+            sandboxes: Arc::new(Sandboxes::new(consumers, template.functions.clone())),
+            sqs: sqs.clone(),
+            queues: Vec::new(),
+            streams: Vec::new(),
+            stop: watch::Sender::new(false),
+            running: JoinSet::new(),
+        };
+        sources.consume_queues(template)?;
+        sources.consume_stream(template, dynamodb_url).await?;
         Ok(sources)
     }
 
-    /// A fresh execution environment of this function.
-    fn sandbox(
-        &mut self,
-        template: &Template,
-        logical_id: &str,
-        consumers: &[(String, StartConsumer)],
-    ) -> Result<Arc<Sandbox>> {
-        let missing = || format!("nothing consumes the events of {logical_id}: this build has no such consumer");
-        let function = template.function(logical_id).with_context(missing)?;
-        let (_, start) = consumers.iter().find(|(name, _)| *name == function.binary).with_context(missing)?;
-        let sandbox = Sandbox::start(Arc::clone(start), Duration::from_secs(function.timeout_seconds));
-        let sandbox = Arc::new(sandbox.with_context(|| format!("cannot start {logical_id}"))?);
-        self.sandboxes.push((function.binary.clone(), Arc::clone(&sandbox)));
-        Ok(sandbox)
+    fn consume_queues(&mut self, template: &Template) -> Result<()> {
+        for source in template.queue_sources.iter().filter(|source| source.enabled) {
+            let queue = template.queue(&source.queue);
+            let queue = queue.with_context(|| format!("there is no queue {}", source.queue))?;
+            for _ in 0..source.maximum_concurrency {
+                let sandbox = self.sandboxes.start(&source.function)?;
+                let poller = Poller { sqs: self.sqs.clone(), source: source.clone(), arn: queue.arn(), sandbox };
+                self.running.spawn(poller.run(self.stop.subscribe()));
+            }
+            self.queues.push(source.queue.clone());
+        }
+        Ok(())
+    }
+
+    async fn consume_stream(&mut self, template: &Template, dynamodb_url: &str) -> Result<()> {
+        let enabled: Vec<_> = template.stream_sources.iter().filter(|source| source.enabled).collect();
+        if enabled.is_empty() {
+            return Ok(());
+        }
+        let stream = Arc::new(Stream::of_table(dynamodb_url, template.table_name()).await?);
+        for source in enabled {
+            let stop = self.stop.subscribe();
+            let consumer = Consumer::start(source, &stream, &self.sqs, &self.sandboxes, stop).await?;
+            let (ask, asking) = mpsc::unbounded_channel();
+            self.running.spawn(consumer.run(asking));
+            self.streams.push(ask);
+        }
+        Ok(())
     }
 
     /// Ends every execution environment of this binary at once, as a crash does.
     pub(crate) fn kill(&self, binary: &str) -> Result<()> {
-        let mut killed = self.sandboxes.iter().filter(|(name, _)| name == binary).peekable();
-        ensure!(killed.peek().is_some(), "{binary} consumes nothing here");
-        killed.for_each(|(_, sandbox)| sandbox.kill());
+        self.sandboxes.kill(binary)
+    }
+
+    /// Returns when the consumed queues have no messages, in whatever state.
+    pub(crate) async fn settle_queues(&self) -> Result<()> {
+        for queue in &self.queues {
+            while self.sqs.counts_of(queue).await? != Counts::default() {
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
+        }
         Ok(())
+    }
+
+    /// Returns when every consumer of the stream is done with what was written before. Batches do not wait to be full
+    /// meanwhile.
+    pub(crate) async fn settle_streams(&self) {
+        let (token, mut settled) = mpsc::channel(1);
+        self.streams.iter().for_each(|consumer| _ = consumer.send(token.clone()));
+        drop(token);
+        // Nobody sends anything: this ends when the last of the tokens is dropped.
+        settled.recv().await;
     }
 
     /// Reads no more, and lets running invocations finish within this time.
     pub(crate) async fn stop(mut self, grace: Duration) {
         self.stop.send_replace(true);
-        let finished = async { while self.pollers.join_next().await.is_some() {} };
+        let finished = async { while self.running.join_next().await.is_some() {} };
         _ = tokio::time::timeout(grace, finished).await;
         // Without its poller, an invocation that runs on would still write to the table.
-        self.sandboxes.iter().for_each(|(_, sandbox)| sandbox.kill());
+        self.sandboxes.kill_all();
     }
 }
 

@@ -111,7 +111,7 @@ impl Stack {
         let wire = if options.wire { Some(Wire::start(&dynamodb_url).await?) } else { None };
         let called = wire.as_ref().map_or(dynamodb_url.as_str(), Wire::url).to_owned();
         let functions = functions(&Endpoints { dynamodb: called, sqs: sqs_url.clone() }, &template)?;
-        let sources = Sources::start(&template, &functions.consumers, &sqs)?;
+        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url).await?;
         let gateway = Arc::new(Gateway::new(&template, &functions.handlers, tokens, sqs, options.openapi)?);
 
         let (stop, stopped) = oneshot::channel();
@@ -152,12 +152,38 @@ impl Stack {
     }
 
     /// Ends every execution environment of a consumer, named by its binary, as a crash does: running invocations stop
-    /// where they are, their messages come back when their visibility timeout ends, and new environments start.
+    /// where they are, new environments start, messages of a queue come back when their visibility timeout ends, and
+    /// records of a stream are tried again.
     ///
     /// # Errors
     /// No event source of the template invokes a function of this name.
     pub fn kill(&self, function: &str) -> Result<()> {
         self.sources.kill(function)
+    }
+
+    /// Waits until the event sources have delivered everything that was sent to their queues or written to the table
+    /// before this. A tumbling window that is open then ends in its own time, all the same.
+    ///
+    /// # Errors
+    /// They have not within this time, or the queues do not answer.
+    pub async fn settle(&self, within: Duration) -> Result<()> {
+        let settling = async {
+            // In this order, for who consumes a queue writes to the table.
+            self.sources.settle_queues().await?;
+            self.sources.settle_streams().await;
+            anyhow::Ok(())
+        };
+        let settled = tokio::time::timeout(within, settling).await;
+        settled.with_context(|| format!("the event sources are still busy after {} s", within.as_secs_f64()))?
+    }
+
+    /// As [`Stack::settle`] with the stream alone, whatever the queues hold.
+    ///
+    /// # Errors
+    /// Its consumers are not done within this time.
+    pub async fn settle_streams(&self, within: Duration) -> Result<()> {
+        let settled = tokio::time::timeout(within, self.sources.settle_streams()).await;
+        settled.with_context(|| format!("the consumers of the stream are still busy after {} s", within.as_secs_f64()))
     }
 
     /// Stops everything. Running requests and invocations have a moment to finish.

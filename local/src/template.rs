@@ -3,23 +3,27 @@
 //! The template is the one truth about what is deployed, so the stack reads it rather than a list of its own. Every
 //! error names the resource and the property at fault, on one line.
 
+mod filter;
 mod queue;
 mod queue_source;
+mod route;
+mod stream_source;
 mod table;
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
+pub use self::filter::Pattern;
 pub use self::queue::{Queue, Redrive};
 pub use self::queue_source::QueueSource;
+pub use self::route::Route;
+pub use self::stream_source::{StartingPosition, StreamSource};
 
 use crate::intrinsic::Scope;
-use crate::resource::Resource;
-
-const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+use crate::resource::{Resource, stream_arn};
 
 /// Lambda's own default.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 3;
@@ -35,23 +39,12 @@ pub struct Template {
     pub queues: Vec<Queue>,
     /// Every SQS event of every function, in the template's order.
     pub queue_sources: Vec<QueueSource>,
+    /// Every event of every function that is of the table's stream, in the template's order.
+    pub stream_sources: Vec<StreamSource>,
     /// The body of the `CreateTable` request that makes the template's table.
     pub table: Json,
     /// The attribute that holds an item's time to live, if the table has one.
     pub ttl_attribute: Option<String>,
-}
-
-/// One route of the HTTP API.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
-    /// In capitals: `GET`.
-    pub method: String,
-    /// As declared: `/orders/{orderId}`.
-    pub path: String,
-    /// The logical id of the function that answers.
-    pub function: String,
-    /// Any one of these lets a caller in. Empty: the route is public.
-    pub scopes: Vec<String>,
 }
 
 /// One Lambda function.
@@ -80,20 +73,23 @@ impl Template {
         let table_name = scope.text_or(table, "TableName", table::DEFAULT_NAME).context(table_id.to_owned())?;
         scope.define(table_id, Resource::Table(table_name.clone()));
         let queues = queue::read_all(&mut scope, resources)?;
+        let request = table::creation(&scope, table, &table_name).context(table_id.to_owned())?;
+        let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
+        let stream = request.get("StreamSpecification").map(|_| stream_arn(&table_name));
 
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
-        let (mut routes, mut functions, mut queue_sources) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut routes, mut functions) = (Vec::new(), Vec::new());
+        let (mut queue_sources, mut stream_sources) = (Vec::new(), Vec::new());
         for (id, resource) in of_type(resources, "AWS::Serverless::Function") {
             let reader = FunctionReader { scope: &scope, globals, id, resource };
             let function = reader.function().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
+            let sources = reader.stream_sources(&function, stream.as_deref(), &queues);
+            stream_sources.extend(sources.context(id.to_owned())?);
             functions.push(function);
         }
-
-        let request = table::creation(&scope, table, &table_name).context(table_id.to_owned())?;
-        let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
-        Ok(Self { routes, functions, queues, queue_sources, table: request, ttl_attribute })
+        Ok(Self { routes, functions, queues, queue_sources, stream_sources, table: request, ttl_attribute })
     }
 
     /// The name of the table, as functions are told it.
@@ -163,8 +159,8 @@ impl FunctionReader<'_> {
 
     fn routes(&self, routes: &mut Vec<Route>) -> Result<()> {
         for (name, event) in self.events("HttpApi") {
-            let route = self.route(event).with_context(|| format!("Events.{name}"))?;
-            let twin = routes.iter().find(|other| other.method == route.method && same_path(&other.path, &route.path));
+            let route = Route::read(self.scope, event, self.id).with_context(|| format!("Events.{name}"))?;
+            let twin = routes.iter().find(|other| other.matches_as(&route));
             if let Some(twin) = twin {
                 bail!("Events.{name}: {} {} is already a route of {}", route.method, route.path, twin.function);
             }
@@ -180,6 +176,14 @@ impl FunctionReader<'_> {
         sources.collect()
     }
 
+    fn stream_sources(&self, function: &Function, stream: Option<&str>, queues: &[Queue]) -> Result<Vec<StreamSource>> {
+        let sources = self.events("DynamoDB").map(|(name, event)| {
+            let source = StreamSource::read(self.scope, event, function, stream, queues);
+            source.with_context(|| format!("Events.{name}"))
+        });
+        sources.collect()
+    }
+
     /// The properties of the events of this type, with their names.
     fn events(&self, kind: &'static str) -> impl Iterator<Item = (&str, &Yaml)> {
         let events = self.properties().get("Events").and_then(Yaml::as_mapping).into_iter().flatten();
@@ -188,40 +192,9 @@ impl FunctionReader<'_> {
             .map(|(name, event)| (name.as_str().unwrap_or("?"), event.get("Properties").unwrap_or(&Yaml::Null)))
     }
 
-    fn route(&self, properties: &Yaml) -> Result<Route> {
-        let method = self.scope.required_text(properties, "Method")?.to_ascii_uppercase();
-        ensure!(METHODS.contains(&method.as_str()), "Method: {method} is not one of {}", METHODS.join(", "));
-
-        let path = self.scope.required_text(properties, "Path")?;
-        ensure!(path.starts_with('/'), "Path: {path} does not begin with a slash");
-        ensure!(!path.contains("+}"), "Path: {path} is greedy, which the laptop gateway does not know");
-
-        let auth = properties.get("Auth").context("Auth is missing: name AuthorizationScopes, or Authorizer: NONE")?;
-        let scopes = self.scopes(auth).context("Auth")?;
-        Ok(Route { method, path, function: self.id.to_owned(), scopes })
-    }
-
-    fn scopes(&self, auth: &Yaml) -> Result<Vec<String>> {
-        if auth.get("Authorizer").and_then(Yaml::as_str) == Some("NONE") {
-            return Ok(Vec::new());
-        }
-        let scopes = auth.get("AuthorizationScopes").and_then(Yaml::as_sequence);
-        // A route without a scope would let ID tokens in, so it is either public in so many words or has one.
-        let scopes = scopes.filter(|scopes| !scopes.is_empty()).context("AuthorizationScopes is missing")?;
-        scopes.iter().map(|scope| self.scope.text(scope)).collect()
-    }
-
     fn properties(&self) -> &Yaml {
         self.resource.get("Properties").unwrap_or(&Yaml::Null)
     }
-}
-
-/// Whether two paths match the same requests: the names of their parameters do not matter.
-fn same_path(one: &str, other: &str) -> bool {
-    let shape = |path: &str| -> Vec<String> {
-        path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part }.to_owned()).collect()
-    };
-    shape(one) == shape(other)
 }
 
 fn of_type<'a>(resources: &'a Mapping, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Yaml)> {

@@ -70,6 +70,18 @@ async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_event_source_of_the_laptop_delivers_what_counts() {
+    let shop = Shop::open_counted().await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(1);
+    for _ in 0..5 {
+        book.write(&shop, &mut rng).await;
+        shop.settle().await;
+        book.check(&shop).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
     let shop = Shop::open().await;
     for customer in ["ada", "bob"] {

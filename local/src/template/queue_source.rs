@@ -97,7 +97,8 @@ impl QueueSource {
     }
 }
 
-fn reports_item_failures(scope: &Scope, properties: &Yaml) -> Result<bool> {
+/// Whether `FunctionResponseTypes` has the one type that there is.
+pub(super) fn reports_item_failures(scope: &Scope, properties: &Yaml) -> Result<bool> {
     let Some(types) = properties.get("FunctionResponseTypes") else { return Ok(false) };
     let types = types.as_sequence().context("FunctionResponseTypes is not a list")?;
     for kind in types {

@@ -14,4 +14,4 @@ mod sqs;
 
 pub use bucket::TokenBucket;
 pub use error::Error;
-pub use sqs::{Delay, FAILURES, MOST_BYTES, Queue, REASON, Received, Source};
+pub use sqs::{Delay, FAILURES, Queue, REASON, Received, Source};

@@ -9,9 +9,6 @@ use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
 use crate::Error;
 
-/// The most that one message may hold: 256 KiB, which every SQS queue takes (since August 2025 they may take 1 MiB).
-pub const MOST_BYTES: usize = 256 * 1024;
-
 /// The attribute that counts how often a message's work has failed.
 pub const FAILURES: &str = "failures";
 

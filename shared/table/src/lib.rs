@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+mod commit;
 mod error;
 mod expression;
 mod item;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::{Client, Config};
 use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
+pub use commit::Cause;
 pub use error::Error;
 pub use item::{Item, read as read_item};
 pub use meter::{Meter, WriteUnits};
@@ -31,7 +33,7 @@ pub use retry::Budget;
 pub use shards::{StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::{Condition, Write};
-pub use writer::{Cause, Put, Writer};
+pub use writer::{Put, Writer};
 
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.
 #[derive(Clone, Debug)]

@@ -1,0 +1,53 @@
+//! The execution environments of every consumer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::sandbox::{Sandbox, StartConsumer};
+use crate::template::Function;
+
+/// Starts execution environments, and knows those that there are.
+pub(crate) struct Sandboxes {
+    /// By their binaries.
+    consumers: Vec<(String, StartConsumer)>,
+    functions: Vec<Function>,
+    started: Mutex<Vec<(String, Arc<Sandbox>)>>,
+}
+
+impl Sandboxes {
+    pub(crate) fn new(consumers: Vec<(String, StartConsumer)>, functions: Vec<Function>) -> Self {
+        Self { consumers, functions, started: Mutex::default() }
+    }
+
+    /// A fresh execution environment of this function.
+    pub(crate) fn start(&self, logical_id: &str) -> Result<Arc<Sandbox>> {
+        let missing = || format!("nothing consumes the events of {logical_id}: this build has no such consumer");
+        let function = self.functions.iter().find(|function| function.logical_id == logical_id);
+        let function = function.with_context(missing)?;
+        let (_, start) = self.consumers.iter().find(|(name, _)| *name == function.binary).with_context(missing)?;
+        let sandbox = Sandbox::start(Arc::clone(start), Duration::from_secs(function.timeout_seconds));
+        let sandbox = Arc::new(sandbox.with_context(|| format!("cannot start {logical_id}"))?);
+        self.started().push((function.binary.clone(), Arc::clone(&sandbox)));
+        Ok(sandbox)
+    }
+
+    /// Ends every execution environment of this binary at once, as a crash does.
+    pub(crate) fn kill(&self, binary: &str) -> Result<()> {
+        let started = self.started();
+        let mut killed = started.iter().filter(|(name, _)| name == binary).peekable();
+        ensure!(killed.peek().is_some(), "{binary} consumes nothing here");
+        killed.for_each(|(_, sandbox)| sandbox.kill());
+        Ok(())
+    }
+
+    /// Ends them all.
+    pub(crate) fn kill_all(&self) {
+        self.started().iter().for_each(|(_, sandbox)| sandbox.kill());
+    }
+
+    fn started(&self) -> MutexGuard<'_, Vec<(String, Arc<Sandbox>)>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

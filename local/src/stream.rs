@@ -1,0 +1,96 @@
+//! A table's stream at one `DynamoDB` endpoint, embedded or not.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use crate::aws_json::{Refusal, Service};
+
+/// The stream of one table.
+pub(crate) struct Stream {
+    service: Service,
+    arn: String,
+}
+
+/// A part of the stream whose records are in order.
+pub(crate) struct Shard {
+    pub(crate) id: String,
+    /// The shard whose records come before this one's.
+    pub(crate) parent: Option<String>,
+}
+
+/// A place in a shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// Before the oldest record.
+    TrimHorizon,
+    /// Behind the newest record.
+    Latest,
+    /// Behind the record with this sequence number.
+    After(String),
+}
+
+/// What one read answers.
+pub(crate) struct Page {
+    pub(crate) records: Vec<Value>,
+    /// None: the shard is closed, and this was all of it.
+    pub(crate) next: Option<String>,
+}
+
+impl Stream {
+    /// The stream of this table, which must have one.
+    pub(crate) async fn of_table(url: &str, table: &str) -> Result<Self> {
+        let answer = Service::dynamodb(url)?.succeed("DescribeTable", &json!({ "TableName": table })).await?;
+        let arn = answer["Table"]["LatestStreamArn"].as_str().with_context(|| {
+            format!("the table {table} at {url} has no stream: delete it, or choose another place with --data")
+        })?;
+        Ok(Self { service: Service::dynamodb_streams(url)?, arn: arn.to_owned() })
+    }
+
+    /// As the endpoint names it, which is not how a template does.
+    pub(crate) fn arn(&self) -> &str {
+        &self.arn
+    }
+
+    /// Every shard that still has records, or may have some.
+    pub(crate) async fn shards(&self) -> Result<Vec<Shard>> {
+        let mut shards = Vec::new();
+        let mut request = json!({ "StreamArn": self.arn });
+        loop {
+            let answer = self.service.succeed("DescribeStream", &request).await?;
+            let description = &answer["StreamDescription"];
+            for shard in description["Shards"].as_array().into_iter().flatten() {
+                let text = |name: &str| shard[name].as_str().map(str::to_owned);
+                let id = text("ShardId").context("a shard has no id")?;
+                shards.push(Shard { id, parent: text("ParentShardId") });
+            }
+            match &description["LastEvaluatedShardId"] {
+                Value::Null => return Ok(shards),
+                last => request["ExclusiveStartShardId"] = last.clone(),
+            }
+        }
+    }
+
+    /// Where to read on from this position. None: the shard is closed, and has no more.
+    pub(crate) async fn iterator(&self, shard: &str, position: &Position) -> Result<Result<Option<String>, Refusal>> {
+        let (kind, sequence_number) = match position {
+            Position::TrimHorizon => ("TRIM_HORIZON", None),
+            Position::Latest => ("LATEST", None),
+            Position::After(sequence_number) => ("AFTER_SEQUENCE_NUMBER", Some(sequence_number)),
+        };
+        let mut request = json!({ "StreamArn": self.arn, "ShardId": shard, "ShardIteratorType": kind });
+        if let Some(sequence_number) = sequence_number {
+            request["SequenceNumber"] = json!(sequence_number);
+        }
+        let answer = self.service.call("GetShardIterator", &request).await?;
+        Ok(answer.map(|answer| answer["ShardIterator"].as_str().map(str::to_owned)))
+    }
+
+    /// The records that come next, up to a thousand.
+    pub(crate) async fn read(&self, iterator: &str) -> Result<Result<Page, Refusal>> {
+        let answer = self.service.call("GetRecords", &json!({ "ShardIterator": iterator })).await?;
+        Ok(answer.map(|mut answer| Page {
+            records: answer["Records"].as_array_mut().map(std::mem::take).unwrap_or_default(),
+            next: answer["NextShardIterator"].as_str().map(str::to_owned),
+        }))
+    }
+}

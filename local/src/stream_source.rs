@@ -1,0 +1,156 @@
+//! The table's stream as an event source, as Lambda has it: a poller for each shard, batches in order, retries, windows.
+//!
+//! One invocation runs per shard at a time: what a shard's records are counted into is marked with how far that went.
+
+mod backlog;
+mod delivery;
+mod discard;
+mod invocation;
+mod poller;
+mod reader;
+mod record;
+mod window;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use self::delivery::Delivery;
+use self::poller::Poller;
+use self::reader::Reader;
+use crate::sandbox::Sandbox;
+use crate::sandboxes::Sandboxes;
+use crate::sqs::Sqs;
+use crate::stream::{Position, Shard, Stream};
+use crate::template::{StartingPosition, StreamSource};
+
+/// How often to look for new shards. The embedded engine has one for ever.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
+
+/// Who waits for everything to be delivered sends these around. A poller drops its own when it has delivered all that
+/// there was when it got it.
+pub(crate) type Token = mpsc::Sender<()>;
+
+/// The consumer of a stream: its pollers, and the shards that they are for.
+pub(crate) struct Consumer {
+    source: Arc<StreamSource>,
+    stream: Arc<Stream>,
+    sqs: Sqs,
+    sandboxes: Arc<Sandboxes>,
+    /// Execution environments whose shard has ended.
+    idle: Vec<Arc<Sandbox>>,
+    stop: watch::Receiver<bool>,
+    /// The shards with a poller, and how to ask it.
+    running: BTreeMap<String, mpsc::UnboundedSender<Token>>,
+    finished: BTreeSet<String>,
+    pollers: JoinSet<(String, Arc<Sandbox>)>,
+}
+
+impl Consumer {
+    /// Starts to consume. A stream that is consumed from its latest record on is so from when this returns.
+    pub(crate) async fn start(
+        source: &StreamSource,
+        stream: &Arc<Stream>,
+        sqs: &Sqs,
+        sandboxes: &Arc<Sandboxes>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self> {
+        let mut consumer = Self {
+            source: Arc::new(source.clone()),
+            stream: Arc::clone(stream),
+            sqs: sqs.clone(),
+            sandboxes: Arc::clone(sandboxes),
+            // Started here, so that a consumer which does not start is found now.
+            idle: vec![sandboxes.start(&source.function)?],
+            stop,
+            running: BTreeMap::new(),
+            finished: BTreeSet::new(),
+            pollers: JoinSet::new(),
+        };
+        match source.starting_position {
+            StartingPosition::TrimHorizon => consumer.look().await?,
+            StartingPosition::Latest => {
+                for Shard { id, .. } in stream.shards().await? {
+                    let mut reader = consumer.reader(&id, Position::Latest);
+                    reader.begin().await?;
+                    consumer.poll(reader)?;
+                }
+            }
+        }
+        Ok(consumer)
+    }
+
+    /// Looks for new shards until `stop` turns true, and then waits for the pollers.
+    pub(crate) async fn run(mut self, mut asking: mpsc::UnboundedReceiver<Token>) {
+        let mut stop = self.stop.clone();
+        let mut looks = tokio::time::interval(BETWEEN_LOOKS);
+        loop {
+            tokio::select! {
+                _ = stop.wait_for(|stop| *stop) => break,
+                Some(token) = asking.recv() => {
+                    self.running.values().for_each(|poller| _ = poller.send(token.clone()));
+                    continue;
+                }
+                Some(finished) = self.pollers.join_next() => {
+                    if let Ok((shard, sandbox)) = finished {
+                        self.running.remove(&shard);
+                        self.finished.insert(shard);
+                        self.idle.push(sandbox);
+                    }
+                }
+                _ = looks.tick() => {}
+            }
+            if let Err(error) = self.look().await {
+                tracing::warn!(function = self.source.function, "cannot look for new shards: {error:#}");
+            }
+        }
+        while self.pollers.join_next().await.is_some() {}
+    }
+
+    /// Polls every shard that is new and does not continue one that is still read: parents go before their children.
+    async fn look(&mut self) -> Result<()> {
+        let shards = self.stream.shards().await?;
+        let known: BTreeSet<_> = shards.iter().map(|shard| shard.id.clone()).collect();
+        self.finished.retain(|shard| known.contains(shard));
+        for Shard { id, parent } in shards {
+            let after = parent.is_none_or(|parent| !known.contains(&parent) || self.finished.contains(&parent));
+            if after && !self.running.contains_key(&id) && !self.finished.contains(&id) {
+                self.poll(self.reader(&id, Position::TrimHorizon))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reader(&self, shard: &str, position: Position) -> Reader {
+        Reader {
+            stream: Arc::clone(&self.stream),
+            shard: shard.to_owned(),
+            filters: self.source.filters.clone(),
+            position,
+            iterator: None,
+        }
+    }
+
+    fn poll(&mut self, reader: Reader) -> Result<()> {
+        let sandbox = self.idle.pop().map_or_else(|| self.sandboxes.start(&self.source.function), Ok)?;
+        let (ask, asking) = mpsc::unbounded_channel();
+        let shard = reader.shard.clone();
+        let (source, used) = (Arc::clone(&self.source), Arc::clone(&sandbox));
+        let delivery = Delivery::new(source, used, self.sqs.clone(), self.stream.arn(), &shard);
+        let poller = Poller { reader, delivery, asking, waiting: Vec::new() }.run(self.stop.clone());
+        self.running.insert(shard.clone(), ask);
+        self.pollers.spawn(async move {
+            poller.await;
+            (shard, sandbox)
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "stream_source_tests/mod.rs"]
+mod tests;

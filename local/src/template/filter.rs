@@ -1,0 +1,128 @@
+//! Lambda's event filtering, as far as the laptop stack knows it.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Map, Value};
+
+/// The pattern of one filter: what some fields of a record must be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pattern(Node);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Node {
+    /// Every one of these fields.
+    All(Vec<(String, Node)>),
+    /// Any one of these.
+    Any(Vec<Rule>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Rule {
+    Exactly(Value),
+    Prefix(String),
+    Suffix(String),
+    AnythingBut(Vec<Value>),
+    Exists(bool),
+}
+
+impl Pattern {
+    /// From its JSON text. What it cannot mean here is an error that names it, for a pattern that is half understood lets
+    /// the wrong records through.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let pattern: Value = serde_json::from_str(text).with_context(|| format!("{text} is not JSON"))?;
+        let fields = pattern.as_object().with_context(|| format!("{text} is not an object"))?;
+        Node::fields(fields).map(Self)
+    }
+
+    /// Whether this record matches.
+    pub(crate) fn matches(&self, record: &Value) -> bool {
+        self.0.matches(Some(record))
+    }
+}
+
+impl Node {
+    fn fields(fields: &Map<String, Value>) -> Result<Self> {
+        ensure!(!fields.is_empty(), "an object of the pattern is empty");
+        let fields = fields.iter().map(|(name, value)| {
+            ensure!(!name.starts_with('$'), "{name} is not known to the laptop stack");
+            let node = match value {
+                Value::Object(fields) => Self::fields(fields),
+                Value::Array(rules) if !rules.is_empty() => {
+                    rules.iter().map(Rule::parse).collect::<Result<_>>().map(Self::Any)
+                }
+                _ => bail!("{name} is neither an object nor a list of alternatives"),
+            };
+            Ok((name.clone(), node.with_context(|| name.clone())?))
+        });
+        fields.collect::<Result<_>>().map(Self::All)
+    }
+
+    fn matches(&self, value: Option<&Value>) -> bool {
+        match (self, value) {
+            // Of a list, one element has to match.
+            (Self::All(_), Some(Value::Array(elements))) => elements.iter().any(|element| self.matches(Some(element))),
+            (Self::All(fields), _) => {
+                fields.iter().all(|(name, node)| node.matches(value.and_then(|value| value.get(name))))
+            }
+            (Self::Any(rules), _) => rules.iter().any(|rule| rule.holds(value)),
+        }
+    }
+}
+
+impl Rule {
+    fn parse(rule: &Value) -> Result<Self> {
+        let Value::Object(rule) = rule else {
+            ensure!(!rule.is_array(), "{rule} is a list within a list");
+            return Ok(Self::Exactly(rule.clone()));
+        };
+        let mut parts = rule.iter();
+        let (Some((name, argument)), None) = (parts.next(), parts.next()) else {
+            bail!("a rule has one name, such as prefix");
+        };
+        let text = || argument.as_str().map(str::to_owned).with_context(|| format!("{name} needs a text"));
+        Ok(match name.as_str() {
+            "prefix" => Self::Prefix(text()?),
+            "suffix" => Self::Suffix(text()?),
+            "exists" => Self::Exists(argument.as_bool().context("exists needs true or false")?),
+            "anything-but" => match argument {
+                Value::Array(values) if values.iter().all(is_plain) => Self::AnythingBut(values.clone()),
+                value if is_plain(value) => Self::AnythingBut(vec![value.clone()]),
+                _ => bail!("anything-but needs texts or numbers"),
+            },
+            _ => bail!("{name} is not known to the laptop stack: it knows prefix, suffix, anything-but and exists"),
+        })
+    }
+
+    fn holds(&self, value: Option<&Value>) -> bool {
+        match (self, value) {
+            // Only what is no object and no list is said to exist.
+            (Self::Exists(wanted), Some(Value::Array(elements))) => *wanted == elements.iter().any(is_leaf),
+            (Self::Exists(wanted), _) => *wanted == value.is_some_and(is_leaf),
+            (_, Some(Value::Array(elements))) => elements.iter().any(|element| self.holds(Some(element))),
+            (_, None | Some(Value::Object(_))) => false,
+            (Self::Exactly(wanted), Some(value)) => same(wanted, value),
+            (Self::Prefix(prefix), Some(value)) => value.as_str().is_some_and(|text| text.starts_with(prefix)),
+            (Self::Suffix(suffix), Some(value)) => value.as_str().is_some_and(|text| text.ends_with(suffix)),
+            (Self::AnythingBut(unwanted), Some(value)) => !unwanted.iter().any(|unwanted| same(unwanted, value)),
+        }
+    }
+}
+
+fn is_plain(value: &Value) -> bool {
+    value.is_string() || value.is_number()
+}
+
+fn is_leaf(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
+/// Numbers are the same if they are equal, however they are spelled.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+#[path = "filter_tests.rs"]
+mod tests;

@@ -1,0 +1,140 @@
+//! The table's stream as a function's event source.
+
+use std::ops::RangeInclusive;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_yaml_ng::Value as Yaml;
+
+use super::queue_source::reports_item_failures;
+use super::{Function, Pattern, Queue};
+use crate::intrinsic::Scope;
+
+const DEFAULT_BATCH_SIZE: u64 = 100;
+
+/// What Lambda says for "as long as the stream keeps a record", and means where the template is silent.
+const INFINITE: &str = "-1";
+
+/// The table's stream, consumed by a function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamSource {
+    /// The logical id of the function.
+    pub function: String,
+    /// Which records come first.
+    pub starting_position: StartingPosition,
+    /// How many records one invocation is given at most.
+    pub batch_size: u64,
+    /// How long a batch may wait to be full, in seconds.
+    pub batching_window_seconds: u64,
+    /// How long invocations hand their state on, in seconds. Zero: each is on its own.
+    pub tumbling_window_seconds: u64,
+    /// How often a batch that failed is tried again.
+    pub maximum_retry_attempts: u64,
+    /// How old a record may be when the function is given it, in seconds.
+    pub maximum_record_age_seconds: u64,
+    /// Whether a batch is halved when the function fails.
+    pub bisects_batches: bool,
+    /// Whether the function answers which records failed.
+    pub reports_item_failures: bool,
+    /// The name of the queue that is told which records were given up. None: nobody is told.
+    pub on_failure: Option<String>,
+    /// A record that matches none of them is passed over. Empty: all match.
+    pub filters: Vec<Pattern>,
+    /// Whether the stream is consumed at all.
+    pub enabled: bool,
+}
+
+/// Where in the stream a consumer starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartingPosition {
+    /// With the oldest record that there is.
+    TrimHorizon,
+    /// With the first record after the start.
+    Latest,
+}
+
+impl StreamSource {
+    /// From the properties of a `DynamoDB` event of this function. `stream` is the ARN of the table's stream, if it has
+    /// one.
+    pub(super) fn read(
+        scope: &Scope,
+        properties: &Yaml,
+        function: &Function,
+        stream: Option<&str>,
+        queues: &[Queue],
+    ) -> Result<Self> {
+        let arn = scope.required_text(properties, "Stream")?;
+        let stream = stream.context("Stream: the table has no StreamSpecification")?;
+        ensure!(arn == stream, "Stream: {arn} is not the stream of this template's table");
+        // The functions note one position per shard, and several batches of one shard at a time have several.
+        let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
+        ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, and counts keep one mark per shard");
+
+        let number = |property, default, range: RangeInclusive<u64>| {
+            let number = scope.number_or(properties, property, default)?;
+            within(property, number, &range)
+        };
+        Ok(Self {
+            function: function.logical_id.clone(),
+            starting_position: starting_position(scope, properties)?,
+            batch_size: number("BatchSize", DEFAULT_BATCH_SIZE, 1..=10_000)?,
+            batching_window_seconds: number("MaximumBatchingWindowInSeconds", 0, 0..=300)?,
+            tumbling_window_seconds: number("TumblingWindowInSeconds", 0, 0..=900)?,
+            maximum_retry_attempts: finite(scope, properties, "MaximumRetryAttempts", &(0..=10_000))?,
+            maximum_record_age_seconds: finite(scope, properties, "MaximumRecordAgeInSeconds", &(60..=604_800))?,
+            bisects_batches: scope.text_or(properties, "BisectBatchOnFunctionError", "false")? == "true",
+            reports_item_failures: reports_item_failures(scope, properties)?,
+            on_failure: on_failure(scope, properties, queues).context("DestinationConfig")?,
+            filters: filters(scope, properties).context("FilterCriteria")?,
+            enabled: scope.text_or(properties, "Enabled", "true")? == "true",
+        })
+    }
+}
+
+fn starting_position(scope: &Scope, properties: &Yaml) -> Result<StartingPosition> {
+    match scope.required_text(properties, "StartingPosition")?.as_str() {
+        "TRIM_HORIZON" => Ok(StartingPosition::TrimHorizon),
+        "LATEST" => Ok(StartingPosition::Latest),
+        other => bail!("StartingPosition: {other} is neither TRIM_HORIZON nor LATEST"),
+    }
+}
+
+/// A limit that Lambda does not insist on, and this project does.
+fn finite(scope: &Scope, properties: &Yaml, property: &str, range: &RangeInclusive<u64>) -> Result<u64> {
+    let text = scope.text_or(properties, property, INFINITE)?;
+    ensure!(
+        text != INFINITE,
+        "{property} is missing or {INFINITE}, with which one bad record blocks its shard for 24 hours: set a limit"
+    );
+    let number = text.parse().ok().with_context(|| format!("{property}: {text} is not a whole number"))?;
+    within(property, number, range)
+}
+
+fn within(property: &str, number: u64, range: &RangeInclusive<u64>) -> Result<u64> {
+    let (least, most) = (range.start(), range.end());
+    ensure!(range.contains(&number), "{property}: {number} is not within {least} to {most}");
+    Ok(number)
+}
+
+fn on_failure(scope: &Scope, properties: &Yaml, queues: &[Queue]) -> Result<Option<String>> {
+    let Some(target) = properties.get("DestinationConfig").and_then(|config| config.get("OnFailure")) else {
+        return Ok(None);
+    };
+    let arn = scope.required_text(target, "Destination").context("OnFailure")?;
+    let queue = queues.iter().find(|queue| queue.arn() == arn);
+    let queue = queue.with_context(|| format!("OnFailure: Destination: {arn} is no queue of this template"))?;
+    Ok(Some(queue.name.clone()))
+}
+
+fn filters(scope: &Scope, properties: &Yaml) -> Result<Vec<Pattern>> {
+    let Some(criteria) = properties.get("FilterCriteria") else { return Ok(Vec::new()) };
+    let filters = criteria.get("Filters").and_then(Yaml::as_sequence).context("Filters is missing or not a list")?;
+    let patterns = filters.iter().enumerate().map(|(position, filter)| {
+        let pattern = scope.required_text(filter, "Pattern").and_then(|text| Pattern::parse(&text).context("Pattern"));
+        pattern.with_context(|| format!("Filters[{position}]"))
+    });
+    patterns.collect()
+}
+
+#[cfg(test)]
+#[path = "stream_source_tests.rs"]
+mod tests;

@@ -1,0 +1,161 @@
+use crate::template::{Pattern, StartingPosition, StreamSource, Template};
+
+const SOUND: &str = r#"
+Resources:
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{ AttributeName: PK, KeyType: HASH }]
+      AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+      StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
+  GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
+  CountOrders:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: count-orders } }
+    Properties:
+      Events:
+        Stream:
+          Type: DynamoDB
+          Properties:
+            Stream: !GetAtt Table.StreamArn
+            StartingPosition: TRIM_HORIZON
+            MaximumRetryAttempts: 5
+            MaximumRecordAgeInSeconds: 3600
+            BatchSize: 200
+            MaximumBatchingWindowInSeconds: 1
+            TumblingWindowInSeconds: 30
+            ParallelizationFactor: 1
+            BisectBatchOnFunctionError: true
+            FunctionResponseTypes: [ReportBatchItemFailures]
+            DestinationConfig: { OnFailure: { Type: SQS, Destination: !GetAtt GivenUp.Arn } }
+            FilterCriteria: { Filters: [{ Pattern: '{ "eventName": ["INSERT"] }' }] }
+"#;
+
+/// The one line that a user would read about the sound template with this in it changed.
+fn error_with(from: &str, to: &str) -> String {
+    assert!(SOUND.contains(from), "{from} is not in the sound template");
+    let error = format!("{:#}", Template::parse(&SOUND.replacen(from, to, 1)).unwrap_err());
+    assert!(!error.contains('\n'), "more than one line: {error}");
+    error
+}
+
+/// The same, of an error about the event.
+fn refused(from: &str, to: &str, expected: &str) {
+    assert_eq!(error_with(from, to), format!("CountOrders: Events.Stream: {expected}"));
+}
+
+#[test]
+fn a_stream_event_comes_with_its_settings() {
+    let expected = StreamSource {
+        function: "CountOrders".to_owned(),
+        starting_position: StartingPosition::TrimHorizon,
+        batch_size: 200,
+        batching_window_seconds: 1,
+        tumbling_window_seconds: 30,
+        maximum_retry_attempts: 5,
+        maximum_record_age_seconds: 3600,
+        bisects_batches: true,
+        reports_item_failures: true,
+        on_failure: Some("given-up".to_owned()),
+        filters: vec![Pattern::parse(r#"{ "eventName": ["INSERT"] }"#).unwrap()],
+        enabled: true,
+    };
+    assert_eq!(Template::parse(SOUND).unwrap().stream_sources, [expected]);
+}
+
+#[test]
+fn a_stream_event_that_says_little_is_what_lambda_makes_of_it() {
+    let (head, _) = SOUND.split_once("            BatchSize").unwrap();
+    let text = format!("{head}            Enabled: false\n").replace("TRIM_HORIZON", "LATEST");
+    let expected = StreamSource {
+        function: "CountOrders".to_owned(),
+        starting_position: StartingPosition::Latest,
+        batch_size: 100,
+        batching_window_seconds: 0,
+        tumbling_window_seconds: 0,
+        maximum_retry_attempts: 5,
+        maximum_record_age_seconds: 3600,
+        bisects_batches: false,
+        reports_item_failures: false,
+        on_failure: None,
+        filters: Vec::new(),
+        enabled: false,
+    };
+    assert_eq!(Template::parse(&text).unwrap().stream_sources, [expected]);
+}
+
+#[test]
+fn only_the_tables_own_stream_is_a_source() {
+    refused(
+        "!GetAtt Table.StreamArn",
+        "arn:of:another",
+        "Stream: arn:of:another is not the stream of this template's table",
+    );
+    refused(
+        "StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }",
+        "BillingMode: PAY_PER_REQUEST",
+        "Stream: the table has no StreamSpecification",
+    );
+}
+
+#[test]
+fn limits_that_are_infinite_are_refused() {
+    let missing = "is missing or -1, with which one bad record blocks its shard for 24 hours: set a limit";
+    for (property, value) in [("MaximumRetryAttempts", "5"), ("MaximumRecordAgeInSeconds", "3600")] {
+        let line = format!("            {property}: {value}\n");
+        refused(&line, "", &format!("{property} {missing}"));
+        refused(&line, &line.replace(value, "-1"), &format!("{property} {missing}"));
+    }
+}
+
+#[test]
+fn several_batches_of_one_shard_at_a_time_are_refused() {
+    refused(
+        "ParallelizationFactor: 1",
+        "ParallelizationFactor: 2",
+        "ParallelizationFactor: 2 is not 1, and counts keep one mark per shard",
+    );
+}
+
+#[test]
+fn what_lambda_would_refuse_of_a_stream_event_is_refused() {
+    let outside = |property: &str, sound: &str, value: &str, range: &str| {
+        let change = |value: &str| format!("{property}: {value}\n");
+        refused(&change(sound), &change(value), &format!("{property}: {value} is not within {range}"));
+    };
+    outside("BatchSize", "200", "0", "1 to 10000");
+    outside("BatchSize", "200", "10001", "1 to 10000");
+    outside("MaximumBatchingWindowInSeconds", "1", "301", "0 to 300");
+    outside("TumblingWindowInSeconds", "30", "901", "0 to 900");
+    outside("MaximumRetryAttempts", "5", "10001", "0 to 10000");
+    outside("MaximumRecordAgeInSeconds", "3600", "59", "60 to 604800");
+    outside("MaximumRecordAgeInSeconds", "3600", "604801", "60 to 604800");
+    refused("Attempts: 5", "Attempts: some", "MaximumRetryAttempts: some is not a whole number");
+    refused("TRIM_HORIZON", "FIRST", "StartingPosition: FIRST is neither TRIM_HORIZON nor LATEST");
+    refused("StartingPosition: TRIM_HORIZON", "Enabled: true", "StartingPosition is missing");
+    refused(
+        "[ReportBatchItemFailures]",
+        "[ReportBatchItemFailure]",
+        "FunctionResponseTypes: ReportBatchItemFailure is not ReportBatchItemFailures, the only one there is",
+    );
+}
+
+#[test]
+fn a_destination_is_a_queue_of_the_template() {
+    refused(
+        "Destination: !GetAtt GivenUp.Arn",
+        "Destination: arn:of:a:topic",
+        "DestinationConfig: OnFailure: Destination: arn:of:a:topic is no queue of this template",
+    );
+}
+
+#[test]
+fn a_filter_that_is_not_understood_is_named() {
+    refused(
+        r#"["INSERT"]"#,
+        r#"[{ "cidr": "10.0.0.0/24" }]"#,
+        "FilterCriteria: Filters[0]: Pattern: eventName: cidr is not known to the laptop stack: it knows prefix, suffix, \
+         anything-but and exists",
+    );
+    refused("Filters: [", "Filter: [", "FilterCriteria: Filters is missing or not a list");
+}

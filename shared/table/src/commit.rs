@@ -1,0 +1,91 @@
+//! Writing many items in one transaction.
+
+use aws_sdk_dynamodb::config::Config;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+
+use crate::item::Item;
+use crate::throttle::NotForWantOfCapacity;
+use crate::{Budget, Error, Throttle, Write, Writer};
+
+/// Why one write of a transaction stopped all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// It did not.
+    None,
+    /// Its condition failed; with the item as it is, if there is one.
+    Condition(Option<Item>),
+}
+
+impl Writer {
+    /// Does all of these writes or none: at most 100, each of another item. One request, and another each time that other
+    /// writes were in the way, within the budget.
+    ///
+    /// `Err` of the inner result: nothing was written, for these causes, one for each write in order. At least one of them is a
+    /// failed condition.
+    ///
+    /// # Errors
+    /// [`Error::Throttled`] also when the budget ends in conflicts.
+    pub async fn commit(&self, writes: Vec<Write>, budget: Budget) -> Result<Result<(), Vec<Cause>>, Error> {
+        let actions = writes.into_iter().map(|write| write.into_action(&self.table.name));
+        let actions: Vec<_> = actions.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
+        let mut attempt = 1;
+        loop {
+            // Each call has a token of its own, so that the client's repetitions of one call count once.
+            let call = self.table.client.transact_write_items().set_transact_items(Some(actions.clone()));
+            let mut call = call.set_return_consumed_capacity(self.report()).customize();
+            if !self.waits_for_capacity {
+                call = call.config_override(Config::builder().retry_classifier(NotForWantOfCapacity));
+            }
+            let error = match call.send().await {
+                Ok(done) => {
+                    self.measure(done.consumed_capacity());
+                    return Ok(Ok(()));
+                }
+                Err(error) => error,
+            };
+            let codes: Vec<_> = match error.as_service_error() {
+                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                    cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or("None")).collect()
+                }
+                // An attempt of this very call is still under way. Another call would be another transaction.
+                Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
+                    return Err(Error::Unanswered(error.into()));
+                }
+                _ => match Error::from(error) {
+                    Error::Throttled { by: Throttle::HotKey, .. } if budget.wait(attempt).await => {
+                        attempt += 1;
+                        continue;
+                    }
+                    error => return Err(error),
+                },
+            };
+            if let Some(by) = codes.iter().find_map(|code| Throttle::of_cancellation(code)) {
+                return Err(Error::Throttled { by, source: error.into() });
+            }
+            if let Some(meter) = &self.meter {
+                meter.add_cancelled(actions.len());
+            }
+            // Before the conditions: one that failed beside a conflict may have seen half of what is being written.
+            if !codes.contains(&"TransactionConflict") {
+                let is_condition = codes.contains(&"ConditionalCheckFailed");
+                let error = error.into_service_error();
+                return if is_condition { Ok(Err(causes(error))) } else { Err(Error::Refused(error.into())) };
+            }
+            if !budget.wait(attempt).await {
+                return Err(Error::contention(error));
+            }
+            attempt += 1;
+        }
+    }
+}
+
+fn causes(error: TransactWriteItemsError) -> Vec<Cause> {
+    let TransactWriteItemsError::TransactionCanceledException(cancelled) = error else { return Vec::new() };
+    let reasons = cancelled.cancellation_reasons.into_iter().flatten();
+    reasons
+        .map(|reason| match reason.code() {
+            Some("ConditionalCheckFailed") => Cause::Condition(reason.item),
+            _ => Cause::None,
+        })
+        .collect()
+}
