@@ -57,10 +57,16 @@ pub struct Consumer {
 }
 
 /// Every function that consumes events, by name.
-pub const CONSUMERS: &[Consumer] = &[Consumer {
-    name: "drain-writes",
-    start: |environment, timeout| consume(drain_writes::handle, environment, timeout),
-}];
+pub const CONSUMERS: &[Consumer] = &[
+    Consumer {
+        name: "count-orders",
+        start: |environment, timeout| consume(count_orders::handle, environment, timeout),
+    },
+    Consumer {
+        name: "drain-writes",
+        start: |environment, timeout| consume(drain_writes::handle, environment, timeout),
+    },
+];
 
 macro_rules! functions {
     ($($function:ident)+) => {
@@ -105,6 +111,7 @@ functions! {
     list_orders
     list_product_orders
     list_products
+    list_totals
     place_order
     put_cart
     record_view

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use edge::Kind;
+use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use local::Template;
 use local::functions::{CONSUMERS, FUNCTIONS};
@@ -70,11 +71,38 @@ fn the_template_has_the_routes_of_the_code() {
 }
 
 #[test]
-fn whatever_consumes_events_has_a_source_of_them() {
-    let template = template();
-    let sources = template.queue_sources.iter().map(|source| &source.function);
-    let consumers = sources.map(|function| template.function(function).expect("a function").binary.as_str());
-    assert_eq!(consumers.collect::<BTreeSet<_>>(), CONSUMERS.iter().map(|consumer| consumer.name).collect());
+fn whatever_consumes_events_has_a_source_of_them_and_no_route() {
+    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    for consumer in CONSUMERS {
+        let properties = &template["Resources"][pascal_case(consumer.name).as_str()]["Properties"];
+        let events = properties["Events"].as_mapping().expect("events");
+        let kinds: Vec<_> = events.values().map(|event| event["Type"].as_str().expect("a type")).collect();
+        assert!([["SQS"], ["DynamoDB"]].iter().any(|kind| kinds == kind), "{}: {kinds:?}", consumer.name);
+    }
+}
+
+#[test]
+fn the_stream_is_filtered_for_what_counts() {
+    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let source = &template["Resources"]["CountOrders"]["Properties"]["Events"]["Stream"]["Properties"];
+    let filters = source["FilterCriteria"]["Filters"].as_sequence().expect("filters");
+    let patterns = filters.iter().map(|filter| filter["Pattern"].as_str().expect("a pattern"));
+    let wanted: BTreeSet<_> = patterns
+        .flat_map(|pattern| {
+            let pattern: Value = serde_json::from_str(pattern).expect("JSON");
+            let kinds = texts(&pattern["dynamodb"]["NewImage"]["EntityType"]["S"]);
+            let events = texts(&pattern["eventName"]);
+            kinds.into_iter().flat_map(move |kind| events.clone().into_iter().map(move |event| (kind.clone(), event)))
+        })
+        .collect();
+    let counted = [(Order::TYPE, "INSERT"), (Order::TYPE, "MODIFY"), (OrderItem::TYPE, "INSERT")];
+    assert_eq!(wanted, counted.map(|(kind, event)| (kind.to_owned(), event.to_owned())).into());
+    // The shard is named in windows alone, and what fails must come again in part, and not for ever.
+    for property in ["TumblingWindowInSeconds", "MaximumRetryAttempts", "MaximumRecordAgeInSeconds"] {
+        assert!(source[property].as_u64().is_some_and(|value| value > 0), "{property}");
+    }
+    assert_eq!(source["FunctionResponseTypes"][0], "ReportBatchItemFailures");
+    assert_eq!(source["StartingPosition"], "TRIM_HORIZON");
 }
 
 #[test]

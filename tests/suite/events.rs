@@ -8,11 +8,12 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use crate::completeness::{declared, names, read, template, texts};
-use crate::shop::Shop;
+use crate::shop::{Shop, eur};
+use crate::shop_stream::{Tail, is_wanted};
 
 /// The events in the order of their story, with the status each is answered. The order is shipped before somebody wants to call it
 /// off, which is too late.
-const STORY: [(&str, u16); 36] = [
+const STORY: [(&str, u16); 37] = [
     ("create-product", 201),
     ("create-discount", 201),
     ("create-gift-card", 201),
@@ -49,6 +50,7 @@ const STORY: [(&str, u16); 36] = [
     ("cancel-order", 409),
     ("adjust-stock", 200),
     ("update-product", 200),
+    ("list-totals", 200),
 ];
 
 fn event(function: &str) -> Value {
@@ -140,6 +142,36 @@ async fn the_order_that_waits_in_the_story_is_placed() {
     assert_eq!(answer, json!({ "batchItemFailures": [] }));
     let orders = shop.customer("ada").get("/customers/ada/orders").await.expect(200);
     assert_eq!(orders["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_order_of_the_story_is_counted() {
+    let shop = Shop::open().await;
+    let functions = start(&shop);
+    for (name, _) in &STORY[..8] {
+        functions[*name](event(name)).await.expect("a response");
+    }
+    let sample = event("count-orders");
+    // The sample is what the stream says of the order, but for when it was placed.
+    let mut records = Tail::default().new_records(&shop).await;
+    records.retain(is_wanted);
+    let kept = |records: &[Value]| -> Vec<Value> {
+        let image = |record: &Value| record["dynamodb"]["NewImage"].as_object().expect("an image").clone();
+        let is_dated = |name: &str| ["placedAt", "GSI1SK", "GSI2SK"].contains(&name);
+        let images = records.iter().map(image);
+        images.map(|image| image.into_iter().filter(|(name, _)| !is_dated(name)).collect()).collect()
+    };
+    assert_eq!(kept(sample["Records"].as_array().expect("records")), kept(&records));
+
+    let answer = shop.counter()(sample).await.expect("a response");
+    assert_eq!(answer["batchItemFailures"], json!([]));
+    let (_, totals) =
+        well_formed("list-totals", &functions["list-totals"](event("list-totals")).await.expect("a response"));
+    let expected = json!({
+        "date": "2026-11-21", "orders": 1, "units": 4, "revenue": [eur(7196)],
+        "statuses": [{ "status": "PENDING", "orders": 1 }],
+    });
+    assert_eq!(totals["items"][20], expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! A shop to test in.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use edge::Kind;
 use local::{Options, Stack, Template, Wire, functions};
@@ -39,6 +40,15 @@ pub fn eur(amount: u64) -> Value {
     json!({ "amount": amount, "currency": "EUR" })
 }
 
+/// The template without its consumers of the stream.
+fn uncounted(mut template: Template) -> Template {
+    template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
+    template
+}
+
+/// How long anything in the background may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 impl Shop {
     pub async fn open() -> Self {
         Self::open_from(|template| template).await
@@ -46,14 +56,25 @@ impl Shop {
 
     /// A shop deployed from a changed template.
     pub async fn open_from(change: impl FnOnce(String) -> String) -> Self {
-        Self::start(Template::parse(&change(template_text())).expect("template.yaml is valid")).await
+        Self::start(uncounted(Template::parse(&change(template_text())).expect("template.yaml is valid"))).await
     }
 
-    /// A shop whose template is changed after it was read: also to what its rules would not allow on AWS.
+    /// A shop whose template is changed after it was read: also to what its rules would not allow on AWS. Nobody consumes its
+    /// stream unless the change says so: what is in its table is what its routes put there.
     pub async fn open_with(change: impl FnOnce(&mut Template)) -> Self {
-        let mut template = Template::parse(&template_text()).expect("template.yaml is valid");
+        let mut template = uncounted(Template::parse(&template_text()).expect("template.yaml is valid"));
         change(&mut template);
         Self::start(template).await
+    }
+
+    /// A shop whose stream is counted.
+    pub async fn open_counted() -> Self {
+        Self::start(Template::parse(&template_text()).expect("template.yaml is valid")).await
+    }
+
+    /// Waits until the stream is counted.
+    pub async fn settle(&self) {
+        self.stack.settle_streams(PATIENCE).await.expect("the stream is counted");
     }
 
     async fn start(template: Template) -> Self {
@@ -165,10 +186,19 @@ impl Shop {
 
     /// Calls the engine itself.
     pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
+        self.call_engine("DynamoDB_20120810", action, request).await
+    }
+
+    /// Calls the engine's streams.
+    pub async fn dynamodb_streams(&self, action: &str, request: &Value) -> Value {
+        self.call_engine("DynamoDBStreams_20120810", action, request).await
+    }
+
+    async fn call_engine(&self, service: &str, action: &str, request: &Value) -> Value {
         let call = self
             .http
             .post(self.stack.dynamodb_url())
-            .header("x-amz-target", format!("DynamoDB_20120810.{action}"))
+            .header("x-amz-target", format!("{service}.{action}"))
             .header("content-type", "application/x-amz-json-1.0")
             .header("authorization", "AWS4-HMAC-SHA256 Credential=t/20260101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
             .header("x-amz-date", "20260101T000000Z")

@@ -109,18 +109,27 @@ impl Description {
     /// It answers a page of these, and takes this filter with the paging in its query string.
     #[must_use]
     pub fn lists<Filter: IntoParams, T: ToSchema>(self) -> Self {
-        let mut this = self.query::<Filter>().query::<Paging>();
-        let items = ArrayBuilder::new().items(this.reference::<T>());
         let next = ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
             .description(Some("The cursor of the next page; null after the last one."));
+        self.query::<Filter>().query::<Paging>().page::<T>(next)
+    }
+
+    /// It answers all of these at once, in a page like any other.
+    #[must_use]
+    pub fn lists_all<T: ToSchema>(self) -> Self {
+        self.page::<T>(ObjectBuilder::new().schema_type(Type::Null).description(Some("There is no other page.")))
+    }
+
+    fn page<T: ToSchema>(mut self, next: ObjectBuilder) -> Self {
+        let items = ArrayBuilder::new().items(self.reference::<T>());
         let page = ObjectBuilder::new()
             .property("items", items)
             .required("items")
             .property("next", next)
             .required("next")
             .build();
-        this.response("200", "A page", RefOr::T(page.into()))
+        self.response("200", "A page", RefOr::T(page.into()))
     }
 
     /// The problems it may answer, besides those of every route.

@@ -65,6 +65,11 @@ impl Environment {
         self.connections.config(service, &self.variables)
     }
 
+    /// The value of a variable, if it is set.
+    pub fn optional(&self, name: &str) -> Option<&str> {
+        self.variables.optional(name)
+    }
+
     /// The value of a variable.
     ///
     /// # Errors

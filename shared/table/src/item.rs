@@ -11,10 +11,16 @@ use crate::Error;
 /// A DynamoDB item.
 pub type Item = HashMap<String, AttributeValue>;
 
-/// The item of an entity: its attributes, its kind and its keys.
-pub(crate) fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
+/// The attributes of an entity, and its kind.
+pub(crate) fn attributes<T: Stored>(entity: &T) -> Result<Item, Error> {
     let mut item: Item = serde_dynamo::to_item(entity)?;
     item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
+    Ok(item)
+}
+
+/// The item of an entity: its attributes, its kind and its keys.
+pub(crate) fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
+    let mut item = attributes(entity)?;
     item.extend(key(entity.key()));
     item.extend(entity.index_keys().into_iter().flat_map(key));
     Ok(item)

@@ -9,6 +9,7 @@
 
 mod commit;
 mod error;
+mod expression;
 mod item;
 mod meter;
 mod read;

@@ -139,6 +139,9 @@ impl Reader {
         consistency: Consistency,
         budget: Budget,
     ) -> Result<Vec<T>, Error> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
         let keys = keys.into_iter().map(|key| Item::from(item::key(key))).collect();
         let ask = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(consistency == Consistency::Strong);
         let mut asked = ask.build().map_err(|error| Error::Refused(error.into()))?;

@@ -1,5 +1,7 @@
 //! One write of one item. Alone it is a request of its own; several together are a transaction.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure as OnFailure, TransactWriteItem,
@@ -9,6 +11,7 @@ use key_schema::layout::{Key, Stored};
 use serde::Serialize;
 
 use crate::Error;
+use crate::expression::{self, Expressions};
 use crate::item::{self, Item};
 
 /// A write of one item, perhaps under a condition. In its expressions every attribute is written `#name`.
@@ -22,6 +25,8 @@ pub struct Write {
 pub(crate) enum Act {
     Put(Item),
     Update(Key, &'static str),
+    /// The numbers are added, everything else is set.
+    Add(Key, Item),
     Delete(Key),
     Check(Key),
 }
@@ -82,6 +87,15 @@ impl Write {
         Self { act: Act::Update(key, expression), condition: Some(condition) }
     }
 
+    /// Adds each number of `amounts` to that of the item, which is made if there is none, and sets everything else.
+    ///
+    /// Nothing is read, so writes of one item do not depend on each other's order.
+    pub fn add<T: Stored>(amounts: &T) -> Result<Self, Error> {
+        let mut attributes = item::attributes(amounts)?;
+        attributes.retain(|_, value| !matches!(value, AttributeValue::N(amount) if amount == "0"));
+        Ok(Self { act: Act::Add(amounts.key(), attributes), condition: None })
+    }
+
     /// Deletes the item with this key, if there is one.
     pub fn delete(key: Key) -> Self {
         Self { act: Act::Delete(key), condition: None }
@@ -99,24 +113,31 @@ impl Write {
 
     /// The parts of the request that all kinds of writes have in common.
     pub(crate) fn expressions(&self) -> Expressions {
-        let mut texts = vec![];
-        if let Act::Update(_, expression) = self.act {
-            texts.push(expression);
-        }
-        texts.extend(self.condition.as_ref().map(|condition| condition.expression));
-        let names = texts.iter().flat_map(|text| names(text)).map(|name| (format!("#{name}"), name.to_owned()));
-        let values = self.condition.iter().flat_map(|condition| condition.values.clone());
+        let mut texts: Vec<_> = self.condition.iter().map(|condition| condition.expression).collect();
+        let mut values: Item = self.condition.iter().flat_map(|condition| condition.values.clone()).collect();
+        let mut names = HashMap::new();
+        let update = match &self.act {
+            Act::Update(_, expression) => {
+                texts.push(expression);
+                Some((*expression).to_owned())
+            }
+            Act::Add(_, attributes) => Some(expression::addition(attributes, &mut names, &mut values)),
+            Act::Put(_) | Act::Delete(_) | Act::Check(_) => None,
+        };
+        let in_texts = texts.iter().flat_map(|text| expression::attributes_in(text));
+        names.extend(in_texts.map(|name| (format!("#{name}"), name.to_owned())));
         Expressions {
+            update,
             condition: self.condition.as_ref().map(|condition| condition.expression.to_owned()),
-            names: Some(names.collect()).filter(|_| !texts.is_empty()),
-            values: Some(values.collect()).filter(|values: &Item| !values.is_empty()),
+            names: Some(names).filter(|names| !names.is_empty()),
+            values: Some(values).filter(|values| !values.is_empty()),
             on_failure: self.condition.as_ref().map(|_| OnFailure::AllOld),
         }
     }
 
     /// The write as a part of a transaction.
     pub(crate) fn into_action(self, table: &str) -> Result<TransactWriteItem, BuildError> {
-        let Expressions { condition, names, values, on_failure } = self.expressions();
+        let Expressions { update, condition, names, values, on_failure } = self.expressions();
         let action = TransactWriteItem::builder();
         let action = match self.act {
             Act::Put(item) => action.put(
@@ -129,11 +150,11 @@ impl Write {
                     .set_return_values_on_condition_check_failure(on_failure)
                     .build()?,
             ),
-            Act::Update(key, expression) => action.update(
+            Act::Update(key, _) | Act::Add(key, _) => action.update(
                 Update::builder()
                     .table_name(table)
                     .set_key(Some(item::key(key).into()))
-                    .update_expression(expression)
+                    .set_update_expression(update)
                     .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
@@ -165,25 +186,38 @@ impl Write {
     }
 }
 
-pub(crate) struct Expressions {
-    pub(crate) condition: Option<String>,
-    pub(crate) names: Option<std::collections::HashMap<String, String>>,
-    pub(crate) values: Option<Item>,
-    pub(crate) on_failure: Option<OnFailure>,
-}
-
-/// The attribute names in an expression: what follows each `#`.
-fn names(expression: &str) -> impl Iterator<Item = &str> {
-    expression.split('#').skip(1).filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::names;
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+    use key_schema::entity::ProductStats;
+    use key_schema::value::Currency;
 
     #[test]
-    fn every_attribute_of_an_expression_is_named() {
-        let found: Vec<_> = names("SET #balance.#amount = #balance.#amount - :a, #to=:t").collect();
-        assert_eq!(found, ["balance", "amount", "balance", "amount", "to"]);
+    fn numbers_are_added_and_everything_else_is_set_and_zero_is_left_alone() {
+        let euro = Currency::try_from("EUR".to_owned()).expect("a currency");
+        let revenue = [(euro, -250)].into_iter().collect();
+        let product_id = "teapot".parse().expect("an id");
+        let stats = ProductStats { product_id, orders: 1, units: 0, revenue };
+        let Expressions { update, names, values, condition, .. } = Write::add(&stats).expect("a write").expressions();
+        assert_eq!(condition, None);
+
+        // The placeholders are in no order.
+        let (names, values) = (names.expect("names"), values.expect("values"));
+        let mut update = update.expect("an update");
+        for (placeholder, name) in &names {
+            let value = &values[&placeholder.replace('#', ":")];
+            let value = value.as_n().or(value.as_s()).expect("a number or a text");
+            update = update.replace(placeholder, name).replace(&placeholder.replace('#', ":"), value);
+        }
+        let (set, added) = update.split_once(" ADD ").expect("both clauses");
+        let sorted = |text: &str| {
+            let mut parts: Vec<_> = text.split(", ").map(str::to_owned).collect();
+            parts.sort();
+            parts
+        };
+        assert_eq!(sorted(set.trim_start_matches("SET ")), ["EntityType = productStats", "productId = teapot"]);
+        assert_eq!(sorted(added), ["orders 1", "revenue:EUR -250"]);
     }
 }

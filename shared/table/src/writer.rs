@@ -9,8 +9,9 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use key_schema::layout::Stored;
 use lambda::{Environment, FromEnvironment, Misconfigured};
 
+use crate::expression::Expressions;
 use crate::item::{self, Item};
-use crate::write::{Act, Expressions};
+use crate::write::Act;
 use crate::{Budget, Error, Meter, Table, Write};
 
 /// May write the table: PutItem, UpdateItem, DeleteItem and TransactWriteItems.
@@ -77,7 +78,7 @@ impl Writer {
     }
 
     async fn send(&self, write: Write) -> Sent {
-        let Expressions { condition, names, values, on_failure } = write.expressions();
+        let Expressions { update, condition, names, values, on_failure } = write.expressions();
         let (client, table, report) = (&self.table.client, &*self.table.name, self.report());
         match write.act {
             Act::Put(item) => {
@@ -86,9 +87,9 @@ impl Writer {
                 let put = put.set_return_values_on_condition_check_failure(on_failure);
                 self.sent(put.set_return_consumed_capacity(report).send().await)
             }
-            Act::Update(key, expression) => {
+            Act::Update(key, _) | Act::Add(key, _) => {
                 let key = Some(item::key(key).into());
-                let update = client.update_item().table_name(table).set_key(key).update_expression(expression);
+                let update = client.update_item().table_name(table).set_key(key).set_update_expression(update);
                 let update = update.set_condition_expression(condition);
                 let update = update.set_expression_attribute_names(names).set_expression_attribute_values(values);
                 let update = update.set_return_values_on_condition_check_failure(on_failure);

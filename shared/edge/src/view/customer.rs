@@ -3,6 +3,8 @@ use key_schema::value::{CustomerId, EmailAddress, Money, Timestamp, Username};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::at_rest;
+
 /// A customer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -34,7 +36,7 @@ pub struct CustomerStatsView {
 impl CustomerView {
     /// A customer with the stats, if there are any yet.
     pub fn new(customer: Customer, stats: Option<CustomerStats>) -> Self {
-        let stats = stats.map(|stats| CustomerStatsView { orders: stats.orders, spent: stats.spent });
+        let stats = stats.map(|stats| CustomerStatsView { orders: at_rest(stats.orders), spent: stats.spent.money() });
         Self { stats: Some(stats.unwrap_or_default()), ..customer.into() }
     }
 }

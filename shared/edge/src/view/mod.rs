@@ -2,6 +2,7 @@
 
 mod cart;
 mod customer;
+mod day_totals;
 mod gift_card;
 mod order;
 mod overview;
@@ -10,8 +11,14 @@ mod queued_order;
 
 pub use cart::CartView;
 pub use customer::{CustomerStatsView, CustomerView};
+pub use day_totals::{DayTotalsView, StatusCountView};
 pub use gift_card::GiftCardView;
 pub use order::{FlagView, OrderView};
 pub use overview::OverviewView;
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};
+
+/// A count as it is shown. It is below zero only between two shards of the stream, for a moment.
+fn at_rest(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or_default()
+}

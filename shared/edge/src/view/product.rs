@@ -3,6 +3,8 @@ use key_schema::value::{Category, Money, ProductId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::at_rest;
+
 /// A product. In lists, which read the catalogue alone, stock and stats are left out.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +38,7 @@ pub struct ProductStatsView {
 impl ProductView {
     /// A product with its stock, and the stats if there are any yet.
     pub fn new(product: Product, stock: &Stock, stats: Option<ProductStats>) -> Self {
-        let stats = stats.map(|stats| ProductStatsView { orders: stats.orders, units: stats.units });
+        let stats = stats.map(|stats| ProductStatsView { orders: at_rest(stats.orders), units: at_rest(stats.units) });
         Self { available: Some(stock.available), stats: Some(stats.unwrap_or_default()), ..product.into() }
     }
 }
@@ -82,8 +84,8 @@ pub struct ProductCountsView {
 impl ProductCountsView {
     /// The counts of a product; of one that was never sold there are no stats.
     pub fn new(product_id: ProductId, views: u64, stats: Option<ProductStats>) -> Self {
-        let (orders, units, revenue) =
-            stats.map(|stats| (stats.orders, stats.units, stats.revenue)).unwrap_or_default();
+        let counts = |stats: ProductStats| (at_rest(stats.orders), at_rest(stats.units), stats.revenue.money());
+        let (orders, units, revenue) = stats.map(counts).unwrap_or_default();
         Self { product_id, views, orders, units, revenue }
     }
 }

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{CustomerId, EmailAddress, Money, Timestamp, Username};
+use crate::value::{Currency, CustomerId, EmailAddress, Timestamp, Username};
+
+use super::Sums;
+use super::tally::spent;
 
 /// A customer's profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,16 +33,18 @@ impl Customer {
     }
 }
 
-/// What a customer's orders add up to. Kept from the table's stream; absent until the first order is counted.
+/// What a customer's orders add up to, or what to add to that. Counted from the table's stream; absent until the first order is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomerStats {
     /// Whose.
     pub customer_id: CustomerId,
     /// How many orders, cancelled ones left out.
-    pub orders: u64,
-    /// What they came to, one sum for each currency.
-    pub spent: Vec<Money>,
+    #[serde(default)]
+    pub orders: i64,
+    /// What they came to, in minor units: `spent:EUR`.
+    #[serde(flatten, with = "spent")]
+    pub spent: Sums<Currency>,
 }
 
 /// An e-mail address in use. There is one for each, so the address is unique; it is also how a customer is found by it.

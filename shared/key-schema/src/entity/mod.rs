@@ -2,6 +2,7 @@
 
 mod cart;
 mod customer;
+mod day_totals;
 mod discount;
 mod gift_card;
 mod invoice;
@@ -9,9 +10,12 @@ mod order;
 mod product;
 mod queued_order;
 mod rejection;
+mod stream_checkpoint;
+mod tally;
 
 pub use cart::{Cart, CartLine};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
+pub use day_totals::DayTotals;
 pub use discount::Discount;
 pub use gift_card::{GiftCard, GiftCardEntry};
 pub use invoice::{Invoice, Payment, PaymentStatus};
@@ -19,6 +23,8 @@ pub use order::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatu
 pub use product::{Product, ProductStats, Stock, ViewShard};
 pub use queued_order::{QueuedOrder, Refusal};
 pub use rejection::Rejection;
+pub use stream_checkpoint::StreamCheckpoint;
+pub use tally::{Sums, Tally};
 
 /// A kind of item.
 pub trait Entity {
@@ -57,4 +63,6 @@ entities! {
     Discount = "discount"
     GiftCard = "giftCard"
     GiftCardEntry = "giftCardEntry"
+    DayTotals = "dayTotals"
+    StreamCheckpoint = "streamCheckpoint"
 }

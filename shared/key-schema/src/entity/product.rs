@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Category, Money, ProductId};
+use crate::value::{Category, Currency, Money, ProductId};
+
+use super::Sums;
+use super::tally::revenue;
 
 /// A product of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,18 +42,21 @@ pub struct Stock {
     pub price: Money,
 }
 
-/// What was sold of a product. Kept from the table's stream; absent until the first order is counted.
+/// What was sold of a product, or what to add to that. Counted from the table's stream; absent until the first order is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProductStats {
     /// Of which product.
     pub product_id: ProductId,
     /// How many orders, cancelled ones left out.
-    pub orders: u64,
+    #[serde(default)]
+    pub orders: i64,
     /// How many units.
-    pub units: u64,
-    /// What they came to, one sum for each currency.
-    pub revenue: Vec<Money>,
+    #[serde(default)]
+    pub units: i64,
+    /// What they came to, in minor units and before discounts: `revenue:EUR`.
+    #[serde(flatten, with = "revenue")]
+    pub revenue: Sums<Currency>,
 }
 
 /// A part of the count of a product's views. Each view is counted in one of many parts, so that no partition takes them all.

@@ -6,6 +6,7 @@
 mod cart;
 mod claim;
 mod customer;
+mod day_totals;
 mod discount;
 mod gift_card;
 mod invoice;
@@ -17,6 +18,7 @@ mod pattern;
 mod product;
 mod queued_order;
 mod range;
+mod stream_checkpoint;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -24,6 +26,7 @@ mod view;
 pub use cart::CartOfCustomer;
 pub use claim::{CustomerByEmail, CustomerByUsername};
 pub use customer::{CustomerById, InCustomer};
+pub use day_totals::TotalsOfDays;
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
@@ -39,8 +42,8 @@ pub use range::SortRange;
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
-    Cart, Customer, CustomerStats, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
-    OrderItem, Product, ProductStats, QueuedOrder, Stock, UsernameClaim, ViewShard,
+    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
+    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -59,6 +62,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Product Stock ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
+    DayTotals StreamCheckpoint
 ];
 
 /// Every access pattern, by number.
@@ -84,4 +88,5 @@ pub const PATTERNS: &[Declaration] = &[
     CartOfCustomer::DECLARED,
     GiftCardByCode::DECLARED,
     DiscountByCode::DECLARED,
+    TotalsOfDays::DECLARED,
 ];

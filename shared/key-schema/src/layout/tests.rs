@@ -64,12 +64,12 @@ proptest! {
     }
 }
 
-/// However long its values are: an identifier has at most 64 bytes, a moment 24, an address 320, which lower case can make
+/// However long its values are: an identifier has at most 64 bytes, a shard's 128, a moment 24, an address 320, which lower case can make
 /// half as long again.
 #[test]
 fn the_longest_key_fits_the_limits_of_dynamodb() {
     let longest = |template: &str| {
-        let address = if template.contains("{email}") { 480 } else { 64 };
+        let address = if template.contains("{email}") { 480 } else { 128 };
         template.len() + template.matches('{').count() * address
     };
     for (entity, places) in ENTITIES {
@@ -141,12 +141,13 @@ proptest! {
 }
 
 #[test]
-fn carts_and_queued_orders_and_nothing_else_are_deleted_by_dynamodb_when_their_time_has_come() {
+fn carts_queued_orders_and_checkpoints_and_nothing_else_are_deleted_by_dynamodb_when_their_time_has_come() {
     let time_to_live = |entity: &AnyEntity| entity.item().inner().get(EXPIRES_AT).cloned();
     let bearing: Vec<_> = sample().entities().iter().filter_map(|it| Some((it.kind(), time_to_live(it)?))).collect();
     let second = sample().moment().as_second().to_string();
     let number = AttributeValue::N(second);
-    assert_eq!(bearing, [("cart", number.clone()), ("queuedOrder", number)], "in seconds, as a number");
+    let expected = ["cart", "queuedOrder", "streamCheckpoint"].map(|kind| (kind, number.clone()));
+    assert_eq!(bearing, expected, "in seconds, as a number");
 }
 
 /// The attributes that the entity itself has.

@@ -1,18 +1,22 @@
 //! Typed values. Each refuses, when it is parsed, what must never reach the table.
 
 mod contact;
+mod day;
 mod id;
 mod money;
 mod number;
+mod stream;
 mod text;
 mod time;
 
 pub use contact::{EmailAddress, Username};
+pub use day::{Day, Days};
 pub use id::{
     Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, InvoiceId, OrderId, ProductId, RequestHash,
 };
 pub use money::{Currency, Money};
 pub use number::{Percent, Quantity};
+pub use stream::{SequenceNumber, ShardId};
 pub use text::{Description, Name};
 pub use time::{TimeRange, Timestamp};
 

@@ -42,6 +42,11 @@ impl Money {
         (0..=MOST).contains(&amount).then_some(Self { amount, currency })
     }
 
+    /// `amount` minor units, or the nearest amount there is.
+    pub fn nearest(amount: i64, currency: Currency) -> Self {
+        Self { amount: amount.clamp(0, MOST), currency }
+    }
+
     /// Nothing, in a currency.
     pub fn zero(currency: Currency) -> Self {
         Self { amount: 0, currency }
@@ -100,7 +105,7 @@ impl fmt::Display for Money {
 }
 
 /// A currency: three capital letters, as in ISO 4217.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, pattern = "^[A-Z]{3}$", example = "EUR")]
 pub struct Currency([u8; 3]);

@@ -9,7 +9,7 @@ use jiff::{RoundMode, TimestampRound, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Invalid, KeyPart};
+use super::{Day, Invalid, KeyPart};
 
 /// A moment, to the millisecond, in the years 0 to 9999.
 ///
@@ -34,6 +34,11 @@ impl Timestamp {
     /// Seconds since 1970, as DynamoDB's TTL counts them.
     pub fn as_second(self) -> i64 {
         self.0.as_second()
+    }
+
+    /// The day it lies in, in UTC.
+    pub fn day(self) -> Day {
+        Day::of(self.0.to_zoned(TimeZone::UTC).date())
     }
 
     fn parse(text: &str, mode: RoundMode) -> Result<Self, Invalid> {

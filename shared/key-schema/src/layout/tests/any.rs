@@ -6,8 +6,8 @@ use serde_dynamo::{AttributeValue, Item};
 
 use super::parts::any_parts;
 use crate::entity::{
-    Cart, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Stock, UsernameClaim, ViewShard,
+    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
+    Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -63,6 +63,7 @@ any_entity! {
     Product Stock ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
+    DayTotals StreamCheckpoint
 }
 
 macro_rules! read_from_collection {

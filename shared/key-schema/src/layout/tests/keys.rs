@@ -60,7 +60,8 @@ fn pairs(parts: &Parts, other: &Parts) -> Vec<(AnyEntity, AnyEntity)> {
 
 /// What makes an entity the one it is.
 fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
-    let Parts { customer, product, order, discount, gift_card, email, username, shard, .. } = parts;
+    let Parts { customer, product, order, discount, gift_card, email, username, shard, stream_shard, .. } = parts;
+    let day = parts.moment().day();
     let ids: Vec<&dyn ToString> = match entity {
         AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) => vec![customer],
         AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
@@ -74,6 +75,8 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::Discount(_) => vec![discount],
         AnyEntity::GiftCard(_) => vec![gift_card],
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
+        AnyEntity::DayTotals(_) => vec![&day],
+        AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
     };
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }

@@ -9,13 +9,13 @@ use proptest::sample::select;
 
 use super::any::AnyEntity;
 use crate::entity::{
-    Cancellation, Cart, CartLine, Customer, CustomerStats, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats, QueuedOrder,
-    Refusal, Rejection, Stock, UsernameClaim, ViewShard,
+    Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
+    Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
+    QueuedOrder, Refusal, Rejection, Stock, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId, Percent,
-    ProductId, Quantity, RequestHash, TimeRange, Timestamp, Username,
+    ProductId, Quantity, RequestHash, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
 };
 
 /// The milliseconds that a [`Timestamp`] holds.
@@ -45,7 +45,10 @@ pub(super) struct Parts {
     pub(super) quantity: Quantity,
     pub(super) percent: Percent,
     pub(super) money: [Money; 3],
-    pub(super) moneys: Vec<Money>,
+    pub(super) sums: Sums<Currency>,
+    pub(super) statuses: Sums<OrderStatus>,
+    pub(super) stream_shard: ShardId,
+    pub(super) mark: SequenceNumber,
     pub(super) payments: Vec<Payment>,
     pub(super) paid: PaymentStatus,
     pub(super) wanted: Vec<CartLine>,
@@ -84,8 +87,8 @@ impl Parts {
             }),
             AnyEntity::CustomerStats(CustomerStats {
                 customer_id: customer_id(),
-                orders: number,
-                spent: self.moneys.clone(),
+                orders: number.cast_signed(),
+                spent: self.sums.clone(),
             }),
             AnyEntity::Cart(Cart {
                 customer_id: customer_id(),
@@ -107,9 +110,9 @@ impl Parts {
             AnyEntity::Stock(Stock { product_id: product_id(), available: number, price: some }),
             AnyEntity::ProductStats(ProductStats {
                 product_id: product_id(),
-                orders: number,
-                units: number / 2,
-                revenue: self.moneys.clone(),
+                orders: number.cast_signed(),
+                units: number.cast_signed() / 2,
+                revenue: self.sums.clone(),
             }),
             AnyEntity::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
             AnyEntity::Order(Order {
@@ -164,6 +167,19 @@ impl Parts {
                 at,
                 status: self.paid,
             }),
+            AnyEntity::DayTotals(DayTotals {
+                date: at.day(),
+                orders: number.cast_signed(),
+                units: number.cast_signed() / 2,
+                revenue: self.sums.clone(),
+                statuses: self.statuses.clone(),
+            }),
+            AnyEntity::StreamCheckpoint(StreamCheckpoint {
+                shard_id: self.stream_shard.clone(),
+                mark: self.mark.clone(),
+                updated_at: at,
+                expires_at: at.as_second(),
+            }),
         ]
     }
 
@@ -186,6 +202,7 @@ impl Parts {
             status,
             shard,
             shards,
+            stream_shard,
         ] = take;
         Self {
             customer: either(customer, other.customer, self.customer),
@@ -201,13 +218,14 @@ impl Parts {
             status: either(status, other.status, self.status),
             shard: either(shard, other.shard, self.shard),
             shards: either(shards, other.shards, self.shards),
+            stream_shard: either(stream_shard, other.stream_shard, self.stream_shard),
             ..self
         }
     }
 }
 
 /// Which of the parts that a key is made of, or a question, are taken from others.
-pub(super) type Take = [bool; 13];
+pub(super) type Take = [bool; 14];
 
 pub(super) fn moment(millisecond: i64) -> Timestamp {
     Timestamp::from_millisecond(millisecond).expect("a moment")
@@ -239,9 +257,7 @@ fn any_email() -> impl Strategy<Value = EmailAddress> {
 }
 
 fn any_money() -> impl Strategy<Value = Money> {
-    (0..1_i64 << 53, "[A-Z]{3}").prop_map(|(amount, currency)| {
-        Money::new(amount, Currency::try_from(currency).expect("a currency")).expect("an amount")
-    })
+    (0..1_i64 << 53, any_currency()).prop_map(|(amount, currency)| Money::new(amount, currency).expect("an amount"))
 }
 
 fn any_payment() -> impl Strategy<Value = Payment> {
@@ -266,6 +282,15 @@ fn any_shard() -> impl Strategy<Value = u8> {
     prop_oneof![0..3_u8, any::<u8>()]
 }
 
+/// A sum for a few things: never zero, which is as good as none.
+fn any_sums<K: Ord + Copy + std::fmt::Debug>(of: impl Strategy<Value = K>) -> impl Strategy<Value = Sums<K>> {
+    vec((of, any::<i32>().prop_map(i64::from)), 0..3).prop_map(|amounts| amounts.into_iter().collect())
+}
+
+fn any_currency() -> impl Strategy<Value = Currency> {
+    prop_oneof!["[A-B]{3}", "[A-Z]{3}"].prop_map(|text| Currency::try_from(text).expect("a currency"))
+}
+
 fn any_status() -> impl Strategy<Value = OrderStatus> {
     use OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
     select(vec![Pending, Paid, Shipped, Delivered, Cancelled])
@@ -277,55 +302,62 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
     let who = (any_email(), prop_oneof!["[aAbB]", "[A-Za-z0-9._-]{1,64}"], any_time(), any_status());
     let shards = (any_shard(), any_shard());
     let numbers = ("(?s).{0,12}", any::<u64>(), 1..=10_000_i64, 1..=100_i64, option::of(any_time()));
-    let money = ([any_money(), any_money(), any_money()], vec(any_money(), 0..3), vec(any_payment(), 0..3));
+    let money = ([any_money(), any_money(), any_money()], any_sums(any_currency()), vec(any_payment(), 0..3));
+    let stream = (any_sums(any_status()), prop_oneof!["[ab]", "[A-Za-z0-9._-]{1,128}"], "[0-9]{1,40}");
     let more = (any_payment_status(), vec(any_cart_line(), 0..3), any::<u8>());
-    (ids, who, shards, numbers, money, more).prop_map(|(ids, who, (shard, shards), numbers, money, more)| {
-        let (paid, wanted, why) = more;
-        let (customer, product, order, category, discount, gift_card) = ids;
-        let (email, username, at, status) = who;
-        let (text, number, quantity, percent, until) = numbers;
-        let (money, moneys, payments) = money;
-        let [total, ..] = money;
-        let rejection = match why % 11 {
-            0 => Rejection::UnknownCustomer,
-            1 => Rejection::UnknownProduct { line: why.into(), product: ProductId::clone(&product) },
-            2 => Rejection::MixedCurrencies { line: why.into() },
-            3 => Rejection::TooExpensive,
-            4 => Rejection::OutOfStock { line: why.into(), product: product.clone(), available: number },
-            5 => Rejection::PriceChanged { total },
-            6 => Rejection::DiscountInvalid { code: DiscountCode::clone(&discount) },
-            7 => Rejection::DiscountExhausted { code: discount.clone() },
-            8 => Rejection::GiftCardInvalid { code: GiftCardCode::clone(&gift_card) },
-            9 => Rejection::GiftCardBalance { code: gift_card.clone() },
-            _ => Rejection::KeyReused,
-        };
-        Parts {
-            rejection,
-            invoice: InvoiceId::of(&order),
-            username: username.parse().expect("a username"),
-            quantity: quantity.try_into().expect("a quantity"),
-            percent: percent.try_into().expect("a percentage"),
-            until: until.map(moment),
-            customer,
-            product,
-            order,
-            category,
-            discount,
-            gift_card,
-            email,
-            at,
-            status,
-            shard,
-            shards,
-            text,
-            number,
-            money,
-            moneys,
-            payments,
-            paid,
-            wanted,
-        }
-    })
+    (ids, who, shards, numbers, money, stream, more).prop_map(
+        |(ids, who, (shard, shards), numbers, money, stream, more)| {
+            let (paid, wanted, why) = more;
+            let (customer, product, order, category, discount, gift_card) = ids;
+            let (email, username, at, status) = who;
+            let (text, number, quantity, percent, until) = numbers;
+            let (money, sums, payments) = money;
+            let (statuses, stream_shard, mark) = stream;
+            let [total, ..] = money;
+            let rejection = match why % 11 {
+                0 => Rejection::UnknownCustomer,
+                1 => Rejection::UnknownProduct { line: why.into(), product: ProductId::clone(&product) },
+                2 => Rejection::MixedCurrencies { line: why.into() },
+                3 => Rejection::TooExpensive,
+                4 => Rejection::OutOfStock { line: why.into(), product: product.clone(), available: number },
+                5 => Rejection::PriceChanged { total },
+                6 => Rejection::DiscountInvalid { code: DiscountCode::clone(&discount) },
+                7 => Rejection::DiscountExhausted { code: discount.clone() },
+                8 => Rejection::GiftCardInvalid { code: GiftCardCode::clone(&gift_card) },
+                9 => Rejection::GiftCardBalance { code: gift_card.clone() },
+                _ => Rejection::KeyReused,
+            };
+            Parts {
+                rejection,
+                invoice: InvoiceId::of(&order),
+                username: username.parse().expect("a username"),
+                quantity: quantity.try_into().expect("a quantity"),
+                percent: percent.try_into().expect("a percentage"),
+                until: until.map(moment),
+                customer,
+                product,
+                order,
+                category,
+                discount,
+                gift_card,
+                email,
+                at,
+                status,
+                shard,
+                shards,
+                text,
+                number,
+                money,
+                sums,
+                statuses,
+                stream_shard: stream_shard.parse().expect("a shard id"),
+                mark: mark.parse().expect("a sequence number"),
+                payments,
+                paid,
+                wanted,
+            }
+        },
+    )
 }
 
 /// Parts that are all different, always the same ones. The shard is one of the shards.

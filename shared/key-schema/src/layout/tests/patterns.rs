@@ -1,6 +1,7 @@
 //! The access patterns: what is declared, and that each finds what it asks for and nothing else.
 
 use std::collections::BTreeSet;
+use std::str::FromStr as _;
 
 use proptest::prelude::*;
 
@@ -10,17 +11,18 @@ use crate::layout::{
     AccessPattern, Bound, CartOfCustomer, Consistency, CustomerByEmail, CustomerById, CustomerByUsername, Declaration,
     DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer,
     Key, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsOfInvoice, PlaceText,
-    ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange, ViewsOfProduct,
+    ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange, TotalsOfDays,
+    ViewsOfProduct,
 };
-use crate::value::TimeRange;
+use crate::value::{Day, Days, TimeRange};
 
 // What is declared.
 
 #[test]
-fn the_patterns_are_numbered_from_1_to_20_and_in_that_order() {
+fn the_patterns_are_numbered_from_1_to_21_and_in_that_order() {
     let mut numbers: Vec<_> = PATTERNS.iter().map(|declared| declared.number).collect();
     numbers.dedup();
-    assert_eq!(numbers, (1..=20).collect::<Vec<_>>());
+    assert_eq!(numbers, (1..=21).collect::<Vec<_>>());
 }
 
 #[test]
@@ -57,7 +59,7 @@ fn literal(template: &str) -> &str {
 }
 
 fn is_batch(declared: &Declaration) -> bool {
-    declared.number == ViewsOfProduct::DECLARED.number
+    [ViewsOfProduct::DECLARED.number, TotalsOfDays::DECLARED.number].contains(&declared.number)
 }
 
 #[test]
@@ -111,6 +113,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
     let (is_customer, is_product, is_order) =
         (parts.customer == *customer, parts.product == *product, parts.order == *order);
     let is_invoice = parts.invoice == *invoice;
+    let days = days_from(question.moment().day());
     let is_in_shard = parts.status == status && parts.shard == shard;
     let is_email = parts.email.to_string().to_lowercase() == email.to_string().to_lowercase();
     let is_username = parts.username.to_string().to_lowercase() == username.to_string().to_lowercase();
@@ -132,23 +135,39 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &ProductsOfCategory { category }, parts.category == *category),
         ask(entity, &OrdersOfStatus { status, shard, placed: &range }, is_in_shard && is_in_time),
         ask(entity, &FlaggedOrders, true),
-        ask_batch(entity, &ViewsOfProduct { product, shards: question.shards }, is_product),
+        ask_views(entity, &ViewsOfProduct { product, shards: question.shards }, is_product),
         ask(entity, &CartOfCustomer { customer }, is_customer),
         ask(entity, &GiftCardByCode { code: gift_card }, parts.gift_card == *gift_card),
         ask(entity, &DiscountByCode { code: discount }, parts.discount == *discount),
+        ask_totals(entity, &TotalsOfDays { days }, days.each().any(|day| day == parts.moment().day())),
     ]
 }
 
-fn ask_batch(entity: &AnyEntity, pattern: &ViewsOfProduct<'_>, same: bool) -> Asked {
-    let keys = pattern.keys();
+fn ask_views(entity: &AnyEntity, pattern: &ViewsOfProduct<'_>, same: bool) -> Asked {
     let is_counted = !matches!(entity, AnyEntity::ViewShard(part) if part.shard >= pattern.shards);
+    ask_batch(entity, ViewsOfProduct::DECLARED, &pattern.keys(), same && is_counted)
+}
+
+fn ask_totals(entity: &AnyEntity, pattern: &TotalsOfDays, same: bool) -> Asked {
+    ask_batch(entity, TotalsOfDays::DECLARED, &pattern.keys(), same)
+}
+
+fn ask_batch(entity: &AnyEntity, declared: Declaration, keys: &[Key], same: bool) -> Asked {
     Asked {
-        declared: ViewsOfProduct::DECLARED,
+        declared,
         kind: entity.kind(),
         found: entity.keys().iter().any(|key| keys.contains(key)),
-        is_meant: same && is_counted && ViewsOfProduct::DECLARED.entities.contains(&entity.kind()),
+        is_meant: same && declared.entities.contains(&entity.kind()),
         range: None,
     }
+}
+
+/// This day and the next, as far as there is one.
+fn days_from(day: Day) -> Days {
+    let next =
+        jiff::civil::Date::from_str(&day.to_string()).and_then(|date| date.checked_add(jiff::Span::new().days(2)));
+    let end = next.map_or("9999-12-31".to_owned(), |next| next.to_string());
+    Days::new(day, end.parse().expect("a day")).expect("a range")
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! Reads and writes until a batch is counted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use counting::{Batch, Next, Step};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, TryStreamExt as _};
+use key_schema::entity::StreamCheckpoint;
+use key_schema::layout::{Consistency, ProductsOfOrder};
+use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use table::{Budget, Cause, Condition, Error, Reader, Write, Writer, read_item};
+
+/// So many orders that were called off are read at a time.
+const AT_A_TIME: usize = 16;
+
+/// Counts a stream's records.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    reader: Reader,
+    writer: Writer,
+    /// The stream's one shard, where the deployment says that there is only one.
+    pub(crate) only_shard: Option<ShardId>,
+    /// The shard that was counted last in this environment, and how far.
+    last: Arc<Mutex<Option<(ShardId, SequenceNumber)>>>,
+}
+
+impl FromEnvironment for Counter {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let only_shard = environment.optional("SINGLE_STREAM_SHARD").map(str::parse).transpose();
+        Ok(Self {
+            reader: Reader::from_environment(environment)?,
+            writer: Writer::from_environment(environment)?,
+            only_shard: only_shard.map_err(|error| Misconfigured(format!("SINGLE_STREAM_SHARD: {error}")))?,
+            last: Arc::default(),
+        })
+    }
+}
+
+impl Counter {
+    /// How far this environment remembers to have counted the shard.
+    pub(crate) fn remembered(&self, shard: &ShardId) -> Option<SequenceNumber> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|(known, _)| known == shard).map(|(_, mark)| mark.clone())
+    }
+
+    /// Remembers how far the shard is counted.
+    pub(crate) fn remember(&self, shard: &ShardId, mark: &SequenceNumber) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((shard.clone(), mark.clone()));
+    }
+
+    /// Counts the batch, as far as it can be; the number is that of a record that cannot.
+    ///
+    /// Whoever is not answered does not know whether the step was written, and asks again: its condition tells.
+    pub(crate) async fn count(
+        &self,
+        shard: &ShardId,
+        batch: &mut Batch,
+        budget: Budget,
+    ) -> Result<Option<SequenceNumber>, Error> {
+        let mut attempt = 1;
+        loop {
+            match batch.next() {
+                Next::Done => return Ok(None),
+                Next::Stuck(number) => return Ok(Some(number.clone())),
+                Next::Mark => {
+                    let mark = self.mark(shard, budget).await?;
+                    batch.found(mark);
+                }
+                Next::Lines(orders) => {
+                    let orders: Vec<OrderId> = orders.into_iter().cloned().collect();
+                    let reads = stream::iter(orders).map(|order| self.lines(order)).buffered(AT_A_TIME);
+                    for (order, lines) in reads.try_collect::<Vec<_>>().await? {
+                        batch.learn(order, lines);
+                    }
+                }
+                Next::Apply(step) => match self.apply(shard, &step, budget).await {
+                    Ok(Ok(())) => batch.applied(step),
+                    Ok(Err(mark)) => batch.found(mark),
+                    Err(Error::Unanswered(_)) if budget.wait(attempt).await => attempt += 1,
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+    }
+
+    /// Where the shard's mark is.
+    async fn mark(&self, shard: &ShardId, budget: Budget) -> Result<Option<SequenceNumber>, Error> {
+        let keys = vec![StreamCheckpoint::key_of(shard)];
+        let found: Vec<StreamCheckpoint> = self.reader.batch(keys, Consistency::Strong, budget).await?;
+        Ok(found.into_iter().next().map(|checkpoint| checkpoint.mark))
+    }
+
+    async fn lines(&self, order: OrderId) -> Result<(OrderId, Vec<key_schema::entity::OrderLine>), Error> {
+        let items = self.reader.collection(&ProductsOfOrder { order: &order }).await?;
+        let lines = items.into_iter().map(|item| item.line).collect();
+        Ok((order, lines))
+    }
+
+    /// Writes a step. `Err` of the inner result: it was not written, because the mark is here, or nowhere.
+    async fn apply(
+        &self,
+        shard: &ShardId,
+        step: &Step,
+        budget: Budget,
+    ) -> Result<Result<(), Option<SequenceNumber>>, Error> {
+        let checkpoint = StreamCheckpoint::new(shard.clone(), step.mark.clone(), Timestamp::now());
+        let is_previous = match &step.previous {
+            Some(mark) => Condition::new("#mark = :previous").value(":previous", mark)?,
+            None => Condition::absent(),
+        };
+        let mut writes = vec![Write::put_if(&checkpoint, is_previous)?];
+        for stats in step.counts.customers() {
+            writes.push(Write::add(stats)?);
+        }
+        for stats in step.counts.products() {
+            writes.push(Write::add(stats)?);
+        }
+        for totals in step.counts.days() {
+            writes.push(Write::add(totals)?);
+        }
+        match self.writer.commit(writes, budget).await? {
+            Ok(()) => Ok(Ok(())),
+            // Only the checkpoint, which comes first, has a condition.
+            Err(causes) => match causes.into_iter().next() {
+                Some(Cause::Condition(Some(item))) => Ok(Err(Some(read_item::<StreamCheckpoint>(item)?.mark))),
+                _ => Ok(Err(None)),
+            },
+        }
+    }
+}

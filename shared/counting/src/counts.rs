@@ -1,0 +1,111 @@
+//! Amounts, by counter.
+
+use std::collections::BTreeMap;
+
+use key_schema::entity::{CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums, Tally};
+use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
+
+/// What to add to the counters, merged by item. An item to which nothing is added is not among them.
+///
+/// Amounts are at most 2^53 and a batch has at most 1,000 records, so no sum leaves an `i64`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    customers: BTreeMap<CustomerId, CustomerStats>,
+    products: BTreeMap<ProductId, ProductStats>,
+    days: BTreeMap<Day, DayTotals>,
+}
+
+impl Counts {
+    /// An order without its lines, so many times.
+    pub(crate) fn of_order(order: &Order, times: i64) -> Self {
+        let money: Sums<_> = [(order.total.currency(), times * order.total.amount())].into_iter().collect();
+        let customer_id = order.customer_id.clone();
+        let mut counts = Self::default();
+        add(
+            &mut counts.customers,
+            &order.customer_id,
+            &CustomerStats { customer_id, orders: times, spent: money.clone() },
+        );
+        let day = DayTotals { orders: times, revenue: money, ..nothing_on(order.placed_at) };
+        add(&mut counts.days, &day.date, &day);
+        counts
+    }
+
+    /// An order's place among those of a status, so many times.
+    pub(crate) fn of_status(order: &Order, status: OrderStatus, times: i64) -> Self {
+        let mut counts = Self::default();
+        let statuses = [(status, times)].into_iter().collect();
+        let day = DayTotals { statuses, ..nothing_on(order.placed_at) };
+        add(&mut counts.days, &day.date, &day);
+        counts
+    }
+
+    /// A line of an order that was placed at this time, so many times.
+    pub(crate) fn of_line(line: &OrderLine, placed_at: Timestamp, times: i64) -> Self {
+        let units = times * i64::from(line.quantity.get());
+        let revenue = [(line.amount.currency(), times * line.amount.amount())].into_iter().collect();
+        let product_id = line.product_id.clone();
+        let mut counts = Self::default();
+        add(&mut counts.products, &line.product_id, &ProductStats { product_id, orders: times, units, revenue });
+        let day = DayTotals { units, ..nothing_on(placed_at) };
+        add(&mut counts.days, &day.date, &day);
+        counts
+    }
+
+    /// Adds others. What comes to nothing is left out.
+    pub fn add(&mut self, other: &Self) {
+        other.customers.iter().for_each(|(id, amounts)| add(&mut self.customers, id, amounts));
+        other.products.iter().for_each(|(id, amounts)| add(&mut self.products, id, amounts));
+        other.days.iter().for_each(|(day, amounts)| add(&mut self.days, day, amounts));
+    }
+
+    /// What to add to customers' stats.
+    pub fn customers(&self) -> impl Iterator<Item = &CustomerStats> {
+        self.customers.values()
+    }
+
+    /// What to add to products' stats.
+    pub fn products(&self) -> impl Iterator<Item = &ProductStats> {
+        self.products.values()
+    }
+
+    /// What to add to days' totals.
+    pub fn days(&self) -> impl Iterator<Item = &DayTotals> {
+        self.days.values()
+    }
+
+    /// To how many items something is added.
+    pub fn len(&self) -> usize {
+        self.customers.len() + self.products.len() + self.days.len()
+    }
+
+    /// Whether nothing is added to anything.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// To how many items more something would be added with others.
+    pub(crate) fn growth(&self, other: &Self) -> usize {
+        other.customers.keys().filter(|id| !self.customers.contains_key(*id)).count()
+            + other.products.keys().filter(|id| !self.products.contains_key(*id)).count()
+            + other.days.keys().filter(|day| !self.days.contains_key(*day)).count()
+    }
+}
+
+fn add<K: Ord + Clone, T: Tally + Clone>(counters: &mut BTreeMap<K, T>, of: &K, amounts: &T) {
+    match counters.get_mut(of) {
+        Some(counter) => {
+            counter.add(amounts);
+            if counter.is_zero() {
+                counters.remove(of);
+            }
+        }
+        None if amounts.is_zero() => {}
+        None => _ = counters.insert(of.clone(), amounts.clone()),
+    }
+}
+
+fn nothing_on(placed_at: Timestamp) -> DayTotals {
+    let date = placed_at.day();
+    DayTotals { date, orders: 0, units: 0, revenue: Sums::default(), statuses: Sums::default() }
+}

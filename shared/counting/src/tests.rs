@@ -1,0 +1,93 @@
+//! The laws of counting, over thousands of schedules of what can happen between a stream, its consumers and the table.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod deliver;
+mod examples;
+mod shop;
+mod table;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+use deliver::{Deliveries, Hint};
+use shop::{Act, Stream, any_act};
+use table::Fate;
+
+/// What happens next.
+#[derive(Clone, Debug)]
+enum Event {
+    /// In the shop.
+    Act(Act),
+    /// The stream goes on in other shards.
+    Reshard,
+    /// The event source delivers a batch of a shard, of so many records at most.
+    Deliver(usize, usize, Hint),
+    /// Somebody delivers any batch of a shard: again, in part, grown, or from the beginning.
+    Replay(usize, usize, usize, Hint),
+    /// A consumer that is at work does what is next, with this fate.
+    Go(usize, Fate),
+    /// A consumer dies.
+    Crash(usize),
+    /// A transaction arrives that nobody waits for any more.
+    Arrive(usize),
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let hint = || prop_oneof![4 => Just(Hint::State), 1 => Just(Hint::None), 1 => any::<usize>().prop_map(Hint::Wrong)];
+    let fate = prop_oneof![
+        12 => Just(Fate::Done),
+        1 => Just(Fate::Failed),
+        1 => Just(Fate::CutBefore),
+        2 => Just(Fate::CutAfter),
+        1 => Just(Fate::Late),
+    ];
+    prop_oneof![
+        8 => any_act().prop_map(Event::Act),
+        1 => Just(Event::Reshard),
+        4 => (any::<usize>(), 1..12_usize, hint()).prop_map(|(shard, size, hint)| Event::Deliver(shard, size, hint)),
+        2 => (any::<usize>(), any::<usize>(), 0..12_usize, hint())
+            .prop_map(|(shard, from, size, hint)| Event::Replay(shard, from, size, hint)),
+        16 => (any::<usize>(), fate).prop_map(|(run, fate)| Event::Go(run, fate)),
+        2 => any::<usize>().prop_map(Event::Crash),
+        2 => any::<usize>().prop_map(Event::Arrive),
+    ]
+}
+
+fn happens(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
+    match event {
+        Event::Act(act) => stream.act(act),
+        Event::Reshard => stream.reshard(),
+        Event::Deliver(shard, size, hint) => deliveries.deliver(stream, shard, size, hint),
+        Event::Replay(shard, from, size, hint) => {
+            deliveries.replay(stream, shard, from, size, hint);
+        }
+        Event::Go(run, fate) => deliveries.go(stream, run, fate),
+        Event::Crash(run) => deliveries.crash(run),
+        Event::Arrive(which) => deliveries.table.arrive(which),
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 2048, max_shrink_iters: 20_000, ..Config::default() })]
+
+    #[test]
+    fn the_counters_are_at_every_moment_the_sums_up_to_the_marks_and_in_the_end_those_of_the_orders(
+        events in vec(any_event(), 1..120), most in prop_oneof![Just(7_usize), Just(crate::MOST_COUNTERS)],
+    ) {
+        let (mut stream, mut deliveries) = (Stream::default(), Deliveries::new(most));
+        for event in events {
+            let at = format!("{event:?}");
+            happens(event, &mut stream, &mut deliveries);
+            prop_assert_eq!(&deliveries.table.counts, &stream.counts_up_to(&deliveries.table.marks), "after {}", at);
+        }
+        deliveries.deliver_everything(&stream);
+        prop_assert_eq!(&deliveries.table.counts, &stream.truth());
+
+        // From the beginning, by consumers who know nothing or the wrong thing: nothing is counted again.
+        for hint in [Hint::None, Hint::Wrong(usize::MAX)] {
+            deliveries.start_over(&stream, hint);
+            prop_assert_eq!(&deliveries.table.counts, &stream.truth());
+        }
+    }
+}

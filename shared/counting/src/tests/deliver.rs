@@ -1,0 +1,169 @@
+//! A model of Lambda: the event source, and the consumers at work.
+
+use std::ops::Range;
+
+use key_schema::value::SequenceNumber;
+
+use super::shop::Stream;
+use super::table::{Fate, Table};
+use crate::{Batch, Next};
+
+/// What a consumer is told of the mark.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Hint {
+    /// Nothing.
+    None,
+    /// What the last one of this shard answered.
+    State,
+    /// Anything.
+    Wrong(usize),
+}
+
+/// A consumer at work.
+struct Run {
+    shard: usize,
+    batch: Batch,
+    /// How far the shard is delivered when it is done; none if the event source does not wait for it.
+    end: Option<usize>,
+}
+
+/// The event source's place in each shard, the consumers and the table.
+pub(super) struct Deliveries {
+    pub(super) table: Table,
+    most_counters: usize,
+    runs: Vec<Run>,
+    /// How far each shard is delivered, and the state of its window.
+    sources: Vec<(usize, Option<SequenceNumber>)>,
+}
+
+impl Deliveries {
+    pub(super) fn new(most_counters: usize) -> Self {
+        Self { table: Table::default(), most_counters, runs: Vec::new(), sources: Vec::new() }
+    }
+
+    /// The event source delivers what comes next in a shard, unless a consumer has a batch of it already.
+    pub(super) fn deliver(&mut self, stream: &Stream, shard: usize, size: usize, hint: Hint) {
+        let Some(shard) = shard.checked_rem(stream.shards.len()) else { return };
+        if self.runs.iter().any(|run| run.shard == shard && run.end.is_some()) {
+            return;
+        }
+        let from = self.source(shard).0;
+        let range = from..stream.shards[shard].len().min(from + size);
+        self.start(stream, shard, range, hint, true);
+    }
+
+    /// Somebody delivers any part of a shard, while others may be at work on it: from any place up to the event source's own, since
+    /// no delivery leaves out what was not answered.
+    pub(super) fn replay(&mut self, stream: &Stream, shard: usize, from: usize, size: usize, hint: Hint) {
+        let Some(shard) = shard.checked_rem(stream.shards.len()) else { return };
+        let from = from % (self.source(shard).0 + 1);
+        // A batch that was cut in two ends anywhere; the rest of it comes another time.
+        let range = from..stream.shards[shard].len().min(from + size);
+        self.start(stream, shard, range, hint, false);
+    }
+
+    /// A consumer does what is next for it.
+    pub(super) fn go(&mut self, stream: &Stream, run: usize, fate: Fate) {
+        let Some(at) = run.checked_rem(self.runs.len()) else { return };
+        let Run { shard, batch, .. } = &mut self.runs[at];
+        let is_failed = matches!(fate, Fate::Failed);
+        match batch.next() {
+            Next::Done => self.answer(stream, at, true),
+            Next::Mark | Next::Lines(_) if is_failed => self.answer(stream, at, false),
+            Next::Mark => batch.found(self.table.marks.get(shard).cloned()),
+            Next::Lines(orders) => {
+                let orders: Vec<_> = orders.into_iter().cloned().collect();
+                for order in orders {
+                    let lines = stream.lines(&order);
+                    batch.learn(order, lines);
+                }
+            }
+            Next::Apply(step) => {
+                assert!(step.counts.len() <= self.most_counters, "{step:?}");
+                match fate {
+                    Fate::Done => match self.table.commit(*shard, &step) {
+                        Ok(()) => batch.applied(step),
+                        Err(mark) => batch.found(mark),
+                    },
+                    Fate::Failed => self.answer(stream, at, false),
+                    Fate::CutBefore => {}
+                    Fate::CutAfter => _ = self.table.commit(*shard, &step),
+                    Fate::Late => self.table.delay(*shard, step),
+                }
+            }
+            Next::Stuck(number) => panic!("{number} can be counted"),
+        }
+    }
+
+    /// A consumer dies, and with it what it knows.
+    pub(super) fn crash(&mut self, run: usize) {
+        if let Some(at) = run.checked_rem(self.runs.len()) {
+            self.runs.swap_remove(at);
+        }
+    }
+
+    /// The event source goes on to the end of every shard, while what was on its way arrives.
+    pub(super) fn deliver_everything(&mut self, stream: &Stream) {
+        for at in (0..self.runs.len()).rev() {
+            if self.runs[at].end.is_some() {
+                self.runs.swap_remove(at);
+            }
+        }
+        for shard in 0..stream.shards.len() {
+            self.deliver(stream, shard, 5, Hint::State);
+            self.table.arrive(shard);
+            while self.source(shard).0 < stream.shards[shard].len() {
+                self.deliver(stream, shard, 5, Hint::State);
+                // Also those whom nobody waits for.
+                (0..self.runs.len()).rev().for_each(|run| self.go(stream, run, Fate::Done));
+            }
+        }
+        self.table.arrive_all();
+        self.finish(stream);
+    }
+
+    /// Every shard from the beginning, as if nobody had ever counted it.
+    pub(super) fn start_over(&mut self, stream: &Stream, hint: Hint) {
+        for (shard, records) in stream.shards.iter().enumerate() {
+            self.start(stream, shard, 0..records.len(), hint, false);
+        }
+        self.finish(stream);
+    }
+
+    /// Every consumer comes to its end.
+    fn finish(&mut self, stream: &Stream) {
+        while !self.runs.is_empty() {
+            self.go(stream, 0, Fate::Done);
+        }
+    }
+
+    fn start(&mut self, stream: &Stream, shard: usize, range: Range<usize>, hint: Hint, is_awaited: bool) {
+        let hint = match hint {
+            Hint::None => None,
+            Hint::State => self.source(shard).1.clone(),
+            Hint::Wrong(which) => Some(stream.any_number(which)),
+        };
+        let end = is_awaited.then_some(range.end);
+        let batch = Batch::new(stream.shards[shard].records(range), hint).with_most_counters(self.most_counters);
+        self.runs.push(Run { shard, batch, end });
+    }
+
+    /// The consumer answers: that all is counted, or from where on it is not.
+    fn answer(&mut self, stream: &Stream, at: usize, is_done: bool) {
+        let Run { shard, batch, end } = self.runs.swap_remove(at);
+        let Some(end) = end else { return };
+        let source = self.source(shard);
+        source.1 = batch.mark().cloned();
+        match batch.first_left().filter(|_| !is_done) {
+            Some(left) => source.0 = stream.shards[shard].index_of(left),
+            None => source.0 = end,
+        }
+    }
+
+    fn source(&mut self, shard: usize) -> &mut (usize, Option<SequenceNumber>) {
+        if self.sources.len() <= shard {
+            self.sources.resize(shard + 1, (0, None));
+        }
+        &mut self.sources[shard]
+    }
+}

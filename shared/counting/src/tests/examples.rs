@@ -1,0 +1,100 @@
+//! Examples, in figures.
+
+use key_schema::entity::{CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums};
+use key_schema::value::Currency;
+use serde_dynamo::Item;
+use serde_json::json;
+
+use crate::{Batch, Change, Next, Record, Uncountable};
+
+fn order(status: &str) -> Order {
+    serde_json::from_value(json!({
+        "orderId": "first", "customerId": "ada", "status": status, "placedAt": "2026-11-21T23:59:59.999Z", "version": 1,
+        "subtotal": { "amount": 4348, "currency": "EUR" }, "discount": { "amount": 435, "currency": "EUR" },
+        "total": { "amount": 3913, "currency": "EUR" }, "requestHash": "", "lineCount": 1, "shard": 0,
+    }))
+    .expect("an order")
+}
+
+fn line() -> OrderItem {
+    serde_json::from_value(json!({
+        "orderId": "first", "customerId": "ada", "placedAt": "2026-11-21T23:59:59.999Z", "productId": "teapot",
+        "name": "The teapot", "quantity": 2, "unitPrice": { "amount": 2174, "currency": "EUR" },
+        "amount": { "amount": 4348, "currency": "EUR" },
+    }))
+    .expect("a line")
+}
+
+fn eur(amount: i64) -> Sums<Currency> {
+    [("EUR".to_owned().try_into().expect("a currency"), amount)].into_iter().collect()
+}
+
+fn record(number: &str, change: Change) -> Record {
+    Record { number: number.parse().expect("a number"), change: Ok(change) }
+}
+
+#[test]
+fn an_order_counts_what_is_paid_for_it_and_a_line_what_it_comes_to() {
+    let placed = Change::Placed(order("PENDING")).counts(&[]);
+    let ada = CustomerStats { customer_id: "ada".parse().expect("an id"), orders: 1, spent: eur(3913) };
+    let statuses = [(OrderStatus::Pending, 1)].into_iter().collect();
+    let day =
+        DayTotals { date: "2026-11-21".parse().expect("a day"), orders: 1, units: 0, revenue: eur(3913), statuses };
+    assert!(placed.customers().eq([&ada]) && placed.days().eq([&day]) && placed.products().next().is_none());
+
+    let sold = Change::Line(line()).counts(&[]);
+    let teapot = ProductStats { product_id: "teapot".parse().expect("an id"), orders: 1, units: 2, revenue: eur(4348) };
+    let day = DayTotals { orders: 0, units: 2, revenue: Sums::default(), statuses: Sums::default(), ..day };
+    assert!(sold.products().eq([&teapot]) && sold.days().eq([&day]) && sold.customers().next().is_none());
+}
+
+#[test]
+fn an_order_that_is_called_off_leaves_its_status_and_nothing_else() {
+    let mut counts = Change::Placed(order("PENDING")).counts(&[]);
+    counts.add(&Change::Line(line()).counts(&[]));
+    counts.add(&Change::Moved(order("CANCELLED"), OrderStatus::Pending).counts(&[line().line]));
+    let statuses = [(OrderStatus::Cancelled, 1)].into_iter().collect();
+    let date = "2026-11-21".parse().expect("a day");
+    let day = DayTotals { date, orders: 0, units: 0, revenue: Sums::default(), statuses };
+    assert_eq!(counts.len(), 1);
+    assert!(counts.days().eq([&day]));
+}
+
+#[test]
+fn an_order_that_is_called_off_with_other_lines_than_it_had_cannot_be_counted() {
+    let moved = || Change::Moved(order("CANCELLED"), OrderStatus::Paid);
+    let mut batch = Batch::new(vec![record("8", Change::Placed(order("PAID"))), record("9", moved())], None);
+    batch.found(None);
+    batch.learn("first".parse().expect("an id"), Vec::new());
+    let Next::Apply(step) = batch.next() else { panic!("what comes before it is counted") };
+    batch.applied(step);
+    let stuck = "9".parse().expect("a number");
+    assert_eq!(batch.next(), Next::Stuck(&stuck));
+    assert!(matches!(batch.reason(&stuck), Some(Uncountable::Lines { found: 0, expected: 1 })));
+}
+
+#[test]
+fn what_comes_to_nothing_is_not_written() {
+    let moved = |status, before| Change::Moved(order(status), before);
+    let back = [moved("PAID", OrderStatus::Pending), moved("PENDING", OrderStatus::Paid), Change::Nothing];
+    let records = back.into_iter().zip(["1", "2", "3"]).map(|(change, number)| record(number, change)).collect();
+    let mut batch = Batch::new(records, None);
+    assert_eq!(batch.next(), Next::Mark);
+    batch.found(None);
+    assert_eq!(batch.next(), Next::Done);
+    assert_eq!(batch.mark(), None);
+}
+
+#[test]
+fn a_deletion_and_what_is_no_order_count_nothing() {
+    let item: Item = serde_dynamo::to_item(json!({ "EntityType": "order" })).expect("an item");
+    let other: Item = serde_dynamo::to_item(json!({ "EntityType": "customerStats" })).expect("an item");
+    for (event_name, old, new) in [
+        ("REMOVE", item.clone(), Item::default()),
+        ("INSERT", Item::default(), other.clone()),
+        ("MODIFY", other.clone(), other),
+    ] {
+        assert_eq!(Change::read(event_name, old, new).expect("a change"), Change::Nothing);
+    }
+    assert!(matches!(Change::read("INSERT", Item::default(), item), Err(Uncountable::Image(_))));
+}

@@ -1,0 +1,215 @@
+//! A model of the shop and of its table's stream.
+
+use std::collections::BTreeMap;
+
+use key_schema::entity::{CustomerStats, Order, OrderItem, OrderLine, OrderStatus};
+use key_schema::layout::ENTITY_TYPE;
+use key_schema::value::{OrderId, SequenceNumber};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_dynamo::{AttributeValue, Item};
+use serde_json::json;
+
+use crate::{Change, Counts, Record};
+
+/// What happens in the shop.
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    /// Customer, day, currency, and the product, quantity and price of each line.
+    Place(u8, u8, bool, Vec<(u8, i64, i64)>),
+    /// An order goes on.
+    Advance(usize),
+    /// An order is called off, if it still can be.
+    Cancel(usize),
+    /// An order's header is written without going on.
+    Touch(usize),
+    /// Something is written that does not count.
+    Other,
+}
+
+pub(super) fn any_act() -> impl Strategy<Value = Act> {
+    let line = (0..4_u8, 1..4_i64, 0..100_i64);
+    prop_oneof![
+        4 => (0..3_u8, 0..2_u8, any::<bool>(), vec(line, 1..4))
+            .prop_map(|(customer, day, currency, lines)| Act::Place(customer, day, currency, lines)),
+        3 => any::<usize>().prop_map(Act::Advance),
+        2 => any::<usize>().prop_map(Act::Cancel),
+        1 => any::<usize>().prop_map(Act::Touch),
+        1 => Just(Act::Other),
+    ]
+}
+
+/// A shard: its records, and what the counters hold when so many of them are counted.
+#[derive(Default)]
+pub(super) struct Shard {
+    records: Vec<(SequenceNumber, Change)>,
+    sums: Vec<Counts>,
+}
+
+impl Shard {
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// These records, as a consumer reads them.
+    pub(super) fn records(&self, range: std::ops::Range<usize>) -> Vec<Record> {
+        let records = self.records[range].iter().cloned();
+        records.map(|(number, change)| Record { number, change: Ok(change) }).collect()
+    }
+
+    pub(super) fn index_of(&self, number: &SequenceNumber) -> usize {
+        self.records.iter().position(|(known, _)| known == number).expect("a record of this shard")
+    }
+}
+
+/// The orders and the stream.
+#[derive(Default)]
+pub(super) struct Stream {
+    pub(super) shards: Vec<Shard>,
+    /// The first of the shards that still grow. Each order is in one of them.
+    growing: usize,
+    orders: Vec<(Order, Vec<OrderLine>)>,
+    written: u128,
+}
+
+impl Stream {
+    pub(super) fn act(&mut self, act: Act) {
+        match act {
+            Act::Place(customer, day, currency, lines) => self.place(customer, day, currency, &lines),
+            Act::Advance(which) => self.change(which, |status| match status {
+                OrderStatus::Pending => OrderStatus::Paid,
+                OrderStatus::Paid => OrderStatus::Shipped,
+                OrderStatus::Shipped => OrderStatus::Delivered,
+                end => end,
+            }),
+            Act::Cancel(which) => self.change(which, |status| {
+                if status.may_become(OrderStatus::Cancelled) { OrderStatus::Cancelled } else { status }
+            }),
+            Act::Touch(which) => self.change(which, |status| status),
+            Act::Other => {
+                let stats =
+                    CustomerStats { customer_id: "ada".parse().unwrap(), orders: 7, spent: [].into_iter().collect() };
+                self.write(0, "MODIFY", item(&stats), item(&stats));
+                let product = json!({ "EntityType": "product" });
+                self.write(1, "INSERT", Item::default(), serde_dynamo::to_item(product).unwrap());
+                self.write(2, "REMOVE", item(&stats), Item::default());
+            }
+        }
+    }
+
+    /// The shards that grow are closed, and one more takes over: what was in one shard may be in any of them now.
+    pub(super) fn reshard(&mut self) {
+        let grown = (self.shards.len() - self.growing).max(1);
+        self.growing = self.shards.len();
+        self.shards.extend((0..=grown % 3).map(|_| Shard::default()));
+    }
+
+    /// What the counters hold when each shard is counted up to its mark.
+    pub(super) fn counts_up_to(&self, marks: &BTreeMap<usize, SequenceNumber>) -> Counts {
+        let mut counts = Counts::default();
+        for (shard, mark) in marks {
+            let shard = &self.shards[*shard];
+            counts.add(&shard.sums[shard.index_of(mark)]);
+        }
+        counts
+    }
+
+    /// What the orders themselves add up to.
+    pub(super) fn truth(&self) -> Counts {
+        let mut counts = Counts::default();
+        for (order, lines) in &self.orders {
+            counts.add(&Counts::of_status(order, order.status, 1));
+            if order.status != OrderStatus::Cancelled {
+                counts.add(&Counts::of_order(order, 1));
+                for line in lines {
+                    counts.add(&Counts::of_line(line, order.placed_at, 1));
+                }
+            }
+        }
+        counts
+    }
+
+    /// The lines of an order, as they lie in the table.
+    pub(super) fn lines(&self, order: &OrderId) -> Vec<OrderLine> {
+        self.orders.iter().find(|(known, _)| known.order_id == *order).expect("an order").1.clone()
+    }
+
+    /// A number that no, one or another record has.
+    pub(super) fn any_number(&self, which: usize) -> SequenceNumber {
+        let number = which as u128 % (self.written + 3);
+        number_of(number)
+    }
+
+    fn place(&mut self, customer: u8, day: u8, currency: bool, lines: &[(u8, i64, i64)]) {
+        let currency = if currency { "EUR" } else { "USD" };
+        let mut products: Vec<_> = lines.to_vec();
+        products.sort_unstable();
+        products.dedup_by_key(|line| line.0);
+        let money = |amount: i64| json!({ "amount": amount, "currency": currency });
+        let total = products.iter().map(|(_, quantity, price)| quantity * price).sum();
+        let id = format!("order-{}", self.orders.len());
+        let order: Order = serde_json::from_value(json!({
+            "orderId": id, "customerId": format!("customer-{customer}"), "status": if total == 0 { "PAID" } else { "PENDING" },
+            "placedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day), "version": 1, "subtotal": money(total),
+            "discount": money(0), "total": money(total), "requestHash": "", "lineCount": products.len(), "shard": 0,
+        }))
+        .expect("an order");
+        let at = self.orders.len();
+        self.orders.push((order.clone(), Vec::new()));
+        // The items of a transaction are in the stream in any order.
+        let header_first = at.is_multiple_of(2);
+        for header in [header_first, !header_first] {
+            if header {
+                self.write(at, "INSERT", Item::default(), item(&order));
+                continue;
+            }
+            for (product, quantity, price) in &products {
+                let line: OrderItem = serde_json::from_value(json!({
+                    "orderId": id, "customerId": order.customer_id.as_str(), "placedAt": order.placed_at,
+                    "productId": format!("product-{product}"), "name": "A thing", "quantity": quantity,
+                    "unitPrice": money(*price), "amount": money(quantity * price),
+                }))
+                .expect("a line");
+                self.write(at, "INSERT", Item::default(), item(&line));
+                self.orders[at].1.push(line.line);
+            }
+        }
+    }
+
+    fn change(&mut self, which: usize, next: impl FnOnce(OrderStatus) -> OrderStatus) {
+        let Some(at) = which.checked_rem(self.orders.len()) else { return };
+        let order = &mut self.orders[at].0;
+        let before = order.clone();
+        (order.status, order.version) = (next(order.status), order.version + 1);
+        let after = order.clone();
+        self.write(at, "MODIFY", item(&before), item(&after));
+    }
+
+    fn write(&mut self, partition: usize, event_name: &'static str, old: Item, new: Item) {
+        if self.shards.is_empty() {
+            self.reshard();
+        }
+        let growing = self.shards.len() - self.growing;
+        self.written += 1 + self.written % 3;
+        let number = number_of(self.written);
+        let change = Change::read(event_name, old, new).expect("a change");
+        let lines = change.called_off().map(|order| self.lines(&order.order_id)).unwrap_or_default();
+        let shard = &mut self.shards[self.growing + partition % growing];
+        let mut sum = shard.sums.last().cloned().unwrap_or_default();
+        sum.add(&change.counts(&lines));
+        shard.sums.push(sum);
+        shard.records.push((number, change));
+    }
+}
+
+/// Numbers that soon have one digit more, and are more than an integer holds.
+fn number_of(written: u128) -> SequenceNumber {
+    let number = 10_u128.pow(36) - 20 + written;
+    format!("{number}").parse().expect("a sequence number")
+}
+
+fn item<T: key_schema::layout::Stored>(entity: &T) -> Item {
+    let mut item: Item = serde_dynamo::to_item(entity).expect("an item");
+    item.inner_mut().insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
+    item
+}

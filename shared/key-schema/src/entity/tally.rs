@@ -1,0 +1,164 @@
+//! Items of counters.
+//!
+//! `ADD` changes a number where it lies, without reading it, and only at the top level of an item. So every sum is an attribute
+//! of its own: `revenue:EUR` beside `revenue:USD`. No other attribute of any item holds a colon.
+
+use std::collections::BTreeMap;
+
+use crate::value::{Currency, Money};
+
+use super::{CustomerStats, DayTotals, ProductStats};
+
+/// An item of counters, and as well the amounts to add to one.
+pub trait Tally {
+    /// Adds the amounts of `other`, which is of the same item.
+    fn add(&mut self, other: &Self);
+
+    /// Whether adding this changes nothing.
+    fn is_zero(&self) -> bool;
+}
+
+macro_rules! tallies {
+    ($($entity:ident: $($number:ident)+, $($sums:ident)+;)+) => {$(
+        impl Tally for $entity {
+            fn add(&mut self, other: &Self) {
+                $(self.$number += other.$number;)+
+                $(self.$sums.add_all(&other.$sums);)+
+            }
+
+            fn is_zero(&self) -> bool {
+                [$(self.$number),+] == [$(stringify!($number)),+].map(|_| 0) $(&& self.$sums.is_zero())+
+            }
+        }
+    )+};
+}
+
+tallies! {
+    CustomerStats: orders, spent;
+    ProductStats: orders units, revenue;
+    DayTotals: orders units, revenue statuses;
+}
+
+/// One sum for each of several things. What was never counted is zero, and a sum of zero is as good as none.
+///
+/// A sum may pass below zero: a change that is counted before what it undoes, from another shard of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sums<K>(BTreeMap<K, i64>);
+
+impl<K> Default for Sums<K> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<K: Ord + Copy> Sums<K> {
+    /// Adds to one sum.
+    pub fn add(&mut self, of: K, amount: i64) {
+        let sum = self.0.entry(of).or_default();
+        *sum += amount;
+        if *sum == 0 {
+            self.0.remove(&of);
+        }
+    }
+
+    /// Adds to every sum its counterpart.
+    pub fn add_all(&mut self, other: &Self) {
+        other.iter().for_each(|(of, amount)| self.add(of, amount));
+    }
+
+    /// Every sum but those of zero.
+    pub fn iter(&self) -> impl Iterator<Item = (K, i64)> {
+        self.0.iter().map(|(of, sum)| (*of, *sum))
+    }
+
+    /// Whether all sums are zero.
+    pub fn is_zero(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<K: Ord + Copy> FromIterator<(K, i64)> for Sums<K> {
+    fn from_iter<I: IntoIterator<Item = (K, i64)>>(amounts: I) -> Self {
+        let mut sums = Self::default();
+        amounts.into_iter().for_each(|(of, amount)| sums.add(of, amount));
+        sums
+    }
+}
+
+impl Sums<Currency> {
+    /// The sums above zero, as money. One beyond the greatest amount of money, 2^53 - 1, is shown as that.
+    pub fn money(&self) -> Vec<Money> {
+        self.iter().filter(|(_, sum)| *sum > 0).map(|(currency, sum)| Money::nearest(sum, currency)).collect()
+    }
+}
+
+macro_rules! attributes {
+    ($($module:ident = $prefix:literal)+) => {$(
+        /// Sums as attributes of the item, each named by its prefix and what it is of.
+        pub(super) mod $module {
+            use std::fmt::Display;
+
+            use serde::de::{DeserializeOwned, Deserializer};
+            use serde::ser::Serializer;
+
+            use super::{Named, Sums};
+
+            pub(in super::super) fn serialize<K, S>(sums: &Sums<K>, serializer: S) -> Result<S::Ok, S::Error>
+            where
+                K: Display + Ord + Copy,
+                S: Serializer,
+            {
+                serializer.collect_map(sums.iter().map(|(of, sum)| (format!(concat!($prefix, "{}"), of), sum)))
+            }
+
+            pub(in super::super) fn deserialize<'de, K, D>(deserializer: D) -> Result<Sums<K>, D::Error>
+            where
+                K: DeserializeOwned + Ord + Copy,
+                D: Deserializer<'de>,
+            {
+                deserializer.deserialize_map(Named::new($prefix))
+            }
+        }
+    )+};
+}
+
+attributes! {
+    spent = "spent:"
+    revenue = "revenue:"
+    status = "status:"
+}
+
+/// Reads the attributes that begin with a prefix, and passes over all others.
+struct Named<K> {
+    prefix: &'static str,
+    of: std::marker::PhantomData<K>,
+}
+
+impl<K> Named<K> {
+    fn new(prefix: &'static str) -> Self {
+        Self { prefix, of: std::marker::PhantomData }
+    }
+}
+
+impl<'de, K: serde::de::DeserializeOwned + Ord + Copy> serde::de::Visitor<'de> for Named<K> {
+    type Value = Sums<K>;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "an item")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut item: A) -> Result<Sums<K>, A::Error> {
+        use serde::de::IntoDeserializer as _;
+        let mut sums = Sums::default();
+        while let Some(name) = item.next_key::<String>()? {
+            match name.strip_prefix(self.prefix) {
+                Some(of) => {
+                    let of: serde::de::value::StrDeserializer<'_, A::Error> = of.into_deserializer();
+                    sums.add(K::deserialize(of)?, item.next_value()?);
+                }
+                None => _ = item.next_value::<serde::de::IgnoredAny>()?,
+            }
+        }
+        Ok(sums)
+    }
+}

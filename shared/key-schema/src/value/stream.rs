@@ -1,0 +1,147 @@
+//! What DynamoDB Streams calls its parts.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Invalid, KeyPart};
+
+/// A shard of a stream: 1 to 128 characters of `[A-Za-z0-9._-]`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ShardId(String);
+
+/// The place of a record in its shard: a number of 1 to 40 digits.
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_StreamRecord.html>
+///
+/// It is more than an integer holds, so it stays text and is compared as the number it is: `99` comes before `100`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct SequenceNumber(String);
+
+impl SequenceNumber {
+    /// The number as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Of two numbers without leading zeros the longer one is the greater; of one length, the texts compare as the numbers.
+    fn magnitude(&self) -> (usize, &str) {
+        let digits = self.0.trim_start_matches('0');
+        (digits.len(), digits)
+    }
+}
+
+impl PartialEq for SequenceNumber {
+    fn eq(&self, other: &Self) -> bool {
+        self.magnitude() == other.magnitude()
+    }
+}
+
+impl Eq for SequenceNumber {}
+
+impl PartialOrd for SequenceNumber {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SequenceNumber {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.magnitude().cmp(&other.magnitude())
+    }
+}
+
+impl TryFrom<String> for ShardId {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if (1..=128).contains(&text.len()) && text.bytes().all(allowed) {
+            Ok(Self(text))
+        } else {
+            Err(Invalid::new("a shard id must be 1 to 128 characters of A-Z, a-z, 0-9, ., _ and -"))
+        }
+    }
+}
+
+impl TryFrom<String> for SequenceNumber {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        if (1..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            Ok(Self(text))
+        } else {
+            Err(Invalid::new("a sequence number must be 1 to 40 digits"))
+        }
+    }
+}
+
+macro_rules! texts {
+    ($($name:ident)+) => {$(
+        impl FromStr for $name {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                Self::try_from(text.to_owned())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )+};
+}
+
+texts!(ShardId SequenceNumber);
+
+impl KeyPart for ShardId {
+    fn write_to(&self, key: &mut String) {
+        key.push_str(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number(text: &str) -> SequenceNumber {
+        text.parse().expect("a sequence number")
+    }
+
+    proptest! {
+        #[test]
+        fn sequence_numbers_compare_as_numbers(a: u128, b: u128, zeros in 0..2_usize, near in 0..3_u128) {
+            for b in [b, a.saturating_add(near), a / 10] {
+                let padded = number(&format!("{}{b}", "0".repeat(zeros)));
+                prop_assert_eq!(number(&a.to_string()).cmp(&padded), a.cmp(&b));
+                prop_assert_eq!(number(&a.to_string()) == padded, a == b);
+            }
+        }
+    }
+
+    #[test]
+    fn forty_digits_are_more_than_any_integer_holds_and_compare_all_the_same() {
+        let (most, next) = ("9".repeat(39), format!("1{}", "0".repeat(39)));
+        assert!(number(&most) < number(&next));
+        assert!(next.parse::<u128>().is_err());
+    }
+
+    #[test]
+    fn what_is_no_sequence_number_or_would_break_a_key_is_refused() {
+        for text in ["", "-1", "1.5", "x", &"1".repeat(41)] {
+            assert!(text.parse::<SequenceNumber>().is_err(), "{text}");
+        }
+        for text in ["", "a#b", "a b", &"x".repeat(129)] {
+            assert!(text.parse::<ShardId>().is_err(), "{text}");
+        }
+        assert!("shardId-00000001710249523012-05c0fb2d".parse::<ShardId>().is_ok());
+    }
+}

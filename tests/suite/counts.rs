@@ -1,0 +1,219 @@
+//! Counts: whatever the stream's consumers are delivered, the counts are those of the orders.
+
+mod book;
+mod schedule;
+
+use std::collections::BTreeSet;
+
+use edge::Kind;
+use futures_util::future::join_all;
+use local::wire::{Fault, Match};
+use serde_json::{Value, json};
+
+use crate::shop::{Shop, eur};
+use crate::shop_stream::{Tail, batch, is_wanted, number};
+use book::Book;
+use schedule::Delivery;
+
+/// Each schedule has new shards, as if the old ones had been split.
+const SCHEDULES: u64 = 200;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
+    let shop = Shop::open().await;
+    let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
+    let counters = shop.counters();
+    let (mut delivered, mut crashed, mut reported) = (0, 0, 0);
+    let mut all = Vec::new();
+    for seed in 0..SCHEDULES {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        book.write(&shop, &mut rng).await;
+        let mut records = tail.new_records(&shop).await;
+        // The filter spares invocations. The counts do not need it.
+        if rng.u8(..4) != 0 {
+            records.retain(is_wanted);
+        }
+        let shards = rng.usize(1..4);
+        let mut deliveries: Vec<_> =
+            (0..shards).map(|shard| Delivery::new(&counters, format!("shardId-{seed}-{shard}"), rng.fork())).collect();
+        for record in records {
+            // All records of an item are in one shard.
+            let partition = record["dynamodb"]["Keys"]["PK"]["S"].as_str().expect("a key");
+            deliveries[partition.bytes().map(usize::from).sum::<usize>() % shards].records.push(record);
+        }
+        for (every, fault) in [
+            (40, Fault::CutAfter),
+            (23, Fault::CutBefore),
+            (3, Fault::conflict(0)),
+            (7, Fault::Cancel { item: 0, code: "ProvisionedThroughputExceeded", message: "" }),
+        ] {
+            if seed % every == 0 {
+                shop.wire().inject(Match::action("TransactWriteItems"), fault, 1);
+            }
+        }
+        for delivery in join_all(deliveries.into_iter().map(Delivery::everything)).await {
+            delivered += delivery.invocations;
+            crashed += delivery.crashes;
+            reported += delivery.failures;
+            all.push(delivery);
+        }
+        shop.wire().heal();
+        book.check(&shop).await;
+    }
+    let tried = format!("{delivered} invocations, {crashed} crashes, {reported} reported failures");
+    assert!(delivered > 400 && crashed > 200 && reported > 5, "{tried}");
+
+    // From the beginning, all shards at once: nothing is counted twice, and nothing is written.
+    let before = shop.dump().await;
+    join_all(all.into_iter().map(Delivery::once_more)).await;
+    assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_event_source_of_the_laptop_delivers_what_counts() {
+    let shop = Shop::open_counted().await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(1);
+    for _ in 0..5 {
+        book.write(&shop, &mut rng).await;
+        shop.settle().await;
+        book.check(&shop).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
+    let shop = Shop::open().await;
+    for customer in ["ada", "bob"] {
+        shop.sign_up(customer).await;
+    }
+    for product in ["p0", "p1", "p2", "p3", "p4"] {
+        shop.product(product, 100, 1000).await;
+    }
+    let (ada, bob) = (shop.customer("ada"), shop.customer("bob"));
+    for order in 0..100_usize {
+        let lines = [order, order + 1].map(|at| json!({ "productId": format!("p{}", at % 5), "quantity": 1 }));
+        let customer = [&ada, &bob][order % 2];
+        customer.order(&format!("k{order}"), json!({ "lines": lines })).await.expect(201);
+    }
+    let mut records = Tail::default().new_records(&shop).await;
+    records.retain(is_wanted);
+    assert_eq!(records.len(), 300, "a header and two lines each");
+
+    shop.wire().take_calls();
+    let answer = shop.count("shardId-0", &records).await;
+    assert_eq!(answer, json!({ "batchItemFailures": [], "state": { "mark": number(&records[299]) } }));
+    let spent = |calls: Vec<local::wire::Call>| -> Vec<(String, f64)> {
+        let units = |call: &local::wire::Call| call.consumed.iter().map(local::wire::Consumed::units).sum();
+        calls.iter().map(|call| (call.action.clone(), units(call))).collect()
+    };
+    // Two customers, five products and the days on which the orders were placed: one, or two around midnight.
+    let days: BTreeSet<_> = records
+        .iter()
+        .map(|record| &record["dynamodb"]["NewImage"]["placedAt"]["S"].as_str().expect("a time")[..10])
+        .collect();
+    let counters = 2.0 + 5.0 + f64::from(u8::try_from(days.len()).expect("few days"));
+    let [read, written] = [("BatchGetItem".to_owned(), 1.0), ("TransactWriteItems".to_owned(), 2.0 + 2.0 * counters)];
+    assert_eq!(spent(shop.wire().take_calls()), [read.clone(), written]);
+
+    // Again, it is the look at the mark.
+    shop.count("shardId-0", &records).await;
+    assert_eq!(spent(shop.wire().take_calls()), [read]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_carries_the_mark_and_its_end_writes_nothing() {
+    let shop = Shop::with_ada().await;
+    shop.product("cup", 350, 10).await;
+    let order = json!({ "lines": [{ "productId": "cup", "quantity": 2 }] });
+    shop.customer("ada").order("k", order).await.expect(201);
+    let records = Tail::default().new_records(&shop).await;
+    let counter = shop.counter();
+    let first = counter(batch("shardId-0", &records[..6], &json!({}))).await.expect("an answer");
+    shop.wire().take_calls();
+
+    // With the state, in another environment, no read is needed.
+    let rest = shop.counter()(batch("shardId-0", &records[6..], &first["state"])).await.expect("an answer");
+    assert!(shop.wire().take_calls().iter().all(|call| call.action == "TransactWriteItems"));
+    for state in [&rest["state"], &json!({})] {
+        let end = shop.counter()(batch("shardId-0", &[], state)).await.expect("an answer");
+        assert_eq!(end, json!({ "batchItemFailures": [], "state": state }));
+    }
+    assert_eq!(shop.wire().take_calls().len(), 0);
+    let ada = shop.customer("ada").get("/customers/ada").await.expect(200);
+    assert_eq!(ada["stats"], json!({ "orders": 1, "spent": [eur(700)] }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_without_a_shard_is_refused_unless_the_stream_has_one_for_ever() {
+    let shop = Shop::open().await;
+    let error = shop.counter()(json!({ "Records": [] })).await.expect_err("no shard");
+    assert!(error.contains("TumblingWindowInSeconds") && error.contains("SINGLE_STREAM_SHARD"), "{error}");
+
+    let single = Shop::open_with(|template| {
+        let function = template.functions.iter_mut().find(|function| function.binary == "count-orders");
+        let variables = &mut function.expect("the counter").environment;
+        variables.insert("SINGLE_STREAM_SHARD".to_owned(), "shardId-only".to_owned());
+    })
+    .await;
+    single.sign_up("ada").await;
+    single.product("cup", 350, 10).await;
+    single.customer("ada").order("k", json!({ "lines": [{ "productId": "cup", "quantity": 1 }] })).await.expect(201);
+    let records = Tail::default().new_records(&single).await;
+    single.counter()(json!({ "Records": records })).await.expect("an answer");
+    assert!(single.item("shard#shardId-only", "shard#shardId-only").await["mark"]["S"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_cannot_be_counted_is_left_alone_and_nothing_else_is() {
+    let shop = Shop::with_ada().await;
+    shop.product("cup", 350, 10).await;
+    let order = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
+    for key in ["a", "b", "c"] {
+        shop.customer("ada").order(key, order.clone()).await.expect(201);
+    }
+    let mut records = Tail::default().new_records(&shop).await;
+    records.retain(is_wanted);
+    let bad = records.iter().rposition(|record| number(record) < number(&records[4])).expect("a record before");
+    records[bad]["dynamodb"]["NewImage"]["placedAt"] = json!({ "S": "yesterday" });
+
+    let counter = shop.counter();
+    let answer = counter(batch("shardId-0", &records, &json!({}))).await.expect("an answer");
+    assert_eq!(answer["batchItemFailures"], json!([{ "itemIdentifier": number(&records[bad]) }]));
+    // From there on it comes again, in ever smaller batches until it is alone, and is given up.
+    for end in [records.len(), bad + 2, bad + 1] {
+        let error =
+            counter(batch("shardId-0", &records[bad..end], &json!({}))).await.expect_err("it cannot be counted");
+        assert!(error.contains(number(&records[bad])), "{error}");
+    }
+    let answer = counter(batch("shardId-0", &records[bad + 1..], &json!({}))).await.expect("an answer");
+    assert_eq!(answer["batchItemFailures"], json!([]));
+    let lines = records
+        .iter()
+        .enumerate()
+        .filter(|(at, record)| *at != bad && record["dynamodb"]["NewImage"]["EntityType"]["S"] == "orderItem");
+    let stats = shop.nobody().get("/products/cup/stats").await.expect(200);
+    assert_eq!(stats["units"], lines.count());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn totals_are_of_a_quarter_of_a_year_at_most() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+    let days = admin.get("/totals?from=2026-01-01&to=2026-01-03").await.expect(200);
+    let nothing = |date: &str| json!({ "date": date, "orders": 0, "units": 0, "revenue": [], "statuses": [] });
+    assert_eq!(days, json!({ "items": [nothing("2026-01-01"), nothing("2026-01-02")], "next": null }));
+    let none: Value = admin.get("/totals?from=2026-01-01&to=2026-01-01").await.expect(200);
+    assert_eq!(none["items"], json!([]));
+    for query in [
+        "",
+        "?from=2026-01-01",
+        "?to=2026-01-01",
+        "?from=2026-01-01&to=2026-04-04",
+        "?from=2026-01-02&to=2026-01-01",
+        "?from=2026-01-01T00:00:00Z&to=2026-01-02",
+        "?from=2026-01-01&to=2026-01-02&limit=5",
+    ] {
+        admin.get(&format!("/totals{query}")).await.problem(Kind::Validation);
+    }
+}
