@@ -7,15 +7,21 @@ use std::time::Duration;
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use ordering::{Orders, Placement, Waiting};
-use queue::{Received, Source};
-use table::{Budget, Meter, Throttle};
+use queue::{Delay, Received, Source};
+use table::{Budget, Meter, Throttle, WriteUnits};
 use tokio::time::Instant;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::pace::Pace;
 
 /// What placing one order may take. A message for which less is left is not begun.
 const ONE_ORDER: Duration = Duration::from_secs(5);
+
+/// How long a message waits for capacity, the first time.
+pub(crate) const WAITING: Delay = Delay::of_first(Duration::from_secs(2));
+
+/// How long a message waits for which there was no time left.
+const SOON: Delay = Delay::of_first(Duration::from_secs(1));
 
 /// What this function may touch, and what one environment of it remembers: how fast it may go.
 #[derive(Clone, Debug)]
@@ -38,9 +44,9 @@ impl FromEnvironment for Drain {
 /// What the messages of a batch share.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// When the function's time is over.
+    /// When the work has to be done.
     pub(crate) end: Instant,
-    /// Whether one of them found that all must wait.
+    /// Whether one of them found that the others would fare no better.
     pub(crate) all_wait: AtomicBool,
 }
 
@@ -48,10 +54,8 @@ pub(crate) struct Batch {
 pub(crate) enum Fate {
     /// It is done with.
     Done,
-    /// It comes back later.
-    Waits,
-    /// It comes back later, and so does all that follows in its batch: it would fare no better.
-    AllWait,
+    /// It comes back after this time.
+    Waits(Duration),
     /// It was not done, for this reason.
     Failed(String),
     /// It will never be done, for this reason.
@@ -62,43 +66,76 @@ impl Drain {
     /// Does what the message asks for, if now is the time.
     pub(crate) async fn one(&self, message: &Received, batch: &Batch) -> Fate {
         let waiting = match Waiting::from_message(&message.body) {
+            Ok(waiting) if waiting.is_forgotten(Timestamp::now()) => {
+                return Fate::Dead("it waited for so long that nobody is told of it any more".to_owned());
+            }
             Ok(waiting) => waiting,
             Err(unreadable) => return Fate::Dead(unreadable.to_string()),
         };
-        let order_id = OrderId::of(&waiting.order.customer, &waiting.order.key);
+        let no_capacity = Fate::Waits(WAITING.of(message.times));
+        if batch.all_wait.load(Relaxed) {
+            return no_capacity;
+        }
         let expected = waiting.order.basket.write_units();
         let most = batch.end.saturating_duration_since(Instant::now() + ONE_ORDER);
-        let Some(wait) = self.pace().reserve(&expected, most) else { return Fate::AllWait };
+        // A smaller one may still be in time.
+        let Some(wait) = self.pace().reserve(&expected, most) else { return Fate::Waits(SOON.of(1)) };
         tokio::time::sleep(wait).await;
-        let meter = Meter::default();
         if batch.all_wait.load(Relaxed) {
-            self.pace().settle(&expected, &meter.take());
-            return Fate::AllWait;
+            self.pace().settle(&expected, &WriteUnits::default());
+            return no_capacity;
         }
 
+        let meter = Meter::default();
         let orders = self.orders.clone().metered(&meter);
         let in_time = tokio::time::timeout(ONE_ORDER, place(&orders, &waiting, Budget::of(ONE_ORDER))).await;
         let outcome = in_time.unwrap_or_else(|elapsed| Err(table::Error::Unanswered(elapsed.into())));
-        let consumed = meter.take();
-        let mut pace = self.pace();
-        pace.settle(&expected, &consumed);
-        let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
-        match outcome {
+        let mut consumed = meter.take();
+        if matches!(outcome, Ok("placed") | Err(table::Error::Unanswered(_))) {
+            // A commit whose answer was lost is not reported, and neither is it when its repetition is answered.
+            consumed = consumed.max(&expected);
+        }
+        self.pace().settle(&expected, &consumed);
+        self.report(&waiting, message, batch, outcome)
+    }
+
+    fn report(&self, waiting: &Waiting, message: &Received, batch: &Batch, outcome: Placed) -> Fate {
+        let order_id = OrderId::of(&waiting.order.customer, &waiting.order.key);
+        let later = Fate::Waits(WAITING.of(message.times));
+        let error = match outcome {
             Ok(outcome) => {
-                pace.go_on();
-                info!(%order_id, outcome, waited_seconds = waited, write_units = consumed.table, "done");
-                Fate::Done
+                let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
+                info!(%order_id, outcome, waited_seconds = waited, "done");
+                self.pace().go_on();
+                return Fate::Done;
             }
-            Err(table::Error::Throttled { by: Throttle::Capacity | Throttle::Account, .. }) => {
-                pace.pause();
-                info!(%order_id, "no capacity");
-                Fate::AllWait
+            Err(error) => error,
+        };
+        let cause = lambda::chain(&error);
+        match error {
+            table::Error::Throttled { by: Throttle::Capacity, .. } => {
+                info!(%order_id, cause, "no capacity");
+                self.pace().pause();
+                batch.all_wait.store(true, Relaxed);
+                later
             }
-            Err(error @ (table::Error::Throttled { .. } | table::Error::Unanswered(_))) => {
-                warn!(%order_id, cause = lambda::chain(&error), "not now");
-                Fate::Waits
+            table::Error::Throttled { by: Throttle::CapacityOrHotKey, .. } => {
+                info!(%order_id, cause, "no capacity, or a hot key");
+                self.pace().pause();
+                later
             }
-            Err(error) => Fate::Failed(lambda::chain(&error)),
+            // Whatever is asked next would be refused as well, and it is no fault of the message.
+            table::Error::Throttled { by: Throttle::Account, .. } | table::Error::Denied(_) => {
+                error!(%order_id, cause, "DynamoDB serves nobody");
+                self.pace().pause();
+                batch.all_wait.store(true, Relaxed);
+                later
+            }
+            table::Error::Throttled { .. } | table::Error::Unanswered(_) => {
+                warn!(%order_id, cause, "not now");
+                later
+            }
+            table::Error::Refused(_) | table::Error::Item(_) | table::Error::Cursor(_) => Fate::Failed(cause),
         }
     }
 
@@ -108,14 +145,19 @@ impl Drain {
     }
 }
 
+type Placed = Result<&'static str, table::Error>;
+
 /// Places the order, or writes down why not.
-async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Result<&'static str, table::Error> {
-    match orders.place(&waiting.order, budget).await? {
+async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
+    match orders.place_waiting(waiting, budget).await? {
         Placement::Placed(_) => Ok("placed"),
         Placement::Replayed(_) => Ok("was placed"),
+        Placement::Void => Ok("is void"),
         Placement::Rejected(rejection) => {
             orders.refuse(waiting, rejection, budget).await?;
             Ok("rejected")
         }
+        // Of one that has waited, this is not said.
+        Placement::Waits(_) => Ok("waits"),
     }
 }

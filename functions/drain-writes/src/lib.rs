@@ -4,16 +4,16 @@
 //! order that did not wait, whose first condition is that it is not there yet. So nothing here has to remember what was done.
 //!
 //! - A message that is done with, placed or rejected for a reason that GET shows, is gone.
-//! - A message that must wait, because there is no capacity or no time left, is hidden for a while and comes back: the queue's own
-//!   count of receipts is no measure of poison here, and its limit is out of a waiting message's reach.
-//! - A message whose work fails is sent again with one failure more to its name, and after [`MOST_FAILURES`] becomes a dead letter. One that
-//!   cannot be read becomes one at once. The reason is with it and in the log.
+//! - A message that must wait, because there is no capacity or no time left, is hidden for a while and comes back: the queue's
+//!   own count of receipts is no measure of poison here, and its limit is days out of a waiting message's reach.
+//! - A message whose work fails is sent again with one failure more to its name, and after five failures is a dead letter. One
+//!   that cannot be read is one at once. The reason is with it and in the log.
 
 mod drain;
 mod pace;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
@@ -32,55 +32,68 @@ const MOST_FAILURES: u32 = 5;
 /// So many orders are under way at once in one environment, so that the rate holds although each takes its time.
 const AT_A_TIME: usize = 4;
 
-/// How long a message waits for capacity, the first time.
-const WAITING: Delay = Delay::of_first(Duration::from_secs(2));
+/// Kept back of the function's time, to send on what failed and to postpone what waits.
+const SENDING: Duration = Duration::from_secs(4);
 
 /// How long a message waits after its work failed, the first time.
 const FAILED: Delay = Delay::of_first(Duration::from_secs(30));
 
 pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<SqsBatchResponse, Error> {
-    let (drain, batch) = (&drain, &Batch { end: Instant::now() + time, all_wait: AtomicBool::new(false) });
-    let fates = stream::iter(event.records.into_iter().map(received)).map(async |message| {
-        if batch.all_wait.load(Relaxed) {
-            return (message, Fate::AllWait);
-        }
+    let end = Instant::now() + time.saturating_sub(SENDING);
+    let (drain, batch) = (&drain, &Batch { end, all_wait: AtomicBool::new(false) });
+    let outcomes = stream::iter(event.records.into_iter().map(received)).map(async |message| {
         let work = AssertUnwindSafe(drain.one(&message, batch)).catch_unwind();
         let fate = work.await.unwrap_or_else(|_| Fate::Failed("it made this function panic".to_owned()));
-        batch.all_wait.fetch_or(matches!(fate, Fate::AllWait), Relaxed);
-        (message, fate)
+        let outcome = settle(drain, &message, fate).await;
+        (message, outcome)
     });
-    let fates: Vec<(Received, Fate)> = fates.buffer_unordered(AT_A_TIME).collect().await;
 
     let mut response = SqsBatchResponse::default();
     let mut waiting = Vec::new();
-    for (message, fate) in fates {
-        let sent = match fate {
-            Fate::Done => Ok(()),
-            Fate::Waits | Fate::AllWait => {
-                response.add_failure(&message.id);
-                waiting.push(message);
-                continue;
-            }
-            Fate::Failed(why) if message.failures + 1 < MOST_FAILURES => {
-                warn!(message_id = message.id, why, "failed, and will be tried again");
-                drain.source.retry(&message, FAILED).await
-            }
-            Fate::Failed(why) | Fate::Dead(why) => {
-                error!(message_id = message.id, why, "dead letter");
-                drain.source.bury(&message, &why).await
-            }
-        };
-        if let Err(error) = sent {
-            // What could not be sent on comes back when its visibility timeout ends.
-            error!(message_id = message.id, cause = lambda::chain(&error), "stays in the queue");
-            response.add_failure(message.id);
+    for (message, outcome) in outcomes.buffer_unordered(AT_A_TIME).collect::<Vec<_>>().await {
+        if outcome != Outcome::Gone {
+            response.add_failure(&message.id);
+        }
+        if let Outcome::HiddenFor(delay) = outcome {
+            waiting.push((message, delay));
         }
     }
     info!(waiting = waiting.len(), "drained");
-    if let Err(error) = drain.source.postpone(&waiting, WAITING).await {
-        warn!(cause = lambda::chain(&error), "not postponed");
-    }
+    drain.source.postpone(&waiting).await;
     Ok(response)
+}
+
+/// What becomes of a message in the queue.
+#[derive(PartialEq)]
+enum Outcome {
+    /// Lambda deletes it.
+    Gone,
+    /// It comes back after this time.
+    HiddenFor(Duration),
+    /// It comes back when the queue's visibility timeout ends.
+    Stays,
+}
+
+/// Sends on what failed.
+async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
+    let id = &message.id;
+    let sent = match fate {
+        Fate::Done => return Outcome::Gone,
+        Fate::Waits(delay) => return Outcome::HiddenFor(delay),
+        Fate::Failed(why) if message.failures + 1 < MOST_FAILURES => {
+            warn!(message_id = id, why, "failed, and will be tried again");
+            drain.source.retry(message, FAILED).await
+        }
+        Fate::Failed(why) | Fate::Dead(why) => {
+            error!(message_id = id, why, "dead letter");
+            drain.source.bury(message, &why).await
+        }
+    };
+    if let Err(error) = sent {
+        error!(message_id = id, cause = lambda::chain(&error), "stays in the queue");
+        return Outcome::Stays;
+    }
+    Outcome::Gone
 }
 
 fn received(record: SqsMessage) -> Received {

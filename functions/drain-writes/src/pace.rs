@@ -13,11 +13,11 @@ use tokio::time::Instant;
 const KEPT_BACK: f64 = 0.05;
 
 /// With less, the largest order would wait for longer than an invocation lasts.
-const LEAST_SHARE: f64 = 4.0;
+const LEAST_SHARE: f64 = 5.0;
 
-/// How long to write nothing after DynamoDB had no capacity, the first time; and at most.
+/// How long to write nothing after DynamoDB had no capacity, the first time; and it is doubled once.
 const PAUSE: Delay = Delay::of_first(Duration::from_millis(500));
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: u32 = 2;
 
 /// The name of the table among the buckets: no index is called so.
 const TABLE: &str = "";
@@ -95,7 +95,7 @@ impl Pace {
     /// DynamoDB had no capacity: whoever asks again at once makes it worse.
     pub(crate) fn pause(&mut self) {
         self.throttles += 1;
-        self.paused_until = self.start.elapsed() + PAUSE.of(self.throttles).min(LONGEST_PAUSE);
+        self.paused_until = self.start.elapsed() + PAUSE.of(self.throttles.min(LONGEST_PAUSE));
     }
 
     /// DynamoDB had capacity.

@@ -19,7 +19,8 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
         Some(OrderState::Queued(order))
             if caller.may_see(&order.customer_id) && !order.is_expired(Timestamp::now()) =>
         {
-            Reply::ok(&OrderStateView::Queued(order.into()))
+            let waits = order.refusal.is_none();
+            Ok(Reply::ok(&OrderStateView::Queued(order.into()))?.again_later(waits))
         }
         _ => Err(Problem::not_found("order")),
     }

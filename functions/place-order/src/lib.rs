@@ -18,21 +18,23 @@ pub async fn handle((orders, intake): (Orders, Intake), request: Request) -> Ans
     let basket = Basket::try_from(request.json::<OrderRequest>()?).map_err(not_a_basket)?;
     let order = PlaceOrder { customer, key: key.parse()?, basket };
 
-    let is_for_later = request.prefers(RESPOND_ASYNC)?;
+    let is_for_later = request.prefers(RESPOND_ASYNC);
     let placement = if is_for_later {
-        orders.placed_before(&order, request.budget()).await?
+        orders.placed_before(&order, request.budget()).await
     } else {
-        match orders.place(&order, request.budget()).await {
-            // There is a queue for that.
-            Err(Error::Throttled { by: Throttle::Capacity, .. }) => None,
-            placement => Some(placement?),
-        }
+        orders.place(&order, request.budget()).await.map(Some)
+    };
+    let placement = match placement {
+        // There is a queue for that.
+        Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey, .. }) => None,
+        placement => placement?,
     };
     match placement {
         Some(Placement::Placed(order)) => created(order, false),
         Some(Placement::Replayed(order)) => created(order, true),
         Some(Placement::Rejected(rejection)) => Err(rejection.into()),
-        None => match intake.accept(&order, request.budget()).await.map_err(not_accepted)? {
+        Some(Placement::Waits(order)) => accepted(order, is_for_later, true),
+        Some(Placement::Void) | None => match intake.accept(&order, request.budget()).await.map_err(not_accepted)? {
             Acceptance::Accepted(order) => accepted(order, is_for_later, false),
             Acceptance::Replayed(order) => accepted(order, is_for_later, true),
             Acceptance::KeyReused => Err(Rejection::KeyReused.into()),
@@ -61,7 +63,8 @@ fn not_a_basket(error: BasketError) -> Problem {
 fn not_accepted(error: NotAccepted) -> Problem {
     match error {
         NotAccepted::Table(error) => error.into(),
-        NotAccepted::Queue(error) => Problem::outcome_unknown(error),
+        NotAccepted::Queue(error @ queue::Error::Unanswered(_)) => Problem::outcome_unknown(error),
+        NotAccepted::Queue(error @ queue::Error::Refused(_)) => Problem::internal(error),
     }
 }
 

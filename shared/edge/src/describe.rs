@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lambda_http::http::Method;
 use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{
@@ -85,25 +86,22 @@ impl Description {
     #[must_use]
     pub fn creates<T: ToSchema>(mut self) -> Self {
         let schema = self.reference::<T>();
-        self.response("201", "Made, or made before by the same request", schema)
+        self.response("201", "Made, or made before by the same request", schema, &["Location"])
     }
 
     /// What it answers when it will make something later.
     #[must_use]
     pub fn queues<T: ToSchema>(mut self) -> Self {
         let schema = self.reference::<T>();
-        self.response(
-            "202",
-            "Accepted, to be made later: look where Location says, after the time in Retry-After",
-            schema,
-        )
+        let what = "Accepted, to be made later: look where Location says, after the time in Retry-After";
+        self.response("202", what, schema, &["Location", "Retry-After", "Preference-Applied"])
     }
 
     /// What it answers.
     #[must_use]
     pub fn answers<T: ToSchema>(mut self) -> Self {
         let schema = self.reference::<T>();
-        self.response("200", "Found", schema)
+        self.response("200", "Found", schema, &[])
     }
 
     /// It answers a page of these, and takes this filter with the paging in its query string.
@@ -129,7 +127,7 @@ impl Description {
             .property("next", next)
             .required("next")
             .build();
-        self.response("200", "A page", RefOr::T(page.into()))
+        self.response("200", "A page", RefOr::T(page.into()), &[])
     }
 
     /// The problems it may answer, besides those of every route.
@@ -139,9 +137,13 @@ impl Description {
         self
     }
 
-    fn response(mut self, status: &str, what: &str, schema: RefOr<Schema>) -> Self {
+    fn response(mut self, status: &str, what: &str, schema: RefOr<Schema>, headers: &[&str]) -> Self {
         let content = ContentBuilder::new().schema(Some(schema)).build();
-        let response = ResponseBuilder::new().description(what).content("application/json", content);
+        let mut response = ResponseBuilder::new().description(what).content("application/json", content);
+        for header in headers {
+            let text = ObjectBuilder::new().schema_type(Type::String);
+            response = response.header(*header, HeaderBuilder::new().schema(Some(text)).build());
+        }
         self.operation = self.operation.response(status, response.build());
         self
     }

@@ -141,6 +141,11 @@ impl Problem {
         Self::because(Kind::Throttled, OUTCOME_UNKNOWN, cause)
     }
 
+    /// It is our fault, for this reason, which only the log is told.
+    pub fn internal(cause: impl Into<Cause>) -> Self {
+        Self::because(Kind::Internal, "The request failed and was logged.", cause)
+    }
+
     /// Adds a member that a program can read.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
@@ -191,15 +196,13 @@ impl From<table::Error> for Problem {
                 Self::because(Kind::Throttled, "Send the same request again after the time in Retry-After.", error)
             }
             table::Error::Unanswered(_) => Self::outcome_unknown(error),
-            table::Error::Refused(_) | table::Error::Item(_) => {
-                Self::because(Kind::Internal, "The request failed and was logged.", error)
-            }
+            table::Error::Refused(_) | table::Error::Denied(_) | table::Error::Item(_) => Self::internal(error),
         }
     }
 }
 
 impl From<serde_json::Error> for Problem {
     fn from(error: serde_json::Error) -> Self {
-        Self::because(Kind::Internal, "The request failed and was logged.", error)
+        Self::internal(error)
     }
 }

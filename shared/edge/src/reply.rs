@@ -38,8 +38,7 @@ impl Reply {
     pub fn accepted(location: impl Into<String>, body: &impl Serialize) -> Answer {
         let mut reply = Self::of(StatusCode::ACCEPTED, body)?;
         reply.headers.push((LOCATION, location.into()));
-        reply.headers.push((RETRY_AFTER, SECONDS_TO_WAIT.to_owned()));
-        Ok(reply)
+        Ok(reply.again_later(true))
     }
 
     /// 204: done, and there is nothing to say.
@@ -59,6 +58,15 @@ impl Reply {
     pub fn replayed(mut self, replayed: bool) -> Self {
         if replayed {
             self.headers.push((HeaderName::from_static("idempotent-replayed"), "true".to_owned()));
+        }
+        self
+    }
+
+    /// Says when to ask again, if that is of use.
+    #[must_use]
+    pub fn again_later(mut self, is_of_use: bool) -> Self {
+        if is_of_use {
+            self.headers.push((RETRY_AFTER, SECONDS_TO_WAIT.to_owned()));
         }
         self
     }

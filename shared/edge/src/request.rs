@@ -97,12 +97,9 @@ impl Request {
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
     }
 
-    /// Whether the request's `Prefer` header names this preference (RFC 7240, 2).
-    ///
-    /// # Errors
-    /// A value that is no text.
-    pub fn prefers(&self, preference: &str) -> Result<bool, Problem> {
-        Ok(self.header("Prefer")?.is_some_and(|value| prefer::names(value, preference)))
+    /// Whether the request's `Prefer` headers name this preference (RFC 7240, 2). What they say besides is not for us.
+    pub fn prefers(&self, preference: &str) -> bool {
+        self.inner.headers().get_all("Prefer").iter().any(|value| prefer::names(value.as_bytes(), preference))
     }
 
     /// Which version the change is meant for.

@@ -1,6 +1,7 @@
 //! An order as it lies in the queue.
 
-use key_schema::value::{CustomerId, IdempotencyKey, Timestamp};
+use key_schema::entity::QueuedOrder;
+use key_schema::value::{CustomerId, IdempotencyKey, OrderId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{Basket, OrderRequest, PlaceOrder};
@@ -44,6 +45,14 @@ pub enum Unreadable {
 }
 
 impl Waiting {
+    /// Whether it waited for so long that nothing is known of it any more: what says so in the table has expired, and another request may
+    /// have its key.
+    pub fn is_forgotten(&self, now: Timestamp) -> bool {
+        let PlaceOrder { customer, key, basket } = &self.order;
+        let id = OrderId::of(customer, key);
+        QueuedOrder::new(id, customer.clone(), basket.hash().clone(), self.queued_at).is_expired(now)
+    }
+
     /// The order as a message. The largest has 8 KiB, a small part of what SQS takes.
     pub fn to_message(&self) -> String {
         let message = Message {

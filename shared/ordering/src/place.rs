@@ -1,7 +1,8 @@
 //! Read, quote, commit, and again while others are in the way.
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, QueuedOrder, Rejection, Stock, WholeOrder,
+    Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, QueuedOrder, Refusal, Rejection, Stock,
+    WholeOrder,
 };
 use key_schema::layout::Consistency;
 use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
@@ -40,6 +41,19 @@ pub enum Placement {
     Replayed(WholeOrder),
     /// It cannot be placed, and nothing was written.
     Rejected(Rejection),
+    /// It cannot be placed now; but an earlier copy of the request waits in the queue, and what becomes of that is not known yet.
+    Waits(QueuedOrder),
+    /// It waited, and nobody waits for it any more: it was refused when its turn came before, and perhaps another request has its key.
+    Void,
+}
+
+/// When an order is placed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// As soon as it is asked for.
+    Now,
+    /// When a message in the queue says so.
+    AfterWaiting,
 }
 
 impl FromEnvironment for Orders {
@@ -66,9 +80,22 @@ impl Orders {
     /// conflict with another write is tried again, and a price that moved between the two is read again, within the budget.
     ///
     /// # Errors
-    /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it is not known whether the order
-    /// was placed: the same request asked again finds out.
+    /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it is not
+    /// known whether the order was placed: the same request asked again finds out.
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
+        self.take_turn(ask, Turn::Now, budget).await
+    }
+
+    /// Places an order that waited, unless it is there already or was refused before. A message may be delivered twice, and its customer
+    /// was told of the refusal.
+    ///
+    /// # Errors
+    /// Those of [`place`](Self::place).
+    pub async fn place_waiting(&self, waiting: &Waiting, budget: Budget) -> Result<Placement, Error> {
+        self.take_turn(&waiting.order, Turn::AfterWaiting, budget).await
+    }
+
+    async fn take_turn(&self, ask: &PlaceOrder, turn: Turn, budget: Budget) -> Result<Placement, Error> {
         let id = OrderId::of(&ask.customer, &ask.key);
         // The first read is the cheap one. It may be behind, which the transaction notices and a rejection asks again.
         let mut consistency = Consistency::Eventual;
@@ -79,13 +106,20 @@ impl Orders {
                 return self.placed_certainly(ask, budget).await;
             }
             let now = Timestamp::now();
-            let quote = match Quote::of(&ask.basket, &found, now) {
+            let is_own = |queued: &QueuedOrder| queued.request_hash == *ask.basket.hash();
+            let queued = found.queued.as_ref().filter(|queued| !queued.is_expired(now));
+            if turn == Turn::AfterWaiting && queued.is_some_and(|queued| !is_own(queued) || queued.refusal.is_some()) {
+                return Ok(Placement::Void);
+            }
+            let is_taken = queued.is_some_and(|queued| !is_own(queued) && queued.refusal.is_none());
+            let quote = if is_taken { Err(Rejection::KeyReused) } else { Quote::of(&ask.basket, &found, now) };
+            let quote = match quote {
                 Ok(quote) => quote,
                 Err(_) if consistency == Consistency::Eventual => {
                     consistency = Consistency::Strong;
                     continue;
                 }
-                Err(rejection) => return self.reject(ask, &id, rejection, unanswered, budget).await,
+                Err(rejection) => return self.reject(ask, turn, found, rejection, unanswered, budget).await,
             };
 
             let order = self.order(ask, &id, quote, now);
@@ -94,7 +128,9 @@ impl Orders {
                 Ok(Ok(())) => return Ok(Placement::Placed(order)),
                 Ok(Err(causes)) => match guards.verdict(&ask.basket, causes, consistency)? {
                     Verdict::AlreadyPlaced => return self.placed_certainly(ask, budget).await,
-                    Verdict::Rejected(rejection) => return self.reject(ask, &id, rejection, unanswered, budget).await,
+                    Verdict::Rejected(rejection) => {
+                        return self.reject(ask, turn, found, rejection, unanswered, budget).await;
+                    }
                     Verdict::TryAgain => {}
                 },
                 Err(error @ Error::Unanswered(_)) => unanswered = Some(error),
@@ -108,7 +144,7 @@ impl Orders {
         Err(unanswered.unwrap_or_else(|| Error::contention("prices moved for too long")))
     }
 
-    /// Everything the order depends on, in one request: at most 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 it may hold.
+    /// Everything the order depends on, in one request: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 it may hold.
     async fn find(
         &self,
         ask: &PlaceOrder,
@@ -117,7 +153,7 @@ impl Orders {
         budget: Budget,
     ) -> Result<Found, Error> {
         let request = ask.basket.request();
-        let mut keys = vec![Order::key_of(id), Customer::key_of(&ask.customer)];
+        let mut keys = vec![Order::key_of(id), QueuedOrder::key_of(id), Customer::key_of(&ask.customer)];
         for line in &request.lines {
             keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
         }
@@ -127,22 +163,30 @@ impl Orders {
         Ok(items.into_iter().collect())
     }
 
-    /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been faster, or may be
-    /// under way.
+    /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been faster, may be
+    /// under way, or may wait.
     async fn reject(
         &self,
         ask: &PlaceOrder,
-        id: &OrderId,
+        turn: Turn,
+        found: Found,
         rejection: Rejection,
         unanswered: Option<Error>,
         budget: Budget,
     ) -> Result<Placement, Error> {
-        match (self.reader.settled::<Order>(Order::key_of(id), budget).await?, unanswered) {
-            (Some(_), _) => self.placed_certainly(ask, budget).await,
-            // An earlier attempt may still be on its way to the table.
-            (None, Some(error)) => Err(error),
-            (None, None) => Ok(Placement::Rejected(rejection)),
+        let id = OrderId::of(&ask.customer, &ask.key);
+        if self.reader.settled::<Order>(Order::key_of(&id), budget).await?.is_some() {
+            return self.placed_certainly(ask, budget).await;
         }
+        // An earlier attempt may still be on its way to the table.
+        if let Some(error) = unanswered {
+            return Err(error);
+        }
+        let waits = found.queued.filter(|queued| {
+            let is_own = queued.request_hash == *ask.basket.hash();
+            turn == Turn::Now && is_own && queued.refusal.is_none() && !queued.is_expired(Timestamp::now())
+        });
+        Ok(waits.map_or(Placement::Rejected(rejection), Placement::Waits))
     }
 
     async fn placed_certainly(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
@@ -166,21 +210,19 @@ impl Orders {
         }))
     }
 
-    /// Writes down why an order that waited was not placed. The first reason stays; what another request waits for under the same
-    /// key is left alone.
+    /// Writes down why an order that waited was not placed: of this waiting, and if nobody has written a reason yet.
     ///
     /// # Errors
     /// Those of any write. It may have been written: doing it again changes nothing.
     pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<(), Error> {
         let Waiting { order, queued_at } = waiting;
-        let (id, hash) = (OrderId::of(&order.customer, &order.key), order.basket.hash().clone());
-        let is_waiting =
-            Condition::new("attribute_not_exists(#PK) OR (#requestHash = :hash AND attribute_not_exists(#refusal))");
-        let is_waiting = is_waiting.value(":hash", &hash)?;
-        let queued = QueuedOrder::new(id, order.customer.clone(), hash, *queued_at);
-        let refused = queued.refused(Timestamp::now(), rejection);
-        // If it was refused before, or another request waits: there is nothing left to do.
-        _ = self.writer.write(Write::put_if(&refused, is_waiting)?, budget).await?;
+        let is_this =
+            Condition::new("#requestHash = :hash AND #queuedAt = :queuedAt AND attribute_not_exists(#refusal)");
+        let is_this = is_this.value(":hash", order.basket.hash())?.value(":queuedAt", queued_at)?;
+        let refusal = is_this.value(":refusal", Refusal { at: Timestamp::now(), rejection })?;
+        let key = QueuedOrder::key_of(&OrderId::of(&order.customer, &order.key));
+        // If it was refused before, or waits for another reason by now: there is nothing left to do.
+        _ = self.writer.write(Write::update(key, "SET #refusal = :refusal", refusal), budget).await?;
         Ok(())
     }
 

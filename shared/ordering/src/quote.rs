@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, Order, OrderLine, Payment, PaymentStatus, Product, Rejection, Stock,
+    Customer, Discount, GiftCard, Order, OrderLine, Payment, PaymentStatus, Product, QueuedOrder, Rejection, Stock,
 };
 use key_schema::value::{GiftCardCode, Money, ProductId, Timestamp};
 use serde::Deserialize;
@@ -17,6 +17,8 @@ pub struct Found {
     pub customer: Option<Customer>,
     /// The order itself, if it was placed before.
     pub order: Option<Order>,
+    /// That it waits, or was refused after waiting.
+    pub queued: Option<QueuedOrder>,
     /// The products.
     pub products: HashMap<ProductId, Product>,
     /// Their stock.
@@ -33,6 +35,7 @@ pub struct Found {
 pub(crate) enum FoundItem {
     Customer(Customer),
     Order(Order),
+    QueuedOrder(QueuedOrder),
     Product(Product),
     Stock(Stock),
     Discount(Discount),
@@ -46,6 +49,7 @@ impl FromIterator<FoundItem> for Found {
             match item {
                 FoundItem::Customer(customer) => found.customer = Some(customer),
                 FoundItem::Order(order) => found.order = Some(order),
+                FoundItem::QueuedOrder(queued) => found.queued = Some(queued),
                 FoundItem::Product(product) => {
                     found.products.insert(product.product_id.clone(), product);
                 }

@@ -2,23 +2,32 @@
 
 use aws_sdk_sqs::error::{BoxError, BuildError, SdkError};
 
-/// The queue did not take it. It may have: what is sent again arrives twice.
+/// A request to the queue that was not answered as hoped.
 #[derive(Debug, thiserror::Error)]
-#[error("SQS did not take the message")]
-pub struct Error(#[source] BoxError);
+pub enum Error {
+    /// Nobody answered, or not in time. It may have happened: what is sent again arrives twice.
+    #[error("SQS did not answer")]
+    Unanswered(#[source] BoxError),
+    /// SQS refused the request. A defect of ours, or of the deployment.
+    #[error("SQS refused the request")]
+    Refused(#[source] BoxError),
+}
 
-impl<E, R> From<SdkError<E, R>> for Error
+impl<E> From<SdkError<E>> for Error
 where
     E: std::error::Error + Send + Sync + 'static,
-    R: std::fmt::Debug + Send + Sync + 'static,
 {
-    fn from(error: SdkError<E, R>) -> Self {
-        Self(error.into())
+    fn from(error: SdkError<E>) -> Self {
+        match &error {
+            SdkError::ServiceError(service) if service.raw().status().as_u16() < 500 => Self::Refused(error.into()),
+            SdkError::ConstructionFailure(_) => Self::Refused(error.into()),
+            _ => Self::Unanswered(error.into()),
+        }
     }
 }
 
 impl From<BuildError> for Error {
     fn from(error: BuildError) -> Self {
-        Self(error.into())
+        Self::Refused(error.into())
     }
 }

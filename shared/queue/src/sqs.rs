@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_sdk_sqs::types::{ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
+use aws_sdk_sqs::types::{BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
 use aws_sdk_sqs::{Client, Config};
 use lambda::{Environment, FromEnvironment, Misconfigured, Service};
+use tracing::warn;
 
 use crate::Error;
 
@@ -14,6 +15,9 @@ pub const FAILURES: &str = "failures";
 
 /// The attribute that says of a dead letter why it is one.
 pub const REASON: &str = "reason";
+
+/// A reason is cut to so many characters.
+const LONGEST_REASON: usize = 256;
 
 /// SQS hides no message for longer.
 const LONGEST: Duration = Duration::from_mins(15);
@@ -95,20 +99,32 @@ impl Queue {
 }
 
 impl Source {
-    /// Hides messages for a while, for which the time is not ripe. One request for each ten.
+    /// Hides each message for so long. One request for each ten.
     ///
-    /// It is a courtesy: if it fails, they come back when the queue's own visibility timeout ends.
-    pub async fn postpone(&self, messages: &[Received], delay: Delay) -> Result<(), Error> {
+    /// It is a courtesy: what cannot be hidden comes back when the queue's own visibility timeout ends.
+    pub async fn postpone(&self, messages: &[(Received, Duration)]) {
         for some in messages.chunks(10) {
-            let mut call = self.queue.client.change_message_visibility_batch().queue_url(&*self.queue.url);
-            for (at, message) in some.iter().enumerate() {
-                let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(at.to_string());
-                let entry = entry.receipt_handle(&message.receipt_handle);
-                call = call.entries(entry.visibility_timeout(seconds(delay.of(message.times))).build()?);
+            let failed = match self.hide(some).await {
+                Ok(failed) => failed,
+                Err(error) => {
+                    warn!(messages = some.len(), cause = lambda::chain(&error), "not postponed");
+                    continue;
+                }
+            };
+            for entry in failed {
+                warn!(code = entry.code, "a message is not postponed");
             }
-            call.send().await?;
         }
-        Ok(())
+    }
+
+    async fn hide(&self, messages: &[(Received, Duration)]) -> Result<Vec<BatchResultErrorEntry>, Error> {
+        let mut call = self.queue.client.change_message_visibility_batch().queue_url(&*self.queue.url);
+        for (at, (message, delay)) in messages.iter().enumerate() {
+            let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(at.to_string());
+            let entry = entry.receipt_handle(&message.receipt_handle).visibility_timeout(seconds(*delay));
+            call = call.entries(entry.build()?);
+        }
+        Ok(call.send().await?.failed)
     }
 
     /// Puts a message whose work has failed back into the queue, with one more failure to its name. What was received is to be deleted
@@ -121,7 +137,10 @@ impl Source {
 
     /// Puts a message among the dead letters, where somebody looks at the reason. What was received is to be deleted after that.
     pub async fn bury(&self, message: &Received, reason: &str) -> Result<(), Error> {
-        self.dead_letters.send_with(&message.body, (REASON, "String", reason), None).await
+        // It may quote the message, whose characters SQS need not take.
+        let printable = |character: &char| character.is_ascii_graphic() || *character == ' ';
+        let reason: String = reason.chars().filter(printable).take(LONGEST_REASON).collect();
+        self.dead_letters.send_with(&message.body, (REASON, "String", &reason), None).await
     }
 }
 
@@ -162,11 +181,12 @@ mod tests {
         assert_eq!(seconds(Duration::from_millis(1)), 1);
     }
 
-    /// Messages that only wait are never received so often that SQS takes them for poison.
+    /// One that only waits is a dead letter at last, before its queue would forget it, and not for a week.
     #[test]
-    fn who_only_waits_outlives_the_queues_patience() {
+    fn who_only_waits_is_not_taken_for_poison_for_a_week_and_is_not_forgotten() {
         let delay = Delay::of_first(Duration::from_secs(2));
-        let received: Duration = (1..1000).map(|times| delay.of(times)).sum();
-        assert!(received > Duration::from_hours(4 * 24), "the queue keeps a message for four days: {received:?}");
+        let days = |receives: u32| (1..=receives).map(|times| delay.of(times)).sum::<Duration>().as_secs() / 86_400;
+        // The queue's `maxReceiveCount` and retention, which a test of the template compares with these.
+        assert!((7..14).contains(&days(1000)), "{}", days(1000));
     }
 }

@@ -22,9 +22,12 @@ pub enum Error {
     /// Nobody answered, or not in time. A write may have happened: ask again, or read.
     #[error("DynamoDB did not answer")]
     Unanswered(#[source] Source),
-    /// DynamoDB refused the request. A defect of ours, or of the deployment.
+    /// DynamoDB refused the request for what it says. A defect of ours.
     #[error("DynamoDB refused the request")]
     Refused(#[source] Source),
+    /// DynamoDB refuses whatever this function asks: a permission, the table or the credentials are missing.
+    #[error("DynamoDB denied the request")]
+    Denied(#[source] Source),
     /// An item is not what its kind should be.
     #[error("an item does not read as its entity")]
     Item(#[from] serde_dynamo::Error),
@@ -48,7 +51,10 @@ where
             return Self::Throttled { by, source: error.into() };
         }
         match &error {
-            SdkError::ServiceError(service) if service.raw().status().as_u16() < 500 => Self::Refused(error.into()),
+            SdkError::ServiceError(service) if service.err().code() == Some("ValidationException") => {
+                Self::Refused(error.into())
+            }
+            SdkError::ServiceError(service) if service.raw().status().as_u16() < 500 => Self::Denied(error.into()),
             SdkError::ConstructionFailure(_) => Self::Refused(error.into()),
             _ => Self::Unanswered(error.into()),
         }

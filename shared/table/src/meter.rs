@@ -18,15 +18,32 @@ pub struct WriteUnits {
 #[derive(Clone, Debug, Default)]
 pub struct Meter(Arc<Mutex<WriteUnits>>);
 
+impl WriteUnits {
+    /// Of the table and of each index, the greater of the two.
+    #[must_use]
+    pub fn max(mut self, other: &Self) -> Self {
+        self.table = self.table.max(other.table);
+        for (index, units) in &other.indexes {
+            let own = self.indexes.entry(index.clone()).or_default();
+            *own = own.max(*units);
+        }
+        self
+    }
+}
+
 impl Meter {
     /// What was consumed since the last time of asking.
     pub fn take(&self) -> WriteUnits {
         std::mem::take(&mut self.sum())
     }
 
+    /// Adds what was consumed, as far as it is write units. A transaction that is sent again with its token reads.
     pub(crate) fn add(&self, consumed: &ConsumedCapacity) {
-        // Of a write, all units are write units, whether or not DynamoDB says so.
-        let of = |capacity: &Capacity| capacity.write_capacity_units.or(capacity.capacity_units).unwrap_or_default();
+        // Of a single write, all units are write units, and DynamoDB does not say so.
+        let of = |capacity: &Capacity| match (capacity.write_capacity_units, capacity.read_capacity_units) {
+            (None, None) => capacity.capacity_units.unwrap_or_default(),
+            (written, _) => written.unwrap_or_default(),
+        };
         let mut sum = self.sum();
         sum.table += consumed.table().map(of).unwrap_or_default();
         for (index, capacity) in consumed.global_secondary_indexes().into_iter().flatten() {

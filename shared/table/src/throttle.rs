@@ -15,6 +15,8 @@ pub enum Throttle {
     /// The table, or an index, has no capacity left this second: provisioned, or up to the ceiling of an on-demand table. Work that
     /// can wait belongs in a queue.
     Capacity,
+    /// A transaction was cancelled for being throttled, which has no reasons: it may be either of these two.
+    CapacityOrHotKey,
     /// Others are writing the same items. Try again in a moment.
     Contention,
     /// One partition takes more than a partition can: a hot key. Back off; a queue would only be hot as well.
@@ -51,10 +53,9 @@ impl Throttle {
         Some(reasons.iter().map(|reason| Self::named(&reason.reason)).max().unwrap_or(unless_told))
     }
 
-    /// Why a transaction was cancelled with this code for one of its items; `None` if not for being throttled. A cancellation
-    /// has codes only: capacity and hot keys look alike in it.
+    /// Why a transaction was cancelled with this code for one of its items; `None` if not for being throttled.
     pub(crate) fn of_cancellation(code: &str) -> Option<Self> {
-        matches!(code, "ProvisionedThroughputExceeded" | "ThrottlingError").then_some(Self::Capacity)
+        matches!(code, "ProvisionedThroughputExceeded" | "ThrottlingError").then_some(Self::CapacityOrHotKey)
     }
 
     fn named(reason: &str) -> Self {

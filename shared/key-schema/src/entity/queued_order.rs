@@ -6,7 +6,8 @@ use crate::value::{CustomerId, OrderId, RequestHash, Timestamp};
 
 use super::Rejection;
 
-/// How long it is remembered that an order was accepted: as long as SQS may keep its message, dead letters included.
+/// How long it is remembered that an order was accepted: as long as SQS may keep a message. One that is older, because it was sent anew,
+/// is not placed.
 const REMEMBERED_SECONDS: i64 = 14 * 24 * 60 * 60;
 
 /// An order that was accepted, to be placed later. Once it is placed, the order itself is what counts, and this is left to expire.
@@ -43,12 +44,6 @@ impl QueuedOrder {
     pub fn new(order_id: OrderId, customer_id: CustomerId, request_hash: RequestHash, queued_at: Timestamp) -> Self {
         let expires_at = queued_at.as_second() + REMEMBERED_SECONDS;
         Self { order_id, customer_id, request_hash, queued_at, refusal: None, expires_at }
-    }
-
-    /// The same, refused for this reason.
-    #[must_use]
-    pub fn refused(self, at: Timestamp, rejection: Rejection) -> Self {
-        Self { refusal: Some(Refusal { at, rejection }), ..self }
     }
 
     /// Whether it is gone, whether or not DynamoDB has deleted it yet.

@@ -12,6 +12,13 @@ impl Stored for QueuedOrder {
     const PLACES: &'static [PlaceText] = &[QUEUED.text()];
 
     fn key(&self) -> Key {
-        QUEUED.key((&self.order_id,), ())
+        Self::key_of(&self.order_id)
+    }
+}
+
+impl QueuedOrder {
+    /// The key of what says that an order waits.
+    pub fn key_of(order: &OrderId) -> Key {
+        QUEUED.key((order,), ())
     }
 }
