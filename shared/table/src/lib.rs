@@ -11,7 +11,6 @@ mod error;
 mod item;
 mod meter;
 mod read;
-mod retry;
 mod shards;
 mod throttle;
 mod write;
@@ -24,9 +23,9 @@ use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
 pub use error::Error;
 pub use item::{Item, read as read_item};
+pub use lambda::Budget;
 pub use meter::{Meter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
-pub use retry::Budget;
 pub use shards::{StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::{Condition, Write};
