@@ -80,6 +80,11 @@ impl Template {
         let table_name = scope.text_or(table, "TableName", table::DEFAULT_NAME).context(table_id.to_owned())?;
         scope.define(table_id, Resource::Table(table_name.clone()));
         let queues = queue::read_all(&mut scope, resources)?;
+        for (id, bus) in of_type(resources, "AWS::Events::EventBus") {
+            let properties = bus.get("Properties").unwrap_or(&Yaml::Null);
+            let name = scope.required_text(properties, "Name").context(id.to_owned())?;
+            scope.define(id, Resource::Bus(name));
+        }
 
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
         let (mut routes, mut functions, mut queue_sources) = (Vec::new(), Vec::new(), Vec::new());

@@ -71,9 +71,14 @@ fn the_template_has_the_routes_of_the_code() {
 
 #[test]
 fn whatever_consumes_events_has_a_source_of_them() {
-    let template = template();
-    let sources = template.queue_sources.iter().map(|source| &source.function);
-    let consumers = sources.map(|function| template.function(function).expect("a function").binary.as_str());
+    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let resources = template["Resources"].as_mapping().expect("resources").values();
+    let consumers = resources.filter(|resource| {
+        let mut events = resource["Properties"]["Events"].as_mapping().into_iter().flat_map(|events| events.values());
+        events.any(|event| event["Type"] == "SQS" || event["Type"] == "DynamoDB")
+    });
+    let consumers =
+        consumers.map(|resource| resource["Metadata"]["BuildProperties"]["Binary"].as_str().expect("a name"));
     assert_eq!(consumers.collect::<BTreeSet<_>>(), CONSUMERS.iter().map(|consumer| consumer.name).collect());
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use edge::Kind;
-use local::{Options, Stack, Template, Wire, functions};
+use local::gateway::Invoke;
+use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
 
@@ -104,6 +105,24 @@ impl Shop {
         self.stack.sqs_url()
     }
 
+    pub fn bus(&self) -> &Bus {
+        self.stack.bus()
+    }
+
+    /// Where this shop's functions find AWS.
+    pub fn endpoints(&self) -> Endpoints {
+        let [dynamodb, sqs, eventbridge] = [self.wire().url(), self.sqs_url(), self.bus().url()].map(str::to_owned);
+        Endpoints { dynamodb, sqs, eventbridge }
+    }
+
+    /// A consumer of events in an environment of its own.
+    pub fn consumer(&self, name: &str, endpoints: &Endpoints) -> Invoke {
+        let functions = functions::start_all(endpoints, self.template()).expect("the functions start");
+        let (_, start) = functions.consumers.into_iter().find(|(known, _)| known == name).expect("it consumes events");
+        start().expect("it starts")
+    }
+
+    /// The wire between the functions and DynamoDB.
     pub fn wire(&self) -> &Wire {
         self.stack.wire().expect("the shop was opened with a wire")
     }
@@ -165,10 +184,15 @@ impl Shop {
 
     /// Calls the engine itself.
     pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
+        self.engine("DynamoDB_20120810", action, request).await
+    }
+
+    /// Calls one of the services of the engine.
+    pub async fn engine(&self, service: &str, action: &str, request: &Value) -> Value {
         let call = self
             .http
             .post(self.stack.dynamodb_url())
-            .header("x-amz-target", format!("DynamoDB_20120810.{action}"))
+            .header("x-amz-target", format!("{service}.{action}"))
             .header("content-type", "application/x-amz-json-1.0")
             .header("authorization", "AWS4-HMAC-SHA256 Credential=t/20260101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
             .header("x-amz-date", "20260101T000000Z")
