@@ -48,6 +48,10 @@ pub(crate) struct Serve {
     #[arg(long, default_value_t = 0)]
     sqs_port: u16,
 
+    /// EventBridge's port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    eventbridge_port: u16,
+
     /// Keep the table, the queued messages and the tokens' secret in this directory [default: in memory]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -107,6 +111,7 @@ fn options(arguments: &Serve) -> Result<Options> {
         port: arguments.port,
         dynamodb_port: arguments.dynamodb_port,
         sqs_port: arguments.sqs_port,
+        eventbridge_port: arguments.eventbridge_port,
         data: arguments.data.clone(),
         dynamodb_endpoint,
         sqs_endpoint,
@@ -135,13 +140,15 @@ fn print(text: &str) -> Result<()> {
 }
 
 fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
-    let (url, dynamodb, sqs, customer) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), demo::CUSTOMER);
+    let (url, dynamodb, sqs, bus) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), stack.bus().url());
+    let customer = demo::CUSTOMER;
     let token = stack.token(customer, "shop")?;
     let routes: String = stack.template().routes.iter().map(route_line).collect();
     let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
     Ok(format!(
         r#"DynamoDB at {dynamodb}
 SQS at {sqs}
+EventBridge at {bus}, and what it was told at {url}/_local/events
 
 Routes:
 {routes}

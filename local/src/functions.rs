@@ -20,6 +20,8 @@ pub struct Endpoints {
     pub dynamodb: String,
     /// The base URL of SQS.
     pub sqs: String,
+    /// The base URL of EventBridge.
+    pub eventbridge: String,
 }
 
 /// What runs in a stack, named by the binaries.
@@ -65,6 +67,10 @@ pub const CONSUMERS: &[Consumer] = &[
     Consumer {
         name: "drain-writes",
         start: |environment, timeout| consume(drain_writes::handle, environment, timeout),
+    },
+    Consumer {
+        name: "publish-order-events",
+        start: |environment, timeout| consume(publish_order_events::handle, environment, timeout),
     },
 ];
 
@@ -132,6 +138,7 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
         ("AWS_SECRET_ACCESS_KEY", "local"),
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoints.dynamodb.as_str()),
         ("AWS_ENDPOINT_URL_SQS", endpoints.sqs.as_str()),
+        ("AWS_ENDPOINT_URL_EVENTBRIDGE", endpoints.eventbridge.as_str()),
     ];
     let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // One client for all of them: on Lambda each has its own, here they share a process.
@@ -160,7 +167,7 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
 /// The API's description, as JSON.
 pub fn open_api() -> Result<String> {
     let named: Vec<_> = FUNCTIONS.iter().map(|function| (function.name(), (function.describe)())).collect();
-    let open_api = edge::open_api(named);
+    let open_api = events::describe(edge::open_api(named));
     Ok(open_api.to_pretty_json()?)
 }
 

@@ -20,6 +20,7 @@ use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
 use crate::problem::{answer, problem};
 use crate::redrive;
@@ -41,6 +42,7 @@ pub(crate) struct Gateway {
     routes: Vec<Served>,
     tokens: Tokens,
     sqs: Sqs,
+    bus: Arc<Bus>,
     openapi: String,
 }
 
@@ -57,6 +59,7 @@ impl Gateway {
         functions: &[(String, Invoke)],
         tokens: Tokens,
         sqs: Sqs,
+        bus: Arc<Bus>,
         openapi: String,
     ) -> Result<Self> {
         let routes = template.routes.iter().map(|route| {
@@ -68,7 +71,7 @@ impl Gateway {
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
             Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })
         });
-        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, openapi })
+        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, bus, openapi })
     }
 
     pub(crate) fn tokens(&self) -> &Tokens {
@@ -83,6 +86,9 @@ impl Gateway {
         match (&head.method, head.uri.path()) {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
             (&Method::GET, "/_local/queues") => about_queues(self.sqs.counts().await),
+            (&Method::GET, "/_local/events") => {
+                answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
+            }
             (&Method::POST, "/_local/redrive") => about_queues(redrive::step(&self.sqs).await),
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
             (method, path) => match self.find(method, path) {

@@ -1,4 +1,4 @@
-//! Till on a laptop: an HTTP gateway, a DynamoDB and an SQS in one process, around the real handlers.
+//! Till on a laptop: an HTTP gateway, a DynamoDB, an SQS and an EventBridge in one process, around the real handlers.
 //!
 //! The stack takes its routes, scopes, queues and table from `template.yaml` and nothing else, so what runs here is what is
 //! deployed. It listens on loopback addresses only: no function in this crate takes an address to bind, only a port.
@@ -7,6 +7,7 @@
 mod aws_json;
 #[cfg(test)]
 mod bench;
+mod bus;
 pub mod demo;
 mod endpoint;
 mod engine;
@@ -32,6 +33,7 @@ pub mod template;
 pub mod token;
 pub mod wire;
 
+pub use bus::{Bus, Entry};
 pub use functions::{Endpoints, Functions};
 pub use sandbox::StartConsumer;
 pub use stack::{Options, Stack};

@@ -11,13 +11,15 @@ pub(crate) enum Resource {
     Table(String),
     /// An SQS queue with this name.
     Queue(String),
+    /// An EventBridge bus with this name.
+    Bus(String),
 }
 
 impl Resource {
     /// What `!Ref` answers.
     pub(crate) fn reference(&self) -> String {
         match self {
-            Self::Table(name) => name.clone(),
+            Self::Table(name) | Self::Bus(name) => name.clone(),
             Self::Queue(name) => queue_url(name),
         }
     }
@@ -28,10 +30,12 @@ impl Resource {
             (Self::Table(name), "Arn") => table_arn(name),
             (Self::Table(name), "StreamArn") => stream_arn(name),
             (Self::Queue(name), "Arn") => queue_arn(name),
-            (Self::Queue(name), "QueueName") => name.clone(),
+            (Self::Queue(name), "QueueName") | (Self::Bus(name), "Name") => name.clone(),
             (Self::Queue(name), "QueueUrl") => queue_url(name),
+            (Self::Bus(name), "Arn") => bus_arn(name),
             (Self::Table(_), _) => bail!("a table has no attribute {attribute}: it has Arn and StreamArn"),
             (Self::Queue(_), _) => bail!("a queue has no attribute {attribute}: it has Arn, QueueName and QueueUrl"),
+            (Self::Bus(_), _) => bail!("a bus has no attribute {attribute}: it has Arn and Name"),
         })
     }
 }
@@ -43,6 +47,10 @@ fn table_arn(name: &str) -> String {
 /// The ARN by which a template names the stream of the table with this name.
 pub(crate) fn stream_arn(table: &str) -> String {
     format!("{}/stream/local", table_arn(table))
+}
+
+fn bus_arn(name: &str) -> String {
+    format!("arn:aws:events:{REGION}:{ACCOUNT}:event-bus/{name}")
 }
 
 /// The ARN of the queue with this name.

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::bus::Bus;
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::functions::{Endpoints, Functions};
@@ -34,6 +35,8 @@ pub struct Options {
     pub dynamodb_port: u16,
     /// The embedded SQS's port on 127.0.0.1; 0 takes a free one.
     pub sqs_port: u16,
+    /// The embedded EventBridge's port on 127.0.0.1; 0 takes a free one.
+    pub eventbridge_port: u16,
     /// Keeps the table, the queued messages and the token secret in this directory. None: in memory.
     pub data: Option<PathBuf>,
     /// Uses the DynamoDB at this base URL, and starts none.
@@ -54,6 +57,7 @@ impl Options {
             port: 0,
             dynamodb_port: 0,
             sqs_port: 0,
+            eventbridge_port: 0,
             data: None,
             dynamodb_endpoint: None,
             sqs_endpoint: None,
@@ -75,6 +79,7 @@ pub struct Stack {
     sources: Sources,
     wire: Option<Wire>,
     queues: Option<Queues>,
+    bus: Arc<Bus>,
     engine: Option<Engine>,
 }
 
@@ -110,15 +115,19 @@ impl Stack {
 
         let wire = if options.wire { Some(Wire::start(&dynamodb_url).await?) } else { None };
         let called = wire.as_ref().map_or(dynamodb_url.as_str(), Wire::url).to_owned();
-        let functions = functions(&Endpoints { dynamodb: called, sqs: sqs_url.clone() }, &template)?;
+        let bus = Arc::new(Bus::start(options.eventbridge_port).await?);
+        let endpoints = Endpoints { dynamodb: called, sqs: sqs_url.clone(), eventbridge: bus.url().to_owned() };
+        let functions = functions(&endpoints, &template)?;
         let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url).await?;
-        let gateway = Arc::new(Gateway::new(&template, &functions.handlers, tokens, sqs, options.openapi)?);
+        let bus_of_gateway = Arc::clone(&bus);
+        let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, bus_of_gateway, options.openapi)?;
+        let gateway = Arc::new(gateway);
 
         let (stop, stopped) = oneshot::channel();
         let server = axum::serve(listener, gateway::router(Arc::clone(&gateway)));
         let server = server.with_graceful_shutdown(async { _ = stopped.await });
         let serving = tokio::spawn(server.into_future());
-        Ok(Self { url, dynamodb_url, sqs_url, template, gateway, stop, serving, sources, wire, queues, engine })
+        Ok(Self { url, dynamodb_url, sqs_url, template, gateway, stop, serving, sources, wire, queues, bus, engine })
     }
 
     /// The gateway's base URL, without a final slash.
@@ -134,6 +143,11 @@ impl Stack {
     /// SQS's base URL.
     pub fn sqs_url(&self) -> &str {
         &self.sqs_url
+    }
+
+    /// The embedded EventBridge.
+    pub fn bus(&self) -> &Bus {
+        &self.bus
     }
 
     /// The template that the stack was started from.

@@ -73,6 +73,11 @@ impl Template {
         let table_name = scope.text_or(table, "TableName", table::DEFAULT_NAME).context(table_id.to_owned())?;
         scope.define(table_id, Resource::Table(table_name.clone()));
         let queues = queue::read_all(&mut scope, resources)?;
+        for (id, bus) in of_type(resources, "AWS::Events::EventBus") {
+            let properties = bus.get("Properties").unwrap_or(&Yaml::Null);
+            let name = scope.required_text(properties, "Name").context(id.to_owned())?;
+            scope.define(id, Resource::Bus(name));
+        }
         let request = table::creation(&scope, table, &table_name).context(table_id.to_owned())?;
         let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
         let stream = request.get("StreamSpecification").map(|_| stream_arn(&table_name));

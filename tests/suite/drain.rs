@@ -346,7 +346,6 @@ async fn orders_that_others_are_in_the_way_of_wait_without_holding_up_the_rest()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_drain_without_a_rate_that_serves_the_largest_order_does_not_start() {
     let shop = Shop::open().await;
-    let endpoints = local::Endpoints { dynamodb: shop.wire().url().to_owned(), sqs: shop.sqs_url().to_owned() };
     for (units, why) in
         [("9", "DRAIN_WRITE_UNITS must be at least 5 for each of the DRAIN_CONCURRENCY"), ("none", "not \"none\"")]
     {
@@ -354,7 +353,7 @@ async fn a_drain_without_a_rate_that_serves_the_largest_order_does_not_start() {
         for function in &mut template.functions {
             function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), units.to_owned());
         }
-        let error = local::functions::start_all(&endpoints, &template).err().expect("a refusal");
+        let error = local::functions::start_all(&shop.endpoints(), &template).err().expect("a refusal");
         assert!(format!("{error:#}").contains(why), "{error:#}");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use local::functions;
 use local::gateway::Invoke;
-use local::{Endpoints, functions};
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -96,8 +96,7 @@ fn an_event_fits_its_route() {
 }
 
 fn start(shop: &Shop) -> BTreeMap<String, Invoke> {
-    let endpoints = Endpoints { dynamodb: shop.wire().url().to_owned(), sqs: shop.sqs_url().to_owned() };
-    functions::start_all(&endpoints, &template()).expect("the functions start").handlers.into_iter().collect()
+    functions::start_all(&shop.endpoints(), &template()).expect("the functions start").handlers.into_iter().collect()
 }
 
 /// The status of a well-formed response of payload 2.0, and its body.

@@ -41,6 +41,17 @@ pub fn check(method: &Method, path: &str, reply: &Reply) {
     }
 }
 
+/// Panics unless the event is a documented one.
+#[track_caller]
+pub fn check_event(event: &Value) {
+    let kind = event["detail-type"].as_str().expect("a kind");
+    let schema = &DOCUMENT["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    assert!(schema.is_object(), "{event}: this kind is not documented");
+    if let Err(why) = conforms(schema, &event["detail"]) {
+        panic!("{event}: {why}");
+    }
+}
+
 fn operation(method: &Method, path: &str) -> Option<&'static Value> {
     let path = path.split('?').next().unwrap_or_default();
     let matches = |template: &str| {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use edge::Kind;
-use local::{Options, Stack, Template, Wire, functions};
+use local::gateway::Invoke;
+use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
 
@@ -125,6 +126,24 @@ impl Shop {
         self.stack.sqs_url()
     }
 
+    pub fn bus(&self) -> &Bus {
+        self.stack.bus()
+    }
+
+    /// Where this shop's functions find AWS.
+    pub fn endpoints(&self) -> Endpoints {
+        let [dynamodb, sqs, eventbridge] = [self.wire().url(), self.sqs_url(), self.bus().url()].map(str::to_owned);
+        Endpoints { dynamodb, sqs, eventbridge }
+    }
+
+    /// A consumer of events in an environment of its own.
+    pub fn consumer(&self, name: &str, endpoints: &Endpoints) -> Invoke {
+        let functions = functions::start_all(endpoints, self.template()).expect("the functions start");
+        let (_, start) = functions.consumers.into_iter().find(|(known, _)| known == name).expect("it consumes events");
+        start().expect("it starts")
+    }
+
+    /// The wire between the functions and DynamoDB.
     pub fn wire(&self) -> &Wire {
         self.stack.wire().expect("the shop was opened with a wire")
     }

@@ -1,6 +1,5 @@
 //! A shop's queue, in the hands of a test.
 
-use local::functions::{Endpoints, start_all};
 use local::gateway::Invoke;
 use serde_json::{Value, json};
 
@@ -67,10 +66,7 @@ impl Shop {
 
     /// The drain in an environment of its own.
     pub fn drainer(&self) -> Invoke {
-        let endpoints = Endpoints { dynamodb: self.wire().url().to_owned(), sqs: self.sqs_url().to_owned() };
-        let functions = start_all(&endpoints, self.template()).expect("the functions start");
-        let (_, start) = functions.consumers.into_iter().find(|(name, _)| name == "drain-writes").expect("the drain");
-        start().expect("the drain starts")
+        self.consumer("drain-writes", &self.endpoints())
     }
 
     /// Delivers these records to the drain.

@@ -1,7 +1,7 @@
 //! A shop's stream, in the hands of a test.
 
 use local::StartConsumer;
-use local::functions::{Endpoints, start_all};
+use local::functions::start_all;
 use local::gateway::Invoke;
 use serde_json::{Value, json};
 
@@ -68,8 +68,7 @@ pub fn batch(shard: &str, records: &[Value], state: &Value) -> Value {
 impl Shop {
     /// What counts the orders: each start is an environment of its own.
     pub fn counters(&self) -> StartConsumer {
-        let endpoints = Endpoints { dynamodb: self.wire().url().to_owned(), sqs: self.sqs_url().to_owned() };
-        let functions = start_all(&endpoints, self.template()).expect("the functions start");
+        let functions = start_all(&self.endpoints(), self.template()).expect("the functions start");
         functions.consumers.into_iter().find(|(name, _)| name == "count-orders").expect("the counter").1
     }
 

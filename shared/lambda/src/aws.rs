@@ -32,6 +32,8 @@ const ATTEMPT: Duration = Duration::from_secs(3);
 pub enum Service {
     /// DynamoDB.
     DynamoDb,
+    /// EventBridge.
+    EventBridge,
     /// SQS.
     Sqs,
 }
@@ -41,6 +43,7 @@ impl Service {
     fn endpoint_variable(self) -> &'static str {
         match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
+            Self::EventBridge => "AWS_ENDPOINT_URL_EVENTBRIDGE",
             Self::Sqs => "AWS_ENDPOINT_URL_SQS",
         }
     }

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 mod aws;
+mod budget;
 mod consume;
 mod environment;
 mod log;
@@ -16,6 +17,7 @@ mod time;
 mod variables;
 
 pub use aws::Service;
+pub use budget::Budget;
 pub use consume::{consume, invoke};
 pub use environment::{Environment, FromEnvironment};
 pub use lambda_runtime::Error;

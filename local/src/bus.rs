@@ -1,0 +1,186 @@
+//! The embedded EventBridge: `PutEvents` on a loopback port. It keeps what it is told, to be looked at, and has no rules and no targets.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Result;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::listen::{loopback, url_of};
+use crate::problem::answer;
+use crate::resource::{ACCOUNT, REGION};
+
+/// Of so many events the newest are kept.
+const KEPT: usize = 1000;
+
+const MOST_ENTRIES: usize = 10;
+
+/// A call may hold 256 KB, counted as EventBridge counts them.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// EventBridge counts so many bytes for a time.
+const BYTES_OF_TIME: usize = 14;
+
+/// One entry of a `PutEvents`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Entry {
+    /// The name of the bus, or its ARN.
+    pub event_bus_name: String,
+    /// Where the event comes from: `till.orders`.
+    pub source: String,
+    /// Its kind: `OrderPlaced`.
+    pub detail_type: String,
+    /// JSON.
+    pub detail: String,
+    /// When it happened, in seconds since 1970.
+    pub time: Option<f64>,
+}
+
+/// Which entries fail, with an `ErrorCode`.
+type Faults = Box<dyn FnMut(&Entry) -> Option<&'static str> + Send>;
+
+/// A running EventBridge. It stops when dropped.
+pub struct Bus {
+    url: String,
+    inside: Arc<Mutex<Inside>>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+#[derive(Default)]
+struct Inside {
+    /// As targets would receive them, oldest first.
+    events: VecDeque<Value>,
+    faults: Option<Faults>,
+}
+
+impl Bus {
+    pub(crate) async fn start(port: u16) -> Result<Self> {
+        let listener = loopback(port, "--eventbridge-port").await?;
+        let url = url_of(&listener)?;
+        let inside = Arc::default();
+        let router = Router::new().fallback(handle).with_state(Arc::clone(&inside));
+        let serving = tokio::spawn(axum::serve(listener, router).into_future());
+        Ok(Self { url, inside, serving })
+    }
+
+    /// The base URL.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The newest events that were taken, as targets would receive them, oldest first.
+    pub fn events(&self) -> Vec<Value> {
+        lock(&self.inside).events.iter().cloned().collect()
+    }
+
+    /// Lets entries fail from now on: those for which this answers an `ErrorCode`, such as `ThrottlingException`.
+    pub fn fail(&self, faults: impl FnMut(&Entry) -> Option<&'static str> + Send + 'static) {
+        lock(&self.inside).faults = Some(Box::new(faults));
+    }
+
+    /// Lets no more entries fail.
+    pub fn heal(&self) {
+        lock(&self.inside).faults = None;
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+async fn handle(State(inside): State<Arc<Mutex<Inside>>>, headers: HeaderMap, body: Bytes) -> Response<Body> {
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let outcome = match target {
+        "AWSEvents.PutEvents" => entries(&body).map(|entries| put(&mut lock(&inside), entries)),
+        other => Err(("UnknownOperationException", format!("{other:?} is not known to the laptop stack"))),
+    };
+    let (status, body) = match outcome {
+        Ok(body) => (StatusCode::OK, body),
+        Err((code, message)) => (StatusCode::BAD_REQUEST, json!({ "__type": code, "message": message })),
+    };
+    answer(status, "application/x-amz-json-1.1", body.to_string())
+}
+
+/// The entries of a call, or why EventBridge refuses it as a whole.
+fn entries(body: &[u8]) -> Result<Vec<Entry>, (&'static str, String)> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct PutEvents {
+        entries: Vec<Entry>,
+    }
+
+    let PutEvents { entries } =
+        serde_json::from_slice(body).map_err(|error| ("SerializationException", error.to_string()))?;
+    let bytes: usize = entries.iter().map(size).sum();
+    if !(1..=MOST_ENTRIES).contains(&entries.len()) {
+        return Err(("ValidationException", format!("{} entries are not 1 to {MOST_ENTRIES}", entries.len())));
+    }
+    if bytes > MOST_BYTES {
+        return Err((
+            "ValidationException",
+            format!("Total size of the entries in the request is over the limit: {bytes}"),
+        ));
+    }
+    Ok(entries)
+}
+
+fn size(Entry { source, detail_type, detail, time, .. }: &Entry) -> usize {
+    source.len() + detail_type.len() + detail.len() + time.map_or(0, |_| BYTES_OF_TIME)
+}
+
+fn put(inside: &mut Inside, entries: Vec<Entry>) -> Value {
+    let answers: Vec<Value> = entries.into_iter().map(|entry| take(inside, &entry)).collect();
+    let failed = answers.iter().filter(|answer| answer["ErrorCode"].is_string()).count();
+    json!({ "FailedEntryCount": failed, "Entries": answers })
+}
+
+fn take(inside: &mut Inside, entry: &Entry) -> Value {
+    if let Some(code) = inside.faults.as_mut().and_then(|faults| faults(entry)) {
+        return json!({ "ErrorCode": code, "ErrorMessage": "It was told to fail." });
+    }
+    let detail = match serde_json::from_str::<Value>(&entry.detail) {
+        Ok(detail) if detail.is_object() => detail,
+        _ => return json!({ "ErrorCode": "MalformedDetail", "ErrorMessage": "Detail is malformed." }),
+    };
+    tracing::info!(bus = entry.event_bus_name, "{} {detail}", entry.detail_type);
+    let id = Uuid::new_v4().to_string();
+    let event = json!({
+        "version": "0",
+        "id": id,
+        "detail-type": entry.detail_type,
+        "source": entry.source,
+        "account": ACCOUNT,
+        "time": format!("{:.0}", entry.time.and_then(moment).unwrap_or_else(Timestamp::now)),
+        "region": REGION,
+        "resources": [],
+        "detail": detail,
+    });
+    inside.events.push_back(event);
+    if inside.events.len() > KEPT {
+        inside.events.pop_front();
+    }
+    json!({ "EventId": id })
+}
+
+fn moment(seconds: f64) -> Option<Timestamp> {
+    Timestamp::UNIX_EPOCH.checked_add(SignedDuration::try_from_secs_f64(seconds).ok()?).ok()
+}
+
+fn lock(inside: &Mutex<Inside>) -> MutexGuard<'_, Inside> {
+    inside.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[path = "bus_tests.rs"]
+mod tests;

@@ -1,0 +1,35 @@
+//! The events as a part of the API's description, in OpenAPI.
+
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::path::{HttpMethod, OperationBuilder};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{OpenApi, Paths, Ref, Required, ResponseBuilder};
+
+use crate::SOURCE;
+use crate::event::{DETAIL_TYPES, schemas};
+
+/// The description with the events in it: the schema of each detail among the components, and each event as a webhook, which is
+/// what OpenAPI calls a request that nobody asked for.
+#[must_use]
+pub fn describe(mut api: OpenApi) -> OpenApi {
+    let components = api.components.get_or_insert_default();
+    for (name, schema) in schemas() {
+        let known = components.schemas.entry(name.clone()).or_insert_with(|| schema.clone());
+        debug_assert!(*known == schema, "two schemas are called {name}");
+    }
+
+    let mut webhooks = Paths::new();
+    for detail_type in DETAIL_TYPES {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(*detail_type))).build();
+        let detail = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
+        let what =
+            format!("The detail of an event on the bus, with the source {SOURCE} and the detail-type {detail_type}.");
+        let operation = OperationBuilder::new().summary(Some(what)).request_body(Some(detail.build())).response(
+            "200",
+            ResponseBuilder::new().description("Received: EventBridge asks its targets for no more").build(),
+        );
+        webhooks.add_path_operation(detail_type, vec![HttpMethod::Post], operation);
+    }
+    api.webhooks = Some(webhooks);
+    api
+}

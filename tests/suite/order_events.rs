@@ -1,0 +1,225 @@
+//! The order events: whatever goes wrong between the table's stream and the bus, every change is told, in order, under one id.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use fastrand::Rng;
+use local::gateway::Invoke;
+use local::wire::{Fault, Match};
+use local::{Endpoints, Wire};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::completeness::read;
+use crate::queue::things;
+use crate::shop::Shop;
+use crate::shop_bus::{Change, checkpoint, deliver, records, text, told};
+
+const ORDERS: u64 = 8;
+
+async fn stocked() -> Shop {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 1000).await;
+    shop.gift_card("GIFT", 100_000).await;
+    shop
+}
+
+/// Orders that go different ways, with much beside them that is not told; and what is.
+async fn story(shop: &Shop) -> BTreeSet<Change> {
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let mut changes = BTreeSet::new();
+    for number in 0..ORDERS {
+        let mut body = things(1);
+        if number % 4 == 3 {
+            body["giftCards"] = json!(["GIFT"]);
+        }
+        let order = ada.order(&format!("order-{number}"), body).await.expect(201);
+        let (id, invoice) = (text(&order["orderId"]), text(&order["invoice"]["invoiceId"]));
+        let mut tell = |kind: &str, version| assert!(changes.insert((kind.to_owned(), id.clone(), version)));
+        tell("OrderPlaced", 1);
+
+        let steps: &[&str] =
+            [&["pay", "pay", "SHIPPED", "DELIVERED"][..], &["cancel"], &["pay", "cancel"], &["SHIPPED"]]
+                [usize::try_from(number % 4).expect("small")];
+        let mut version = 1;
+        for (at, step) in steps.iter().enumerate() {
+            let reply = match *step {
+                "pay" => admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-1" })).await,
+                "cancel" => ada.post(&format!("/orders/{id}/cancellation"), json!({})).await,
+                status => admin.post(&format!("/orders/{id}/status"), json!({ "status": status })).await,
+            };
+            reply.expect(200);
+            if at > 0 && steps[at - 1] == *step {
+                continue;
+            }
+            version += 1;
+            tell("OrderStatusChanged", version);
+            if *step == "pay" {
+                tell("PaymentCaptured", version);
+            }
+        }
+        let flag = Some(json!({ "reason": "a look" }).to_string());
+        admin.send(Method::PUT, &format!("/orders/{id}/flag"), &[], flag).await.expect(200);
+        beside(shop, &id).await;
+    }
+    changes
+}
+
+/// Writes that are no change of an order: one that changes nothing, one of an attribute that nobody knows, and one that takes away what
+/// has expired.
+async fn beside(shop: &Shop, order: &str) {
+    let key = json!({ "PK": { "S": format!("o#{order}") }, "SK": { "S": format!("o#{order}") } });
+    for unheard_of in ["x", "x"] {
+        let update = json!({
+            "TableName": shop.table(), "Key": key, "UpdateExpression": "SET unheardOf = :x",
+            "ExpressionAttributeValues": { ":x": { "S": unheard_of } },
+        });
+        shop.dynamodb("UpdateItem", &update).await;
+    }
+    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+}
+
+fn publisher(shop: &Shop, wire: &Wire) -> Invoke {
+    shop.consumer("publish-order-events", &Endpoints { eventbridge: wire.url().to_owned(), ..shop.endpoints() })
+}
+
+/// The law: every change is told and nothing else, and the changes of an order in their order.
+fn check(told: &[Change], changes: &BTreeSet<Change>) {
+    assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), *changes);
+    assert_eq!(told.len(), changes.len(), "a change is told under two ids");
+    for (_, order, _) in changes {
+        let versions: Vec<_> = told.iter().filter(|(_, of, _)| of == order).map(|(_, _, version)| version).collect();
+        assert!(versions.is_sorted(), "{order}: {versions:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_goes_wrong_every_change_is_told_in_order_under_one_id() {
+    for seed in 0..2 {
+        let shop = stocked().await;
+        let changes = story(&shop).await;
+        let records = records(&shop).await;
+        let mut random = Rng::with_seed(seed);
+        let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+        wire.inject_share(Match::any(), Fault::CutAfter, 0.06, seed);
+        wire.inject_share(Match::any(), Fault::CutBefore, 0.06, seed + 1);
+        wire.inject_share(Match::any(), throttling(), 0.06, seed + 2);
+        let mut failing = Rng::with_seed(seed + 3);
+        let codes = ["ThrottlingException", "InternalFailure"];
+        shop.bus().fail(move |_| (failing.u8(..) < 60).then(|| codes[failing.usize(..2)]));
+
+        deliver(&publisher(&shop, &wire), &records, &mut random).await;
+        check(&told(&shop), &changes);
+    }
+}
+
+/// `ThrottlingException`, which means the same to every service.
+fn throttling() -> Fault {
+    Fault::Throttle { reason: "TableWriteMaxOnDemandThroughputExceeded", resource: String::new() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
+    let shop = stocked().await;
+    let changes = story(&shop).await;
+    let records = records(&shop).await;
+    let (_, stuck, _) =
+        changes.iter().find(|(kind, _, version)| kind == "OrderStatusChanged" && *version == 3).expect("one");
+    let of = stuck.clone();
+    shop.bus().fail(move |entry| {
+        (entry.detail_type == "OrderStatusChanged" && entry.detail.contains(&of)).then_some("InternalFailure")
+    });
+    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let publish = hasty(&shop, &wire);
+
+    let answer = publish(json!({ "Records": records })).await.expect("an answer");
+    let sequence_number = checkpoint(&answer).expect("a failure");
+    let at = |record: &Value| record["dynamodb"]["SequenceNumber"] == *sequence_number;
+    let failed = records.iter().position(at).expect("it is of this batch");
+    let first = records.iter().position(|record| {
+        record["dynamodb"]["NewImage"]["version"]["N"] == "2"
+            && record["dynamodb"]["NewImage"]["orderId"]["S"] == stuck.as_str()
+    });
+    assert!(Some(failed) <= first, "{failed} is behind what was not taken: {first:?}");
+    let before = told(&shop);
+    let of_stuck: Vec<_> =
+        before.iter().filter(|(_, order, _)| order == stuck).map(|(kind, ..)| kind.as_str()).collect();
+    assert_eq!(of_stuck, ["OrderPlaced"]);
+
+    shop.bus().heal();
+    let answer = publish(json!({ "Records": records[failed..] })).await.expect("an answer");
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
+    check(&told(&shop), &changes);
+}
+
+/// The publisher with a second to publish in.
+fn hasty(shop: &Shop, wire: &Wire) -> Invoke {
+    let mut template = shop.template().clone();
+    template.functions.iter_mut().for_each(|function| function.timeout_seconds = 2);
+    let endpoints = Endpoints { eventbridge: wire.url().to_owned(), ..shop.endpoints() };
+    let functions = local::functions::start_all(&endpoints, &template).expect("the functions start");
+    let (_, start) = functions.consumers.into_iter().find(|(name, _)| name == "publish-order-events").expect("it");
+    start().expect("it starts")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_delivery() {
+    let shop = stocked().await;
+    let changes = story(&shop).await;
+    let records = records(&shop).await;
+    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    wire.inject_share(Match::any(), Fault::Delay(Duration::from_secs(5)), 1.0, 0);
+    let publish = hasty(&shop, &wire);
+    let answer = publish(json!({ "Records": records })).await.expect("an answer in time");
+    let first =
+        records.iter().find(|record| record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order").expect("one");
+    assert_eq!(checkpoint(&answer), Some(&first["dynamodb"]["SequenceNumber"]));
+
+    wire.heal();
+    assert_eq!(publish(json!({ "Records": records })).await.expect("an answer"), json!({ "batchItemFailures": [] }));
+    check(&told(&shop), &changes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_cannot_be_read_stops_those_behind_it_and_none_before() {
+    let shop = stocked().await;
+    let mut records: Vec<Value> = serde_json::from_str::<Value>(&read("events/publish-order-events.json"))
+        .expect("JSON")["Records"]
+        .as_array()
+        .expect("records")
+        .clone();
+    records[1]["dynamodb"]["NewImage"]["status"]["S"] = json!("LOST");
+    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let answer = publisher(&shop, &wire)(json!({ "Records": records })).await.expect("an answer");
+    assert_eq!(checkpoint(&answer), Some(&records[1]["dynamodb"]["SequenceNumber"]));
+    assert_eq!(told(&shop).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sample_event_tells_of_an_order_and_its_payment() {
+    let shop = Shop::open().await;
+    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let event = serde_json::from_str(&read("events/publish-order-events.json")).expect("JSON");
+    let answer = publisher(&shop, &wire)(event).await.expect("an answer");
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
+    let kinds: Vec<_> = told(&shop).into_iter().map(|(kind, ..)| kind).collect();
+    assert_eq!(kinds, ["OrderPlaced", "OrderStatusChanged", "PaymentCaptured"]);
+    let events = reqwest::get(format!("{}/_local/events", shop.url())).await.expect("an answer");
+    assert_eq!(events.json::<Value>().await.expect("JSON"), json!({ "items": shop.bus().events() }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_placed_over_http_is_told_of_on_the_bus() {
+    let shop = Shop::open_counted().await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 10).await;
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+    let order = shop.customer("ada").order("k", body).await.expect(201);
+    shop.settle().await;
+    let answer = reqwest::get(format!("{}/_local/events", shop.url())).await.expect("an answer");
+    let events: Value = answer.json().await.expect("JSON");
+    let items = events["items"].as_array().expect("items");
+    assert_eq!(items.len(), 1, "{events}");
+    assert_eq!(items[0]["detail-type"], "OrderPlaced");
+    assert_eq!(items[0]["detail"]["orderId"], order["orderId"]);
+}

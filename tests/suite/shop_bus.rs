@@ -1,0 +1,98 @@
+//! The table's stream and the bus, in the hands of a test.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use local::gateway::Invoke;
+use serde_json::{Value, json};
+
+use crate::openapi;
+use crate::shop::Shop;
+
+/// What a change is known by: its kind, its order, and the version that the order has from then on.
+pub type Change = (String, String, u64);
+
+/// Everything that is in the table's stream, as Lambda passes it on.
+pub async fn records(shop: &Shop) -> Vec<Value> {
+    let table = shop.dynamodb("DescribeTable", &json!({ "TableName": shop.table() })).await;
+    let stream = json!({ "StreamArn": table["Table"]["LatestStreamArn"] });
+    let shards = streams(shop, "DescribeStream", stream.clone()).await["StreamDescription"]["Shards"].clone();
+    let mut records = Vec::new();
+    for shard in shards.as_array().expect("shards") {
+        let mut request = stream.clone();
+        request["ShardId"] = shard["ShardId"].clone();
+        request["ShardIteratorType"] = json!("TRIM_HORIZON");
+        let mut iterator = streams(shop, "GetShardIterator", request).await["ShardIterator"].clone();
+        while !iterator.is_null() {
+            let answer = streams(shop, "GetRecords", json!({ "ShardIterator": iterator })).await;
+            let page = answer["Records"].as_array().expect("records");
+            if page.is_empty() {
+                break;
+            }
+            records.extend(page.iter().cloned().map(|mut record| {
+                record["awsRegion"] = json!("us-east-1");
+                if record["eventName"] == "REMOVE" {
+                    record["userIdentity"] = json!({ "type": "Service", "principalId": "dynamodb.amazonaws.com" });
+                }
+                record
+            }));
+            iterator = answer["NextShardIterator"].clone();
+        }
+    }
+    records
+}
+
+/// The sequence number from which a batch has to come again.
+pub fn checkpoint(answer: &Value) -> Option<&Value> {
+    let failures = answer["batchItemFailures"].as_array().expect("failures");
+    assert!(failures.len() <= 1, "{answer}");
+    failures.first().map(|failure| &failure["itemIdentifier"])
+}
+
+/// Delivers the records in batches of any size, as Lambda does: again from what failed, and now and then again although nothing did.
+pub async fn deliver(publish: &Invoke, records: &[Value], random: &mut Rng) {
+    let mut next = 0;
+    for _ in 0..1000 {
+        if next == records.len() {
+            return;
+        }
+        let batch = &records[next..records.len().min(next + random.usize(1..=40))];
+        let answer = publish(json!({ "Records": batch })).await.expect("an answer");
+        next += match checkpoint(&answer) {
+            Some(failed) => {
+                let position = batch.iter().position(|record| record["dynamodb"]["SequenceNumber"] == *failed);
+                position.expect("it is of this batch")
+            }
+            None if random.u8(..) < 50 => 0,
+            None => batch.len(),
+        };
+    }
+    panic!("the end of the stream is never reached");
+}
+
+/// What the bus was told: each change once, in the order of first appearances.
+pub fn told(shop: &Shop) -> Vec<Change> {
+    let (mut details, mut told) = (BTreeMap::new(), Vec::new());
+    for event in shop.bus().events() {
+        openapi::check_event(&event);
+        assert_eq!(event["source"], "till.orders");
+        let (kind, detail) = (text(&event["detail-type"]), event["detail"].clone());
+        let version = detail["version"].as_u64().unwrap_or(if kind == "OrderPlaced" { 1 } else { 2 });
+        let change = (kind, text(&detail["orderId"]), version);
+        // Copies are equal, and nothing else has their id.
+        let known = details.entry(text(&detail["id"])).or_insert_with(|| {
+            told.push(change.clone());
+            (change.clone(), event["time"].clone(), detail.clone())
+        });
+        assert_eq!(*known, (change, event["time"].clone(), detail));
+    }
+    told
+}
+
+pub fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+async fn streams(shop: &Shop, action: &str, request: Value) -> Value {
+    shop.dynamodb_streams(action, &request).await
+}
