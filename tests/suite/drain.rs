@@ -255,8 +255,8 @@ async fn without_capacity_the_whole_batch_waits_and_the_table_is_left_alone() {
         shop.wire().limit_writes(Some(limit)).await;
         shop.wire().take_calls();
         assert_eq!(undone(&shop.drain(&messages).await).len(), 5);
-        let calls: Vec<_> = shop.wire().take_calls().into_iter().map(|call| call.action).collect();
-        assert_eq!(calls, ["BatchGetItem", "TransactWriteItems"].repeat(tries));
+        let commits = shop.wire().take_calls().into_iter().filter(|call| call.action == "TransactWriteItems").count();
+        assert_eq!(commits, tries);
         shop.wire().limit_writes(None).await;
         assert_eq!(shop.available("thing").await, 10_000);
     }

@@ -12,6 +12,7 @@ mod claims;
 mod completeness;
 mod costs;
 mod counts;
+mod counts_cost;
 mod drain;
 mod events;
 mod faults;
