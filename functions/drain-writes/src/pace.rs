@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use queue::{Delay, TokenBucket};
-use table::WriteUnits;
+use queue::Delay;
+use table::{TokenBucket, WriteUnits};
 use tokio::time::Instant;
 
 /// Of its share of the target, an environment keeps so much back: a second that holds one transaction more than its share would

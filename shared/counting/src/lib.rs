@@ -17,17 +17,20 @@
 //! - [`Change`]: what one record of the stream means.
 //! - [`Counts`]: what that adds to the counters.
 //! - [`Batch`]: what to read and what to write until a batch is counted. It does neither itself.
+//! - [`Bounds`]: the other way round, what the counters must be, given the orders as they are.
 //!
 //! **Invariant: pure. No AWS client, no async, no clock, so that the laws are tested over thousands of schedules.**
 
 #![warn(missing_docs)]
 
 mod batch;
+mod bounds;
 mod change;
 mod counts;
 #[cfg(test)]
 mod tests;
 
 pub use batch::{Batch, MOST_COUNTERS, Next, Progress, Record, Step};
+pub use bounds::{Aggregate, Bounds};
 pub use change::{Change, Uncountable};
 pub use counts::Counts;

@@ -12,6 +12,7 @@ mod aws;
 mod consume;
 mod environment;
 mod log;
+mod metrics;
 mod time;
 mod variables;
 
@@ -20,6 +21,7 @@ pub use consume::{consume, invoke};
 pub use environment::{Environment, FromEnvironment};
 pub use lambda_runtime::Error;
 pub use log::chain;
+pub use metrics::metrics;
 pub use time::{context, time_left};
 pub use variables::Misconfigured;
 

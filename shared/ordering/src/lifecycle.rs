@@ -169,6 +169,7 @@ impl Lifecycle {
 fn with_status(whole: &WholeOrder, status: OrderStatus) -> WholeOrder {
     let mut next = whole.clone();
     next.order.status = status;
+    next.order.changed_at = Some(Timestamp::now());
     next.order.version += 1;
     next
 }

@@ -190,6 +190,7 @@ impl Orders {
             customer_id: ask.customer.clone(),
             status: OrderStatus::when_placed(&quote.payments),
             placed_at: now,
+            changed_at: Some(now),
             version: 1,
             subtotal: quote.subtotal,
             discount: quote.discount,

@@ -2,11 +2,13 @@
 //!
 //! - [`Reader`]: answers access patterns. [`Writer`]: conditional writes and transactions. A function holds the one it needs,
 //!   and its role in `template.yaml` grants no more.
+//! - [`Meter`] and [`ReadMeter`]: what they consume. [`TokenBucket`]: how much may be consumed, and when. Pure.
 //!
 //! **Invariant: every read is an access pattern or a batch of keys that the key schema spelled.** There is no Scan here.
 
 #![warn(missing_docs)]
 
+mod bucket;
 mod commit;
 mod error;
 mod expression;
@@ -24,10 +26,11 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::{Client, Config};
 use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
+pub use bucket::TokenBucket;
 pub use commit::Cause;
 pub use error::Error;
 pub use item::{Item, read as read_item};
-pub use meter::{Meter, WriteUnits};
+pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
 pub use retry::Budget;
 pub use shards::{StatusShards, ViewShards};

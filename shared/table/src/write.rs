@@ -1,5 +1,6 @@
 //! One write of one item. Alone it is a request of its own; several together are a transaction.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::error::BuildError;
@@ -34,14 +35,16 @@ pub(crate) enum Act {
 /// What must hold of an item for a write to happen, and the `:values` of all the write's expressions.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    pub(crate) expression: &'static str,
+    pub(crate) expression: Cow<'static, str>,
+    /// The attributes that have another name in the expression than their own.
+    names: Vec<(String, String)>,
     values: Vec<(String, AttributeValue)>,
 }
 
 impl Condition {
     /// This expression must hold.
     pub fn new(expression: &'static str) -> Self {
-        Self { expression, values: Vec::new() }
+        Self { expression: expression.into(), names: Vec::new(), values: Vec::new() }
     }
 
     /// There must be no such item.
@@ -57,6 +60,29 @@ impl Condition {
     /// The item must have this version: optimistic locking.
     pub fn version(version: u64) -> Result<Self, Error> {
         Self::new("#version = :version").value(":version", version)
+    }
+
+    /// The item must be there, and each of its numbers, and each that `others` has, must be what `entity` says. One that is not
+    /// written is zero.
+    pub fn same_numbers<T: Stored>(entity: &T, others: &T) -> Result<Self, Error> {
+        let zero = || AttributeValue::N("0".to_owned());
+        let mut numbers = item::attributes(others)?;
+        numbers.values_mut().filter(|value| value.is_n()).for_each(|value| *value = zero());
+        numbers.extend(item::attributes(entity)?);
+        numbers.retain(|_, value| value.is_n());
+        let mut condition = Self::present();
+        let mut expression = condition.expression.into_owned();
+        for (at, (name, value)) in numbers.into_iter().enumerate() {
+            let is_same = format!("#c{at} = :c{at}");
+            expression.push_str(&match value == zero() {
+                true => format!(" AND (attribute_not_exists(#c{at}) OR {is_same})"),
+                false => format!(" AND {is_same}"),
+            });
+            condition.names.push((format!("#c{at}"), name));
+            condition.values.push((format!(":c{at}"), value));
+        }
+        condition.expression = expression.into();
+        Ok(condition)
     }
 
     /// Gives a `:value` of the expressions.
@@ -96,6 +122,11 @@ impl Write {
         Ok(Self { act: Act::Add(amounts.key(), attributes), condition: None })
     }
 
+    /// As [`add`](Self::add), if the condition holds of the item.
+    pub fn add_if<T: Stored>(amounts: &T, condition: Condition) -> Result<Self, Error> {
+        Ok(Self { condition: Some(condition), ..Self::add(amounts)? })
+    }
+
     /// Deletes the item with this key, if there is one.
     pub fn delete(key: Key) -> Self {
         Self { act: Act::Delete(key), condition: None }
@@ -113,7 +144,7 @@ impl Write {
 
     /// The parts of the request that all kinds of writes have in common.
     pub(crate) fn expressions(&self) -> Expressions {
-        let mut texts: Vec<_> = self.condition.iter().map(|condition| condition.expression).collect();
+        let mut texts: Vec<_> = self.condition.iter().map(|condition| &*condition.expression).collect();
         let mut values: Item = self.condition.iter().flat_map(|condition| condition.values.clone()).collect();
         let mut names = HashMap::new();
         let update = match &self.act {
@@ -126,9 +157,10 @@ impl Write {
         };
         let in_texts = texts.iter().flat_map(|text| expression::attributes_in(text));
         names.extend(in_texts.map(|name| (format!("#{name}"), name.to_owned())));
+        names.extend(self.condition.iter().flat_map(|condition| condition.names.clone()));
         Expressions {
             update,
-            condition: self.condition.as_ref().map(|condition| condition.expression.to_owned()),
+            condition: self.condition.as_ref().map(|condition| condition.expression.clone().into_owned()),
             names: Some(names).filter(|names| !names.is_empty()),
             values: Some(values).filter(|values| !values.is_empty()),
             on_failure: self.condition.as_ref().map(|_| OnFailure::AllOld),

@@ -18,6 +18,7 @@ mod pattern;
 mod product;
 mod queued_order;
 mod range;
+mod reconciliation;
 mod stream_checkpoint;
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,7 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
+    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -62,7 +63,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Product Stock ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
-    DayTotals StreamCheckpoint
+    DayTotals StreamCheckpoint Reconciliation
 ];
 
 /// Every access pattern, by number.

@@ -36,6 +36,13 @@ impl Timestamp {
         self.0.as_second()
     }
 
+    /// So many seconds before, in whole seconds; at least the first moment there is.
+    #[must_use]
+    pub fn minus_seconds(self, seconds: u32) -> Self {
+        let before = (self.as_second() - i64::from(seconds)).saturating_mul(1000);
+        Self::from_millisecond(before).unwrap_or(Self(jiff::Timestamp::UNIX_EPOCH))
+    }
+
     /// The day it lies in, in UTC.
     pub fn day(self) -> Day {
         Day::of(self.0.to_zoned(TimeZone::UTC).date())
@@ -143,6 +150,12 @@ impl TimeRange {
             (Some(from), Some(to)) if from > to => Err(Invalid::new("from must not be after to")),
             _ => Ok(Self { from, to }),
         }
+    }
+
+    /// From the midnight at which a day begins to another.
+    pub(super) fn of_days(from: Day, to: Day) -> Self {
+        let midnight = |day: Day| Timestamp::parse(&day.to_string(), RoundMode::Floor).ok();
+        Self { from: midnight(from), to: midnight(to) }
     }
 
     /// The first moment within.
