@@ -66,6 +66,10 @@ pub const CONSUMERS: &[Consumer] = &[
         name: "drain-writes",
         start: |environment, timeout| consume(drain_writes::handle, environment, timeout),
     },
+    Consumer {
+        name: "reconcile-counts",
+        start: |environment, timeout| consume(reconcile_counts::handle, environment, timeout),
+    },
 ];
 
 macro_rules! functions {

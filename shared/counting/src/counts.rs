@@ -67,7 +67,9 @@ impl Counts {
     pub fn only(&self, aggregate: &Aggregate) -> Self {
         let mut only = Self::default();
         match aggregate {
-            Aggregate::Customer(id) => self.customers.get(id).into_iter().for_each(|of| add(&mut only.customers, id, of)),
+            Aggregate::Customer(id) => {
+                self.customers.get(id).into_iter().for_each(|of| add(&mut only.customers, id, of))
+            }
             Aggregate::Product(id) => self.products.get(id).into_iter().for_each(|of| add(&mut only.products, id, of)),
             Aggregate::Day(day) => self.days.get(day).into_iter().for_each(|of| add(&mut only.days, day, of)),
         }

@@ -62,13 +62,13 @@ impl Condition {
         Self::new("#version = :version").value(":version", version)
     }
 
-    /// The item must be there, and each of its numbers, and each that `others` has, must be what `entity` says. One that is not
-    /// written is zero.
-    pub fn same_numbers<T: Stored>(entity: &T, others: &T) -> Result<Self, Error> {
+    /// The item must be there, and each of its numbers, and each that `others` has, must be what `entity` says: zero where it
+    /// says nothing. One that is not written is zero, too.
+    pub fn same_numbers<T: Stored>(entity: Option<&T>, others: &T) -> Result<Self, Error> {
         let zero = || AttributeValue::N("0".to_owned());
         let mut numbers = item::attributes(others)?;
         numbers.values_mut().filter(|value| value.is_n()).for_each(|value| *value = zero());
-        numbers.extend(item::attributes(entity)?);
+        numbers.extend(entity.map(item::attributes).transpose()?.unwrap_or_default());
         numbers.retain(|_, value| value.is_n());
         let mut condition = Self::present();
         let mut expression = condition.expression.into_owned();

@@ -44,7 +44,8 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
+    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StreamCheckpoint, UsernameClaim,
+    ViewShard,
 };
 
 macro_rules! stored {

@@ -36,11 +36,12 @@ impl Timestamp {
         self.0.as_second()
     }
 
-    /// So many seconds before, in whole seconds; at least the first moment there is.
+    /// So many seconds before.
     #[must_use]
     pub fn minus_seconds(self, seconds: u32) -> Self {
-        let before = (self.as_second() - i64::from(seconds)).saturating_mul(1000);
-        Self::from_millisecond(before).unwrap_or(Self(jiff::Timestamp::UNIX_EPOCH))
+        let before = self.0.as_millisecond() - 1000 * i64::from(seconds);
+        // The years before 0 are no moments here.
+        Self::from_millisecond(before).unwrap_or(self)
     }
 
     /// The day it lies in, in UTC.
