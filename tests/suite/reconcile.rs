@@ -190,6 +190,16 @@ async fn orders_are_read_no_faster_than_the_deployment_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn counters_that_do_not_read_are_told_and_do_not_stop_the_rest() {
+    let (shop, _, _) = counted_shop(0, FAST, None).await;
+    shop.delete("c#bob", "stats").await;
+    // Whose they are is missing.
+    shop.add("c#bob", "stats", "orders", 1).await;
+    shop.add("p#cup", "stats", "units", 1).await;
+    assert_eq!(figures(&shop.reconcile(true).await), [10, 2, 1, 0, 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_several_who_mend_at_once_one_does() {
     let (shop, book, _) = counted_shop(0, FAST, None).await;
     let wrong = damage(&shop).await;
@@ -213,7 +223,9 @@ async fn mending_and_counting_at_the_same_time_end_in_the_right_sums() {
     .await;
     let mut book = Book::open(&shop).await;
     let mut rng = fastrand::Rng::with_seed(3);
-    book.write(&shop, &mut rng).await;
+    for _ in 0..20 {
+        book.write(&shop, &mut rng).await;
+    }
     shop.settle().await;
     for product in ["p#cup", "p#pot", "p#tea", "p#map", "p#pen"] {
         shop.add(product, "stats", "units", 11).await;

@@ -8,7 +8,7 @@ use key_schema::value::{Day, Days};
 use serde::{Deserialize, Serialize};
 use table::Error;
 use tokio::time::Instant;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::Reconciler;
 use crate::walk::Walk;
@@ -83,6 +83,10 @@ impl Run {
             match self.step(reconciler, end).await {
                 Ok(true) => return Ok(true),
                 Ok(false) => steps += 1,
+                Err(Error::Item(error)) => {
+                    self.give_up(&error);
+                    steps += 1;
+                }
                 Err(error) if steps == 0 => return Err(error),
                 Err(error) => {
                     warn!(cause = lambda::chain(&error), "stops early");
@@ -121,24 +125,40 @@ impl Run {
             *walk = Walk::begin(reconciler, walk.aggregate().clone(), Some(lack)).await?;
             return Ok(false);
         }
-        self.conclude(reconciler, &lack).await?;
-        self.walks.pop();
+        if let Some(walk) = self.walks.pop() {
+            self.conclude(reconciler, &walk, &lack).await;
+        }
         Ok(false)
     }
 
+    /// Counters, or orders of theirs, that do not read as such will not read the next time, and must not stop the rest.
+    fn give_up(&mut self, error: &(dyn std::error::Error + 'static)) {
+        let begun = if self.walks.len() < 2 { self.met.pop_first() } else { None };
+        let of = begun.or_else(|| self.walks.pop().map(|walk| walk.aggregate().clone())).unwrap_or_else(|| {
+            let day = self.next;
+            self.next = day.plus(1);
+            Aggregate::Day(day)
+        });
+        error!(%of, cause = lambda::chain(error), "cannot be compared");
+        self.report.checked += 1;
+        self.report.drifted += 1;
+    }
+
     /// What the walk that came to its end found.
-    async fn conclude(&mut self, reconciler: &Reconciler, lack: &Counts) -> Result<(), Error> {
-        let Some(walk) = self.walks.last() else { return Ok(()) };
+    async fn conclude(&mut self, reconciler: &Reconciler, walk: &Walk, lack: &Counts) {
         let is_drift = walk.is_drift(lack);
         let mut outcome = Report { checked: 1, drifted: is_drift.into(), ..Report::default() };
         // Counters that were found wrong and then otherwise are moving, whatever their orders say.
         let is_settled = walk.is_settled() && (is_drift || lack.is_empty());
         outcome.unsettled = (!is_settled).into();
         if is_drift && is_settled && self.mend {
-            if reconciler.mend(walk, lack).await? {
-                outcome.mended = 1;
-            } else {
-                outcome.busy = 1;
+            match reconciler.mend(walk, lack).await {
+                Ok(true) => outcome.mended = 1,
+                Ok(false) => outcome.busy = 1,
+                Err(error) => {
+                    warn!(cause = lambda::chain(&error), "not mended");
+                    outcome.busy = 1;
+                }
             }
         }
         if is_drift {
@@ -150,6 +170,5 @@ impl Run {
         self.report.mended += outcome.mended;
         self.report.unsettled += outcome.unsettled;
         self.report.busy += outcome.busy;
-        Ok(())
     }
 }
