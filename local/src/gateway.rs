@@ -22,10 +22,10 @@ use serde_json::{Map, Value, json};
 
 use crate::event::{self, Passed, decoded};
 use crate::problem::{answer, problem};
-use crate::redrive;
 use crate::sqs::Sqs;
 use crate::template::{Route, Template};
 use crate::token::Tokens;
+use crate::{reconcile, redrive};
 
 /// A function: an event in, its answer or an error message out.
 pub type Invoke = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send>> + Send + Sync>;
@@ -41,6 +41,8 @@ pub(crate) struct Gateway {
     routes: Vec<Served>,
     tokens: Tokens,
     sqs: Sqs,
+    /// What compares the counts with the orders, if the template has it.
+    reconcile: Option<Invoke>,
     openapi: String,
 }
 
@@ -57,6 +59,7 @@ impl Gateway {
         functions: &[(String, Invoke)],
         tokens: Tokens,
         sqs: Sqs,
+        reconcile: Option<Invoke>,
         openapi: String,
     ) -> Result<Self> {
         let routes = template.routes.iter().map(|route| {
@@ -68,7 +71,7 @@ impl Gateway {
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
             Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })
         });
-        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, openapi })
+        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, reconcile, openapi })
     }
 
     pub(crate) fn tokens(&self) -> &Tokens {
@@ -84,6 +87,7 @@ impl Gateway {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
             (&Method::GET, "/_local/queues") => about_queues(self.sqs.counts().await),
             (&Method::POST, "/_local/redrive") => about_queues(redrive::step(&self.sqs).await),
+            (&Method::POST, "/_local/reconcile") => reconcile::compare(self.reconcile.as_ref(), &body).await,
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
             (method, path) => match self.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers) {

@@ -19,6 +19,7 @@ mod listen;
 mod problem;
 mod queue;
 mod queue_source;
+mod reconcile;
 pub mod redrive;
 mod resource;
 mod sandbox;

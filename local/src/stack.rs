@@ -23,6 +23,9 @@ use crate::wire::Wire;
 /// How long running requests and invocations may take to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
 
+/// What compares the counts with the orders.
+const RECONCILE: &str = "reconcile-counts";
+
 /// How to start a stack.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -111,8 +114,10 @@ impl Stack {
         let wire = if options.wire { Some(Wire::start(&dynamodb_url).await?) } else { None };
         let called = wire.as_ref().map_or(dynamodb_url.as_str(), Wire::url).to_owned();
         let functions = functions(&Endpoints { dynamodb: called, sqs: sqs_url.clone() }, &template)?;
+        let reconcile = functions.consumers.iter().find(|(name, _)| name == RECONCILE);
+        let reconcile = reconcile.map(|(_, start)| start()).transpose()?;
         let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url).await?;
-        let gateway = Arc::new(Gateway::new(&template, &functions.handlers, tokens, sqs, options.openapi)?);
+        let gateway = Arc::new(Gateway::new(&template, &functions.handlers, tokens, sqs, reconcile, options.openapi)?);
 
         let (stop, stopped) = oneshot::channel();
         let server = axum::serve(listener, gateway::router(Arc::clone(&gateway)));

@@ -60,7 +60,9 @@ impl Bounds {
         let (status, is_standing) = (order.status, order.status != OrderStatus::Cancelled);
         let whole = |times| {
             let mut counts = Counts::of_order(order, times);
-            lines.iter().for_each(|line| counts.add(&Counts::of_line(line, order.placed_at, times)));
+            for line in lines {
+                counts.add(&Counts::of_line(line, order.placed_at, times));
+            }
             counts
         };
         self.is_settled &= !is_moved;

@@ -67,11 +67,9 @@ impl Counts {
     pub fn only(&self, aggregate: &Aggregate) -> Self {
         let mut only = Self::default();
         match aggregate {
-            Aggregate::Customer(id) => {
-                self.customers.get(id).into_iter().for_each(|of| add(&mut only.customers, id, of))
-            }
-            Aggregate::Product(id) => self.products.get(id).into_iter().for_each(|of| add(&mut only.products, id, of)),
-            Aggregate::Day(day) => self.days.get(day).into_iter().for_each(|of| add(&mut only.days, day, of)),
+            Aggregate::Customer(id) => only.customers.extend(self.customers.get(id).map(|of| (id.clone(), of.clone()))),
+            Aggregate::Product(id) => only.products.extend(self.products.get(id).map(|of| (id.clone(), of.clone()))),
+            Aggregate::Day(day) => only.days.extend(self.days.get(day).map(|of| (*day, of.clone()))),
         }
         only
     }

@@ -10,6 +10,7 @@
 
 mod bucket;
 mod commit;
+mod condition;
 mod error;
 mod expression;
 mod item;
@@ -18,6 +19,7 @@ mod read;
 mod retry;
 mod shards;
 mod throttle;
+mod whole;
 mod write;
 mod writer;
 
@@ -28,6 +30,7 @@ use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
 pub use bucket::TokenBucket;
 pub use commit::Cause;
+pub use condition::Condition;
 pub use error::Error;
 pub use item::{Item, read as read_item};
 pub use meter::{Meter, ReadMeter, WriteUnits};
@@ -35,7 +38,7 @@ pub use read::{Page, PageRequest, Reader};
 pub use retry::Budget;
 pub use shards::{StatusShards, ViewShards};
 pub use throttle::Throttle;
-pub use write::{Condition, Write};
+pub use write::Write;
 pub use writer::{Put, Writer};
 
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.

@@ -1,6 +1,5 @@
 //! One write of one item. Alone it is a request of its own; several together are a transaction.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::error::BuildError;
@@ -9,11 +8,10 @@ use aws_sdk_dynamodb::types::{
     Update,
 };
 use key_schema::layout::{Key, Stored};
-use serde::Serialize;
 
-use crate::Error;
 use crate::expression::{self, Expressions};
 use crate::item::{self, Item};
+use crate::{Condition, Error};
 
 /// A write of one item, perhaps under a condition. In its expressions every attribute is written `#name`.
 #[derive(Clone, Debug)]
@@ -30,66 +28,6 @@ pub(crate) enum Act {
     Add(Key, Item),
     Delete(Key),
     Check(Key),
-}
-
-/// What must hold of an item for a write to happen, and the `:values` of all the write's expressions.
-#[derive(Clone, Debug)]
-pub struct Condition {
-    pub(crate) expression: Cow<'static, str>,
-    /// The attributes that have another name in the expression than their own.
-    names: Vec<(String, String)>,
-    values: Vec<(String, AttributeValue)>,
-}
-
-impl Condition {
-    /// This expression must hold.
-    pub fn new(expression: &'static str) -> Self {
-        Self { expression: expression.into(), names: Vec::new(), values: Vec::new() }
-    }
-
-    /// There must be no such item.
-    pub fn absent() -> Self {
-        Self::new("attribute_not_exists(#PK)")
-    }
-
-    /// There must be such an item.
-    pub fn present() -> Self {
-        Self::new("attribute_exists(#PK)")
-    }
-
-    /// The item must have this version: optimistic locking.
-    pub fn version(version: u64) -> Result<Self, Error> {
-        Self::new("#version = :version").value(":version", version)
-    }
-
-    /// The item must be there, and each of its numbers, and each that `others` has, must be what `entity` says: zero where it
-    /// says nothing. One that is not written is zero, too.
-    pub fn same_numbers<T: Stored>(entity: Option<&T>, others: &T) -> Result<Self, Error> {
-        let zero = || AttributeValue::N("0".to_owned());
-        let mut numbers = item::attributes(others)?;
-        numbers.values_mut().filter(|value| value.is_n()).for_each(|value| *value = zero());
-        numbers.extend(entity.map(item::attributes).transpose()?.unwrap_or_default());
-        numbers.retain(|_, value| value.is_n());
-        let mut condition = Self::present();
-        let mut expression = condition.expression.into_owned();
-        for (at, (name, value)) in numbers.into_iter().enumerate() {
-            let is_same = format!("#c{at} = :c{at}");
-            expression.push_str(&match value == zero() {
-                true => format!(" AND (attribute_not_exists(#c{at}) OR {is_same})"),
-                false => format!(" AND {is_same}"),
-            });
-            condition.names.push((format!("#c{at}"), name));
-            condition.values.push((format!(":c{at}"), value));
-        }
-        condition.expression = expression.into();
-        Ok(condition)
-    }
-
-    /// Gives a `:value` of the expressions.
-    pub fn value(mut self, name: &str, value: impl Serialize) -> Result<Self, Error> {
-        self.values.push((name.to_owned(), serde_dynamo::to_attribute_value(value)?));
-        Ok(self)
-    }
 }
 
 impl Write {
