@@ -161,17 +161,6 @@ async fn a_scheduled_run_goes_on_where_the_last_one_stopped_and_ends_for_the_day
     assert_eq!(shop.wire().take_calls().len(), 1, "the look at how far it is");
 }
 
-fn by_action(calls: &[Call]) -> std::collections::BTreeMap<String, (usize, f64)> {
-    let mut sums = std::collections::BTreeMap::<_, (usize, f64)>::new();
-    for call in calls {
-        let of = sums
-            .entry(format!("{} {} {}", call.action, call.request["IndexName"], call.request["ConsistentRead"]))
-            .or_default();
-        *of = (of.0 + 1, of.1 + read_units(std::slice::from_ref(call)));
-    }
-    sums
-}
-
 fn read_units(calls: &[Call]) -> f64 {
     let reads = calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Read);
     reads.map(Consumed::units).sum()
@@ -197,7 +186,6 @@ async fn orders_are_read_no_faster_than_the_deployment_says() {
     }
     let all = read_units(&calls);
     assert!(all > 1.5 * f64::from(RATE), "{all} units: too few to tell");
-    println!("{all} units: {:?}", by_action(&calls));
     assert!(all / lasted > 0.6 * f64::from(RATE), "{all} units in {lasted} s: it is too slow");
 }
 
