@@ -1,4 +1,5 @@
-//! The embedded EventBridge: `PutEvents` on a loopback port. It keeps what it is told, to be looked at, and has no rules and no targets.
+//! The embedded EventBridge: `PutEvents` on a loopback port. It keeps what it is told, to be looked at, and has no
+//! rules and no targets.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,6 @@
 //! The command line of `local`.
 
+mod reconcile;
 mod redrive;
 
 use std::io::Write;
@@ -30,6 +31,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
 }
 
@@ -72,6 +74,7 @@ pub(crate) struct Serve {
 /// Does what the command line says.
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
+        Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         None => serve(arguments.serve).await,
     }

@@ -72,6 +72,10 @@ pub const CONSUMERS: &[Consumer] = &[
         name: "publish-order-events",
         start: |environment, timeout| consume(publish_order_events::handle, environment, timeout),
     },
+    Consumer {
+        name: "reconcile-counts",
+        start: |environment, timeout| consume(reconcile_counts::handle, environment, timeout),
+    },
 ];
 
 macro_rules! functions {
@@ -126,8 +130,8 @@ functions! {
     update_product
 }
 
-/// Starts every function of the template with the environment it has there, against these endpoints. A consumer waits for
-/// its event sources, but is started once here, so that what its environment lacks is known now.
+/// Starts every function of the template with the environment it has there, against these endpoints. A consumer
+/// waits for its event sources, but is started once here, so that what its environment lacks is known now.
 ///
 /// # Errors
 /// The template names a function that this build does not have, or lacks a variable that one needs.

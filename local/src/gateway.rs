@@ -23,10 +23,10 @@ use serde_json::{Map, Value, json};
 use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
 use crate::problem::{answer, problem};
-use crate::redrive;
 use crate::sqs::Sqs;
 use crate::template::{Route, Template};
 use crate::token::Tokens;
+use crate::{reconcile, redrive};
 
 /// A function: an event in, its answer or an error message out.
 pub type Invoke = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send>> + Send + Sync>;
@@ -43,6 +43,8 @@ pub(crate) struct Gateway {
     tokens: Tokens,
     sqs: Sqs,
     bus: Arc<Bus>,
+    /// What compares the counts with the orders, if the template has it.
+    reconcile: Option<Invoke>,
     openapi: String,
 }
 
@@ -60,6 +62,7 @@ impl Gateway {
         tokens: Tokens,
         sqs: Sqs,
         bus: Arc<Bus>,
+        reconcile: Option<Invoke>,
         openapi: String,
     ) -> Result<Self> {
         let routes = template.routes.iter().map(|route| {
@@ -71,7 +74,7 @@ impl Gateway {
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
             Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })
         });
-        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, bus, openapi })
+        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, bus, reconcile, openapi })
     }
 
     pub(crate) fn tokens(&self) -> &Tokens {
@@ -90,6 +93,7 @@ impl Gateway {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
             }
             (&Method::POST, "/_local/redrive") => about_queues(redrive::step(&self.sqs).await),
+            (&Method::POST, "/_local/reconcile") => reconcile::compare(self.reconcile.as_ref(), &body).await,
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
             (method, path) => match self.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers) {

@@ -1,8 +1,9 @@
 //! Till on a laptop: an HTTP gateway, a DynamoDB, an SQS and an EventBridge in one process, around the real handlers.
 //!
-//! The stack takes its routes, scopes, queues and table from `template.yaml` and nothing else, so what runs here is what is
-//! deployed. It listens on loopback addresses only: no function in this crate takes an address to bind, only a port.
-//! The tests start the same [`Stack`], one per test, with [`Wire`] between the functions and the database.
+//! The stack takes its routes, scopes, queues and table from `template.yaml` and nothing else, so what runs here is
+//! what is deployed. It listens on loopback addresses only: no function in this crate takes an address to bind,
+//! only a port. The tests start the same [`Stack`], one per test, with [`Wire`] between the functions and the
+//! database.
 
 mod aws_json;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod listen;
 mod problem;
 mod queue;
 mod queue_source;
+mod reconcile;
 pub mod redrive;
 mod resource;
 mod sandbox;

@@ -1,7 +1,8 @@
 //! Dead letters on their way back to the queue that they came from.
 //!
-//! AWS has `StartMessageMoveTask` for it; the embedded SQS knows the call and moves nothing, so the stack moves them. Each
-//! is sent before it is deleted: a crash between the two leaves it in both queues, and consumers know doubles.
+//! AWS has `StartMessageMoveTask` for it; the embedded SQS knows the call and moves nothing, so the stack moves
+//! them. Each is sent before it is deleted: a crash between the two leaves it in both queues, and consumers know
+//! doubles.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! One execution environment of a consumer, as Lambda has them: started once, used by one invocation at a time, and gone
-//! with whatever it remembered when it crashes.
+//! One execution environment of a consumer, as Lambda has them: started once, used by one invocation at a time, and
+//! gone with whatever it remembered when it crashes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

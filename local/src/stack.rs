@@ -24,6 +24,9 @@ use crate::wire::Wire;
 /// How long running requests and invocations may take to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
 
+/// What compares the counts with the orders.
+const RECONCILE: &str = "reconcile-counts";
+
 /// How to start a stack.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -118,9 +121,11 @@ impl Stack {
         let bus = Arc::new(Bus::start(options.eventbridge_port).await?);
         let endpoints = Endpoints { dynamodb: called, sqs: sqs_url.clone(), eventbridge: bus.url().to_owned() };
         let functions = functions(&endpoints, &template)?;
+        let reconcile = functions.consumers.iter().find(|(name, _)| name == RECONCILE);
+        let reconcile = reconcile.map(|(_, start)| start()).transpose()?;
         let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url).await?;
-        let bus_of_gateway = Arc::clone(&bus);
-        let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, bus_of_gateway, options.openapi)?;
+        let shown = Arc::clone(&bus);
+        let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, reconcile, options.openapi)?;
         let gateway = Arc::new(gateway);
 
         let (stop, stopped) = oneshot::channel();

@@ -1,4 +1,5 @@
-//! The table's stream as an event source, as Lambda has it: a poller for each shard, batches in order, retries, windows.
+//! The table's stream as an event source, as Lambda has it: a poller for each shard, batches in order, retries,
+//! windows.
 //!
 //! One invocation runs per shard at a time: what a shard's records are counted into is marked with how far that went.
 

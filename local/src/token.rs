@@ -1,6 +1,7 @@
 //! Access tokens for a laptop, signed with a secret that no one else has.
 //!
-//! A user pool signs with RSA and publishes its keys; here issuer and verifier are one process, so a shared secret does.
+//! A user pool signs with RSA and publishes its keys; here issuer and verifier are one process, so a shared secret
+//! does.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,7 +1,8 @@
-//! A burst of orders far beyond the table's capacity, and how it is drained. A program of its own, for it measures rates: nothing else may
-//! keep the machine busy.
+//! A burst of orders far beyond the table's capacity, and how it is drained. A program of its own, for it measures
+//! rates: nothing else may keep the machine busy.
 //!
-//! `UPDATE_DOCS=1 cargo test --release -p tests --test burst` runs it at full length and draws what happened: docs/drain-rate.svg.
+//! `UPDATE_DOCS=1 cargo test --release -p tests --test burst` runs it at full length and draws what happened:
+//! docs/drain-rate.svg.
 #![allow(unreachable_pub, dead_code, reason = "the shop has more than this test needs")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(
@@ -126,7 +127,8 @@ async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
     assert_eq!(shop.available("thing").await, 1_000_000 - u64::try_from(placed.len()).expect("few"));
     assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
 
-    // While there is a backlog, what is consumed stays under the target, and near it. The last second is not a whole one.
+    // While there is a backlog, what is consumed stays under the target, and near it. The last second is not a
+    // whole one.
     let seconds = write_units_per_second(&calls, shop.table(), burst_end);
     let draining = &seconds[1..seconds.len().max(2) - 2];
     let mean = draining.iter().sum::<f64>() / draining.len() as f64;

@@ -1,7 +1,7 @@
 //! What each route costs: requests and capacity units, exactly.
 //!
-//! The expected units are computed from the sizes of the items, by the rules that DynamoDB publishes, and not from what an
-//! engine has said before.
+//! The expected units are computed from the sizes of the items, by the rules that DynamoDB publishes, and not from
+//! what an engine has said before.
 
 use std::collections::BTreeMap;
 
@@ -98,7 +98,8 @@ fn with_discount_and_gift_card() -> Value {
     order
 }
 
-/// Places the order, and gives the read units, what the commit was charged, and what the sizes of the written items demand.
+/// Places the order, and gives the read units, what the commit was charged, and what the sizes of the written items
+/// demand.
 async fn cost(shop: &Shop, order: Value) -> (f64, BTreeMap<String, usize>, BTreeMap<String, usize>) {
     let before = shop.dump().await;
     shop.customer("ada").order("k", order).await.expect(201);

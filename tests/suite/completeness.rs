@@ -1,5 +1,5 @@
-//! Everything that names the functions names the same ones: folders, crates, the template, the events, the description of the
-//! API and the documentation.
+//! Everything that names the functions names the same ones: folders, crates, the template, the events, the
+//! description of the API and the documentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -77,7 +77,7 @@ fn whatever_consumes_events_has_a_source_of_them_and_no_route() {
         let properties = &template["Resources"][pascal_case(consumer.name).as_str()]["Properties"];
         let events = properties["Events"].as_mapping().expect("events");
         let kinds: Vec<_> = events.values().map(|event| event["Type"].as_str().expect("a type")).collect();
-        assert!([["SQS"], ["DynamoDB"]].iter().any(|kind| kinds == kind), "{}: {kinds:?}", consumer.name);
+        assert!([["SQS"], ["DynamoDB"], ["Schedule"]].iter().any(|kind| kinds == kind), "{}: {kinds:?}", consumer.name);
     }
 }
 

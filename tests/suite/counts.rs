@@ -1,6 +1,6 @@
 //! Counts: whatever the stream's consumers are delivered, the counts are those of the orders.
 
-mod book;
+pub mod book;
 mod schedule;
 
 use std::collections::BTreeSet;

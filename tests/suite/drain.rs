@@ -1,4 +1,5 @@
-//! The drain: whatever way messages are delivered, and wherever it dies, each order is placed once or refused with its reason.
+//! The drain: whatever way messages are delivered, and wherever it dies, each order is placed once or refused with
+//! its reason.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -40,7 +41,8 @@ async fn shop(is_draining: bool, units: &'static str) -> Shop {
     shop
 }
 
-/// The body of order number `number`. Every fifth names a product that does not exist; some spend a gift card, some have a discount.
+/// The body of order number `number`. Every fifth names a product that does not exist; some spend a gift card, some
+/// have a discount.
 fn body(number: u64) -> Value {
     let product = if number % 5 == 4 { "nothing" } else { "thing" };
     let mut body = json!({ "lines": [{ "productId": product, "quantity": 1 + number % 3 }] });
@@ -320,7 +322,8 @@ fn nothing_is_forgotten_before_it_is_a_dead_letter() {
     let template = crate::completeness::template();
     let queue = template.queues.iter().find(|queue| queue.logical_id == "WriteQueue").expect("the queue");
     let receives = queue.redrive.as_ref().expect("dead letters").max_receive_count;
-    // What kills the function comes back by the visibility timeout. What waits: a test of the queue's delays has these two figures.
+    // What kills the function comes back by the visibility timeout. What waits: a test of the queue's delays has
+    // these two figures.
     assert!(receives * queue.visibility_timeout_seconds < queue.retention_seconds / 2);
     assert_eq!((receives, queue.retention_seconds), (1000, 14 * 86_400));
 }

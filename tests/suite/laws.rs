@@ -18,8 +18,8 @@ fn amount(item: &Value, name: &str) -> i64 {
     number(&item[name]["M"]["amount"])
 }
 
-/// Money, units and uses are conserved; and each profile has its two claims, and each claim its profile. For shops in which nobody
-/// adjusts the stock.
+/// Money, units and uses are conserved; and each profile has its two claims, and each claim its profile. For shops
+/// in which nobody adjusts the stock.
 pub async fn hold(shop: &Shop) {
     let dump = shop.dump().await;
     let of = |kind: &'static str| dump.iter().filter(move |item| item["EntityType"]["S"] == kind);

@@ -1,7 +1,7 @@
 //! End-to-end tests: HTTP requests against the local stack, one stack and one database for each test.
 //!
-//! Between the functions and the engine sits the wire, which records every call and injects faults. A shop that is dropped
-//! checks that nothing in it ever scanned the table.
+//! Between the functions and the engine sits the wire, which records every call and injects faults. A shop that is
+//! dropped checks that nothing in it ever scanned the table.
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -26,11 +26,13 @@ mod patterns;
 mod placing;
 mod problems;
 mod queue;
+mod reconcile;
 mod repeating;
 mod routes;
 mod shop;
 mod shop_bus;
 mod shop_queue;
+mod shop_reconcile;
 mod shop_stream;
 mod validation;
 mod views;

@@ -1,4 +1,5 @@
-//! Every reply in this suite must be what `/openapi.json` says: status, media type, problem, and each field of the body.
+//! Every reply in this suite must be what `/openapi.json` says: status, media type, problem, and each field of the
+//! body.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! The order events: whatever goes wrong between the table's stream and the bus, every change is told, in order, under one id.
+//! The order events: whatever goes wrong between the table's stream and the bus, every change is told, in order,
+//! under one id.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -65,8 +66,8 @@ async fn story(shop: &Shop) -> BTreeSet<Change> {
     changes
 }
 
-/// Writes that are no change of an order: one that changes nothing, one of an attribute that nobody knows, and one that takes away what
-/// has expired.
+/// Writes that are no change of an order: one that changes nothing, one of an attribute that nobody knows, and one
+/// that takes away what has expired.
 async fn beside(shop: &Shop, order: &str) {
     let key = json!({ "PK": { "S": format!("o#{order}") }, "SK": { "S": format!("o#{order}") } });
     for unheard_of in ["x", "x"] {

@@ -1,4 +1,5 @@
-//! Paging: every list, walked with any limit, gives every item once in one order, and a cursor opens nothing but its list.
+//! Paging: every list, walked with any limit, gives every item once in one order, and a cursor opens nothing but
+//! its list.
 
 use edge::Kind;
 use proptest::prelude::*;
@@ -39,7 +40,8 @@ impl List {
     }
 }
 
-/// A shop where ada placed 25 orders of a pot and a cup and bob one of everything, and all its lists of more than one page.
+/// A shop where ada placed 25 orders of a pot and a cup and bob one of everything, and all its lists of more than
+/// one page.
 async fn full_shop() -> (Shop, Vec<List>) {
     let shop = Shop::with_ada().await;
     shop.sign_up("bob").await;

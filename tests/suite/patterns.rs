@@ -1,4 +1,5 @@
-//! The access patterns, over a shop with several customers, products and orders: each answers what was placed and no more.
+//! The access patterns, over a shop with several customers, products and orders: each answers what was placed and
+//! no more.
 
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ const CUSTOMERS: [&str; 3] = ["ada", "bob", "cleo"];
 /// One id begins like another.
 const PRODUCTS: [&str; 4] = ["cup", "jug", "pot", "potato"];
 
-/// Who orders what, with which gift cards: of the first product one, of the second two, and so on. Cleo orders nothing, and
-/// nobody a jug.
+/// Who orders what, with which gift cards: of the first product one, of the second two, and so on. Cleo orders
+/// nothing, and nobody a jug.
 const ORDERS: [(&str, &[&str], &[&str]); 6] = [
     ("ada", &["pot", "cup"], &["SMALL"]),
     ("bob", &["cup"], &[]),

@@ -259,7 +259,8 @@ async fn a_key_that_waits_is_taken() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let waiting = order_later(&ada, "k", things(3)).await;
-    // Whoever does not want to wait with another request is refused; with the same one, the order is placed, or its copy waits on.
+    // Whoever does not want to wait with another request is refused; with the same one, the order is placed, or its
+    // copy waits on.
     ada.order("k", things(2)).await.problem(Kind::IdempotencyKeyReused);
     let headers = [("if-match", "*")];
     let less = json!({ "delta": -8 }).to_string();

@@ -60,8 +60,8 @@ impl Shop {
         Self::start(uncounted(Template::parse(&change(template_text())).expect("template.yaml is valid"))).await
     }
 
-    /// A shop whose template is changed after it was read: also to what its rules would not allow on AWS. Nobody consumes its
-    /// stream unless the change says so: what is in its table is what its routes put there.
+    /// A shop whose template is changed after it was read: also to what its rules would not allow on AWS. Nobody
+    /// consumes its stream unless the change says so: what is in its table is what its routes put there.
     pub async fn open_with(change: impl FnOnce(&mut Template)) -> Self {
         let mut template = uncounted(Template::parse(&template_text()).expect("template.yaml is valid"));
         change(&mut template);

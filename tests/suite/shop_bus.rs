@@ -49,7 +49,8 @@ pub fn checkpoint(answer: &Value) -> Option<&Value> {
     failures.first().map(|failure| &failure["itemIdentifier"])
 }
 
-/// Delivers the records in batches of any size, as Lambda does: again from what failed, and now and then again although nothing did.
+/// Delivers the records in batches of any size, as Lambda does: again from what failed, and now and then again
+/// although nothing did.
 pub async fn deliver(publish: &Invoke, records: &[Value], random: &mut Rng) {
     let mut next = 0;
     for _ in 0..1000 {

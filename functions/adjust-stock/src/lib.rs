@@ -17,8 +17,8 @@ pub struct Adjustment {
     delta: i64,
 }
 
-/// An adjustment moves the product's version, which its `If-Match` names: sent twice, it is made once. Sales do not move the version, so
-/// they are not in its way.
+/// An adjustment moves the product's version, which its `If-Match` names: sent twice, it is made once. Sales do not
+/// move the version, so they are not in its way.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;

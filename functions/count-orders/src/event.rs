@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer};
 
 /// A batch of a shard's records.
 ///
-/// As much of it as is used: the crate's own type wants a window, which an event without windows does not have, and that is to be
-/// refused with a reason.
+/// As much of it as is used: the crate's own type wants a window, which an event without windows does not have, and
+/// that is to be refused with a reason.
 #[derive(Debug, Deserialize)]
 pub struct StreamEvent {
     /// The records, in order. None when a window ends.

@@ -1,11 +1,11 @@
 //! DynamoDB stream: counts the orders.
 //!
-//! How the counts stay exact, whatever is delivered however often: the crate `counting`. Here are its reads and writes, and what
-//! Lambda is answered.
+//! How the counts stay exact, whatever is delivered however often: the crate `counting`. Here are its reads and
+//! writes, and what Lambda is answered.
 //!
 //! - A batch that cannot be counted to its end now is delivered again from its first record that is not counted.
-//! - A record that can never be counted fails the function once it comes first, so that Lambda splits the batch until the record is
-//!   alone, and gives it up alone.
+//! - A record that can never be counted fails the function once it comes first, so that Lambda splits the batch
+//!   until the record is alone, and gives it up alone.
 
 mod counter;
 mod event;

@@ -20,8 +20,8 @@ pub struct SignUp {
     customer_id: Option<CustomerId>,
 }
 
-/// Profile and claims are one transaction, so no name is ever claimed for nobody. A sign-up that is sent again, also one whose
-/// answer was lost, is answered as before, as long as the profile is what it asked for.
+/// Profile and claims are one transaction, so no name is ever claimed for nobody. A sign-up that is sent again,
+/// also one whose answer was lost, is answered as before, as long as the profile is what it asked for.
 pub async fn handle(table: Writer, request: Request) -> Answer {
     let caller = request.caller()?;
     let sign_up: SignUp = request.json()?;

@@ -1,13 +1,15 @@
 //! SQS: places the orders that wait in the queue, no faster than the deployment says.
 //!
-//! Whatever a message's delivery looks like (twice, late, out of order, after a crash), it is placed by the same transaction as an
-//! order that did not wait, whose first condition is that it is not there yet. So nothing here has to remember what was done.
+//! Whatever a message's delivery looks like (twice, late, out of order, after a crash), it is placed by the same
+//! transaction as an order that did not wait, whose first condition is that it is not there yet. So nothing here
+//! has to remember what was done.
 //!
 //! - A message that is done with, placed or rejected for a reason that GET shows, is gone.
-//! - A message that must wait, because there is no capacity or no time left, is hidden for a while and comes back: the queue's
-//!   own count of receipts is no measure of poison here, and its limit is days out of a waiting message's reach.
-//! - A message whose work fails is sent again with one failure more to its name, and after five failures is a dead letter. One
-//!   that cannot be read is one at once. The reason is with it and in the log.
+//! - A message that must wait, because there is no capacity or no time left, is hidden for a while and comes back:
+//!   the queue's own count of receipts is no measure of poison here, and its limit is days out of a waiting
+//!   message's reach.
+//! - A message whose work fails is sent again with one failure more to its name, and after five failures is a dead
+//!   letter. One that cannot be read is one at once. The reason is with it and in the log.
 
 mod drain;
 mod pace;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use queue::{Delay, TokenBucket};
-use table::WriteUnits;
+use queue::Delay;
+use table::{TokenBucket, WriteUnits};
 use tokio::time::Instant;
 
-/// Of its share of the target, an environment keeps so much back: a second that holds one transaction more than its share would
-/// otherwise be above the target.
+/// Of its share of the target, an environment keeps so much back: a second that holds one transaction more than its
+/// share would otherwise be above the target.
 const KEPT_BACK: f64 = 0.05;
 
 /// With less, the largest order would wait for longer than an invocation lasts.
@@ -59,8 +59,8 @@ impl Pace {
         }
     }
 
-    /// How long to wait before something starts that is expected to consume this, which is then on its way. `None`: it would have to
-    /// wait for longer than `most`, and is not.
+    /// How long to wait before something starts that is expected to consume this, which is then on its way. `None`:
+    /// it would have to wait for longer than `most`, and is not.
     pub(crate) fn reserve(&mut self, expected: &WriteUnits, most: Duration) -> Option<Duration> {
         let now = self.start.elapsed();
         let mut start = self.paused_until;

@@ -16,8 +16,8 @@ pub struct FlagRequest {
     reason: Name,
 }
 
-/// The flag is an item of its own, under the condition that its order exists. The same flag again changes nothing; another
-/// reason makes it a new flag.
+/// The flag is an item of its own, under the condition that its order exists. The same flag again changes nothing;
+/// another reason makes it a new flag.
 pub async fn handle(table: Writer, request: Request) -> Answer {
     let order_id: OrderId = request.path("orderId")?;
     let FlagRequest { reason } = request.json()?;

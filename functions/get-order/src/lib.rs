@@ -1,4 +1,5 @@
-//! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag; or that it waits, or why it was rejected.
+//! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag; or that it waits, or why it was
+//! rejected.
 
 use edge::{Answer, Description, Kind, OrderStateView, OrderView, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::OrderState;

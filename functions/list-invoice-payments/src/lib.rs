@@ -7,7 +7,8 @@ use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop);
 
-/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them, and no cursor.
+/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them, and no
+/// cursor.
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("invoiceId")?;
     let (Unfiltered {}, page) = request.list()?;

@@ -47,8 +47,8 @@ impl FromEnvironment for Bus {
 }
 
 impl Bus {
-    /// Puts these on the bus, in one call. Whether EventBridge has taken each; a call that fails as a whole has failed for all, although
-    /// it may have arrived.
+    /// Puts these on the bus, in one call. Whether EventBridge has taken each; a call that fails as a whole has
+    /// failed for all, although it may have arrived.
     pub(crate) async fn put(&self, changes: &[&Change]) -> Vec<bool> {
         let entries = changes.iter().map(|change| self.entry(change)).collect();
         match self.client.put_events().set_entries(Some(entries)).send().await {

@@ -1,11 +1,11 @@
 //! DynamoDB stream: tells the world what happens to orders, on an EventBridge bus.
 //!
-//! - At least once: what is not certain to be on the bus is answered as failed, and Lambda delivers it again. A receiver drops copies by
-//!   the event's id, which is a pure function of the change.
-//! - Order per order: an event is published when the earlier ones of its order are taken. What failed is the lowest sequence number that
-//!   was not, and Lambda goes on from there.
-//! - A record that cannot be read holds up those behind it until Lambda gives it up, as the template says. To pass it over would be to
-//!   lose an event without a word.
+//! - At least once: what is not certain to be on the bus is answered as failed, and Lambda delivers it again. A
+//!   receiver drops copies by the event's id, which is a pure function of the change.
+//! - Order per order: an event is published when the earlier ones of its order are taken. What failed is the lowest
+//!   sequence number that was not, and Lambda goes on from there.
+//! - A record that cannot be read holds up those behind it until Lambda gives it up, as the template says. To pass
+//!   it over would be to lose an event without a word.
 
 mod bus;
 
@@ -59,8 +59,8 @@ fn read(records: Vec<EventRecord>) -> (Waiting, Option<String>) {
     (waiting, None)
 }
 
-/// Publishes call by call, and takes out of `waiting` what EventBridge has taken. It stops at a call of which something is left when the
-/// time is over.
+/// Publishes call by call, and takes out of `waiting` what EventBridge has taken. It stops at a call of which
+/// something is left when the time is over.
 async fn publish(bus: &Bus, waiting: &mut Waiting, budget: Budget) {
     while !waiting.is_empty() {
         let mut call = next_call(waiting.iter().map(|(position, change)| (*position, change.event.order_id())));

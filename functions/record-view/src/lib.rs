@@ -8,8 +8,9 @@ use table::{Condition, Put, Reader, ViewShards, Write, Writer};
 
 pub const ROUTE: Route = Route::post("/products/{productId}/views", Scope::Public);
 
-/// Each view goes to a part chosen at random, and the part is in the partition key: no partition takes all of a popular product's
-/// views. One request, but for the first view of each part, which makes sure that there is such a product.
+/// Each view goes to a part chosen at random, and the part is in the partition key: no partition takes all of a
+/// popular product's views. One request, but for the first view of each part, which makes sure that there is such a
+/// product.
 pub async fn handle((reader, writer, shards): (Reader, Writer, ViewShards), request: Request) -> Answer {
     let product: ProductId = request.path("productId")?;
     let shard = fastrand::u8(..shards.0);

@@ -34,8 +34,8 @@ impl ProductChanges {
     }
 }
 
-/// A new price is written to the product and to its copy in the stock, in one transaction. A change whose answer was lost is
-/// answered as done when it is sent again.
+/// A new price is written to the product and to its copy in the stock, in one transaction. A change whose answer
+/// was lost is answered as done when it is sent again.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;

@@ -1,7 +1,8 @@
 //! Where the messages are: the library's own state of the queues, held here rather than in the library's backend.
 //!
 //! The library's backend shows no messages, and messages must survive a restart. What SQS does with them remains the
-//! library's: every method below is one call of it, but for three gaps that show on a laptop, each said where it is filled.
+//! library's: every method below is one call of it, but for three gaps that show on a laptop, each said where it is
+//! filled.
 
 use std::collections::HashMap;
 use std::future::ready;

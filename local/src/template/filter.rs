@@ -25,8 +25,8 @@ enum Rule {
 }
 
 impl Pattern {
-    /// From its JSON text. What it cannot mean here is an error that names it, for a pattern that is half understood lets
-    /// the wrong records through.
+    /// From its JSON text. What it cannot mean here is an error that names it, for a pattern that is half
+    /// understood lets the wrong records through.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let pattern: Value = serde_json::from_str(text).with_context(|| format!("{text} is not JSON"))?;
         let fields = pattern.as_object().with_context(|| format!("{text} is not an object"))?;

@@ -14,8 +14,8 @@ const DEFAULT_BATCH_SIZE: u64 = 10;
 /// What one receive answers at most; a larger batch takes several, and so a window.
 const ONE_RECEIVE: u64 = 10;
 
-/// AWS recommends a visibility timeout of this many function timeouts, so that a batch that is throttled and tried again
-/// is not received elsewhere meanwhile.
+/// AWS recommends a visibility timeout of this many function timeouts, so that a batch that is throttled and tried
+/// again is not received elsewhere meanwhile.
 const TIMEOUTS_OF_VISIBILITY: u64 = 6;
 
 /// AWS recommends at least this many receives, so that no message becomes a dead letter for want of concurrency.

@@ -98,8 +98,8 @@ impl Fault {
     }
 }
 
-/// The exception of this reason. `ThrottlingException` comes from another model than DynamoDB's own, and spells its list with
-/// a small letter.
+/// The exception of this reason. `ThrottlingException` comes from another model than DynamoDB's own, and spells its
+/// list with a small letter.
 fn throttled(reason: &str, resource: &str) -> Value {
     let (exception, list, message) = if reason.ends_with("MaxOnDemandThroughputExceeded") {
         (

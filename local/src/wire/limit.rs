@@ -19,9 +19,10 @@ pub(super) const WRITES: [&str; 5] = ["BatchWriteItem", "DeleteItem", "PutItem",
 ///
 /// **in any `t` seconds, a table or index consumes less than `(1 + t)` times its units per second and one call more.**
 ///
-/// Three things are simpler than on AWS. An empty index refuses every write to its table, also one that would not touch it,
-/// for the engine says only afterwards which indexes a write touches. A write whose condition fails costs nothing, for the
-/// engine does not say what it costs. And unused units are kept for one second, not for five minutes.
+/// Three things are simpler than on AWS. An empty index refuses every write to its table, also one that would not
+/// touch it, for the engine says only afterwards which indexes a write touches. A write whose condition fails costs
+/// nothing, for the engine does not say what it costs. And unused units are kept for one second, not for five
+/// minutes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WriteLimit {
     units_per_second: f64,

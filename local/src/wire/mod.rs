@@ -1,8 +1,9 @@
 //! The wire between the functions and DynamoDB: it records every call, and can make any of them go wrong.
 //!
 //! For tests. An embedded engine never throttles, conflicts or loses a connection, and AWS does all three, so a test
-//! asks the wire for it. The wire asks for the consumed capacity of every call, and keeps the figures to itself unless the
-//! client asked, too. Cutting a connection really closes it: the client sees what it would see in production.
+//! asks the wire for it. The wire asks for the consumed capacity of every call, and keeps the figures to itself
+//! unless the client asked, too. Cutting a connection really closes it: the client sees what it would see in
+//! production.
 
 mod capacity;
 mod fault;
@@ -42,8 +43,8 @@ pub struct Call {
     pub at: Instant,
     /// The capacity that the engine reports, per table. A refused call reports none, though AWS bills for it.
     pub consumed: Vec<Consumed>,
-    /// What the wire did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a [`Fault::Throttle`] or
-    /// a [`Fault::Cancel`].
+    /// What the wire did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a
+    /// [`Fault::Throttle`] or a [`Fault::Cancel`].
     pub fault: Option<Fault>,
 }
 

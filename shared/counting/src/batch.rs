@@ -7,8 +7,8 @@ use key_schema::value::{OrderId, SequenceNumber};
 
 use crate::{Change, Counts, Uncountable};
 
-/// The most counters of one step: a transaction holds 100 items, and one of them is the checkpoint. The most that one record adds to
-/// is a customer, a day and the 40 products of an order.
+/// The most counters of one step: a transaction holds 100 items, and one of them is the checkpoint. The most that
+/// one record adds to is a customer, a day and the 40 products of an order.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
 pub const MOST_COUNTERS: usize = 99;
 
@@ -21,8 +21,8 @@ pub struct Record {
     pub change: Result<Change, Uncountable>,
 }
 
-/// A batch that is being counted. Ask it what is [next](Self::next), do that, and tell it what came of it; until it is done, or
-/// until something fails, when the batch may be dropped at any point.
+/// A batch that is being counted. Ask it what is [next](Self::next), do that, and tell it what came of it; until it
+/// is done, or until something fails, when the batch may be dropped at any point.
 #[derive(Debug)]
 pub struct Batch {
     records: Vec<Record>,
@@ -52,9 +52,10 @@ pub enum Next<'a> {
     Mark,
     /// Read the lines of these orders, strongly, and [learn](Batch::learn) them.
     Lines(Vec<&'a OrderId>),
-    /// Write this in one transaction: the new mark under the condition that the mark is the previous one, and what is added to
-    /// each counter. Then say that it is [applied](Batch::applied), or where the mark [is](Batch::found) if it was another one. If
-    /// nobody answers, ask for what is next: the same step, which can happen only once.
+    /// Write this in one transaction: the new mark under the condition that the mark is the previous one, and what
+    /// is added to each counter. Then say that it is [applied](Batch::applied), or where the mark
+    /// [is](Batch::found) if it was another one. If nobody answers, ask for what is next: the same step, which can
+    /// happen only once.
     Apply(Step),
     /// This record cannot be counted. Everything before it is.
     Stuck(&'a SequenceNumber),
@@ -97,8 +98,8 @@ impl Batch {
 
     /// What to do next.
     ///
-    /// A hint that leaves out no record needs no look at the checkpoint: the first step's condition is that it is right. A hint
-    /// that would leave one out is not believed.
+    /// A hint that leaves out no record needs no look at the checkpoint: the first step's condition is that it is
+    /// right. A hint that would leave one out is not believed.
     ///
     /// What comes to nothing is not written, and the mark stays: to count nothing again costs nothing.
     pub fn next(&self) -> Next<'_> {

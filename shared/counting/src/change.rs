@@ -36,7 +36,8 @@ pub enum Uncountable {
 }
 
 impl Change {
-    /// Reads a record: its event name (`INSERT`, `MODIFY`, `REMOVE`) and the item before and after, empty if there was none.
+    /// Reads a record: its event name (`INSERT`, `MODIFY`, `REMOVE`) and the item before and after, empty if there
+    /// was none.
     ///
     /// # Errors
     /// An image that does not read as the entity it names.
@@ -56,11 +57,11 @@ impl Change {
         })
     }
 
-    /// The order whose lines are needed to count this: one that was called off takes its lines along, and its record does not
-    /// hold them.
+    /// The order whose lines are needed to count this: one that was called off takes its lines along, and its
+    /// record does not hold them.
     ///
-    /// Reading them later is exact. Lines are snapshots that nothing changes or deletes, and an order is called off only by
-    /// whoever saw all of them.
+    /// Reading them later is exact. Lines are snapshots that nothing changes or deletes, and an order is called off
+    /// only by whoever saw all of them.
     pub fn called_off(&self) -> Option<&Order> {
         match self {
             Self::Moved(order, _) if order.status == OrderStatus::Cancelled => Some(order),

@@ -1,14 +1,17 @@
 //! Amounts, by counter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums, Tally};
 use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::Aggregate;
 
 /// What to add to the counters, merged by item. An item to which nothing is added is not among them.
 ///
 /// Amounts are at most 2^53 and a batch has at most 1,000 records, so no sum leaves an `i64`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     customers: BTreeMap<CustomerId, CustomerStats>,
     products: BTreeMap<ProductId, ProductStats>,
@@ -59,6 +62,37 @@ impl Counts {
         other.days.iter().for_each(|(day, amounts)| add(&mut self.days, day, amounts));
     }
 
+    /// What to add to the counters of this item.
+    #[must_use]
+    pub fn only(&self, aggregate: &Aggregate) -> Self {
+        let mut only = Self::default();
+        match aggregate {
+            Aggregate::Customer(id) => only.customers.extend(self.customers.get(id).map(|of| (id.clone(), of.clone()))),
+            Aggregate::Product(id) => only.products.extend(self.products.get(id).map(|of| (id.clone(), of.clone()))),
+            Aggregate::Day(day) => only.days.extend(self.days.get(day).map(|of| (*day, of.clone()))),
+        }
+        only
+    }
+
+    /// What to add so that each counter lies between its least and its most.
+    #[must_use]
+    pub fn lack(&self, least: &Self, most: &Self) -> Self {
+        Self {
+            customers: lack(&self.customers, &least.customers, &most.customers, |id| CustomerStats {
+                customer_id: id.clone(),
+                orders: 0,
+                spent: Sums::default(),
+            }),
+            products: lack(&self.products, &least.products, &most.products, |id| ProductStats {
+                product_id: id.clone(),
+                orders: 0,
+                units: 0,
+                revenue: Sums::default(),
+            }),
+            days: lack(&self.days, &least.days, &most.days, |day| no_totals(*day)),
+        }
+    }
+
     /// What to add to customers' stats.
     pub fn customers(&self) -> impl Iterator<Item = &CustomerStats> {
         self.customers.values()
@@ -105,7 +139,44 @@ fn add<K: Ord + Clone, T: Tally + Clone>(counters: &mut BTreeMap<K, T>, of: &K, 
     }
 }
 
+fn lack<K: Ord + Clone, T: Tally>(
+    counters: &BTreeMap<K, T>,
+    least: &BTreeMap<K, T>,
+    most: &BTreeMap<K, T>,
+    nothing: impl Fn(&K) -> T,
+) -> BTreeMap<K, T> {
+    let every: BTreeSet<_> = counters.keys().chain(least.keys()).chain(most.keys()).collect();
+    let lacks = every.into_iter().map(|of| {
+        let nothing = nothing(of);
+        let in_each = [counters, least, most].map(|counts| counts.get(of).unwrap_or(&nothing));
+        (of.clone(), in_each[0].lack(in_each[1], in_each[2]))
+    });
+    lacks.filter(|(_, lack)| !lack.is_zero()).collect()
+}
+
 fn nothing_on(placed_at: Timestamp) -> DayTotals {
-    let date = placed_at.day();
+    no_totals(placed_at.day())
+}
+
+fn no_totals(date: Day) -> DayTotals {
     DayTotals { date, orders: 0, units: 0, revenue: Sums::default(), statuses: Sums::default() }
+}
+
+macro_rules! counted {
+    ($($stats:ident: $counters:ident by $id:ident)+) => {$(
+        /// What the counters of an item say.
+        impl From<$stats> for Counts {
+            fn from(stats: $stats) -> Self {
+                let mut counts = Self::default();
+                add(&mut counts.$counters, &stats.$id, &stats);
+                counts
+            }
+        }
+    )+};
+}
+
+counted! {
+    CustomerStats: customers by customer_id
+    ProductStats: products by product_id
+    DayTotals: days by date
 }

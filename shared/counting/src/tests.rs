@@ -1,6 +1,7 @@
 //! The laws of counting, over thousands of schedules of what can happen between a stream, its consumers and the table.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod bounds;
 mod deliver;
 mod examples;
 mod shop;

@@ -40,8 +40,8 @@ pub struct Caller {
 impl Caller {
     /// The caller, if the request's token satisfies the scope; `None` on a public route.
     ///
-    /// API Gateway has checked signature and scopes already. Checking the scope again costs nothing, and keeps a route closed
-    /// whose authorizer somebody forgot.
+    /// API Gateway has checked signature and scopes already. Checking the scope again costs nothing, and keeps a
+    /// route closed whose authorizer somebody forgot.
     pub(crate) fn of(request: &lambda_http::Request, scope: Scope) -> Result<Option<Self>, Problem> {
         if scope == Scope::Public {
             return Ok(None);

@@ -1,10 +1,11 @@
 //! The HTTP edge: what every route has in common between API Gateway and its handler.
 //!
-//! A function crate declares a [`Route`], a `handle` and a [`Description`]; [`serve`] makes a Lambda of the first two. `handle`
-//! takes what the function may touch and a [`Request`], whose methods turn text into typed values or refuse it, and gives an
-//! [`Answer`]: a [`Reply`] or a [`Problem`].
+//! A function crate declares a [`Route`], a `handle` and a [`Description`]; [`serve`] makes a Lambda of the first
+//! two. `handle` takes what the function may touch and a [`Request`], whose methods turn text into typed values or
+//! refuse it, and gives an [`Answer`]: a [`Reply`] or a [`Problem`].
 //!
-//! **Invariant: how a problem becomes a status and a document is decided here alone, and nobody passes without the route's scope.**
+//! **Invariant: how a problem becomes a status and a document is decided here alone, and nobody passes without the
+//! route's scope.**
 
 #![warn(missing_docs)]
 

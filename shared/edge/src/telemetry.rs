@@ -1,5 +1,5 @@
-//! One structured line for each request: route, status, time, and of a problem its kind and its cause. No bodies, no names, no
-//! addresses.
+//! One structured line for each request: route, status, time, and of a problem its kind and its cause. No bodies,
+//! no names, no addresses.
 
 use std::time::Duration;
 

@@ -11,10 +11,11 @@ use crate::event::{Event, EventId, OrderPlaced, OrderStatusChanged, PaymentCaptu
 #[error("an image of an order or an invoice cannot be read")]
 pub struct Unreadable(#[from] serde_dynamo::Error);
 
-/// The event that a record stands for. `name` is its `eventName`, `old` and `new` are its images, empty where there is none.
+/// The event that a record stands for. `name` is its `eventName`, `old` and `new` are its images, empty where there
+/// is none.
 ///
-/// Most records stand for none: those of other entities, what expires or is deleted, and writes that change nothing that is told.
-/// Attributes that are not known here do not matter.
+/// Most records stand for none: those of other entities, what expires or is deleted, and writes that change nothing
+/// that is told. Attributes that are not known here do not matter.
 ///
 /// # Errors
 /// An order or an invoice cannot be read. To pass it over would be to lose an event.

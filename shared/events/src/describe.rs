@@ -8,8 +8,8 @@ use utoipa::openapi::{OpenApi, Paths, Ref, Required, ResponseBuilder};
 use crate::SOURCE;
 use crate::event::{DETAIL_TYPES, schemas};
 
-/// The description with the events in it: the schema of each detail among the components, and each event as a webhook, which is
-/// what OpenAPI calls a request that nobody asked for.
+/// The description with the events in it: the schema of each detail among the components, and each event as a
+/// webhook, which is what OpenAPI calls a request that nobody asked for.
 #[must_use]
 pub fn describe(mut api: OpenApi) -> OpenApi {
     let components = api.components.get_or_insert_default();

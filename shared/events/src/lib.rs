@@ -4,8 +4,9 @@
 //! - [`next_call`]: which of the events that wait may be published together.
 //! - [`describe`]: the events as a part of the API's description. `docs/events.md` is made from the same types.
 //!
-//! **Invariant: an event is a pure function of the change it tells of, its id included.** A record that is delivered again makes the same
-//! event, byte for byte, so whoever receives events can drop those whose id is known.
+//! **Invariant: an event is a pure function of the change it tells of, its id included.** A record that is
+//! delivered again makes the same event, byte for byte, so whoever receives events can drop those whose id is
+//! known.
 
 #![warn(missing_docs)]
 

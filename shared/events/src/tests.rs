@@ -100,7 +100,8 @@ enum Step {
     Expire,
 }
 
-/// The records that a history of steps writes, each step about one of a few orders; and what was changed, told independently.
+/// The records that a history of steps writes, each step about one of a few orders; and what was changed, told
+/// independently.
 #[derive(Clone, Debug, Default)]
 struct History {
     records: Vec<Record>,

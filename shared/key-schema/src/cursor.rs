@@ -1,9 +1,10 @@
 //! Cursors: how far a client has read in a list.
 //!
 //! A cursor holds the sort key of the last item read and nothing else. The partition is rebuilt from the request, so no
-//! cursor can be used to read another's data. A checksum over pattern, partition and position tells a cursor of this list
-//! from a broken one and from one of another list. It is no secret and protects nothing: whoever forges one learns what he
-//! could have asked for anyway. What DynamoDB would refuse is refused here, so a forged one is a client's error too.
+//! cursor can be used to read another's data. A checksum over pattern, partition and position tells a cursor of
+//! this list from a broken one and from one of another list. It is no secret and protects nothing: whoever forges
+//! one learns what he could have asked for anyway. What DynamoDB would refuse is refused here, so a forged one is a
+//! client's error too.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

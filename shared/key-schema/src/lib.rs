@@ -8,8 +8,9 @@
 //!
 //! The crate is pure: no AWS client, no async, no clock.
 //!
-//! **Invariant: no other crate spells a key.** Within this one each partition and each sort key is spelled in exactly one
-//! [`Template`](layout::Template), which writing fills in and reading fills in part, so that the two cannot drift.
+//! **Invariant: no other crate spells a key.** Within this one each partition and each sort key is spelled in
+//! exactly one [`Template`](layout::Template), which writing fills in and reading fills in part, so that the two
+//! cannot drift.
 
 #![warn(missing_docs)]
 

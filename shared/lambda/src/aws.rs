@@ -1,7 +1,7 @@
 //! The way to AWS, built directly for Lambda.
 //!
-//! Region and credentials are environment variables there, so `aws-config`, which would look for them in six places, stays out.
-//! The reasons for each choice, with figures, are in `docs/decisions.md`.
+//! Region and credentials are environment variables there, so `aws-config`, which would look for them in six
+//! places, stays out. The reasons for each choice, with figures, are in `docs/decisions.md`.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -49,8 +49,8 @@ impl Service {
     }
 }
 
-/// Connections, made when the first client needs them and shared by all. The SDK would make some when it checks a client's
-/// configuration, and others at its first call.
+/// Connections, made when the first client needs them and shared by all. The SDK would make some when it checks a
+/// client's configuration, and others at its first call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Connections(Arc<[OnceLock<SharedHttpConnector>; 3]>);
 
@@ -61,7 +61,8 @@ enum Trust {
     Plain,
     /// AWS. Reading the machine's whole bundle would be most of a cold start.
     Amazon,
-    /// Whoever is in the machine's bundle, where somebody who sends a client elsewhere may have put a certificate of his own.
+    /// Whoever is in the machine's bundle, where somebody who sends a client elsewhere may have put a certificate
+    /// of his own.
     Machine,
 }
 

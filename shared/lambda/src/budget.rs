@@ -16,8 +16,9 @@ impl Budget {
         Self { end: Instant::now() + time }
     }
 
-    /// Waits before attempt number `attempt` (from 1 on): up to 25 ms, doubled with each attempt up to 800 ms, at random, so
-    /// that those who collided do not meet again. `false` when too little time is left for another attempt.
+    /// Waits before attempt number `attempt` (from 1 on): up to 25 ms, doubled with each attempt up to 800 ms, at
+    /// random, so that those who collided do not meet again. `false` when too little time is left for another
+    /// attempt.
     pub async fn wait(&self, attempt: u32) -> bool {
         let pause = pause(attempt);
         if Instant::now() + pause >= self.end {

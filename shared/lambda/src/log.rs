@@ -13,6 +13,7 @@ pub(crate) fn start() {
         .with_span_list(false)
         .with_max_level(level.unwrap_or(LevelFilter::INFO))
         .init();
+    crate::metrics::go_to_standard_output();
 }
 
 /// An error and what caused it, and so on, in one line.

@@ -65,8 +65,8 @@ impl Basket {
         &self.request
     }
 
-    /// What placing it is expected to consume, if no item is over a kilobyte: two units for each write of its transaction, and one for each
-    /// entry of header, lines and invoice in both indexes.
+    /// What placing it is expected to consume, if no item is over a kilobyte: two units for each write of its
+    /// transaction, and one for each entry of header, lines and invoice in both indexes.
     pub fn write_units(&self) -> WriteUnits {
         let OrderRequest { lines, discount_code, gift_cards, .. } = &self.request;
         let writes = 2 + 2 * lines.len() + usize::from(discount_code.is_some()) + 2 * gift_cards.len();

@@ -46,8 +46,9 @@ impl FromEnvironment for Intake {
 impl Intake {
     /// Writes down that the order waits, then sends it to the queue: one write of one unit, one message.
     ///
-    /// In this order, because the item under the order's key is what refuses another request with the same idempotency key. An order that
-    /// was written down and not sent is never called accepted: its customer is told to ask again, and that sends it.
+    /// In this order, because the item under the order's key is what refuses another request with the same
+    /// idempotency key. An order that was written down and not sent is never called accepted: its customer is told
+    /// to ask again, and that sends it.
     ///
     /// # Errors
     /// The table or the queue did not take it, within the budget.
@@ -63,10 +64,11 @@ impl Intake {
         Ok(if is_new { Acceptance::Accepted(order) } else { Acceptance::Replayed(order) })
     }
 
-    /// Writes the order down as waiting, unless one waits there already: that one. An order that was refused may be asked for
-    /// again.
+    /// Writes the order down as waiting, unless one waits there already: that one. An order that was refused may be
+    /// asked for again.
     ///
-    /// One unit is all this takes, and it is tried until the budget ends: in a burst of orders that need twenty, it gets through.
+    /// One unit is all this takes, and it is tried until the budget ends: in a burst of orders that need twenty, it
+    /// gets through.
     async fn write_down(&self, order: &QueuedOrder, budget: Budget) -> Result<Option<QueuedOrder>, Error> {
         let is_free = Condition::new("attribute_not_exists(#PK) OR attribute_exists(#refusal) OR #expiresAt <= :now");
         let is_free = is_free.value(":now", order.queued_at.as_second())?;

@@ -6,8 +6,8 @@
 //! - [`Intake`]: accepts an order that is to be placed later, and puts it into the queue.
 //! - [`Lifecycle`]: paid, shipped, delivered, cancelled.
 //!
-//! **Invariant: an order is placed whole or not at all, and once.** Everything it writes is one transaction, whose first
-//! condition is that the order, whose id is a function of the request, is not there yet.
+//! **Invariant: an order is placed whole or not at all, and once.** Everything it writes is one transaction, whose
+//! first condition is that the order, whose id is a function of the request, is not there yet.
 
 #![warn(missing_docs)]
 

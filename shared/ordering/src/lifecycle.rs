@@ -1,8 +1,8 @@
 //! What happens to an order after it is placed: paid, shipped, delivered, or called off.
 //!
-//! Each change is decided on the whole order as it is read, and written under the condition that its version has not moved
-//! since. Whoever comes second reads again and decides again, so that any number of them, in any order, end as if they had come
-//! one by one.
+//! Each change is decided on the whole order as it is read, and written under the condition that its version has
+//! not moved since. Whoever comes second reads again and decides again, so that any number of them, in any order,
+//! end as if they had come one by one.
 
 use key_schema::entity::{
     Cancellation, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderStatus, Payment, PaymentStatus, Stock,
@@ -58,8 +58,8 @@ impl Lifecycle {
         self.change(id, |_| true, step, budget).await
     }
 
-    /// Captures the card's part, after which the order is paid. `reference` is what the bank calls the payment; another one
-    /// for a payment that was captured before is refused.
+    /// Captures the card's part, after which the order is paid. `reference` is what the bank calls the payment;
+    /// another one for a payment that was captured before is refused.
     pub async fn capture(&self, id: &OrderId, reference: &str, budget: Budget) -> Result<Change, Error> {
         let step = |whole: &WholeOrder| {
             let captured_before = whole.invoice.payments.iter().any(|payment| {
@@ -82,8 +82,8 @@ impl Lifecycle {
         self.change(id, |_| true, step, budget).await
     }
 
-    /// Calls the order off, if `may_see` it: what it took from stock, discount code and gift cards goes back, and its payments
-    /// are refunded, in one transaction.
+    /// Calls the order off, if `may_see` it: what it took from stock, discount code and gift cards goes back, and
+    /// its payments are refunded, in one transaction.
     pub async fn cancel(
         &self,
         id: &OrderId,
@@ -108,7 +108,8 @@ impl Lifecycle {
         self.change(id, may_see, step, budget).await
     }
 
-    /// Reads, decides, writes; and again when somebody else was faster, or when it is not known whether the write happened.
+    /// Reads, decides, writes; and again when somebody else was faster, or when it is not known whether the write
+    /// happened.
     async fn change(
         &self,
         id: &OrderId,
@@ -151,7 +152,8 @@ impl Lifecycle {
         if from.invoice == to.invoice && to.order.status != OrderStatus::Cancelled {
             return Ok(self.writer.write(header, budget).await?.is_ok());
         }
-        // A Query may show a header of after a transaction and an invoice of before it, so the invoice has a condition too.
+        // A Query may show a header of after a transaction and an invoice of before it, so the invoice has a
+        // condition too.
         let as_read = Condition::new("#payments = :payments").value(":payments", &from.invoice.payments)?;
         let mut writes = vec![header, Write::put_if(&to.invoice, as_read)?];
         if to.order.status == OrderStatus::Cancelled {
@@ -169,6 +171,7 @@ impl Lifecycle {
 fn with_status(whole: &WholeOrder, status: OrderStatus) -> WholeOrder {
     let mut next = whole.clone();
     next.order.status = status;
+    next.order.changed_at = Some(Timestamp::now());
     next.order.version += 1;
     next
 }

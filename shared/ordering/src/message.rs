@@ -45,8 +45,8 @@ pub enum Unreadable {
 }
 
 impl Waiting {
-    /// Whether it waited for so long that nothing is known of it any more: what says so in the table has expired, and another request may
-    /// have its key.
+    /// Whether it waited for so long that nothing is known of it any more: what says so in the table has expired,
+    /// and another request may have its key.
     pub fn is_forgotten(&self, now: Timestamp) -> bool {
         let PlaceOrder { customer, key, basket } = &self.order;
         let id = OrderId::of(customer, key);
@@ -131,7 +131,8 @@ mod tests {
             prop_assert_eq!(Waiting::from_message(&waiting.to_message()), Ok(waiting));
         }
 
-        /// Every queue takes 256 KiB (and since August 2025 1 MiB). The longest key there is doubles when it is escaped.
+        /// Every queue takes 256 KiB (and since August 2025 1 MiB). The longest key there is doubles when it is
+        /// escaped.
         #[test]
         fn every_order_fits_into_a_message(waiting in any_waiting()) {
             let key = "\"".repeat(255).parse().expect("a key");

@@ -41,9 +41,11 @@ pub enum Placement {
     Replayed(WholeOrder),
     /// It cannot be placed, and nothing was written.
     Rejected(Rejection),
-    /// It cannot be placed now; but an earlier copy of the request waits in the queue, and what becomes of that is not known yet.
+    /// It cannot be placed now; but an earlier copy of the request waits in the queue, and what becomes of that is
+    /// not known yet.
     Waits(QueuedOrder),
-    /// It waited, and nobody waits for it any more: it was refused when its turn came before, and perhaps another request has its key.
+    /// It waited, and nobody waits for it any more: it was refused when its turn came before, and perhaps another
+    /// request has its key.
     Void,
 }
 
@@ -76,18 +78,19 @@ impl Orders {
 
     /// Places the order, unless it is there already.
     ///
-    /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it again. A
-    /// conflict with another write is tried again, and a price that moved between the two is read again, within the budget.
+    /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it
+    /// again. A conflict with another write is tried again, and a price that moved between the two is read again,
+    /// within the budget.
     ///
     /// # Errors
-    /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it is not
-    /// known whether the order was placed: the same request asked again finds out.
+    /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it
+    /// is not known whether the order was placed: the same request asked again finds out.
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
         self.take_turn(ask, Turn::Now, budget).await
     }
 
-    /// Places an order that waited, unless it is there already or was refused before. A message may be delivered twice, and its customer
-    /// was told of the refusal.
+    /// Places an order that waited, unless it is there already or was refused before. A message may be delivered
+    /// twice, and its customer was told of the refusal.
     ///
     /// # Errors
     /// Those of [`place`](Self::place).
@@ -163,8 +166,8 @@ impl Orders {
         Ok(items.into_iter().collect())
     }
 
-    /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been faster, may be
-    /// under way, or may wait.
+    /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been
+    /// faster, may be under way, or may wait.
     async fn reject(
         &self,
         ask: &PlaceOrder,
@@ -232,6 +235,7 @@ impl Orders {
             customer_id: ask.customer.clone(),
             status: OrderStatus::when_placed(&quote.payments),
             placed_at: now,
+            changed_at: Some(now),
             version: 1,
             subtotal: quote.subtotal,
             discount: quote.discount,

@@ -66,7 +66,8 @@ impl FromIterator<FoundItem> for Found {
     }
 }
 
-/// An order's sums. `subtotal` is the lines' sum, `total` is `subtotal` less `discount`, and the payments add up to `total`.
+/// An order's sums. `subtotal` is the lines' sum, `total` is `subtotal` less `discount`, and the payments add up to
+/// `total`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// The lines, by product id: the order in which they are stored and read.

@@ -1,17 +1,14 @@
-//! The queue of writes that wait for capacity, and the rate at which they are done.
+//! The queue of writes that wait for capacity.
 //!
 //! - [`Queue`]: what place-order may do with it. [`Source`]: what its consumer may do with what it received.
-//! - [`TokenBucket`]: how much may be consumed, and when. Pure.
 //!
-//! **Invariant: a message leaves the queue only once its work is done, or once another queue holds it.** Whatever is sent may arrive
-//! twice, late and in any order.
+//! **Invariant: a message leaves the queue only once its work is done, or once another queue holds it.** Whatever
+//! is sent may arrive twice, late and in any order.
 
 #![warn(missing_docs)]
 
-mod bucket;
 mod error;
 mod sqs;
 
-pub use bucket::TokenBucket;
 pub use error::Error;
 pub use sqs::{Delay, FAILURES, Queue, REASON, Received, Source};

@@ -127,15 +127,16 @@ impl Source {
         Ok(call.send().await?.failed)
     }
 
-    /// Puts a message whose work has failed back into the queue, with one more failure to its name. What was received is to be deleted
-    /// after that.
+    /// Puts a message whose work has failed back into the queue, with one more failure to its name. What was
+    /// received is to be deleted after that.
     pub async fn retry(&self, message: &Received, delay: Delay) -> Result<(), Error> {
         let failures = message.failures + 1;
         let delay = delay.of(failures);
         self.queue.send_with(&message.body, (FAILURES, "Number", &failures.to_string()), Some(delay)).await
     }
 
-    /// Puts a message among the dead letters, where somebody looks at the reason. What was received is to be deleted after that.
+    /// Puts a message among the dead letters, where somebody looks at the reason. What was received is to be
+    /// deleted after that.
     pub async fn bury(&self, message: &Received, reason: &str) -> Result<(), Error> {
         // It may quote the message, whose characters SQS need not take.
         let printable = |character: &char| character.is_ascii_graphic() || *character == ' ';

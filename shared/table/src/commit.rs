@@ -17,11 +17,11 @@ pub enum Cause {
 }
 
 impl Writer {
-    /// Does all of these writes or none: at most 100, each of another item. One request, and another each time that other
-    /// writes were in the way, within the budget.
+    /// Does all of these writes or none: at most 100, each of another item. One request, and another each time that
+    /// other writes were in the way, within the budget.
     ///
-    /// `Err` of the inner result: nothing was written, for these causes, one for each write in order. At least one of them is a
-    /// failed condition.
+    /// `Err` of the inner result: nothing was written, for these causes, one for each write in order. At least one
+    /// of them is a failed condition.
     ///
     /// # Errors
     /// [`Error::Throttled`] also when the budget ends in conflicts.

@@ -20,7 +20,8 @@ pub(crate) fn attributes_in(expression: &str) -> impl Iterator<Item = &str> {
     expression.split('#').skip(1).filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next())
 }
 
-/// The update that adds numbers and sets everything else. What an attribute is called may be nothing that an expression can hold.
+/// The update that adds numbers and sets everything else. What an attribute is called may be nothing that an
+/// expression can hold.
 pub(crate) fn addition(attributes: &Item, names: &mut HashMap<String, String>, values: &mut Item) -> String {
     let (mut set, mut added) = (Vec::new(), Vec::new());
     for (at, (name, value)) in attributes.iter().enumerate() {

@@ -1,13 +1,17 @@
 //! The table: its client, and the few ways in which the functions read and write it.
 //!
-//! - [`Reader`]: answers access patterns. [`Writer`]: conditional writes and transactions. A function holds the one it needs,
-//!   and its role in `template.yaml` grants no more.
+//! - [`Reader`]: answers access patterns. [`Writer`]: conditional writes and transactions. A function holds the one
+//!   it needs, and its role in `template.yaml` grants no more.
+//! - [`Meter`] and [`ReadMeter`]: what they consume. [`TokenBucket`]: how much may be consumed, and when. Pure.
 //!
-//! **Invariant: every read is an access pattern or a batch of keys that the key schema spelled.** There is no Scan here.
+//! **Invariant: every read is an access pattern or a batch of keys that the key schema spelled.** There is no Scan
+//! here.
 
 #![warn(missing_docs)]
 
+mod bucket;
 mod commit;
+mod condition;
 mod error;
 mod expression;
 mod item;
@@ -15,6 +19,7 @@ mod meter;
 mod read;
 mod shards;
 mod throttle;
+mod whole;
 mod write;
 mod writer;
 
@@ -23,15 +28,17 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::{Client, Config};
 use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
+pub use bucket::TokenBucket;
 pub use commit::Cause;
+pub use condition::Condition;
 pub use error::Error;
 pub use item::{Item, read as read_item};
 pub use lambda::Budget;
-pub use meter::{Meter, WriteUnits};
+pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
 pub use shards::{StatusShards, ViewShards};
 pub use throttle::Throttle;
-pub use write::{Condition, Write};
+pub use write::Write;
 pub use writer::{Put, Writer};
 
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.

@@ -1,4 +1,4 @@
-//! What writing consumes, as DynamoDB reports it.
+//! What writing and reading consume, as DynamoDB reports it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,8 +51,8 @@ impl Meter {
         }
     }
 
-    /// Adds what a cancelled transaction of so many writes consumed at the least. DynamoDB does not report it, and bills it
-    /// like one that succeeded.
+    /// Adds what a cancelled transaction of so many writes consumed at the least. DynamoDB does not report it, and
+    /// bills it like one that succeeded.
     pub(crate) fn add_cancelled(&self, writes: usize) {
         // At most 100.
         self.sum().table += 2.0 * f64::from(u8::try_from(writes).unwrap_or(u8::MAX));
@@ -61,5 +61,22 @@ impl Meter {
     fn sum(&self) -> MutexGuard<'_, WriteUnits> {
         // A sum is never half written.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds up the read units that a [`Reader`](crate::Reader) consumes, of the table and its indexes together. Copies
+/// share one sum.
+#[derive(Clone, Debug, Default)]
+pub struct ReadMeter(Arc<Mutex<f64>>);
+
+impl ReadMeter {
+    /// What was consumed since the last time of asking.
+    pub fn take(&self) -> f64 {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn add(&self, consumed: &[ConsumedCapacity]) {
+        let units: f64 = consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += units;
     }
 }

@@ -2,29 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
-use aws_sdk_dynamodb::types::{AttributeValue, Get, KeysAndAttributes, TransactGetItem};
+use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::future::join_all;
 use key_schema::cursor;
-use key_schema::entity::{Product, Stock, WholeOrder};
-use key_schema::layout::{
-    AccessPattern, Bound, Consistency, Direction, Key, OrderById, OrderState, ProductById, SortRange, Torn,
-};
-use key_schema::value::{OrderId, ProductId};
+use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, SortRange};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::item::{self, Item};
-use crate::{Budget, Error, Table, Throttle};
+use crate::{Budget, Error, ReadMeter, Table, Throttle};
 
 /// May read the table: Query, BatchGetItem and TransactGetItems.
 #[derive(Clone, Debug)]
-pub struct Reader(Table);
+pub struct Reader {
+    pub(crate) table: Table,
+    meter: Option<ReadMeter>,
+}
 
 impl FromEnvironment for Reader {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Table::from_environment(environment).map(Self)
+        Ok(Self { table: Table::from_environment(environment)?, meter: None })
     }
 }
 
@@ -54,6 +52,12 @@ impl<T> Page<T> {
 }
 
 impl Reader {
+    /// The same, and adds to the meter what its queries and batches consume.
+    #[must_use]
+    pub fn metered(self, meter: &ReadMeter) -> Self {
+        Self { meter: Some(meter.clone()), ..self }
+    }
+
     /// The one item that answers the pattern. One request.
     pub async fn one<P: AccessPattern>(&self, pattern: &P) -> Result<Option<P::Item>, Error> {
         debug_assert_eq!(P::DECLARED.bound, Bound::One);
@@ -90,11 +94,24 @@ impl Reader {
         })
     }
 
-    /// One page of a list that is spread over shards, each with a pattern of its own and all with the same range, in the order
-    /// of their sort keys. One request for each shard, all at once.
+    /// At most `limit` items of the list that answers the pattern, those after a position, and the position where
+    /// it stopped if there may be more. One request. For whoever keeps positions to himself; clients have cursors.
+    pub async fn after<P: AccessPattern>(
+        &self,
+        pattern: &P,
+        position: Option<&str>,
+        limit: u8,
+    ) -> Result<(Vec<P::Item>, Option<String>), Error> {
+        let range = position.map_or_else(|| pattern.range(), |position| pattern.rest(position));
+        let (items, stopped) = self.query(pattern, range, Some(limit)).await?;
+        Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
+    }
+
+    /// One page of a list that is spread over shards, each with a pattern of its own and all with the same range,
+    /// in the order of their sort keys. One request for each shard, all at once.
     ///
-    /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after the position,
-    /// whichever shard that came from.
+    /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after
+    /// the position, whichever shard that came from.
     pub async fn merged<P: AccessPattern>(&self, shards: &[P], page: &PageRequest) -> Result<Page<P::Item>, Error> {
         debug_assert_eq!(P::DECLARED.direction, Direction::Ascending, "the merge takes the lowest of all shards first");
         // The cursor is that of the first shard: it stands for all of them.
@@ -147,7 +164,9 @@ impl Reader {
         let mut asked = ask.build().map_err(|error| Error::Refused(error.into()))?;
         let mut found = Vec::new();
         for attempt in 1.. {
-            let answer = self.0.client.batch_get_item().request_items(&*self.0.name, asked).send().await?;
+            let batch = self.table.client.batch_get_item().request_items(&*self.table.name, asked);
+            let answer = batch.set_return_consumed_capacity(self.report()).send().await?;
+            self.measure(answer.consumed_capacity());
             for item in answer.responses.into_iter().flatten().flat_map(|(_, items)| items) {
                 found.push(item::read(item)?);
             }
@@ -162,65 +181,6 @@ impl Reader {
         Ok(found)
     }
 
-    /// An order with all that belongs to it; one that is just being written is read again, within the budget.
-    pub async fn order(&self, id: &OrderId, budget: Budget) -> Result<Option<WholeOrder>, Error> {
-        Ok(match self.order_state(id, budget).await? {
-            Some(OrderState::Placed(order)) => Some(*order),
-            Some(OrderState::Queued(_)) | None => None,
-        })
-    }
-
-    /// What there is of an order, also while it waits in the queue.
-    pub async fn order_state(&self, id: &OrderId, budget: Budget) -> Result<Option<OrderState>, Error> {
-        let mut attempt = 1;
-        loop {
-            match OrderById::assemble(self.collection(&OrderById { id }).await?) {
-                Ok(order) => return Ok(order),
-                Err(Torn) if !budget.wait(attempt).await => {
-                    return Err(Error::contention("an order was being written for too long"));
-                }
-                Err(Torn) => attempt += 1,
-            }
-        }
-    }
-
-    /// An item with no transaction under way on it, if there is one: one that is under way is waited for, within the budget.
-    ///
-    /// Where an ordinary read might see a transaction's other writes and not this one.
-    pub async fn settled<T: DeserializeOwned>(&self, key: Key, budget: Budget) -> Result<Option<T>, Error> {
-        let get = Get::builder().table_name(&*self.0.name).set_key(Some(item::key(key).into())).build();
-        let get = TransactGetItem::builder().get(get.map_err(|error| Error::Refused(error.into()))?).build();
-        let mut attempt = 1;
-        loop {
-            let error = match self.0.client.transact_get_items().transact_items(get.clone()).send().await {
-                Ok(answer) => {
-                    let found = answer.responses.into_iter().flatten().find_map(|response| response.item);
-                    return found.map(item::read).transpose();
-                }
-                Err(error) => error,
-            };
-            let is_conflict = matches!(
-                error.as_service_error(),
-                Some(TransactGetItemsError::TransactionCanceledException(cancelled))
-                    if cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some("TransactionConflict"))
-            );
-            if !is_conflict {
-                return Err(error.into());
-            }
-            if !budget.wait(attempt).await {
-                return Err(Error::contention(error));
-            }
-            attempt += 1;
-        }
-    }
-
-    /// A product with its stock, as they are at this moment: what a change of either is decided on.
-    pub async fn product(&self, id: &ProductId, budget: Budget) -> Result<Option<(Product, Stock)>, Error> {
-        let keys = vec![Product::key_of(id), Stock::key_of(id)];
-        let items = self.batch(keys, Consistency::Strong, budget).await?;
-        Ok(ProductById::assemble(items).map(|(product, stock, _)| (product, stock)))
-    }
-
     /// One Query, and the sort key it stopped at if it did not reach the end.
     async fn query<P: AccessPattern>(
         &self,
@@ -231,16 +191,17 @@ impl Reader {
         let declared = P::DECLARED;
         let (partition, sort) = declared.place.index.attributes();
         let mut query = self
-            .0
+            .table
             .client
             .query()
-            .table_name(&*self.0.name)
+            .table_name(&*self.table.name)
             .set_index_name(declared.place.index.name().map(str::to_owned))
             .expression_attribute_names("#partition", partition)
             .expression_attribute_values(":partition", AttributeValue::S(pattern.partition()))
             .consistent_read(declared.consistency == Consistency::Strong)
             .scan_index_forward(declared.direction == Direction::Ascending)
-            .set_limit(limit.map(i32::from));
+            .set_limit(limit.map(i32::from))
+            .set_return_consumed_capacity(self.report());
         let (condition, values) = match range {
             SortRange::Whole => ("", vec![]),
             SortRange::Exactly(key) => (" AND #sort = :key", vec![(":key", key)]),
@@ -257,10 +218,22 @@ impl Reader {
         }
 
         let answer = query.key_condition_expression(format!("#partition = :partition{condition}")).send().await?;
+        self.measure(answer.consumed_capacity.as_slice());
         let position = match answer.last_evaluated_key.and_then(|mut key| key.remove(sort)) {
             Some(AttributeValue::S(position)) => Some(position),
             _ => None,
         };
         Ok((answer.items.unwrap_or_default(), position))
+    }
+
+    /// What DynamoDB is asked to report.
+    fn report(&self) -> Option<ReturnConsumedCapacity> {
+        self.meter.as_ref().map(|_| ReturnConsumedCapacity::Total)
+    }
+
+    fn measure(&self, consumed: &[ConsumedCapacity]) {
+        if let Some(meter) = &self.meter {
+            meter.add(consumed);
+        }
     }
 }

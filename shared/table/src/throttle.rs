@@ -12,8 +12,8 @@ use serde::Deserialize;
 /// Why a request was not served now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Throttle {
-    /// The table, or an index, has no capacity left this second: provisioned, or up to the ceiling of an on-demand table. Work that
-    /// can wait belongs in a queue.
+    /// The table, or an index, has no capacity left this second: provisioned, or up to the ceiling of an on-demand
+    /// table. Work that can wait belongs in a queue.
     Capacity,
     /// A transaction was cancelled for being throttled, which has no reasons: it may be either of these two.
     CapacityOrHotKey,
@@ -41,7 +41,8 @@ struct Reason {
 impl Throttle {
     /// Why a request was refused with this code and this response; `None` if it was not throttled.
     ///
-    /// Of several reasons the one counts that is the hardest to do something about. Capacity where DynamoDB does not say.
+    /// Of several reasons the one counts that is the hardest to do something about. Capacity where DynamoDB does
+    /// not say.
     pub(crate) fn of(code: Option<&str>, response: &HttpResponse) -> Option<Self> {
         let unless_told = match code? {
             "RequestLimitExceeded" => Self::Account,

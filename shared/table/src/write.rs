@@ -8,11 +8,10 @@ use aws_sdk_dynamodb::types::{
     Update,
 };
 use key_schema::layout::{Key, Stored};
-use serde::Serialize;
 
-use crate::Error;
 use crate::expression::{self, Expressions};
 use crate::item::{self, Item};
+use crate::{Condition, Error};
 
 /// A write of one item, perhaps under a condition. In its expressions every attribute is written `#name`.
 #[derive(Clone, Debug)]
@@ -29,41 +28,6 @@ pub(crate) enum Act {
     Add(Key, Item),
     Delete(Key),
     Check(Key),
-}
-
-/// What must hold of an item for a write to happen, and the `:values` of all the write's expressions.
-#[derive(Clone, Debug)]
-pub struct Condition {
-    pub(crate) expression: &'static str,
-    values: Vec<(String, AttributeValue)>,
-}
-
-impl Condition {
-    /// This expression must hold.
-    pub fn new(expression: &'static str) -> Self {
-        Self { expression, values: Vec::new() }
-    }
-
-    /// There must be no such item.
-    pub fn absent() -> Self {
-        Self::new("attribute_not_exists(#PK)")
-    }
-
-    /// There must be such an item.
-    pub fn present() -> Self {
-        Self::new("attribute_exists(#PK)")
-    }
-
-    /// The item must have this version: optimistic locking.
-    pub fn version(version: u64) -> Result<Self, Error> {
-        Self::new("#version = :version").value(":version", version)
-    }
-
-    /// Gives a `:value` of the expressions.
-    pub fn value(mut self, name: &str, value: impl Serialize) -> Result<Self, Error> {
-        self.values.push((name.to_owned(), serde_dynamo::to_attribute_value(value)?));
-        Ok(self)
-    }
 }
 
 impl Write {
@@ -96,6 +60,11 @@ impl Write {
         Ok(Self { act: Act::Add(amounts.key(), attributes), condition: None })
     }
 
+    /// As [`add`](Self::add), if the condition holds of the item.
+    pub fn add_if<T: Stored>(amounts: &T, condition: Condition) -> Result<Self, Error> {
+        Ok(Self { condition: Some(condition), ..Self::add(amounts)? })
+    }
+
     /// Deletes the item with this key, if there is one.
     pub fn delete(key: Key) -> Self {
         Self { act: Act::Delete(key), condition: None }
@@ -113,7 +82,7 @@ impl Write {
 
     /// The parts of the request that all kinds of writes have in common.
     pub(crate) fn expressions(&self) -> Expressions {
-        let mut texts: Vec<_> = self.condition.iter().map(|condition| condition.expression).collect();
+        let mut texts: Vec<_> = self.condition.iter().map(|condition| &*condition.expression).collect();
         let mut values: Item = self.condition.iter().flat_map(|condition| condition.values.clone()).collect();
         let mut names = HashMap::new();
         let update = match &self.act {
@@ -126,9 +95,10 @@ impl Write {
         };
         let in_texts = texts.iter().flat_map(|text| expression::attributes_in(text));
         names.extend(in_texts.map(|name| (format!("#{name}"), name.to_owned())));
+        names.extend(self.condition.iter().flat_map(|condition| condition.names.clone()));
         Expressions {
             update,
-            condition: self.condition.as_ref().map(|condition| condition.expression.to_owned()),
+            condition: self.condition.as_ref().map(|condition| condition.expression.clone().into_owned()),
             names: Some(names).filter(|names| !names.is_empty()),
             values: Some(values).filter(|values| !values.is_empty()),
             on_failure: self.condition.as_ref().map(|_| OnFailure::AllOld),

@@ -52,8 +52,8 @@ impl Deliveries {
         self.start(stream, shard, range, hint, true);
     }
 
-    /// Somebody delivers any part of a shard, while others may be at work on it: from any place up to the event source's own, since
-    /// no delivery leaves out what was not answered.
+    /// Somebody delivers any part of a shard, while others may be at work on it: from any place up to the event
+    /// source's own, since no delivery leaves out what was not answered.
     pub(super) fn replay(&mut self, stream: &Stream, shard: usize, from: usize, size: usize, hint: Hint) {
         let Some(shard) = shard.checked_rem(stream.shards.len()) else { return };
         let from = from % (self.source(shard).0 + 1);

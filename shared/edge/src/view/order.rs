@@ -3,8 +3,8 @@ use key_schema::value::{CustomerId, DiscountCode, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines, invoice and flag are
-/// left out.
+/// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
+/// invoice and flag are left out.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]

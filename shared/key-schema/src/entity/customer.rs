@@ -33,7 +33,8 @@ impl Customer {
     }
 }
 
-/// What a customer's orders add up to, or what to add to that. Counted from the table's stream; absent until the first order is.
+/// What a customer's orders add up to, or what to add to that. Counted from the table's stream; absent until the
+/// first order is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomerStats {

@@ -7,8 +7,8 @@ use crate::value::{Currency, Day};
 use super::tally::{revenue, status};
 use super::{OrderStatus, Sums};
 
-/// What the orders placed on one day add up to, or what to add to that. Counted from the table's stream; absent until the first
-/// order is.
+/// What the orders placed on one day add up to, or what to add to that. Counted from the table's stream; absent
+/// until the first order is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DayTotals {

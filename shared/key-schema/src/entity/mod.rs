@@ -9,6 +9,7 @@ mod invoice;
 mod order;
 mod product;
 mod queued_order;
+mod reconciliation;
 mod rejection;
 mod stream_checkpoint;
 mod tally;
@@ -22,6 +23,7 @@ pub use invoice::{Invoice, Payment, PaymentStatus};
 pub use order::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
 pub use product::{Product, ProductStats, Stock, ViewShard};
 pub use queued_order::{QueuedOrder, Refusal};
+pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
 pub use stream_checkpoint::StreamCheckpoint;
 pub use tally::{Sums, Tally};
@@ -65,4 +67,5 @@ entities! {
     GiftCardEntry = "giftCardEntry"
     DayTotals = "dayTotals"
     StreamCheckpoint = "streamCheckpoint"
+    Reconciliation = "reconciliation"
 }

@@ -24,6 +24,10 @@ pub struct Order {
     pub status: OrderStatus,
     /// When it was placed.
     pub placed_at: Timestamp,
+    /// When its status was last written: [`last_change`](Order::last_change). Not known of an order from before
+    /// this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<Timestamp>,
     /// How often the header was written.
     pub version: u64,
     /// The sum of the lines.
@@ -44,6 +48,13 @@ pub struct Order {
     /// When and why it was called off, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancellation: Option<Cancellation>,
+}
+
+impl Order {
+    /// When it was placed or its status last changed: whatever is counted of the order, from then on it stays.
+    pub fn last_change(&self) -> Timestamp {
+        self.changed_at.unwrap_or(self.placed_at)
+    }
 }
 
 /// When and why an order was called off.
@@ -83,6 +94,19 @@ impl OrderStatus {
                 | (Self::Shipped, Self::Delivered)
                 | (Self::Pending | Self::Paid, Self::Cancelled)
         )
+    }
+
+    /// Every status, in the order of the way: none becomes one that comes before it.
+    pub const WAY: [Self; 5] = [Self::Pending, Self::Paid, Self::Shipped, Self::Delivered, Self::Cancelled];
+
+    /// Whether an order of this status stays in it for ever.
+    pub fn is_last(self) -> bool {
+        !Self::WAY.into_iter().any(|next| self.may_become(next))
+    }
+
+    /// Whether an order that has this status may have had that one before.
+    pub fn may_have_been(self, before: Self) -> bool {
+        before.may_become(self) || Self::WAY.into_iter().any(|next| before.may_become(next) && self.may_have_been(next))
     }
 
     /// The status of a new order: paid, unless something is left for the card.
@@ -173,6 +197,7 @@ impl WholeOrder {
         Self {
             order: Order {
                 status: OrderStatus::when_placed(&payments),
+                changed_at: Some(self.order.placed_at),
                 version: 1,
                 cancellation: None,
                 ..self.order.clone()

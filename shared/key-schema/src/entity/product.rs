@@ -42,7 +42,8 @@ pub struct Stock {
     pub price: Money,
 }
 
-/// What was sold of a product, or what to add to that. Counted from the table's stream; absent until the first order is.
+/// What was sold of a product, or what to add to that. Counted from the table's stream; absent until the first
+/// order is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProductStats {
@@ -59,7 +60,8 @@ pub struct ProductStats {
     pub revenue: Sums<Currency>,
 }
 
-/// A part of the count of a product's views. Each view is counted in one of many parts, so that no partition takes them all.
+/// A part of the count of a product's views. Each view is counted in one of many parts, so that no partition takes
+/// them all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ViewShard {

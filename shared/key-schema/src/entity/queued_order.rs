@@ -6,11 +6,12 @@ use crate::value::{CustomerId, OrderId, RequestHash, Timestamp};
 
 use super::Rejection;
 
-/// How long it is remembered that an order was accepted: as long as SQS may keep a message. One that is older, because it was sent anew,
-/// is not placed.
+/// How long it is remembered that an order was accepted: as long as SQS may keep a message. One that is older,
+/// because it was sent anew, is not placed.
 const REMEMBERED_SECONDS: i64 = 14 * 24 * 60 * 60;
 
-/// An order that was accepted, to be placed later. Once it is placed, the order itself is what counts, and this is left to expire.
+/// An order that was accepted, to be placed later. Once it is placed, the order itself is what counts, and this is
+/// left to expire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedOrder {

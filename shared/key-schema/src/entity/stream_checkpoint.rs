@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::{SequenceNumber, ShardId, Timestamp};
 
-/// How long a checkpoint outlives its last move, in seconds: eight days. The records it stands for are gone from the stream after
-/// one, and what a replay does not bring needs no mark.
+/// How long a checkpoint outlives its last move, in seconds: eight days. The records it stands for are gone from
+/// the stream after one, and what a replay does not bring needs no mark.
 const LIFETIME: i64 = 8 * 24 * 60 * 60;
 
 /// How far one shard of the stream is counted: everything up to the mark, and nothing after it.

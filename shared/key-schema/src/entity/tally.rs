@@ -1,9 +1,9 @@
 //! Items of counters.
 //!
-//! `ADD` changes a number where it lies, without reading it, and only at the top level of an item. So every sum is an attribute
-//! of its own: `revenue:EUR` beside `revenue:USD`. No other attribute of any item holds a colon.
+//! `ADD` changes a number where it lies, without reading it, and only at the top level of an item. So every sum is
+//! an attribute of its own: `revenue:EUR` beside `revenue:USD`. No other attribute of any item holds a colon.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::value::{Currency, Money};
 
@@ -13,6 +13,10 @@ use super::{CustomerStats, DayTotals, ProductStats};
 pub trait Tally {
     /// Adds the amounts of `other`, which is of the same item.
     fn add(&mut self, other: &Self);
+
+    /// What to add so that each number lies between its least and its most. All are of the same item.
+    #[must_use]
+    fn lack(&self, least: &Self, most: &Self) -> Self;
 
     /// Whether adding this changes nothing.
     fn is_zero(&self) -> bool;
@@ -26,6 +30,13 @@ macro_rules! tallies {
                 $(self.$sums.add_all(&other.$sums);)+
             }
 
+            fn lack(&self, least: &Self, most: &Self) -> Self {
+                let mut lack = self.clone();
+                $(lack.$number = lacking(self.$number, least.$number, most.$number);)+
+                $(lack.$sums = self.$sums.lack(&least.$sums, &most.$sums);)+
+                lack
+            }
+
             fn is_zero(&self) -> bool {
                 [$(self.$number),+] == [$(stringify!($number)),+].map(|_| 0) $(&& self.$sums.is_zero())+
             }
@@ -37,6 +48,10 @@ tallies! {
     CustomerStats: orders, spent;
     ProductStats: orders units, revenue;
     DayTotals: orders units, revenue statuses;
+}
+
+fn lacking(number: i64, least: i64, most: i64) -> i64 {
+    number.max(least).min(most.max(least)) - number
 }
 
 /// One sum for each of several things. What was never counted is zero, and a sum of zero is as good as none.
@@ -64,6 +79,13 @@ impl<K: Ord + Copy> Sums<K> {
     /// Adds to every sum its counterpart.
     pub fn add_all(&mut self, other: &Self) {
         other.iter().for_each(|(of, amount)| self.add(of, amount));
+    }
+
+    /// What to add so that each sum lies between its least and its most.
+    fn lack(&self, least: &Self, most: &Self) -> Self {
+        let of = |sums: &Self, of| sums.0.get(&of).copied().unwrap_or_default();
+        let every = self.0.keys().chain(least.0.keys()).chain(most.0.keys()).collect::<BTreeSet<_>>();
+        every.into_iter().map(|&key| (key, lacking(of(self, key), of(least, key), of(most, key)))).collect()
     }
 
     /// Every sum but those of zero.

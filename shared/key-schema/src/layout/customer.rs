@@ -45,7 +45,14 @@ impl Stored for CustomerStats {
     const PLACES: &'static [PlaceText] = &[STATS.text()];
 
     fn key(&self) -> Key {
-        STATS.key((&self.customer_id,), ())
+        Self::key_of(&self.customer_id)
+    }
+}
+
+impl CustomerStats {
+    /// The key of a customer's stats.
+    pub fn key_of(customer: &CustomerId) -> Key {
+        STATS.key((customer,), ())
     }
 }
 

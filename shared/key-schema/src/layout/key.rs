@@ -8,8 +8,8 @@ use super::SortRange;
 
 /// The spelling of a key, with a `{placeholder}` for each typed part: `i#{issuedAt}#{invoiceId}`.
 ///
-/// `Parts` is the tuple of the parts' types. Filled in whole it is the key of an item; filled in part it is what such keys
-/// begin with.
+/// `Parts` is the tuple of the parts' types. Filled in whole it is the key of an item; filled in part it is what
+/// such keys begin with.
 pub struct Template<Parts> {
     text: &'static str,
     parts: PhantomData<fn(Parts)>,
@@ -217,9 +217,10 @@ where
 
     /// The positions within a range of time, where time comes first.
     ///
-    /// Both ends are prefixes that no whole key equals, so `BETWEEN`, which holds both of its ends, is exactly half-open
-    /// here: every key of the moment `to` sorts after the bare prefix. An open end is still an end: nothing that is not
-    /// sorted by time lies within, in particular not the profile's `o#~` among a customer's orders.
+    /// Both ends are prefixes that no whole key equals, so `BETWEEN`, which holds both of its ends, is exactly
+    /// half-open here: every key of the moment `to` sorts after the bare prefix. An open end is still an end:
+    /// nothing that is not sorted by time lies within, in particular not the profile's `o#~` among a customer's
+    /// orders.
     pub(super) fn within(&self, range: &TimeRange) -> SortRange
     where
         for<'a> (&'a Timestamp,): LeadingOf<Sort>,

@@ -1,7 +1,7 @@
 //! The layout: where each entity lies, and the access patterns that read it there.
 //!
-//! One file for each kind of item and what reads it. It opens with the table of its places; a place is declared once, and both the keys of
-//! what is written and the ranges of what is read are made from that declaration.
+//! One file for each kind of item and what reads it. It opens with the table of its places; a place is declared
+//! once, and both the keys of what is written and the ranges of what is read are made from that declaration.
 
 mod cart;
 mod claim;
@@ -18,6 +18,7 @@ mod pattern;
 mod product;
 mod queued_order;
 mod range;
+mod reconciliation;
 mod stream_checkpoint;
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,8 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
+    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StreamCheckpoint, UsernameClaim,
+    ViewShard,
 };
 
 macro_rules! stored {
@@ -62,7 +64,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Product Stock ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
-    DayTotals StreamCheckpoint
+    DayTotals StreamCheckpoint Reconciliation
 ];
 
 /// Every access pattern, by number.

@@ -93,8 +93,8 @@ pub enum OrderState {
 pub struct Torn;
 
 impl OrderById<'_> {
-    /// Puts the items of the collection together; `None` if there is no such order. One that is placed is no longer queued,
-    /// whatever else is left of its time in the queue.
+    /// Puts the items of the collection together; `None` if there is no such order. One that is placed is no longer
+    /// queued, whatever else is left of its time in the queue.
     ///
     /// # Errors
     /// [`Torn`] while an order is being written and only part of it shows.

@@ -23,7 +23,8 @@ pub trait Stored: Entity + Serialize + DeserializeOwned {
 
 /// One question the table answers, and how.
 ///
-/// The implementing type is named for the answer and holds what the question needs. Nothing reads the table any other way.
+/// The implementing type is named for the answer and holds what the question needs. Nothing reads the table any
+/// other way.
 pub trait AccessPattern {
     /// What each item of the answer is read into.
     type Item: DeserializeOwned;

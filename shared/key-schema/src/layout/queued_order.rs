@@ -1,5 +1,5 @@
-//! Orders that wait in the queue, and those that were refused when their turn came. They lie in the order's own item collection, and
-//! pattern 3 [`OrderById`](super::OrderById) reads them there.
+//! Orders that wait in the queue, and those that were refused when their turn came. They lie in the order's own
+//! item collection, and pattern 3 [`OrderById`](super::OrderById) reads them there.
 
 use crate::entity::QueuedOrder;
 use crate::value::OrderId;

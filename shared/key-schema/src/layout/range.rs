@@ -43,8 +43,9 @@ impl SortRange {
 
     /// What is left of an ascending walk that has read up to `position`.
     ///
-    /// Sort keys are unique within a partition, so a place in a list is its sort key alone, and going on after it is a range
-    /// like any other. `ExclusiveStartKey`, which would need every key attribute of the last item, is not needed.
+    /// Sort keys are unique within a partition, so a place in a list is its sort key alone, and going on after it
+    /// is a range like any other. `ExclusiveStartKey`, which would need every key attribute of the last item, is
+    /// not needed.
     #[must_use]
     pub fn after(&self, position: &str) -> Self {
         let (_, high) = self.ends();
@@ -56,8 +57,8 @@ impl SortRange {
     pub fn before(&self, position: &str) -> Self {
         let (low, _) = self.ends();
         let mut high = position.to_owned();
-        // Keys are ASCII, and no key ends in the lowest character there is, so the last one has a predecessor; every key
-        // below `position` is at most that, followed by something that sorts before `~`.
+        // Keys are ASCII, and no key ends in the lowest character there is, so the last one has a predecessor;
+        // every key below `position` is at most that, followed by something that sorts before `~`.
         if let Some(last) = high.pop() {
             high.extend(char::from_u32(u32::from(last).saturating_sub(1)));
         }

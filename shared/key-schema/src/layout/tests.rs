@@ -64,8 +64,8 @@ proptest! {
     }
 }
 
-/// However long its values are: an identifier has at most 64 bytes, a shard's 128, a moment 24, an address 320, which lower case can make
-/// half as long again.
+/// However long its values are: an identifier has at most 64 bytes, a shard's 128, a moment 24, an address 320,
+/// which lower case can make half as long again.
 #[test]
 fn the_longest_key_fits_the_limits_of_dynamodb() {
     let longest = |template: &str| {

@@ -10,8 +10,8 @@ use super::{Invalid, KeyPart};
 
 /// An e-mail address, as its owner writes it.
 ///
-/// In keys it stands in lower case, so `Ada@example.com` and `ada@example.com` are one claim. An address with `#`, which the
-/// standard allows and hardly anybody has, is refused: `#` separates the parts of a key.
+/// In keys it stands in lower case, so `Ada@example.com` and `ada@example.com` are one claim. An address with `#`,
+/// which the standard allows and hardly anybody has, is refused: `#` separates the parts of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String")]
 #[schema(value_type = String, format = "email")]

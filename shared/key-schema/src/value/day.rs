@@ -8,7 +8,7 @@ use jiff::{ToSpan as _, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Invalid, KeyPart};
+use super::{Invalid, KeyPart, TimeRange};
 
 /// A day in UTC, of the years 0 to 9999: `2026-11-21`. The order of the texts is the order of the days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
@@ -19,6 +19,14 @@ pub struct Day(Date);
 impl Day {
     pub(super) fn of(date: Date) -> Self {
         Self(date)
+    }
+}
+
+impl Day {
+    /// So many days later, or earlier if less than zero; at most the last day there is, at least the first.
+    #[must_use]
+    pub fn plus(self, days: i64) -> Self {
+        Self(self.0.saturating_add(days.days()))
     }
 }
 
@@ -59,7 +67,7 @@ impl KeyPart for Day {
 }
 
 /// The days from `from` (inclusive) to `to` (exclusive), at most 92 of them: a quarter of a year.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoParams)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(try_from = "Ends")]
 #[into_params(parameter_in = Query)]
 pub struct Days {
@@ -104,6 +112,16 @@ impl Days {
         }
     }
 
+    /// The day after the last one.
+    pub fn end(&self) -> Day {
+        self.to
+    }
+
+    /// The moments of these days.
+    pub fn moments(&self) -> TimeRange {
+        TimeRange::of_days(self.from, self.to)
+    }
+
     /// Each day, in order of time.
     pub fn each(&self) -> impl Iterator<Item = Day> {
         let to = self.to;
@@ -116,7 +134,7 @@ mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
 
     use super::*;
-    use crate::value::{TimeRange, Timestamp};
+    use crate::value::Timestamp;
     use proptest::prelude::*;
 
     proptest! {

@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use super::{Invalid, KeyPart};
 
-/// The namespace of every identifier that Till derives (UUIDv5, RFC 9562). Changing it changes every future order id, and
-/// with that forgets which requests were already answered.
+/// The namespace of every identifier that Till derives (UUIDv5, RFC 9562). Changing it changes every future order
+/// id, and with that forgets which requests were already answered.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f2d_9a57_1c0e_4b7b_9d51_7a1f_0c3e_5d42);
 
 macro_rules! ids {
@@ -95,8 +95,8 @@ impl ProductId {
 impl OrderId {
     /// The order that this request makes: UUIDv5 of customer and idempotency key.
     ///
-    /// The identifier is a pure function of the request, so the same request, however often and by whatever way it arrives,
-    /// names the same order. A customer id holds no `#`, so no two pairs read alike.
+    /// The identifier is a pure function of the request, so the same request, however often and by whatever way it
+    /// arrives, names the same order. A customer id holds no `#`, so no two pairs read alike.
     pub fn of(customer: &CustomerId, key: &IdempotencyKey) -> Self {
         let name = format!("{customer}#{}", key.as_str());
         Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string())

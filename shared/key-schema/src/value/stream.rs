@@ -27,7 +27,8 @@ impl SequenceNumber {
         &self.0
     }
 
-    /// Of two numbers without leading zeros the longer one is the greater; of one length, the texts compare as the numbers.
+    /// Of two numbers without leading zeros the longer one is the greater; of one length, the texts compare as the
+    /// numbers.
     fn magnitude(&self) -> (usize, &str) {
         let digits = self.0.trim_start_matches('0');
         (digits.len(), digits)

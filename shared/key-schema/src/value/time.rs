@@ -13,8 +13,8 @@ use super::{Day, Invalid, KeyPart};
 
 /// A moment, to the millisecond, in the years 0 to 9999.
 ///
-/// It prints at one width, `2026-11-21T09:30:00.000Z`, so that the order of the texts is the order of the moments. A date
-/// without a time is midnight UTC.
+/// It prints at one width, `2026-11-21T09:30:00.000Z`, so that the order of the texts is the order of the moments.
+/// A date without a time is midnight UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, format = "date-time", example = "2026-11-21T09:30:00.000Z")]
@@ -34,6 +34,14 @@ impl Timestamp {
     /// Seconds since 1970, as DynamoDB's TTL counts them.
     pub fn as_second(self) -> i64 {
         self.0.as_second()
+    }
+
+    /// So many seconds before.
+    #[must_use]
+    pub fn minus_seconds(self, seconds: u32) -> Self {
+        let before = self.0.as_millisecond() - 1000 * i64::from(seconds);
+        // The years before 0 are no moments here.
+        Self::from_millisecond(before).unwrap_or(self)
     }
 
     /// The day it lies in, in UTC.
@@ -98,8 +106,8 @@ impl KeyPart for Timestamp {
 
 /// The moments from `from` (inclusive) to `to` (exclusive); an absent end is open.
 ///
-/// Half-open ranges meet without gap or overlap: January is from 1 January to 1 February, and holds the last millisecond of
-/// the 31st.
+/// Half-open ranges meet without gap or overlap: January is from 1 January to 1 February, and holds the last
+/// millisecond of the 31st.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoParams)]
 #[serde(try_from = "Ends")]
 #[into_params(parameter_in = Query)]
@@ -131,8 +139,8 @@ impl TryFrom<Ends> for TimeRange {
 impl TimeRange {
     /// The range between two ends as a client writes them.
     ///
-    /// Ends finer than a millisecond are rounded up: stored moments are whole milliseconds, and `t >= end` holds for exactly
-    /// those that are not below the next whole one.
+    /// Ends finer than a millisecond are rounded up: stored moments are whole milliseconds, and `t >= end` holds
+    /// for exactly those that are not below the next whole one.
     ///
     /// # Errors
     /// An end that is no time, or a range that ends before it begins.
@@ -143,6 +151,12 @@ impl TimeRange {
             (Some(from), Some(to)) if from > to => Err(Invalid::new("from must not be after to")),
             _ => Ok(Self { from, to }),
         }
+    }
+
+    /// From the midnight at which a day begins to another.
+    pub(super) fn of_days(from: Day, to: Day) -> Self {
+        let midnight = |day: Day| Timestamp::parse(&day.to_string(), RoundMode::Floor).ok();
+        Self { from: midnight(from), to: midnight(to) }
     }
 
     /// The first moment within.

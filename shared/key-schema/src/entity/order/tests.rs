@@ -87,6 +87,7 @@ fn placed(payments: &[Payment]) -> WholeOrder {
             customer_id,
             status: OrderStatus::when_placed(payments),
             placed_at: at("2026-11-21"),
+            changed_at: Some(at("2026-11-21")),
             version: 1,
             subtotal: eur(10),
             discount: eur(0),

@@ -77,6 +77,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
         AnyEntity::DayTotals(_) => vec![&day],
         AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
+        AnyEntity::Reconciliation(_) => vec![],
     };
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }

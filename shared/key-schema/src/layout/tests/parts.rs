@@ -11,7 +11,7 @@ use super::any::AnyEntity;
 use crate::entity::{
     Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
     Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
-    QueuedOrder, Refusal, Rejection, Stock, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId, Percent,
@@ -120,6 +120,7 @@ impl Parts {
                 customer_id: customer_id(),
                 status: self.status,
                 placed_at: at,
+                changed_at: self.until,
                 version: number,
                 subtotal: some,
                 discount: more,
@@ -179,6 +180,11 @@ impl Parts {
                 mark: self.mark.clone(),
                 updated_at: at,
                 expires_at: at.as_second(),
+            }),
+            AnyEntity::Reconciliation(Reconciliation {
+                to: at.day(),
+                resume: self.until.map(|_| text.clone()),
+                updated_at: at,
             }),
         ]
     }

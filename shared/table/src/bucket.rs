@@ -4,11 +4,13 @@ use std::time::Duration;
 
 /// A token bucket that starts empty, and holds what one transaction needs and no more.
 ///
-/// Law: over any window of time, what is consumed is at most `rate` times the window, and one transaction. So neither a rest nor a new
-/// bucket earns anybody a burst. (One that holds a second's worth would let every new environment begin with a second's worth.)
+/// Law: over any window of time, what is consumed is at most `rate` times the window, and one transaction. So
+/// neither a rest nor a new bucket earns anybody a burst. (One that holds a second's worth would let every new
+/// environment begin with a second's worth.)
 ///
-/// It is kept as the moment up to which everything that started is paid for: a transaction starts when it has been earned, and the next
-/// begins to earn from there. So a start that comes late, for timers are, makes none of the following late.
+/// It is kept as the moment up to which everything that started is paid for: a transaction starts when it has been
+/// earned, and the next begins to earn from there. So a start that comes late, for timers are, makes none of the
+/// following late.
 ///
 /// Time is whatever the caller says: a duration since any moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +69,8 @@ mod tests {
         vec((1.0..200.0, surplus, prop_oneof![Just(0), 0..10_000_u64]), 1..60)
     }
 
-    /// Starts one after another, each as early as may be; the start of each with what it was expected to take and what it took.
+    /// Starts one after another, each as early as may be; the start of each with what it was expected to take and
+    /// what it took.
     fn run(rate: f64, transactions: &[Transaction]) -> Vec<(Duration, f64, f64)> {
         let mut now = BEGIN;
         let mut bucket = TokenBucket::new(rate, now);

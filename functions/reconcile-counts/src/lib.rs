@@ -1,0 +1,103 @@
+//! Schedule, or by hand: compares the counts with the orders, and mends them when told to.
+//!
+//! What is compared how, and why nothing that is compared or mended races with what is being counted: the modules
+//! `walk` and `mend`, and `counting::Bounds`.
+//!
+//! - `{"from": "2026-11-20", "to": "2026-11-21", "mend": true}` compares the days of the range, and every customer
+//!   and product that is met there, as far as the time goes; `{"resume": ...}` with what is answered then goes on.
+//! - A scheduled event compares the last days, once a day. What it does not finish, the next one does.
+
+mod mend;
+mod reads;
+mod run;
+mod schedule;
+mod walk;
+
+use std::time::Duration;
+
+use key_schema::value::{Day, Days};
+use lambda::{Environment, Error, FromEnvironment, Misconfigured};
+use serde::{Deserialize, Serialize};
+use table::{StatusShards, Writer};
+use tokio::time::Instant;
+use tracing::info;
+
+use reads::Reads;
+pub use run::{Report, Run};
+
+/// What this function may touch, and what the deployment says about its work.
+#[derive(Clone, Debug)]
+pub struct Reconciler {
+    reads: Reads,
+    writer: Writer,
+    shards: StatusShards,
+    /// A change that is older is counted, or lost for ever.
+    settle_seconds: u32,
+}
+
+impl FromEnvironment for Reconciler {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self {
+            reads: Reads::from_environment(environment)?,
+            writer: Writer::from_environment(environment)?,
+            shards: StatusShards::from_environment(environment)?,
+            settle_seconds: environment.number("SETTLE_SECONDS", 0..=7 * 24 * 60 * 60)?,
+        })
+    }
+}
+
+/// What is asked for. A scheduled event has none of it.
+#[derive(Debug, Deserialize)]
+pub struct Ask {
+    from: Option<Day>,
+    to: Option<Day>,
+    #[serde(default)]
+    mend: bool,
+    resume: Option<Run>,
+}
+
+/// What came of it: the figures of the whole run so far.
+#[derive(Debug, Serialize)]
+pub struct Answer {
+    #[serde(flatten)]
+    report: Report,
+    done: bool,
+    /// Where it goes on: the `resume` of the next event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resume: Option<Run>,
+}
+
+pub async fn handle(reconciler: Reconciler, ask: Ask, time: Duration) -> Result<Answer, Error> {
+    let end = Instant::now() + time;
+    let mut run = match ask {
+        Ask { resume: Some(run), .. } => run,
+        Ask { from: Some(from), to: Some(to), mend, .. } => Run::new(Days::new(from, to)?, mend),
+        Ask { from: None, to: None, mend: false, .. } => return reconciler.scheduled(end).await,
+        Ask { .. } => return Err("name both from and to, and mend only with them".into()),
+    };
+    let done = reconciler.go_on(&mut run, end).await?;
+    Ok(Answer::new(run, done))
+}
+
+impl Answer {
+    fn new(run: Run, done: bool) -> Self {
+        Self { report: run.report(), done, resume: Some(run).filter(|_| !done) }
+    }
+}
+
+impl Reconciler {
+    /// Goes on with the run until its end or that of the time, and tells the metrics. Whether it is done.
+    async fn go_on(&self, run: &mut Run, end: Instant) -> Result<bool, table::Error> {
+        let before = run.report();
+        let done = run.go_on(self, end).await;
+        let Report { checked, drifted, mended, unsettled, busy } = run.report().since(&before);
+        info!(checked, drifted, mended, unsettled, busy, done = matches!(done, Ok(true)), "compared");
+        lambda::metrics(&[
+            ("CountersChecked", checked),
+            ("CountersDrifted", drifted),
+            ("CountersMended", mended),
+            ("CountersUnsettled", unsettled),
+        ]);
+        done
+    }
+}

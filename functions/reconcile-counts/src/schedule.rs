@@ -1,0 +1,53 @@
+//! What is compared when nobody says what.
+
+use key_schema::entity::Reconciliation;
+use key_schema::layout::Consistency;
+use key_schema::value::{Day, Days, Timestamp};
+use lambda::Error;
+use table::{Budget, Condition, Write};
+use tokio::time::Instant;
+use tracing::warn;
+
+use crate::{Answer, Reconciler, Run};
+
+/// So many days up to yesterday: as long as orders go on from one status to the next, their day's counts change.
+const DAYS: i64 = 7;
+
+impl Reconciler {
+    /// Goes on with what the last one left, or compares the last days if that was not done today.
+    pub(crate) async fn scheduled(&self, end: Instant) -> Result<Answer, Error> {
+        let budget = Budget::of(end.saturating_duration_since(Instant::now()));
+        let key = vec![Reconciliation::only_key()];
+        let found: Vec<Reconciliation> = self.reads.reader.batch(key, Consistency::Strong, budget).await?;
+        let (last, today) = (found.into_iter().next(), Timestamp::now().day());
+        let mut run = match &last {
+            Some(Reconciliation { resume: Some(left), .. }) => match serde_json::from_str(left) {
+                Ok(run) => run,
+                Err(error) => {
+                    warn!(cause = lambda::chain(&error), "begins again: what was left does not read");
+                    recent(today)?
+                }
+            },
+            Some(Reconciliation { to, resume: None, .. }) if *to >= today => {
+                return Ok(Answer::new(Run::new(Days::new(today, today)?, false), true));
+            }
+            _ => recent(today)?,
+        };
+
+        let done = self.go_on(&mut run, end).await?;
+        let resume = if done { None } else { Some(serde_json::to_string(&run)?) };
+        let next = Reconciliation { to: run.end(), resume, updated_at: Timestamp::now() };
+        let is_last = match &last {
+            Some(last) => Condition::new("#updatedAt = :then").value(":then", last.updated_at)?,
+            None => Condition::absent(),
+        };
+        if self.writer.write(Write::put_if(&next, is_last)?, Budget::of(crate::run::KEPT_BACK)).await?.is_err() {
+            warn!("another invocation did the same meanwhile");
+        }
+        Ok(Answer::new(run, done))
+    }
+}
+
+fn recent(today: Day) -> Result<Run, Error> {
+    Ok(Run::new(Days::new(today.plus(-DAYS), today)?, false))
+}

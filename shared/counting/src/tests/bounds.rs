@@ -1,0 +1,93 @@
+//! The law of bounds: whatever part of the recent changes is counted, the counters lie within, and what is beyond
+//! them is seen.
+
+use key_schema::entity::{Order, OrderLine, OrderStatus};
+use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{Aggregate, Bounds, Change, Counts};
+
+/// When recent changes begin, in minutes of the day.
+const HORIZON: u8 = 30;
+
+/// When it was placed, in which status, when and whereto it went on, and the amount of its one line.
+type History = (u8, bool, Vec<(u8, bool)>, u8);
+
+fn at(minute: u8) -> Timestamp {
+    format!("2026-11-21T00:{minute:02}:00Z").parse().expect("a time")
+}
+
+/// The order as it is in the end, and every change of it with the time it happened.
+fn changes((placed, is_paid, steps, amount): &History) -> (Order, Vec<OrderLine>, Vec<(Timestamp, Change)>) {
+    let status = if *is_paid { OrderStatus::Paid } else { OrderStatus::Pending };
+    let money = json!({ "amount": amount, "currency": "EUR" });
+    let mut order: Order = serde_json::from_value(json!({
+        "orderId": "first", "customerId": "ada", "status": status, "placedAt": at(*placed), "version": 1,
+        "subtotal": money, "discount": { "amount": 0, "currency": "EUR" }, "total": money,
+        "requestHash": "x", "lineCount": 1, "shard": 0,
+    }))
+    .expect("an order");
+    let line = json!({ "productId": "cup", "name": "", "quantity": 1, "unitPrice": money, "amount": money });
+    let line: OrderLine = serde_json::from_value(line).expect("a line");
+    let item = json!({ "orderId": "first", "customerId": "ada", "placedAt": at(*placed), "productId": "cup", "name": "",
+        "quantity": 1, "unitPrice": money, "amount": money });
+    let item = serde_json::from_value(item).expect("an item");
+    let mut changes = vec![(at(*placed), Change::Placed(order.clone())), (at(*placed), Change::Line(item))];
+    let mut minute = *placed;
+    for (later, is_called_off) in steps {
+        let may_be = |next: &OrderStatus| order.status.may_become(*next);
+        let ways: Vec<_> = OrderStatus::WAY.into_iter().filter(may_be).collect();
+        let Some(next) = (if *is_called_off { ways.last() } else { ways.first() }) else { break };
+        let before = order.status;
+        minute = (minute + later).min(59);
+        (order.status, order.changed_at) = (*next, Some(at(minute)));
+        changes.push((at(minute), Change::Moved(order.clone(), before)));
+    }
+    (order, vec![line], changes)
+}
+
+proptest! {
+    #[test]
+    fn counters_that_miss_any_part_of_the_recent_changes_are_within_the_bounds_and_others_are_not(
+        histories in vec((0..60_u8, any::<bool>(), vec((0..20_u8, any::<bool>()), 0..4), 1..100_u8), 0..6),
+        is_counted in vec(any::<bool>(), 36),
+    ) {
+        let mut is_counted = is_counted.into_iter();
+        let (day, customer, product): (Day, CustomerId, ProductId) =
+            (at(0).day(), "ada".parse().expect("an id"), "cup".parse().expect("an id"));
+        let aggregates = [Aggregate::Day(day), Aggregate::Customer(customer), Aggregate::Product(product)];
+        let mut bounds = aggregates.map(|aggregate| Bounds::new(aggregate, at(HORIZON)));
+        let (mut counted, mut is_settled) = (Counts::default(), true);
+        for history in &histories {
+            let (order, lines, changes) = changes(history);
+            for (when, change) in changes {
+                is_settled &= when < at(HORIZON);
+                if when < at(HORIZON) || is_counted.next().unwrap_or_default() {
+                    counted.add(&change.counts(&lines));
+                }
+            }
+            bounds.iter_mut().for_each(|bounds| bounds.add(&order, &lines));
+        }
+        for bounds in &bounds {
+            let counted = counted.only(bounds.aggregate());
+            prop_assert_eq!(bounds.is_settled(), is_settled);
+            prop_assert!(bounds.lack(&counted).is_empty(), "{:?} lacks {:?}", counted, bounds.lack(&counted));
+
+            // One order too many is seen at once if everything is settled; a hundred are seen always.
+            let mut surplus = Counts::default();
+            let (order, lines, _) = changes(&(0, true, vec![], 7));
+            let times = if is_settled { 1 } else { 100 };
+            surplus.add(&Counts::of_order(&order, times));
+            surplus.add(&Counts::of_line(&lines[0], order.placed_at, times));
+            let mut wrong = counted.clone();
+            wrong.add(&surplus.only(bounds.aggregate()));
+            let lack = bounds.lack(&wrong);
+            prop_assert!(!lack.is_empty());
+            wrong.add(&lack);
+            prop_assert!(bounds.lack(&wrong).is_empty(), "what is lacking, added, is right");
+            prop_assert!(!is_settled || wrong == counted, "and exactly that, if everything is settled");
+        }
+    }
+}

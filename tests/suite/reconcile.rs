@@ -1,0 +1,258 @@
+//! Comparing the counts with the orders: what is wrong is found and mended, and what is only late is neither.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use key_schema::value::Timestamp;
+use local::wire::{Access, Call, Consumed};
+use serde_json::{Value, json};
+
+use crate::counts::book::Book;
+use crate::shop::Shop;
+use crate::shop_reconcile::{ask, reconciled};
+use crate::shop_stream::{Tail, is_wanted};
+
+const FAST: u32 = 100_000;
+
+/// A shop with some counted orders.
+async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>) -> (Shop, Book, Tail) {
+    let shop = Shop::open_with(|template| {
+        reconciled(template, settle_seconds, read_units);
+        for function in template.functions.iter_mut().filter(|function| function.binary == "reconcile-counts") {
+            function.timeout_seconds = timeout.unwrap_or(function.timeout_seconds);
+        }
+    })
+    .await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(7);
+    for _ in 0..20 {
+        book.write(&shop, &mut rng).await;
+    }
+    let mut tail = Tail::default();
+    count(&shop, &mut tail, "shardId-0").await;
+    book.check(&shop).await;
+    (shop, book, tail)
+}
+
+async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
+    let mut records = tail.new_records(shop).await;
+    records.retain(is_wanted);
+    let answer = shop.count(shard, &records).await;
+    assert_eq!(answer["batchItemFailures"], json!([]));
+}
+
+fn today() -> String {
+    format!("day#{}", Timestamp::now().day())
+}
+
+fn figures(answer: &Value) -> [u64; 5] {
+    ["checked", "drifted", "mended", "unsettled", "busy"].map(|name| answer[name].as_u64().expect("a number"))
+}
+
+/// Every counter of each kind, with something wrong in it.
+async fn damage(shop: &Shop) -> u64 {
+    for (pk, sk, attribute, amount) in [
+        ("c#ada", "stats", "orders", 3),
+        ("c#bob", "stats", "spent:EUR", -1),
+        ("p#cup", "stats", "orders", -2),
+        ("p#pot", "stats", "units", 5),
+        ("p#map", "stats", "revenue:EUR", 700),
+        (&today(), "totals", "orders", 1),
+        (&today(), "totals", "units", -4),
+        (&today(), "totals", "revenue:USD", 12),
+        (&today(), "totals", "status:PAID", -1),
+    ] {
+        shop.add(pk, sk, attribute, amount).await;
+    }
+    shop.delete("c#eve", "stats").await;
+    shop.delete("p#tea", "stats").await;
+    3 + 4 + 1
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_counted_is_what_the_orders_add_up_to() {
+    let (shop, _, _) = counted_shop(0, FAST, None).await;
+    let before = shop.dump().await;
+    // Three customers, five products, and a day without an order before that of the orders.
+    assert_eq!(figures(&shop.reconcile(true).await), [10, 0, 0, 0, 0]);
+    assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_is_wrong_is_found_and_mended_when_it_is_asked_for() {
+    let (shop, book, _) = counted_shop(0, FAST, None).await;
+    let wrong = damage(&shop).await;
+    let before = shop.dump().await;
+    assert_eq!(figures(&shop.reconcile(false).await), [10, wrong, 0, 0, 0]);
+    assert_eq!(shop.dump().await, before, "nothing is touched");
+
+    assert_eq!(figures(&shop.reconcile(true).await), [10, wrong, wrong, 0, 0]);
+    book.check(&shop).await;
+    assert_eq!(figures(&shop.reconcile(true).await), [10, 0, 0, 0, 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_not_be_counted_yet_is_not_wrong_and_never_mended() {
+    let shop = Shop::open_with(|template| reconciled(template, 23_400, FAST)).await;
+    let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
+    let mut rng = fastrand::Rng::with_seed(7);
+    for round in 0..10 {
+        book.write(&shop, &mut rng).await;
+        // Sometimes before they are counted, sometimes after, and sometimes some of both.
+        let [_, drifted, mended, ..] = figures(&shop.reconcile(true).await);
+        assert_eq!((drifted, mended), (0, 0));
+        if round % 3 == 0 {
+            count(&shop, &mut tail, "shardId-0").await;
+        }
+    }
+    count(&shop, &mut tail, "shardId-0").await;
+    book.check(&shop).await;
+    assert_eq!(figures(&shop.reconcile(true).await), [10, 0, 0, 9, 0]);
+
+    // More than all orders together, and less than none.
+    shop.add("c#ada", "stats", "orders", 1000).await;
+    shop.add("p#cup", "stats", "units", -1000).await;
+    let before = shop.dump().await;
+    assert_eq!(figures(&shop.reconcile(true).await), [10, 2, 0, 9, 0]);
+    assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_in_many_pieces_finds_what_one_finds() {
+    let (shop, book, _) = counted_shop(0, FAST, Some(1)).await;
+    let wrong = damage(&shop).await;
+    for mend in [false, true] {
+        let (mut event, mut pieces) = (ask(mend), 0);
+        let answer = loop {
+            // Each piece has no time but for one step, in an environment of its own.
+            let answer = shop.reconciler()(event).await.expect("an answer");
+            pieces += 1;
+            if answer["done"] == true {
+                break answer;
+            }
+            event = json!({ "resume": answer["resume"] });
+        };
+        assert!(pieces > 30, "{pieces} pieces");
+        assert_eq!(figures(&answer), [10, wrong, if mend { wrong } else { 0 }, 0, 0]);
+        assert!(answer.get("resume").is_none());
+    }
+    book.check(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scheduled_run_goes_on_where_the_last_one_stopped_and_ends_for_the_day() {
+    let (shop, _, _) = counted_shop(0, FAST, Some(1)).await;
+    let mut pieces = 0;
+    loop {
+        let answer = shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
+        pieces += 1;
+        if answer["done"] == true {
+            // The last seven days, without today.
+            assert_eq!(figures(&answer), [7, 0, 0, 0, 0]);
+            break;
+        }
+    }
+    assert!(pieces > 7, "{pieces} pieces");
+    let progress = shop.item("reconciliation", "reconciliation").await;
+    assert_eq!(progress["to"]["S"], Timestamp::now().day().to_string());
+    shop.wire().take_calls();
+    let again = shop.reconciler()(json!({})).await.expect("an answer");
+    assert_eq!(figures(&again), [0; 5]);
+    assert_eq!(shop.wire().take_calls().len(), 1, "the look at how far it is");
+}
+
+fn read_units(calls: &[Call]) -> f64 {
+    let reads = calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Read);
+    reads.map(Consumed::units).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_are_read_no_faster_than_the_deployment_says() {
+    const RATE: u32 = 60;
+    let (shop, _, _) = counted_shop(0, RATE, None).await;
+    shop.wire().take_calls();
+    let begin = Instant::now();
+    shop.reconcile(false).await;
+    let lasted = begin.elapsed().as_secs_f64();
+    let calls = shop.wire().take_calls();
+    for call in &calls {
+        let window: Vec<_> = calls
+            .iter()
+            .filter(|other| other.at >= call.at && other.at < call.at + Duration::from_secs(1))
+            .cloned()
+            .collect();
+        let units = read_units(&window);
+        assert!(units <= f64::from(RATE), "{units} units in a second");
+    }
+    let all = read_units(&calls);
+    assert!(all > 1.5 * f64::from(RATE), "{all} units: too few to tell");
+    assert!(all / lasted > 0.6 * f64::from(RATE), "{all} units in {lasted} s: it is too slow");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn counters_that_do_not_read_are_told_and_do_not_stop_the_rest() {
+    let (shop, _, _) = counted_shop(0, FAST, None).await;
+    shop.delete("c#bob", "stats").await;
+    // Whose they are is missing.
+    shop.add("c#bob", "stats", "orders", 1).await;
+    shop.add("p#cup", "stats", "units", 1).await;
+    assert_eq!(figures(&shop.reconcile(true).await), [10, 2, 1, 0, 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_several_who_mend_at_once_one_does() {
+    let (shop, book, _) = counted_shop(0, FAST, None).await;
+    let wrong = damage(&shop).await;
+    let answers = join_all((0..4).map(|_| shop.reconcile(true))).await;
+    let sum = |at: usize| answers.iter().map(|answer| figures(answer)[at]).sum::<u64>();
+    assert!(sum(2) >= wrong, "{answers:?}");
+    book.check(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mending_and_counting_at_the_same_time_end_in_the_right_sums() {
+    const WRITING: Duration = Duration::from_secs(12);
+    let shop = Shop::open_with(|template| {
+        // Far longer than counting takes here, and short enough that some counters are settled at times.
+        reconciled(template, 2, FAST);
+        for source in &mut template.stream_sources {
+            source.enabled = true;
+            source.batching_window_seconds = 0;
+        }
+    })
+    .await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(3);
+    for _ in 0..20 {
+        book.write(&shop, &mut rng).await;
+    }
+    shop.settle().await;
+    for product in ["p#cup", "p#pot", "p#tea", "p#map", "p#pen"] {
+        shop.add(product, "stats", "units", 11).await;
+    }
+    for customer in ["c#ada", "c#bob", "c#eve"] {
+        shop.add(customer, "stats", "spent:EUR", -500).await;
+    }
+    let begin = Instant::now();
+    let writing = async {
+        while begin.elapsed() < WRITING {
+            book.write(&shop, &mut rng).await;
+            tokio::time::sleep(Duration::from_millis(rng.u64(..2500))).await;
+        }
+    };
+    let mending = async {
+        let mut mended = 0;
+        while begin.elapsed() < WRITING {
+            mended += figures(&shop.reconcile(true).await)[2];
+        }
+        mended
+    };
+    let ((), mended) = tokio::join!(writing, mending);
+    assert!(mended > 0, "there was no time at which a counter was settled");
+    shop.settle().await;
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    // What was never settled is mended now: what was mended during the writing is right already.
+    let [_, drifted, last, ..] = figures(&shop.reconcile(true).await);
+    assert_eq!((drifted, mended + last), (last, 8), "each is mended once");
+    book.check(&shop).await;
+}

@@ -1,0 +1,57 @@
+//! Comparing a shop's counts with its orders.
+
+use key_schema::value::Timestamp;
+use local::Template;
+use local::functions::start_all;
+use local::gateway::Invoke;
+use serde_json::{Value, json};
+
+use crate::shop::Shop;
+
+/// What changed so many seconds ago counts as counted, and so fast the orders are read.
+pub fn reconciled(template: &mut Template, settle_seconds: u32, read_units: u32) {
+    let function = template.functions.iter_mut().find(|function| function.binary == "reconcile-counts");
+    let variables = &mut function.expect("it is declared").environment;
+    variables.insert("SETTLE_SECONDS".to_owned(), settle_seconds.to_string());
+    variables.insert("RECONCILE_READ_UNITS".to_owned(), read_units.to_string());
+}
+
+/// Of the days on which a test may have placed orders.
+pub fn ask(mend: bool) -> Value {
+    let today = Timestamp::now().day();
+    json!({ "from": today.plus(-1).to_string(), "to": today.plus(1).to_string(), "mend": mend })
+}
+
+impl Shop {
+    /// What compares the counts, in an environment of its own.
+    pub fn reconciler(&self) -> Invoke {
+        let endpoints = self.endpoints();
+        let functions = start_all(&endpoints, self.template()).expect("the functions start");
+        let (_, start) =
+            functions.consumers.into_iter().find(|(name, _)| name == "reconcile-counts").expect("what compares");
+        start().expect("it starts")
+    }
+
+    /// Compares all counts with the orders, to the end.
+    pub async fn reconcile(&self, mend: bool) -> Value {
+        let answer = self.reconciler()(ask(mend)).await.expect("an answer");
+        assert_eq!(answer["done"], true, "{answer}");
+        answer
+    }
+
+    /// Adds to a number of an item, past the wire.
+    pub async fn add(&self, pk: &str, sk: &str, attribute: &str, amount: i64) {
+        let update = json!({
+            "TableName": self.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
+            "UpdateExpression": "ADD #a :a", "ExpressionAttributeNames": { "#a": attribute },
+            "ExpressionAttributeValues": { ":a": { "N": amount.to_string() } },
+        });
+        self.dynamodb("UpdateItem", &update).await;
+    }
+
+    /// Deletes an item, past the wire.
+    pub async fn delete(&self, pk: &str, sk: &str) {
+        let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
+        self.dynamodb("DeleteItem", &json!({ "TableName": self.table(), "Key": key })).await;
+    }
+}
