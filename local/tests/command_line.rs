@@ -169,14 +169,18 @@ async fn redrive_empties_the_dead_letter_queue() {
 }
 
 #[test]
-fn help_tells_of_redrive() {
+fn help_tells_of_what_else_it_can_do() {
     let help = |arguments: &[&str]| {
         let Output { status, stdout, .. } = Command::new(LOCAL).args(arguments).output().unwrap();
         assert!(status.success());
         String::from_utf8(stdout).unwrap()
     };
-    assert!(help(&["--help"]).contains("redrive  Move every dead letter"));
-    assert!(help(&["redrive", "--help"]).contains("--port <PORT>"));
+    for (command, what) in [("redrive", "Move every dead letter"), ("reconcile", "Compare")] {
+        let all = help(&["--help"]);
+        let line = all.lines().find(|line| line.trim_start().starts_with(command)).unwrap();
+        assert!(line.contains(what), "{line}");
+        assert!(help(&[command, "--help"]).contains("--port <PORT>"));
+    }
 }
 
 #[test]

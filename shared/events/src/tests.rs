@@ -46,6 +46,7 @@ fn order(id: &str) -> Order {
         customer_id: "ada".parse().expect("an id"),
         status: OrderStatus::Pending,
         placed_at: "2026-11-21T09:30:00.000Z".parse::<Timestamp>().expect("a time"),
+        changed_at: None,
         version: 1,
         subtotal: eur(4798),
         discount: eur(0),

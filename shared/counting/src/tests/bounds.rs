@@ -68,7 +68,9 @@ proptest! {
                     counted.add(&change.counts(&lines));
                 }
             }
-            bounds.iter_mut().for_each(|bounds| bounds.add(&order, &lines));
+            for bounds in &mut bounds {
+                bounds.add(&order, &lines);
+            }
         }
         for bounds in &bounds {
             let counted = counted.only(bounds.aggregate());
