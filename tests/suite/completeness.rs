@@ -105,6 +105,32 @@ fn the_stream_is_filtered_for_what_counts() {
     assert_eq!(source["StartingPosition"], "TRIM_HORIZON");
 }
 
+/// What changed longer ago than the event source keeps trying is counted or lost: only that may be compared exactly.
+#[test]
+fn changes_settle_after_the_stream_has_given_them_up() {
+    let template = template();
+    let source = template.stream_sources.iter().find(|source| source.function == "CountOrders").expect("a source");
+    let settle = &template.function("ReconcileCounts").expect("a function").environment["SETTLE_SECONDS"];
+    assert!(settle.parse::<u64>().expect("a number") > source.maximum_record_age_seconds);
+}
+
+/// Where messages end that nobody consumes, an alarm looks.
+#[test]
+fn every_queue_and_every_stream_is_watched() {
+    let text: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let resources = text["Resources"].as_mapping().expect("resources");
+    let watched: BTreeSet<String> = resources
+        .values()
+        .filter(|resource| resource["Type"] == "AWS::CloudWatch::Alarm")
+        .map(|alarm| serde_yaml_ng::to_string(&alarm["Properties"]["Dimensions"]).expect("text"))
+        .collect();
+    let template = template();
+    let queues = template.queues.iter().map(|queue| &queue.logical_id);
+    for name in queues.chain(template.stream_sources.iter().map(|source| &source.function)) {
+        assert!(watched.iter().any(|dimensions| dimensions.contains(name.as_str())), "{name}");
+    }
+}
+
 #[test]
 fn the_description_of_the_api_has_the_routes_of_the_code() {
     let mut named = Named::new();
