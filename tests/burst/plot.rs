@@ -28,7 +28,7 @@ pub fn drain_rate(seconds: &[f64], target: f64, burst: Duration) {
     chart
         .draw_series([Rectangle::new([(0.0, 0.0), (burst.as_secs_f64(), most)], BURST.filled())])
         .expect("the burst")
-        .label("orders come in at ten times the capacity")
+        .label("orders come in")
         .legend(|(x, y)| Rectangle::new([(x, y - 5), (x + 18, y + 5)], BURST.filled()));
     chart
         .configure_mesh()
