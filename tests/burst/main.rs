@@ -12,6 +12,8 @@
     reason = "small numbers, for people to look at"
 )]
 
+#[path = "../suite/engine.rs"]
+mod engine;
 #[path = "../suite/openapi.rs"]
 mod openapi;
 mod plot;

@@ -14,6 +14,7 @@ mod costs;
 mod counts;
 mod counts_cost;
 mod drain;
+mod engine;
 mod events;
 mod faults;
 mod laws;
