@@ -4,6 +4,8 @@
 //! there. Each shop has a table of its own on it, and so a stream of its own, whatever its functions sign with.
 
 use std::env;
+use std::io::{Write as _, stderr};
+use std::thread;
 
 use reqwest::{Client as Http, RequestBuilder};
 use serde_json::{Value, json};
@@ -42,6 +44,35 @@ impl Engine {
             Self::At(url) => Some(url),
         }
     }
+}
+
+/// What only the embedded engine does as AWS does. docs/engines.md tells how it is known.
+#[derive(Debug, Clone, Copy)]
+pub enum Feature {
+    /// Says what a transaction consumes.
+    TransactionFigures,
+}
+
+impl Feature {
+    /// What another engine does instead, so that it cannot be tested there.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::TransactionFigures => {
+                "DynamoDB Local counts items of a transaction that cost the same as one, and its index entries twice"
+            }
+        }
+    }
+}
+
+/// Whether this run's engine lacks it, and this test leaves out what needs it. Says so, too, past the capture of the
+/// tests' output.
+pub fn lacks(feature: Feature) -> bool {
+    if Engine::of_this_run() == Engine::Embedded {
+        return false;
+    }
+    let test = thread::current().name().unwrap_or_default().to_owned();
+    _ = writeln!(stderr(), "skipped: {test}: {}", feature.reason());
+    true
 }
 
 /// A name that no other table has, of this run or another.
