@@ -120,7 +120,7 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
     // Again, it is the look at the mark.
     shop.count("shardId-0", &records).await;
     assert_eq!(spent(shop.wire().take_calls()), [read.clone()]);
-    if lacks(Feature::TransactionFigures) {
+    if lacks(Feature::CapacityFigures) {
         return;
     }
     assert_eq!(first, [read, written]);

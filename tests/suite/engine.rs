@@ -1,16 +1,17 @@
 //! What answers as DynamoDB: the embedded engine, one for each shop, or another one for all of them.
 //!
 //! `TILL_TEST_DYNAMODB=http://127.0.0.1:8000 cargo test -p tests --test suite` runs the suite on the engine that listens
-//! there. Each shop has a table of its own on it, and so a stream of its own, whatever its functions sign with.
+//! there. Each shop has a table of its own on it, and so a stream of its own. It calls the engine under an access key of
+//! its own, too, whatever its functions sign with: DynamoDB Local has a database for each key, and in one for all of
+//! them every call takes longer the more records all the streams hold.
 
 use std::env;
 use std::io::{Write as _, stderr};
 use std::thread;
 
-use reqwest::{Client as Http, RequestBuilder};
-use serde_json::{Value, json};
-use tokio::runtime::Handle;
-use tokio::task::block_in_place;
+use local::Wire;
+use reqwest::Client as Http;
+use serde_json::Value;
 
 /// Names the base URL of another engine than the embedded one.
 const ENDPOINT: &str = "TILL_TEST_DYNAMODB";
@@ -37,11 +38,11 @@ impl Engine {
         }
     }
 
-    /// Where it is, unless each stack starts its own.
-    pub fn endpoint(self) -> Option<String> {
+    /// A way to it for one shop alone, unless each stack starts its own.
+    pub async fn open(self) -> Option<Wire> {
         match self {
             Self::Embedded => None,
-            Self::At(url) => Some(url),
+            Self::At(url) => Some(Wire::start_as(&url, &unique()).await.expect("a way to the engine")),
         }
     }
 }
@@ -49,16 +50,17 @@ impl Engine {
 /// What only the embedded engine does as AWS does. docs/engines.md tells how it is known.
 #[derive(Debug, Clone, Copy)]
 pub enum Feature {
-    /// Says what a transaction consumes.
-    TransactionFigures,
+    /// Says what transactions and batches of reads consume.
+    CapacityFigures,
 }
 
 impl Feature {
     /// What another engine does instead, so that it cannot be tested there.
     fn reason(self) -> &'static str {
         match self {
-            Self::TransactionFigures => {
-                "DynamoDB Local counts items of a transaction that cost the same as one, and its index entries twice"
+            Self::CapacityFigures => {
+                "DynamoDB Local counts a transaction's items of equal cost as one, its index entries twice, and missing \
+                 keys of a BatchGetItem not at all"
             }
         }
     }
@@ -77,32 +79,25 @@ pub fn lacks(feature: Feature) -> bool {
 
 /// A name that no other table has, of this run or another.
 pub fn new_table_name() -> String {
-    format!("till-test-{:016x}", fastrand::Rng::new().u64(..))
+    format!("till-test-{}", unique())
+}
+
+fn unique() -> String {
+    format!("{:016x}", fastrand::Rng::new().u64(..))
 }
 
 /// One call of an engine's own API: `DynamoDB_20120810`, `GetItem`, and what it asks.
 pub async fn call(http: &Http, url: &str, service: &str, action: &str, request: &Value) -> Value {
-    let answer = calling(http, url, service, action, request).send().await.expect("the engine answers");
-    let ok = answer.status().is_success();
-    let text = answer.text().await.expect("text");
-    assert!(ok, "{action}: {text}");
-    serde_json::from_str(&text).expect("JSON")
-}
-
-/// Deletes a shop's table, so that an engine which outlives the shop stays fast. It may be gone already.
-pub fn forget(http: &Http, url: &str, table: &str) {
-    if Engine::of_this_run() == Engine::Embedded {
-        return;
-    }
-    let deleting = calling(http, url, "DynamoDB_20120810", "DeleteTable", &json!({ "TableName": table })).send();
-    _ = block_in_place(|| Handle::current().block_on(deleting));
-}
-
-fn calling(http: &Http, url: &str, service: &str, action: &str, request: &Value) -> RequestBuilder {
-    http.post(url)
+    let call = http
+        .post(url)
         .header("x-amz-target", format!("{service}.{action}"))
         .header("content-type", "application/x-amz-json-1.0")
         .header("authorization", SIGNATURE)
         .header("x-amz-date", "20260101T000000Z")
-        .body(request.to_string())
+        .body(request.to_string());
+    let answer = call.send().await.expect("the engine answers");
+    let ok = answer.status().is_success();
+    let text = answer.text().await.expect("text");
+    assert!(ok, "{action}: {text}");
+    serde_json::from_str(&text).expect("JSON")
 }

@@ -15,6 +15,8 @@ use crate::openapi;
 /// A running stack of its own, with an empty table.
 pub struct Shop {
     stack: Stack,
+    /// The way to an engine that is not the stack's own. It ends with the shop.
+    _engine: Option<Wire>,
     http: Http,
 }
 
@@ -86,10 +88,11 @@ impl Shop {
 
     async fn start(template: Template) -> Self {
         let openapi = functions::open_api().expect("the API is described");
-        let dynamodb_endpoint = Engine::of_this_run().endpoint();
+        let engine = Engine::of_this_run().open().await;
+        let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
         let options = Options { wire: true, openapi, dynamodb_endpoint, ..Options::new(template) };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
-        Self { stack, http: Http::new() }
+        Self { stack, _engine: engine, http: Http::new() }
     }
 
     /// A shop where ada is a customer.
@@ -227,7 +230,6 @@ impl Drop for Shop {
             let scans = self.wire().calls().into_iter().filter(|call| call.action == "Scan").count();
             assert_eq!(scans, 0, "a function scanned the table");
         }
-        engine::forget(&self.http, self.stack.dynamodb_url(), self.table());
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::TokioIo;
@@ -19,12 +19,14 @@ use super::fault::{self, Fault};
 use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
-use crate::aws_json::local_client;
+use crate::aws_json::{dummy_signature, local_client};
 
 /// What every connection shares.
 pub(super) struct Line {
     client: reqwest::Client,
     upstream: String,
+    /// Whose every call is to be, if not its sender's.
+    access_key: Option<String>,
     state: Mutex<State>,
     /// Held by a limited write until it is debited, so that the next one sees what it consumed.
     pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
@@ -63,9 +65,14 @@ async fn serve(stream: TcpStream, line: Arc<Line>) {
 }
 
 impl Line {
-    pub(super) fn new(upstream: &str) -> Result<Self> {
-        let upstream = upstream.to_owned();
-        Ok(Self { client: local_client()?, upstream, state: Mutex::default(), meter: tokio::sync::Mutex::default() })
+    pub(super) fn new(upstream: &str, access_key: Option<&str>) -> Result<Self> {
+        Ok(Self {
+            client: local_client()?,
+            upstream: upstream.to_owned(),
+            access_key: access_key.map(str::to_owned),
+            state: Mutex::default(),
+            meter: tokio::sync::Mutex::default(),
+        })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -154,6 +161,9 @@ impl Line {
         let mut headers = headers.clone();
         for stale in [CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
             headers.remove(stale);
+        }
+        if let Some(key) = &self.access_key {
+            headers.insert(AUTHORIZATION, dummy_signature(key, "dynamodb").parse()?);
         }
         let sending = self.client.post(&self.upstream).headers(headers).body(body.to_string()).send();
         let response = sending.await.with_context(|| format!("no DynamoDB answers at {}", self.upstream))?;

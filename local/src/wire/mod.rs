@@ -58,9 +58,19 @@ pub struct Wire {
 impl Wire {
     /// Starts a wire to the endpoint with this base URL.
     pub async fn start(upstream: &str) -> Result<Self> {
+        Self::to(upstream, None).await
+    }
+
+    /// As [`Wire::start`], and every call is this access key's, whoever sends it. `DynamoDB Local` keeps a database
+    /// for each. The signature is a dummy from there on, which only local endpoints take.
+    pub async fn start_as(upstream: &str, access_key: &str) -> Result<Self> {
+        Self::to(upstream, Some(access_key)).await
+    }
+
+    async fn to(upstream: &str, access_key: Option<&str>) -> Result<Self> {
         let listener = loopback(0, "--dynamodb-port").await?;
         let url = url_of(&listener)?;
-        let line = Arc::new(Line::new(upstream)?);
+        let line = Arc::new(Line::new(upstream, access_key)?);
         let accepting = tokio::spawn(line::accept(listener, Arc::clone(&line)));
         Ok(Self { url, line, accepting })
     }

@@ -2,6 +2,7 @@ mod capacity;
 mod faults;
 mod limits;
 mod shares;
+mod signing;
 mod throttles;
 
 use serde_json::json;
