@@ -137,11 +137,11 @@ async fn every_change_and_every_list_costs_what_it_must() {
         assert!((200..300).contains(&status), "{method} {path}: {status}");
         let expected = Cost { requests: requests.split(' ').map(str::to_owned).collect(), read, written };
         let mut cost = cost(&shop.wire().take_calls());
-        if has_no_figures && requests.contains("TransactWriteItems") {
-            cost.written = written;
-        }
-        if has_no_figures && requests.contains("BatchGetItem") {
+        if has_no_figures {
             cost.read = read;
+            if requests.contains("TransactWriteItems") {
+                cost.written = written;
+            }
         }
         assert_eq!(cost, expected, "{method} {path}");
     }
