@@ -10,7 +10,6 @@ mod verdict;
 use std::fmt;
 
 use anyhow::{Context, Result};
-use aws_sdk_dynamodb::error::DisplayErrorContext;
 use aws_sdk_dynamodb::{Client, Config};
 use futures_util::{StreamExt, stream};
 use key_schema::value::Timestamp;
@@ -79,7 +78,6 @@ fn pages(client: &Client, table: &str, segment: i32) -> impl futures_util::Strea
     stream::unfold(Some((scan, None)), |next| async {
         let (scan, start) = next?;
         let page = scan.clone().set_exclusive_start_key(start).send().await;
-        let page = page.map_err(|error| anyhow::anyhow!("{}", DisplayErrorContext(error)));
         match page.context("the table cannot be read") {
             Ok(page) => {
                 let next = page.last_evaluated_key.map(|key| (scan, Some(key)));

@@ -43,113 +43,116 @@ async fn a_shop_that_was_only_used_keeps_every_law() {
     assert!(kinds.len() > 14, "the shop has something of most kinds: {kinds:?}");
 }
 
+/// An item's key, the attribute that is damaged, what is written there, and how the breaches begin.
+type Damage = (String, String, &'static str, Value, Vec<String>);
+
 #[tokio::test(flavor = "multi_thread")]
 async fn each_damage_is_found_and_named() {
     let (shop, order, invoice) = a_shop().await;
-    let (o, i) = (format!("o#{order}"), format!("i#{invoice}"));
-    let money = |amount: u32| json!({ "M": { "amount": { "N": amount.to_string() }, "currency": { "S": "EUR" } } });
-    let number = |number: u32| json!({ "N": number.to_string() });
-    let text = |text: &str| json!({ "S": text });
-    // An item, what is written into it, and how the breaches begin.
-    let damages: Vec<(&str, &str, &str, Value, Vec<String>)> = vec![
-        (
-            &o,
-            &o,
-            "subtotal",
-            money(999),
-            vec![
-                format!("order {order}: subtotal less discount: 899 EUR (minor units); the total: 900 EUR"),
-                format!("order {order}: the lines: 1000 EUR (minor units); the subtotal: 999 EUR"),
-            ],
-        ),
-        (
-            &o,
-            &o,
-            "status",
-            text("PAID"),
-            vec![
-                "day ".to_owned(),
-                format!("o#{order} o#{order}: its keys are "),
-                format!("order {order}: a payment of 600 EUR (minor units) is Authorized, the order PAID"),
-            ],
-        ),
-        (&o, &o, "lineCount", number(2), vec![format!("order {order}: it is not whole: 1 lines of 2, lacks []")]),
-        (
-            &o,
-            "p#tea",
-            "quantity",
-            number(3),
-            vec![
-                "day ".to_owned(),
-                format!("order {order}: 3 tea at 500 EUR (minor units) are said to be 1000 EUR"),
-                "product tea: its counts lack ".to_owned(),
-            ],
-        ),
-        (
-            &o,
-            &i,
-            "amount",
-            money(901),
-            vec![format!("order {order}: the invoice: 901 EUR (minor units); the total: 900 EUR")],
-        ),
-        ("g#CARD", "g#CARD", "balance", money(1), vec!["gift card CARD: -1 gone from it".to_owned()]),
-        (
-            "g#CARD",
-            &o,
-            "status",
-            text("refunded"),
-            vec!["gift card CARD: 300 gone from it".to_owned(), format!("order {order}: 300 paid with gift card CARD")],
-        ),
-        ("d#TEN", "d#TEN", "uses", number(2), vec!["discount TEN: 1 uses counted beyond".to_owned()]),
-        (
-            "p#tea",
-            "stock",
-            "price",
-            money(499),
-            vec!["product tea: its price is 500 EUR (minor units), the price in its stock 499 EUR".to_owned()],
-        ),
-        (
-            "p#tea",
-            "stock",
-            "available",
-            json!({ "N": "-1" }),
-            vec![
-                "p#tea stock: it cannot be read".to_owned(),
-                "product tea: its price is 500 EUR (minor units), the price in its stock not there".to_owned(),
-            ],
-        ),
-        ("p#tea", "stats", "units", number(1), vec!["product tea: its counts lack ".to_owned()]),
-        ("c#ada", "stats", "orders", number(7), vec!["customer ada: its counts lack ".to_owned()]),
-        (
-            "c#ada",
-            "c#ada",
-            "email",
-            text("eve@example.com"),
-            vec![
-                "email#ada@example.com: it is claimed by ada, and in the profile of nobody".to_owned(),
-                "email#eve@example.com: it is claimed by nobody, and in the profile of ada".to_owned(),
-            ],
-        ),
-        (
-            "username#ada",
-            "username#ada",
-            "customerId",
-            text("eve"),
-            vec!["username#ada: it is claimed by eve, and in the profile of ada".to_owned()],
-        ),
-        ("c#ada", "cart", "EntityType", text("trolley"), vec!["c#ada cart: \"trolley\" is no kind of item".to_owned()]),
-        ("p#tea", "p#tea", "GSI1SK", text("p#coffee"), vec!["p#tea p#tea: its keys are ".to_owned()]),
-    ];
-    for (pk, sk, attribute, value, expected) in damages {
-        let before = shop.item(pk, sk).await;
+    for (pk, sk, attribute, value, expected) in damages(&order, &invoice) {
+        let before = shop.item(&pk, &sk).await;
         assert!(before.is_object(), "{pk} {sk}");
-        let mut damaged = before.clone();
-        damaged[attribute] = value;
-        shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": damaged })).await;
+        let mut after = before.clone();
+        after[attribute] = value;
+        shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": after })).await;
         let found = breaches(&shop, LATER).await;
         let fits =
             found.len() == expected.len() && found.iter().zip(&expected).all(|(one, begin)| one.starts_with(begin));
         assert!(fits, "{pk} {sk} {attribute}: {found:#?}");
         shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": before })).await;
     }
+}
+
+fn damages(order: &str, invoice: &str) -> Vec<Damage> {
+    let damage = |pk: &str, sk: &str, attribute, value, breaches: &[&str]| {
+        let breaches = breaches.iter().map(|breach| breach.replace("ORDER", order)).collect();
+        (pk.to_owned(), sk.to_owned(), attribute, value, breaches)
+    };
+    let (o, i) = (format!("o#{order}"), format!("i#{invoice}"));
+    let money = |amount: u32| json!({ "M": { "amount": { "N": amount.to_string() }, "currency": { "S": "EUR" } } });
+    let number = |number: u32| json!({ "N": number.to_string() });
+    let text = |text: &str| json!({ "S": text });
+    vec![
+        damage(
+            &o,
+            &o,
+            "subtotal",
+            money(999),
+            &[
+                "order ORDER: subtotal less discount: 899 EUR (minor units); the total: 900 EUR",
+                "order ORDER: the lines: 1000 EUR (minor units); the subtotal: 999 EUR",
+            ],
+        ),
+        damage(
+            &o,
+            &o,
+            "status",
+            text("PAID"),
+            &[
+                "day ",
+                "o#ORDER o#ORDER: its keys are ",
+                "order ORDER: a payment of 600 EUR (minor units) is Authorized, the order PAID",
+            ],
+        ),
+        damage(&o, &o, "lineCount", number(2), &["order ORDER: it is not whole: 1 lines of 2, lacks []"]),
+        damage(
+            &o,
+            "p#tea",
+            "quantity",
+            number(3),
+            &[
+                "day ",
+                "order ORDER: 3 tea at 500 EUR (minor units) are said to be 1000 EUR",
+                "product tea: its counts lack ",
+            ],
+        ),
+        damage(&o, &i, "amount", money(901), &["order ORDER: the invoice: 901 EUR (minor units); the total: 900 EUR"]),
+        damage("g#CARD", "g#CARD", "balance", money(1), &["gift card CARD: -1 gone from it"]),
+        damage(
+            "g#CARD",
+            &o,
+            "status",
+            text("refunded"),
+            &["gift card CARD: 300 gone from it", "order ORDER: 300 paid with gift card CARD"],
+        ),
+        damage("d#TEN", "d#TEN", "uses", number(2), &["discount TEN: 1 uses counted beyond"]),
+        damage(
+            "p#tea",
+            "stock",
+            "price",
+            money(499),
+            &["product tea: its price is 500 EUR (minor units), the price in its stock 499 EUR"],
+        ),
+        damage(
+            "p#tea",
+            "stock",
+            "available",
+            json!({ "N": "-1" }),
+            &[
+                "p#tea stock: it cannot be read",
+                "product tea: its price is 500 EUR (minor units), the price in its stock not there",
+            ],
+        ),
+        damage("p#tea", "stats", "units", number(1), &["product tea: its counts lack "]),
+        damage("c#ada", "stats", "orders", number(7), &["customer ada: its counts lack "]),
+        damage(
+            "c#ada",
+            "c#ada",
+            "email",
+            text("eve@example.com"),
+            &[
+                "email#ada@example.com: it is claimed by ada, and in the profile of nobody",
+                "email#eve@example.com: it is claimed by nobody, and in the profile of ada",
+            ],
+        ),
+        damage(
+            "username#ada",
+            "username#ada",
+            "customerId",
+            text("eve"),
+            &["username#ada: it is claimed by eve, and in the profile of ada"],
+        ),
+        damage("c#ada", "cart", "EntityType", text("trolley"), &["c#ada cart: \"trolley\" is no kind of item"]),
+        damage("p#tea", "p#tea", "GSI1SK", text("p#coffee"), &["p#tea p#tea: its keys are "]),
+    ]
 }
