@@ -119,7 +119,7 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
 
     // Again, it is the look at the mark.
     shop.count("shardId-0", &records).await;
-    assert_eq!(spent(shop.wire().take_calls()), [read.clone()]);
+    assert_eq!(spent(shop.wire().take_calls()), std::slice::from_ref(&read));
     if lacks(Feature::CapacityFigures) {
         return;
     }
