@@ -3,7 +3,7 @@
 //!
 //! `UPDATE_DOCS=1 cargo test -p tests --test burst` runs it at full length and draws what happened:
 //! docs/drain-rate.svg.
-#![allow(unreachable_pub, dead_code, reason = "the shop has more than this test needs")]
+#![allow(unreachable_pub, unused_imports, dead_code, reason = "the shop has more than this test needs")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,6 +12,8 @@
     reason = "small numbers, for people to look at"
 )]
 
+#[path = "../suite/client.rs"]
+mod client;
 #[path = "../suite/engine.rs"]
 mod engine;
 #[path = "../suite/openapi.rs"]

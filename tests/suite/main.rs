@@ -10,6 +10,7 @@ mod capacity;
 mod carts;
 mod changes;
 mod claims;
+mod client;
 mod completeness;
 mod costs;
 mod counts;

@@ -7,7 +7,7 @@ use local::functions;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::shop::Reply;
+use crate::client::Reply;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&functions::open_api().expect("the description is made")).expect("the description is JSON")

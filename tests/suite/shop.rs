@@ -1,17 +1,16 @@
 //! A shop to test in.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use edge::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
+use edge::{ADMIN_SCOPE, SHOP_SCOPE};
 use lambda::Environment;
 use local::gateway::Invoke;
 use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
-use reqwest::{Client as Http, Method};
+use reqwest::Client as Http;
 use serde_json::{Value, json};
 
+pub use crate::client::{Client, Reply};
 use crate::engine::{self, Engine};
-use crate::openapi;
 
 /// A running stack of its own, with an empty table.
 pub struct Shop {
@@ -19,22 +18,6 @@ pub struct Shop {
     /// The way to an engine that is not the stack's own. It ends with the shop.
     _engine: Option<Wire>,
     http: Http,
-}
-
-/// Somebody who sends requests to a shop.
-#[derive(Clone)]
-pub struct Client {
-    http: Http,
-    url: String,
-    token: Option<String>,
-}
-
-/// What came back.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: BTreeMap<String, String>,
-    pub body: Value,
 }
 
 pub fn template_text() -> String {
@@ -122,15 +105,15 @@ impl Shop {
     }
 
     pub fn nobody(&self) -> Client {
-        Client { http: self.http.clone(), url: self.stack.url().to_owned(), token: None }
+        Client::new(self.http.clone(), self.stack.url())
     }
 
     pub fn customer(&self, id: &str) -> Client {
-        Client { token: Some(self.stack.token(id, SHOP_SCOPE).expect("a token")), ..self.nobody() }
+        self.nobody().with_token(&self.stack.token(id, SHOP_SCOPE).expect("a token"))
     }
 
     pub fn admin(&self) -> Client {
-        Client { token: Some(self.stack.token("boss", ADMIN_SCOPE).expect("a token")), ..self.nobody() }
+        self.nobody().with_token(&self.stack.token("boss", ADMIN_SCOPE).expect("a token"))
     }
 
     pub fn sqs_url(&self) -> &str {
@@ -241,114 +224,6 @@ impl Drop for Shop {
         if !std::thread::panicking() {
             let scans = self.wire().calls().into_iter().filter(|call| call.action == "Scan").count();
             assert_eq!(scans, 0, "a function scanned the table");
-        }
-    }
-}
-
-impl Client {
-    /// The same with another token, whatever it is worth.
-    pub fn with_token(&self, token: &str) -> Self {
-        Self { token: Some(token.to_owned()), ..self.clone() }
-    }
-
-    pub async fn get(&self, path: &str) -> Reply {
-        self.send(Method::GET, path, &[], None).await
-    }
-
-    pub async fn post(&self, path: &str, body: Value) -> Reply {
-        self.send(Method::POST, path, &[], Some(body.to_string())).await
-    }
-
-    /// Places an order under this idempotency key.
-    pub async fn order(&self, key: &str, body: Value) -> Reply {
-        self.send(Method::POST, "/orders", &[("idempotency-key", key)], Some(body.to_string())).await
-    }
-
-    /// Sends whatever is wanted. What comes back must be as documented.
-    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<String>) -> Reply {
-        let mut request = self.http.request(method.clone(), format!("{}{path}", self.url));
-        if let Some(token) = &self.token {
-            request = request.bearer_auth(token);
-        }
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body);
-        }
-        let response = request.send().await.expect("the gateway answers");
-        let headers = response
-            .headers()
-            .iter()
-            .map(|(name, value)| (name.to_string(), value.to_str().expect("a text header").to_owned()));
-        let mut reply = Reply { status: response.status().as_u16(), headers: headers.collect(), body: Value::Null };
-        let text = response.text().await.expect("text");
-        if reply.status != 204 {
-            reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
-        }
-        if reply.status >= 400 {
-            reply.check_problem();
-        }
-        openapi::check(&method, path, &reply);
-        reply
-    }
-
-    /// The description of the API, as it is served.
-    pub async fn open_api(&self) -> Value {
-        let response = self.http.get(format!("{}/openapi.json", self.url)).send().await.expect("the gateway answers");
-        response.json().await.expect("JSON")
-    }
-
-    /// Walks a list to its end, `limit` items at a time.
-    pub async fn walk(&self, path: &str, limit: usize) -> Vec<Value> {
-        let mut items = Vec::new();
-        let mut cursor = String::new();
-        loop {
-            let mark = if path.contains('?') { '&' } else { '?' };
-            let page = self.get(&format!("{path}{mark}limit={limit}{cursor}")).await.expect(200);
-            let page_items = page["items"].as_array().expect("items");
-            assert!(page_items.len() <= limit);
-            items.extend(page_items.iter().cloned());
-            match page["next"].as_str() {
-                Some(next) => {
-                    let next = format!("&cursor={next}");
-                    assert_ne!(next, cursor, "{path} does not come to an end");
-                    cursor = next;
-                }
-                None => return items,
-            }
-        }
-    }
-}
-
-impl Reply {
-    /// The body, of this status.
-    #[track_caller]
-    pub fn expect(self, status: u16) -> Value {
-        assert_eq!(self.status, status, "{}", self.body);
-        self.body
-    }
-
-    /// The problem, of this kind.
-    #[track_caller]
-    pub fn problem(self, kind: Kind) -> Value {
-        assert_eq!(self.body["type"], format!("/problems/{}", kind.slug()), "{}", self.body);
-        assert_eq!(self.status, kind.status().as_u16(), "{}", self.body);
-        self.body
-    }
-
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(String::as_str)
-    }
-
-    fn check_problem(&self) {
-        let slug = self.body["type"].as_str().and_then(|kind| kind.strip_prefix("/problems/"));
-        let kind = Kind::ALL.iter().find(|kind| Some(kind.slug()) == slug).unwrap_or_else(|| panic!("{}", self.body));
-        assert_eq!(self.header("content-type"), Some("application/problem+json"));
-        assert_eq!(self.body["status"], kind.status().as_u16());
-        assert_eq!(self.status, kind.status().as_u16());
-        for member in ["title", "detail"] {
-            assert!(self.body[member].is_string(), "{}", self.body);
         }
     }
 }

@@ -1,0 +1,159 @@
+//! Somebody who sends requests to a shop, wherever it is, and what comes back.
+
+use std::collections::BTreeMap;
+
+use edge::Kind;
+use reqwest::{Client as Http, Method};
+use serde_json::{Value, json};
+
+use crate::openapi;
+
+/// Somebody who sends requests to a shop.
+#[derive(Clone)]
+pub struct Client {
+    http: Http,
+    url: String,
+    token: Option<String>,
+    /// Whether API Gateway is in between, whose own refusals are no problem documents. Nobody can change that.
+    behind_api_gateway: bool,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: BTreeMap<String, String>,
+    pub body: Value,
+}
+
+impl Client {
+    /// Nobody in particular, at the base URL of a laptop's gateway.
+    pub fn new(http: Http, url: &str) -> Self {
+        Self { http, url: url.to_owned(), token: None, behind_api_gateway: false }
+    }
+
+    /// The same at the base URL of an API Gateway.
+    #[allow(dead_code, reason = "only a deployed shop is behind one")]
+    pub fn behind_api_gateway(self) -> Self {
+        Self { behind_api_gateway: true, ..self }
+    }
+
+    /// The same with another token, whatever it is worth.
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.send(Method::POST, path, &[], Some(body.to_string())).await
+    }
+
+    /// Places an order under this idempotency key.
+    pub async fn order(&self, key: &str, body: Value) -> Reply {
+        self.send(Method::POST, "/orders", &[("idempotency-key", key)], Some(body.to_string())).await
+    }
+
+    /// Sends whatever is wanted. What comes back must be as documented.
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<String>) -> Reply {
+        let mut request = self.http.request(method.clone(), format!("{}{path}", self.url));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body);
+        }
+        let response = request.send().await.expect("the gateway answers");
+        let headers = response
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().expect("a text header").to_owned()));
+        let mut reply = Reply { status: response.status().as_u16(), headers: headers.collect(), body: Value::Null };
+        let text = response.text().await.expect("text");
+        if reply.status != 204 {
+            reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+        }
+        if self.behind_api_gateway && reply.is_a_bare_refusal() {
+            return reply;
+        }
+        if reply.status >= 400 {
+            reply.check_problem();
+        }
+        openapi::check(&method, path, &reply);
+        reply
+    }
+
+    /// The description of the API, as it is served.
+    pub async fn open_api(&self) -> Value {
+        let response = self.http.get(format!("{}/openapi.json", self.url)).send().await.expect("the gateway answers");
+        response.json().await.expect("JSON")
+    }
+
+    /// Walks a list to its end, `limit` items at a time.
+    pub async fn walk(&self, path: &str, limit: usize) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let mark = if path.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{path}{mark}limit={limit}{cursor}")).await.expect(200);
+            let page_items = page["items"].as_array().expect("items");
+            assert!(page_items.len() <= limit);
+            items.extend(page_items.iter().cloned());
+            match page["next"].as_str() {
+                Some(next) => {
+                    let next = format!("&cursor={next}");
+                    assert_ne!(next, cursor, "{path} does not come to an end");
+                    cursor = next;
+                }
+                None => return items,
+            }
+        }
+    }
+}
+
+impl Reply {
+    /// The body, of this status.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        self.body
+    }
+
+    /// The problem, of this kind.
+    #[track_caller]
+    pub fn problem(self, kind: Kind) -> Value {
+        assert_eq!(self.body["type"], format!("/problems/{}", kind.slug()), "{}", self.body);
+        assert_eq!(self.status, kind.status().as_u16(), "{}", self.body);
+        self.body
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+
+    /// What API Gateway answers when it does not ask the function.
+    fn is_a_bare_refusal(&self) -> bool {
+        let message = match self.status {
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            _ => return false,
+        };
+        self.body == json!({ "message": message })
+    }
+
+    fn check_problem(&self) {
+        let slug = self.body["type"].as_str().and_then(|kind| kind.strip_prefix("/problems/"));
+        let kind = Kind::ALL.iter().find(|kind| Some(kind.slug()) == slug).unwrap_or_else(|| panic!("{}", self.body));
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
+        assert_eq!(self.body["status"], kind.status().as_u16());
+        assert_eq!(self.status, kind.status().as_u16());
+        for member in ["title", "detail"] {
+            assert!(self.body[member].is_string(), "{}", self.body);
+        }
+    }
+}
