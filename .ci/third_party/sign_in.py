@@ -1,0 +1,22 @@
+"""Where people sign in to the deployed stack: the user pool that the template makes when no other issuer is named."""
+
+# Nobody listens there. The story reads where it is sent back to, and does not go.
+CALLBACK = "https://shop.example/signed-in"
+
+
+def parameters():
+    return [f"CallbackUrls={CALLBACK}"]
+
+
+def variables(cloud, stack):
+    """For the story. The back office's secret is read as an operator does; the hosted pages are on MiniStack's port."""
+    pool, client = stack.outputs["UserPoolId"], stack.outputs["BackOfficeClientId"]
+    secret = cloud.client("cognito-idp").describe_user_pool_client(UserPoolId=pool, ClientId=client)
+    return {
+        "TILL_SIGN_IN_URL": cloud.url,
+        "TILL_USER_POOL": pool,
+        "TILL_SHOP_CLIENT": stack.outputs["ShopClientId"],
+        "TILL_SHOP_CALLBACK": CALLBACK,
+        "TILL_BACK_OFFICE_CLIENT": client,
+        "TILL_BACK_OFFICE_SECRET": secret["UserPoolClient"]["ClientSecret"],
+    }

@@ -1,0 +1,88 @@
+"""Tools from PyPI, commands, and how progress and failure are told."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TARGET = ROOT / "target"
+
+# The same tools, in the same place, as .ci/run has them.
+BUILD_TOOLS = (TARGET / "ci-venv", ROOT / ".ci" / "requirements.txt")
+# In a place of its own, because it wants another version of boto3.
+MINISTACK = (TARGET / "third-party-venv", ROOT / ".ci" / "third_party" / "requirements.txt")
+
+# Nothing here may leave the machine, whatever proxy is configured.
+HTTP = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Failed(Exception):
+    """What went wrong, and what to do about it."""
+
+
+@contextlib.contextmanager
+def step(name):
+    """One line of progress, with the seconds it took. Yields a list for what is worth adding to it."""
+    begin, facts = time.monotonic(), []
+    print(f"{name} ... ", end="", flush=True)
+    try:
+        yield facts
+    except BaseException:
+        print(f"failed after {time.monotonic() - begin:.1f} s", flush=True)
+        raise
+    print(", ".join([*facts, f"{time.monotonic() - begin:.1f} s"]), flush=True)
+
+
+def install(venv, requirements):
+    """The tools in a virtual environment. Only a finished installation leaves the list of what it installed."""
+    mark = venv / "installed"
+    if mark.is_file() and mark.read_bytes() == requirements.read_bytes():
+        return
+    shutil.rmtree(venv, ignore_errors=True)
+    run([sys.executable, "-m", "venv", venv], "Python's module venv is needed (Debian's python3-venv).")
+    pip = [venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]
+    run(pip, f"{requirements.relative_to(ROOT)} is installed from PyPI, or from pip's index-url, which must answer.")
+    shutil.copyfile(requirements, mark)
+
+
+def run(command, wish, environment=None, log=None):
+    """What the command prints. Its output goes to the log, too; `wish` tells what to do if it fails."""
+    command = [str(word) for word in command]
+    with running(command, environment, subprocess.PIPE) as process:
+        said, _ = process.communicate()
+    if log:
+        log.write_text(said)
+    if process.returncode != 0:
+        last = "\n    ".join(said.strip().splitlines()[-25:])
+        raise Failed(f"{' '.join(command[:4])} ended with code {process.returncode}\n    {last}\n{wish}")
+    return said
+
+
+@contextlib.contextmanager
+def running(command, environment, output):
+    """A process in a group of its own, which ends with the block, asked first and then made to."""
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+        text=True, errors="replace", start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        for wish in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, wish)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
+
+
+def environment(**more):
+    """This process's environment with the tools in its path, and without any AWS account that happens to be set."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "TILL_"))}
+    path = f"{BUILD_TOOLS[0] / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return {**kept, "PATH": path, "SAM_CLI_TELEMETRY": "0", "CARGO_TERM_COLOR": "never", **more}
