@@ -8,11 +8,16 @@ use serde_json::Value;
 
 use crate::resource::REGION;
 
+/// The access key of whoever is no function, and may do anything.
+pub(crate) const NO_FUNCTION: &str = "local";
+
 /// One service at one base URL.
 #[derive(Clone)]
 pub(crate) struct Service {
     client: reqwest::Client,
     url: String,
+    /// Whose access key signs the calls.
+    caller: String,
     name: &'static str,
     target: &'static str,
 }
@@ -20,7 +25,7 @@ pub(crate) struct Service {
 impl Service {
     /// The `DynamoDB` at this base URL.
     pub(crate) fn dynamodb(url: &str) -> Result<Self> {
-        Ok(Self { client: local_client()?, url: url.to_owned(), name: "DynamoDB", target: "DynamoDB_20120810" })
+        Self::new(url, "DynamoDB", "DynamoDB_20120810")
     }
 
     /// The streams of the `DynamoDB` at this base URL.
@@ -30,7 +35,17 @@ impl Service {
 
     /// The SQS at this base URL.
     pub(crate) fn sqs(url: &str) -> Result<Self> {
-        Ok(Self { client: local_client()?, url: url.to_owned(), name: "SQS", target: "AmazonSQS" })
+        Self::new(url, "SQS", "AmazonSQS")
+    }
+
+    fn new(url: &str, name: &'static str, target: &'static str) -> Result<Self> {
+        let caller = NO_FUNCTION.to_owned();
+        Ok(Self { client: local_client()?, url: url.to_owned(), caller, name, target })
+    }
+
+    /// The same, called as this function: what its role does not allow is refused.
+    pub(crate) fn signed_by(&self, function: &str) -> Self {
+        Self { caller: function.to_owned(), ..self.clone() }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -40,9 +55,9 @@ impl Service {
     /// One call; what the service refuses is a value, and only an unreachable one is an error.
     pub(crate) async fn call(&self, action: &str, request: &Value) -> Result<Result<Value, Refusal>> {
         let unreachable = || format!("no {} answers at {}", self.name, self.url);
-        let scope = self.name.to_lowercase();
+        let (caller, scope) = (&self.caller, self.name.to_lowercase());
         let signature = format!(
-            "AWS4-HMAC-SHA256 Credential=local/20260101/{REGION}/{scope}/aws4_request, \
+            "AWS4-HMAC-SHA256 Credential={caller}/20260101/{REGION}/{scope}/aws4_request, \
              SignedHeaders=host;x-amz-date;x-amz-target, Signature=0"
         );
         let response = self

@@ -6,6 +6,7 @@ use crate::{Functions, Options, Stack};
 
 const TEMPLATE: &str = r"
 Resources:
+  Role: { Type: AWS::IAM::Role, Properties: {} }
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -15,6 +16,7 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: echo } }
     Properties:
+      Role: !GetAtt Role.Arn
       Events:
         One: { Type: HttpApi, Properties: { Path: '/things/{id}', Method: POST, Auth: { Authorizer: NONE } } }
         Mine: { Type: HttpApi, Properties: { Path: /mine, Method: GET, Auth: { AuthorizationScopes: [shop, admin] } } }
@@ -22,12 +24,14 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: special } }
     Properties:
+      Role: !GetAtt Role.Arn
       Events:
         One: { Type: HttpApi, Properties: { Path: /things/special, Method: POST, Auth: { Authorizer: NONE } } }
   Broken:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: broken } }
     Properties:
+      Role: !GetAtt Role.Arn
       Timeout: 1
       Events:
         One: { Type: HttpApi, Properties: { Path: '/broken/{how}', Method: GET, Auth: { Authorizer: NONE } } }

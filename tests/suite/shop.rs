@@ -13,7 +13,7 @@ use crate::openapi;
 
 /// A running stack of its own, with an empty table.
 pub struct Shop {
-    stack: Stack,
+    pub(crate) stack: Stack,
     http: Http,
 }
 
@@ -235,6 +235,9 @@ impl Drop for Shop {
         if !std::thread::panicking() {
             let scans = self.wire().calls().into_iter().filter(|call| call.action == "Scan").count();
             assert_eq!(scans, 0, "a function scanned the table");
+            // Also one that was answered as an error that the test expects.
+            let denied = self.denials();
+            assert!(denied.is_empty(), "template.yaml does not allow what a function does:\n{}", denied.join("\n"));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::TokioIo;
@@ -19,12 +19,18 @@ use super::fault::{self, Fault};
 use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
-use crate::aws_json::local_client;
+use crate::aws_json::{NO_FUNCTION, local_client};
+use crate::iam::{self, Guard};
+
+/// The streams of a table are a service of their own.
+const STREAMS: &str = "DynamoDBStreams_";
 
 /// What every connection shares.
 pub(super) struct Line {
     client: reqwest::Client,
     upstream: String,
+    guard: Option<Arc<Guard>>,
+    records: bool,
     state: Mutex<State>,
     /// Held by a limited write until it is debited, so that the next one sees what it consumed.
     pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
@@ -63,9 +69,9 @@ async fn serve(stream: TcpStream, line: Arc<Line>) {
 }
 
 impl Line {
-    pub(super) fn new(upstream: &str) -> Result<Self> {
-        let upstream = upstream.to_owned();
-        Ok(Self { client: local_client()?, upstream, state: Mutex::default(), meter: tokio::sync::Mutex::default() })
+    pub(super) fn new(upstream: &str, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
+        let (client, upstream) = (local_client()?, upstream.to_owned());
+        Ok(Self { client, upstream, guard, records, state: Mutex::default(), meter: tokio::sync::Mutex::default() })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -77,10 +83,23 @@ impl Line {
     async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
-        let action = action_of(&head.headers);
+        let target = target_of(&head.headers).to_owned();
+        let action = target.rsplit('.').next().unwrap_or_default().to_owned();
         let request: Value = serde_json::from_slice(&body).context("a call is not JSON")?;
+        let checked = self
+            .guard
+            .as_ref()
+            .map_or(Ok(()), |guard| guard.check_dynamodb(iam::caller(&head.headers), &target, &request));
+        if target.starts_with(STREAMS) {
+            // Not a call of a function, but of what invokes it.
+            if let Err(denial) = checked {
+                return Ok(Response::builder().status(400).body(Full::from(denial.of_dynamodb().to_string()))?);
+            }
+            return Ok(self.forward(&head.headers, &request).await?.map(|body| Full::from(body.to_string())));
+        }
 
-        let fault = rule::next(&mut self.state().rules, &action, &request);
+        // IAM comes before everything that can go wrong.
+        let fault = checked.as_ref().ok().and_then(|()| rule::next(&mut self.state().rules, &action, &request));
         let cut = matches!(fault, Some(Fault::CutBefore | Fault::CutAfter));
         let mut call = Call {
             action,
@@ -91,8 +110,13 @@ impl Line {
             consumed: Vec::new(),
             fault,
         };
-        let outcome = self.answer(&head.headers, &mut call).await;
-        self.state().calls.push(call);
+        let outcome = match checked {
+            Ok(()) => self.answer(&head.headers, &mut call).await,
+            Err(denial) => refuse(&mut call, (400, denial.of_dynamodb())),
+        };
+        if self.records {
+            self.state().calls.push(call);
+        }
         outcome.and_then(|response| if cut { Err(anyhow!("the connection is cut")) } else { Ok(response) })
     }
 
@@ -152,6 +176,10 @@ impl Line {
 
     async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {
         let mut headers = headers.clone();
+        if self.guard.is_some() {
+            // Some local DynamoDBs have other tables for each access key.
+            sign_as_nobody(&mut headers);
+        }
         for stale in [CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
             headers.remove(stale);
         }
@@ -176,8 +204,17 @@ fn refuse(call: &mut Call, (status, body): (u16, Value)) -> Result<Response<Full
     Ok(Response::builder().status(status).body(Full::from(call.response.to_string()))?)
 }
 
-/// `DynamoDB_20120810.Query` is `Query`.
-fn action_of(headers: &HeaderMap) -> String {
-    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
-    target.rsplit('.').next().unwrap_or_default().to_owned()
+/// `DynamoDB_20120810.Query`, say.
+fn target_of(headers: &HeaderMap) -> &str {
+    headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default()
+}
+
+/// Takes the function's name out of the signature, which local services do not check.
+fn sign_as_nobody(headers: &mut HeaderMap) {
+    let Some(function) = iam::caller(headers) else { return };
+    let signed = headers.get(AUTHORIZATION).and_then(|signature| signature.to_str().ok()).unwrap_or_default();
+    let anonymous = signed.replacen(&format!("Credential={function}/"), &format!("Credential={NO_FUNCTION}/"), 1);
+    if let Ok(anonymous) = anonymous.parse() {
+        headers.insert(AUTHORIZATION, anonymous);
+    }
 }

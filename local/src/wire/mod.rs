@@ -1,6 +1,6 @@
 //! The wire between the functions and DynamoDB: it records every call, and can make any of them go wrong.
 //!
-//! For tests. An embedded engine never throttles, conflicts or loses a connection, and AWS does all three, so a test
+//! It is also where the roles of the functions are enforced, in every stack; the rest is for tests. An embedded engine never throttles, conflicts or loses a connection, and AWS does all three, so a test
 //! asks the wire for it. The wire asks for the consumed capacity of every call, and keeps the figures to itself
 //! unless the client asked, too. Cutting a connection really closes it: the client sees what it would see in
 //! production.
@@ -26,6 +26,7 @@ pub use self::rule::Match;
 use self::limit::Meter;
 use self::line::Line;
 use self::rule::Rule;
+use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 
 /// One call as it went over the wire.
@@ -58,9 +59,18 @@ pub struct Wire {
 impl Wire {
     /// Starts a wire to the endpoint with this base URL.
     pub async fn start(upstream: &str) -> Result<Self> {
+        Self::open(upstream, None, true).await
+    }
+
+    /// Starts one that refuses what the caller's role does not allow, and records calls or does not.
+    pub(crate) async fn guarded(upstream: &str, guard: &Arc<Guard>, records: bool) -> Result<Self> {
+        Self::open(upstream, Some(Arc::clone(guard)), records).await
+    }
+
+    async fn open(upstream: &str, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
         let listener = loopback(0, "--dynamodb-port").await?;
         let url = url_of(&listener)?;
-        let line = Arc::new(Line::new(upstream)?);
+        let line = Arc::new(Line::new(upstream, guard, records)?);
         let accepting = tokio::spawn(line::accept(listener, Arc::clone(&line)));
         Ok(Self { url, line, accepting })
     }
