@@ -35,7 +35,9 @@ impl Shop {
 }
 
 async fn call(url: &str, function: &str, target: &str, request: &Value) -> (u16, Value) {
-    let signature = format!("AWS4-HMAC-SHA256 Credential={function}/20260101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=0");
+    let signature = format!(
+        "AWS4-HMAC-SHA256 Credential={function}/20260101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=0"
+    );
     let call = reqwest::Client::new()
         .post(url)
         .header("x-amz-target", target)

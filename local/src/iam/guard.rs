@@ -40,7 +40,7 @@ pub(crate) struct Denial(pub(crate) String);
 
 impl Guard {
     /// A guard of this template's roles, which remembers its rulings or not.
-    pub(crate) fn new(template: &Template, remembers: bool) -> Self {
+    pub fn new(template: &Template, remembers: bool) -> Self {
         let roles = template.functions.iter().map(|function| (function.logical_id.clone(), function.role.clone()));
         Self { roles: roles.collect(), schema: Schema::new(&template.table), rulings: remembers.then(Mutex::default) }
     }
