@@ -29,7 +29,6 @@ mod queue;
 mod reconcile;
 mod repeating;
 mod roles;
-mod roles_needed;
 mod routes;
 mod shop;
 mod shop_bus;
