@@ -139,8 +139,8 @@ impl Gateway {
             Err(error) => return problem(Kind::Validation, &error.to_string()),
         };
         let scope = match wanted.scope {
-            TokenScope::Shop => "shop",
-            TokenScope::Admin => "admin",
+            TokenScope::Shop => edge::SHOP_SCOPE,
+            TokenScope::Admin => edge::ADMIN_SCOPE,
         };
         match self.tokens.issue(&wanted.sub, scope) {
             Ok(token) => {
@@ -189,10 +189,13 @@ struct TokenRequest {
     scope: TokenScope,
 }
 
+/// A scope, by its short or its full name.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TokenScope {
+    #[serde(alias = "till/shop")]
     Shop,
+    #[serde(alias = "till/admin")]
     Admin,
 }
 

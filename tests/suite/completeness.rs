@@ -114,23 +114,6 @@ fn changes_settle_after_the_stream_has_given_them_up() {
     assert!(settle.parse::<u64>().expect("a number") > source.maximum_record_age_seconds);
 }
 
-/// Where messages end that nobody consumes, an alarm looks.
-#[test]
-fn every_queue_and_every_stream_is_watched() {
-    let text: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
-    let resources = text["Resources"].as_mapping().expect("resources");
-    let watched: BTreeSet<String> = resources
-        .values()
-        .filter(|resource| resource["Type"] == "AWS::CloudWatch::Alarm")
-        .map(|alarm| serde_yaml_ng::to_string(&alarm["Properties"]["Dimensions"]).expect("text"))
-        .collect();
-    let template = template();
-    let queues = template.queues.iter().map(|queue| &queue.logical_id);
-    for name in queues.chain(template.stream_sources.iter().map(|source| &source.function)) {
-        assert!(watched.iter().any(|dimensions| dimensions.contains(name.as_str())), "{name}");
-    }
-}
-
 #[test]
 fn the_description_of_the_api_has_the_routes_of_the_code() {
     let mut named = Named::new();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use edge::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions;
 use local::gateway::Invoke;
 use reqwest::Url;
@@ -215,17 +216,17 @@ async fn a_function_checks_the_scope_although_the_gateway_does() {
         open["requestContext"].as_object_mut().expect("a context").remove("authorizer");
         let unauthorized = (401, json!("/problems/unauthorized"));
         assert_eq!(refused(open).await, unauthorized, "{name}");
-        assert_eq!(refused(claims(json!({ "scope": "shop admin" }))).await, unauthorized, "{name}");
-        assert_eq!(refused(claims(json!({ "scope": "admin", "sub": "a#b" }))).await, unauthorized, "{name}");
+        assert_eq!(refused(claims(json!({ "scope": "till/shop till/admin" }))).await, unauthorized, "{name}");
+        assert_eq!(refused(claims(json!({ "scope": ADMIN_SCOPE, "sub": "a#b" }))).await, unauthorized, "{name}");
         let forbidden = (403, json!("/problems/forbidden"));
         assert_eq!(refused(claims(json!({ "sub": "ada" }))).await, forbidden, "{name}");
         assert_eq!(
-            refused(claims(json!({ "sub": "ada", "scope": "shopper administrator" }))).await,
+            refused(claims(json!({ "sub": "ada", "scope": "shop admin other/admin till/administrator" }))).await,
             forbidden,
             "{name}"
         );
-        if !scopes.contains(&"shop".to_owned()) {
-            assert_eq!(refused(claims(json!({ "sub": "ada", "scope": "shop" }))).await, forbidden, "{name}");
+        if !scopes.contains(&SHOP_SCOPE.to_owned()) {
+            assert_eq!(refused(claims(json!({ "sub": "ada", "scope": SHOP_SCOPE }))).await, forbidden, "{name}");
         }
     }
     assert_eq!(shop.dump().await, Vec::<Value>::new());

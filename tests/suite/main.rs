@@ -13,6 +13,7 @@ mod completeness;
 mod costs;
 mod counts;
 mod counts_cost;
+mod deployment;
 mod drain;
 mod events;
 mod faults;

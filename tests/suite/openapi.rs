@@ -1,5 +1,5 @@
-//! Every reply in this suite must be what `/openapi.json` says: status, media type, problem, and each field of the
-//! body.
+//! Every reply in this suite must be what `/openapi.json` says: status, headers, media type, problem, and each field of
+//! the body.
 
 use std::sync::LazyLock;
 
@@ -27,6 +27,11 @@ pub fn check(method: &Method, path: &str, reply: &Reply) {
     };
     let at = format!("{method} {path}: {} {}", reply.status, reply.body);
     let response = &operation["responses"][reply.status.to_string()];
+    for name in ["etag", "idempotent-replayed", "location", "preference-applied", "retry-after"] {
+        let known = response["headers"].as_object().into_iter().flat_map(|headers| headers.keys());
+        let is_known = known.into_iter().any(|known| known.eq_ignore_ascii_case(name));
+        assert!(is_known || reply.header(name).is_none(), "{at}: the header {name} is not documented");
+    }
     if reply.status == 204 {
         assert!(response.is_object() && response["content"].is_null(), "{at}: this status is not documented");
         return;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use edge::Kind;
+use edge::{Kind, SHOP_SCOPE};
 use local::functions::FUNCTIONS;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
@@ -115,7 +115,7 @@ async fn a_route_lets_nobody_in_without_its_scope() {
             desk.refuses(ask(stranger), Kind::Unauthorized, json!({})).await;
         }
         closed.0 += 1;
-        if !function.route.scope.any_of().contains(&"shop") {
+        if !function.route.scope.any_of().contains(&SHOP_SCOPE) {
             desk.refuses(ask(&ada), Kind::Forbidden, json!({})).await;
             closed.1 += 1;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use edge::Kind;
+use edge::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use local::gateway::Invoke;
 use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
 use reqwest::{Client as Http, Method};
@@ -115,11 +115,11 @@ impl Shop {
     }
 
     pub fn customer(&self, id: &str) -> Client {
-        Client { token: Some(self.stack.token(id, "shop").expect("a token")), ..self.nobody() }
+        Client { token: Some(self.stack.token(id, SHOP_SCOPE).expect("a token")), ..self.nobody() }
     }
 
     pub fn admin(&self) -> Client {
-        Client { token: Some(self.stack.token("boss", "admin").expect("a token")), ..self.nobody() }
+        Client { token: Some(self.stack.token("boss", ADMIN_SCOPE).expect("a token")), ..self.nobody() }
     }
 
     pub fn sqs_url(&self) -> &str {

@@ -62,6 +62,7 @@ pub fn describe() -> Description {
         .describe("Add units to a product's stock, or take some out.")
         .if_match()
         .accepts::<Adjustment>()
+        .versioned()
         .answers::<ProductView>()
         .refuses(&[Kind::NotFound, Kind::OutOfStock])
 }

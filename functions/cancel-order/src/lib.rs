@@ -34,6 +34,7 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Cancel an order that is not shipped yet. Stock, discount code and gift cards get back what it took.")
         .accepts::<CancelRequest>()
+        .replays()
         .answers::<OrderView>()
         .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

@@ -37,6 +37,7 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Capture the authorized card payment of an invoice, once. Its order is paid then.")
         .accepts::<Capture>()
+        .replays()
         .answers::<Invoice>()
         .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

@@ -31,6 +31,7 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Say that an order is shipped, or delivered.")
         .accepts::<NewStatus>()
+        .replays()
         .answers::<OrderView>()
         .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

@@ -72,7 +72,7 @@ fn created(customer: Customer, replayed: bool) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("Sign up a customer.").accepts::<SignUp>().creates::<CustomerView>().refuses(&[
+    ROUTE.describe("Sign up a customer.").accepts::<SignUp>().versioned().creates::<CustomerView>().refuses(&[
         Kind::UsernameTaken,
         Kind::EmailTaken,
         Kind::AlreadyExists,

@@ -61,6 +61,7 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Put a product into the catalogue.")
         .accepts::<NewProduct>()
+        .versioned()
         .creates::<ProductView>()
         .refuses(&[Kind::AlreadyExists])
 }

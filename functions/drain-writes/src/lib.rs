@@ -51,25 +51,29 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
     });
 
     let mut response = SqsBatchResponse::default();
-    let mut waiting = Vec::new();
+    let (mut done, mut sent, mut waiting) = (0, 0, Vec::new());
     for (message, outcome) in outcomes.buffer_unordered(AT_A_TIME).collect::<Vec<_>>().await {
-        if outcome != Outcome::Gone {
-            response.add_failure(&message.id);
+        match outcome {
+            Outcome::Done => done += 1,
+            Outcome::SentOn => sent += 1,
+            Outcome::HiddenFor(_) | Outcome::Stays => response.add_failure(&message.id),
         }
         if let Outcome::HiddenFor(delay) = outcome {
             waiting.push((message, delay));
         }
     }
-    info!(waiting = waiting.len(), "drained");
+    info!(done, sent, waiting = waiting.len(), "drained");
+    lambda::metrics(&[("OrdersDrained", done), ("OrdersFailed", sent), ("OrdersPostponed", waiting.len() as u64)]);
     drain.source.postpone(&waiting).await;
     Ok(response)
 }
 
 /// What becomes of a message in the queue.
-#[derive(PartialEq)]
 enum Outcome {
-    /// Lambda deletes it.
-    Gone,
+    /// Lambda deletes it: there is nothing left to do.
+    Done,
+    /// Lambda deletes it: what failed was sent on, to be tried again or as a dead letter.
+    SentOn,
     /// It comes back after this time.
     HiddenFor(Duration),
     /// It comes back when the queue's visibility timeout ends.
@@ -80,7 +84,7 @@ enum Outcome {
 async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
     let id = &message.id;
     let sent = match fate {
-        Fate::Done => return Outcome::Gone,
+        Fate::Done => return Outcome::Done,
         Fate::Waits(delay) => return Outcome::HiddenFor(delay),
         Fate::Failed(why) if message.failures + 1 < MOST_FAILURES => {
             warn!(message_id = id, why, "failed, and will be tried again");
@@ -95,7 +99,7 @@ async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
         error!(message_id = id, cause = lambda::chain(&error), "stays in the queue");
         return Outcome::Stays;
     }
-    Outcome::Gone
+    Outcome::SentOn
 }
 
 fn received(record: SqsMessage) -> Received {

@@ -41,6 +41,7 @@ pub fn describe() -> Description {
     ROUTE
         .describe("A customer by e-mail address or by username.")
         .query::<Whom>()
+        .versioned()
         .answers::<CustomerView>()
         .refuses(&[Kind::NotFound])
 }

@@ -38,5 +38,10 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("Flag an order.").accepts::<FlagRequest>().answers::<OrderFlag>().refuses(&[Kind::NotFound])
+    ROUTE
+        .describe("Flag an order.")
+        .accepts::<FlagRequest>()
+        .replays()
+        .answers::<OrderFlag>()
+        .refuses(&[Kind::NotFound])
 }

@@ -16,5 +16,5 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("A customer.").answers::<CustomerView>().refuses(&[Kind::NotFound])
+    ROUTE.describe("A customer.").versioned().answers::<CustomerView>().refuses(&[Kind::NotFound])
 }

@@ -16,5 +16,5 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("A product.").answers::<ProductView>().refuses(&[Kind::NotFound])
+    ROUTE.describe("A product.").versioned().answers::<ProductView>().refuses(&[Kind::NotFound])
 }

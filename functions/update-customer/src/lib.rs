@@ -100,9 +100,11 @@ fn swap<T: Stored>(from: &T, to: &T, owner: &CustomerId, taken: Kind) -> Result<
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("Change a profile.").if_match().accepts::<CustomerChanges>().answers::<CustomerView>().refuses(&[
-        Kind::NotFound,
-        Kind::UsernameTaken,
-        Kind::EmailTaken,
-    ])
+    ROUTE
+        .describe("Change a profile.")
+        .if_match()
+        .accepts::<CustomerChanges>()
+        .versioned()
+        .answers::<CustomerView>()
+        .refuses(&[Kind::NotFound, Kind::UsernameTaken, Kind::EmailTaken])
 }

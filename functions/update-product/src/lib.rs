@@ -78,6 +78,7 @@ pub fn describe() -> Description {
         .describe("Change a product.")
         .if_match()
         .accepts::<ProductChanges>()
+        .versioned()
         .answers::<ProductView>()
         .refuses(&[Kind::NotFound])
 }

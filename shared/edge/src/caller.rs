@@ -6,14 +6,21 @@ use lambda_http::request::RequestContext;
 
 use crate::{Kind, Problem};
 
+/// What a token's claim `scope` holds for a customer. What comes before the slash names the API, because Cognito wants it so:
+/// <https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-define-resource-servers.html>.
+pub const SHOP_SCOPE: &str = "till/shop";
+
+/// What a token's claim `scope` holds for the shop's staff, who may do what customers may, too.
+pub const ADMIN_SCOPE: &str = "till/admin";
+
 /// What a token must hold to use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// No token at all.
     Public,
-    /// The scope `shop`, for customers, or `admin`.
+    /// [`SHOP_SCOPE`] or [`ADMIN_SCOPE`].
     Shop,
-    /// The scope `admin`, for the shop's staff.
+    /// [`ADMIN_SCOPE`].
     Admin,
 }
 
@@ -22,8 +29,8 @@ impl Scope {
     pub const fn any_of(self) -> &'static [&'static str] {
         match self {
             Self::Public => &[],
-            Self::Shop => &["shop", "admin"],
-            Self::Admin => &["admin"],
+            Self::Shop => &[SHOP_SCOPE, ADMIN_SCOPE],
+            Self::Admin => &[ADMIN_SCOPE],
         }
     }
 }
@@ -33,7 +40,7 @@ impl Scope {
 pub struct Caller {
     /// The token's `sub`.
     pub id: CustomerId,
-    /// Whether the token holds the scope `admin`.
+    /// Whether the token holds [`ADMIN_SCOPE`].
     pub is_admin: bool,
 }
 
@@ -58,7 +65,7 @@ impl Caller {
             let wanted = scope.any_of().join(" or ");
             return Err(Problem::new(Kind::Forbidden, format!("This route needs a token with the scope {wanted}.")));
         }
-        Ok(Some(Self { id, is_admin: scopes.contains(&"admin") }))
+        Ok(Some(Self { id, is_admin: scopes.contains(&ADMIN_SCOPE) }))
     }
 
     /// Whether what belongs to this customer may be shown to the caller.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lambda_http::http::Method;
 use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{
@@ -21,8 +21,19 @@ use crate::{Kind, Route, Scope};
 pub struct Description {
     route: Route,
     operation: OperationBuilder,
+    answers: Vec<Answer>,
+    /// Of every one of them.
+    headers: Vec<&'static str>,
     schemas: Vec<(String, RefOr<Schema>)>,
     problems: Vec<Kind>,
+}
+
+/// A success.
+struct Answer {
+    status: &'static str,
+    what: &'static str,
+    body: Option<RefOr<Schema>>,
+    headers: &'static [&'static str],
 }
 
 impl Description {
@@ -39,7 +50,14 @@ impl Description {
                 operation = operation.security(SecurityRequirement::new("token", [*scope]));
             }
         }
-        Self { route: route.clone(), operation, schemas: Vec::new(), problems }
+        Self {
+            route: route.clone(),
+            operation,
+            answers: Vec::new(),
+            headers: Vec::new(),
+            schemas: Vec::new(),
+            problems,
+        }
     }
 
     /// The query string it accepts.
@@ -75,18 +93,31 @@ impl Description {
         self.header("If-Match", true, what).refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
     }
 
-    /// It answers that it is done, without a body.
+    /// What it answers has a version, which it names.
     #[must_use]
-    pub fn done(mut self) -> Self {
-        self.operation = self.operation.response("204", ResponseBuilder::new().description("Done").build());
+    pub fn versioned(mut self) -> Self {
+        self.headers.push("ETag");
         self
     }
 
-    /// What it answers when it made something.
+    /// It answers a request that was answered before as it did then, and says so.
+    #[must_use]
+    pub fn replays(mut self) -> Self {
+        self.headers.push("Idempotent-Replayed");
+        self
+    }
+
+    /// It answers that it is done, without a body.
+    #[must_use]
+    pub fn done(self) -> Self {
+        self.answer("204", "Done", None, &[])
+    }
+
+    /// What it answers when it made something, by this request or by the same one before.
     #[must_use]
     pub fn creates<T: ToSchema>(mut self) -> Self {
         let schema = self.reference::<T>();
-        self.response("201", "Made, or made before by the same request", schema, &["Location"])
+        self.replays().answer("201", "Made, or made before by the same request", Some(schema), &["Location"])
     }
 
     /// What it answers when it will make something later.
@@ -94,14 +125,14 @@ impl Description {
     pub fn queues<T: ToSchema>(mut self) -> Self {
         let schema = self.reference::<T>();
         let what = "Accepted, to be made later: look where Location says, after the time in Retry-After";
-        self.response("202", what, schema, &["Location", "Retry-After", "Preference-Applied"])
+        self.answer("202", what, Some(schema), &["Location", "Retry-After", "Preference-Applied"])
     }
 
     /// What it answers.
     #[must_use]
     pub fn answers<T: ToSchema>(mut self) -> Self {
         let schema = self.reference::<T>();
-        self.response("200", "Found", schema, &[])
+        self.answer("200", "Found", Some(schema), &[])
     }
 
     /// It answers a page of these, and takes this filter with the paging in its query string.
@@ -127,7 +158,7 @@ impl Description {
             .property("next", next)
             .required("next")
             .build();
-        self.response("200", "A page", RefOr::T(page.into()), &[])
+        self.answer("200", "A page", Some(RefOr::T(page.into())), &[])
     }
 
     /// The problems it may answer, besides those of every route.
@@ -137,14 +168,14 @@ impl Description {
         self
     }
 
-    fn response(mut self, status: &str, what: &str, schema: RefOr<Schema>, headers: &[&str]) -> Self {
-        let content = ContentBuilder::new().schema(Some(schema)).build();
-        let mut response = ResponseBuilder::new().description(what).content("application/json", content);
-        for header in headers {
-            let text = ObjectBuilder::new().schema_type(Type::String);
-            response = response.header(*header, HeaderBuilder::new().schema(Some(text)).build());
-        }
-        self.operation = self.operation.response(status, response.build());
+    fn answer(
+        mut self,
+        status: &'static str,
+        what: &'static str,
+        body: Option<RefOr<Schema>>,
+        headers: &'static [&'static str],
+    ) -> Self {
+        self.answers.push(Answer { status, what, body, headers });
         self
     }
 
@@ -163,14 +194,27 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         "token",
         SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build()),
     );
-    for (name, Description { route, mut operation, schemas, problems }) in functions {
+    for (name, Description { route, mut operation, answers, headers, schemas, problems }) in functions {
+        for answer in answers {
+            let mut response = ResponseBuilder::new().description(answer.what);
+            if let Some(schema) = answer.body {
+                response = response.content("application/json", ContentBuilder::new().schema(Some(schema)).build());
+            }
+            for name in answer.headers.iter().chain(&headers) {
+                response = response.header(*name, text_header());
+            }
+            operation = operation.response(answer.status, response.build());
+        }
         let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
         for kind in problems {
             by_status.entry(kind.status().as_u16()).or_default().push(kind.slug());
         }
         for (status, slugs) in by_status {
             let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-            let response = ResponseBuilder::new().description(slugs.join(", "));
+            let mut response = ResponseBuilder::new().description(slugs.join(", "));
+            if slugs.contains(&Kind::Throttled.slug()) {
+                response = response.header("Retry-After", text_header());
+            }
             let response = response.content("application/problem+json", content).build();
             operation = operation.response(status.to_string(), response);
         }
@@ -188,6 +232,10 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         .paths(paths)
         .components(Some(components.schemas_from_iter(components_by_name).schema("Problem", problem_schema()).build()))
         .build()
+}
+
+fn text_header() -> Header {
+    HeaderBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).build()
 }
 
 fn problem_schema() -> Schema {

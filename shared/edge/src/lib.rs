@@ -23,7 +23,7 @@ mod serve;
 mod telemetry;
 mod view;
 
-pub use caller::{Caller, Scope};
+pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, open_api};
 pub use if_match::IfMatch;
 pub use lambda::Error;

@@ -4,13 +4,18 @@
 use std::time::Duration;
 
 use lambda_http::http::Response;
+use lambda_http::request::RequestContext;
 use lambda_http::{Body, RequestExt as _};
 use tracing::{error, info};
 
 use crate::{Problem, Route};
 
+/// The gateway's id of the request, which the client was sent as `apigw-requestid` and the gateway's own log has, too.
 pub(crate) fn request_id(request: &lambda_http::Request) -> String {
-    request.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default()
+    match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV2(context)) => context.request_id.clone().unwrap_or_default(),
+        _ => String::new(),
+    }
 }
 
 pub(crate) fn report(route: &Route, id: &str, response: &Response<Body>, problem: Option<&Problem>, took: Duration) {

@@ -1,0 +1,175 @@
+//! What is deployed around the functions fits them, and each other: the stacks inside the stack, the alarms, the limits.
+
+use std::collections::BTreeSet;
+
+use key_schema::layout::Index;
+use serde_json::Value as Json;
+use serde_yaml_ng::Value as Yaml;
+
+use crate::completeness::{declared, read, template, texts};
+use crate::openapi;
+
+/// A template's text, as YAML.
+fn stack(file: &str) -> Yaml {
+    serde_yaml_ng::from_str(&read(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn keys(mapping: &Yaml) -> BTreeSet<&str> {
+    mapping.as_mapping().into_iter().flatten().map(|(key, _)| key.as_str().expect("a text")).collect()
+}
+
+/// The resources of this type, by their logical ids.
+fn of_type<'a>(stack: &'a Yaml, kind: &'static str) -> impl Iterator<Item = (&'a str, &'a Yaml)> {
+    let resources = stack["Resources"].as_mapping().expect("resources").iter();
+    let typed = resources.filter(move |(_, resource)| resource["Type"] == kind);
+    typed.map(|(id, resource)| (id.as_str().expect("a text"), resource))
+}
+
+/// What `!Ref` names, if that is what this is.
+fn reference(value: &Yaml) -> Option<&str> {
+    match value {
+        Yaml::Tagged(tagged) if tagged.tag == "Ref" => tagged.value.as_str(),
+        _ => None,
+    }
+}
+
+fn alarms(operations: &Yaml) -> impl Iterator<Item = (&str, &Yaml)> {
+    of_type(operations, "AWS::CloudWatch::Alarm").map(|(id, alarm)| (id, &alarm["Properties"]))
+}
+
+#[test]
+fn a_stack_inside_the_stack_is_given_what_it_asks_for() {
+    let outer = stack("template.yaml");
+    let mut files = BTreeSet::new();
+    for (id, nested) in of_type(&outer, "AWS::CloudFormation::Stack") {
+        let file = nested["Properties"]["TemplateURL"].as_str().expect("a file");
+        let inner = stack(file);
+        assert_eq!(keys(&nested["Properties"]["Parameters"]), keys(&inner["Parameters"]), "{id}");
+        for output in keys(&inner["Outputs"]) {
+            assert!(read("template.yaml").contains(&format!("!GetAtt {id}.Outputs.{output}")), "{file}: {output}");
+        }
+        files.insert(file.to_owned());
+    }
+    assert_eq!(files, ["operations.yaml", "sign-in.yaml"].map(str::to_owned).into());
+}
+
+/// Where messages end that nobody consumes, an alarm looks.
+#[test]
+fn every_queue_and_every_stream_is_watched() {
+    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
+    let watched: BTreeSet<_> = alarms(&operations)
+        .flat_map(|(_, alarm)| alarm["Dimensions"].as_sequence().into_iter().flatten())
+        .filter_map(|dimension| reference(&dimension["Value"]))
+        .collect();
+    let given = &outer["Resources"]["Operations"]["Properties"]["Parameters"];
+    let template = template();
+    let queues = template.queues.iter().map(|queue| &queue.logical_id);
+    for name in queues.chain(template.stream_sources.iter().map(|source| &source.function)) {
+        assert!(watched.contains(name.as_str()), "{name}");
+        let Yaml::Tagged(value) = &given[name.as_str()] else { panic!("{name} is not given to operations.yaml") };
+        let value = value.value.as_str().expect("a name");
+        assert_eq!(value.split('.').next(), Some(name.as_str()), "what is watched as {name}");
+    }
+}
+
+#[test]
+fn an_alarm_tells_somebody_and_has_a_section_that_says_what_to_do() {
+    let operations = stack("operations.yaml");
+    let text = read("docs/operating.md");
+    let (_, sections) = text.split_once("\n## Alarms\n").expect("a section of the alarms");
+    let sections = sections.split("\n## ").next().unwrap_or_default();
+    let headings = sections.lines().filter_map(|line| line.strip_prefix("### "));
+    let headings: BTreeSet<_> = headings.flat_map(|names| names.split(", ")).collect();
+    let mut names = BTreeSet::new();
+    for (name, alarm) in alarms(&operations) {
+        let actions = alarm["AlarmActions"].as_sequence().expect("actions");
+        assert_eq!(actions.iter().map(reference).collect::<Vec<_>>(), [Some("Alarms")], "{name}");
+        assert!(alarm["AlarmDescription"].as_str().is_some_and(|text| text.ends_with(['.', '?'])), "{name}");
+        names.insert(name);
+    }
+    assert_eq!(headings, names, "docs/operating.md explains each alarm, and no other");
+}
+
+/// Throttles are told apart by where they are, and capacity follows the load everywhere.
+#[test]
+fn the_table_and_each_index_are_watched_and_scaled() {
+    let text = read("operations.yaml");
+    let operations = stack("operations.yaml");
+    let targets: BTreeSet<_> = of_type(&operations, "AWS::ApplicationAutoScaling::ScalableTarget")
+        .map(|(_, target)| {
+            let Yaml::Tagged(resource) = &target["Properties"]["ResourceId"] else { panic!("a resource") };
+            let dimension = target["Properties"]["ScalableDimension"].as_str().expect("a dimension");
+            (resource.value.as_str().expect("a text").to_owned(), dimension.to_owned())
+        })
+        .collect();
+    let mut wanted = BTreeSet::new();
+    for index in [Index::Table, Index::Gsi1, Index::Gsi2] {
+        let (resource, kind) = match index.name() {
+            None => ("table/${Table}".to_owned(), "table"),
+            Some(name) => {
+                assert!(text.contains(&format!("{{ Name: GlobalSecondaryIndexName, Value: {name} }}")), "{name}");
+                (format!("table/${{Table}}/index/{name}"), "index")
+            }
+        };
+        for units in ["Read", "Write"] {
+            wanted.insert((resource.clone(), format!("dynamodb:{kind}:{units}CapacityUnits")));
+        }
+    }
+    assert_eq!(targets, wanted);
+}
+
+#[test]
+fn the_dashboard_is_json() {
+    let operations = stack("operations.yaml");
+    let Yaml::Tagged(body) = &operations["Resources"]["Dashboard"]["Properties"]["DashboardBody"] else {
+        panic!("a text with names in it")
+    };
+    let body: Json = serde_json::from_str(body.value.as_str().expect("a text")).expect("JSON");
+    assert!(body["widgets"].as_array().is_some_and(|widgets| widgets.len() > 8));
+    let known = keys(&operations["Parameters"]);
+    for name in body.to_string().split("${").skip(1).filter_map(|rest| rest.split('}').next()) {
+        assert!(name.starts_with("AWS::") || known.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn limits_are_of_routes_that_there_are() {
+    let outer = stack("template.yaml");
+    let api = &outer["Resources"]["Api"]["Properties"];
+    let routes: BTreeSet<_> = declared().into_values().map(|(method, path, _)| format!("{method} {path}")).collect();
+    let limited = keys(&api["RouteSettings"]);
+    assert!(!limited.is_empty());
+    for route in limited {
+        assert!(routes.contains(route), "{route}");
+    }
+}
+
+/// What the description of the API has a browser send or read, the gateway lets through.
+#[test]
+fn a_page_may_send_and_read_every_header_of_the_api() {
+    let outer = stack("template.yaml");
+    let Yaml::Tagged(cors) = &outer["Resources"]["Api"]["Properties"]["CorsConfiguration"] else {
+        panic!("a condition")
+    };
+    let cors: Json = serde_json::to_value(&cors.value[1]).expect("JSON");
+    let set = |name: &str| texts(&cors[name]).into_iter().collect::<BTreeSet<_>>();
+
+    let (mut sent, mut shown, mut methods) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for operations in openapi::document()["paths"].as_object().expect("paths").values() {
+        for (method, operation) in operations.as_object().expect("operations") {
+            methods.insert(method.to_uppercase());
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let headers = parameters.filter(|parameter| parameter["in"] == "header");
+            sent.extend(headers.map(|header| header["name"].as_str().expect("a name").to_lowercase()));
+            for response in operation["responses"].as_object().expect("responses").values() {
+                let headers = response["headers"].as_object().into_iter().flat_map(|headers| headers.keys());
+                shown.extend(headers.map(|name| name.to_lowercase()));
+            }
+        }
+    }
+    // What no description names: the token, and what a body is.
+    sent.extend(["authorization".to_owned(), "content-type".to_owned()]);
+    assert_eq!(set("allowHeaders"), sent);
+    assert_eq!(set("exposeHeaders"), shown);
+    assert_eq!(set("allowMethods"), methods);
+}
