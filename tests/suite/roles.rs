@@ -7,7 +7,7 @@ mod declared;
 mod needed;
 
 use edge::Kind;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::calls::{WAYS, item, put, query, sweeping};
 use crate::shop::Shop;
