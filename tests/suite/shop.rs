@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use edge::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use local::gateway::Invoke;
+use local::iam::Guard;
 use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::openapi;
 
 /// A running stack of its own, with an empty table.
 pub struct Shop {
-    pub(crate) stack: Stack,
+    stack: Stack,
     http: Http,
 }
 
@@ -141,6 +142,16 @@ impl Shop {
         let functions = functions::start_all(endpoints, self.template()).expect("the functions start");
         let (_, start) = functions.consumers.into_iter().find(|(known, _)| known == name).expect("it consumes events");
         start().expect("it starts")
+    }
+
+    /// What enforces the roles.
+    pub fn guard(&self) -> &Guard {
+        self.stack.guard()
+    }
+
+    /// What was refused since the last time of asking. A shop that is dropped with some of it fails its test.
+    pub fn denials(&self) -> Vec<String> {
+        self.guard().take_denials().iter().map(ToString::to_string).collect()
     }
 
     /// The wire between the functions and DynamoDB.

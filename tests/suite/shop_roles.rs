@@ -1,21 +1,10 @@
 //! What the functions' roles allow, in the hands of a test.
 
-use local::iam::Guard;
 use serde_json::{Value, json};
 
 use crate::shop::Shop;
 
 impl Shop {
-    /// What enforces the roles.
-    pub fn guard(&self) -> &Guard {
-        self.stack.guard()
-    }
-
-    /// What was refused since the last time of asking. A shop that is dropped with some of it fails its test.
-    pub fn denials(&self) -> Vec<String> {
-        self.guard().take_denials().iter().map(ToString::to_string).collect()
-    }
-
     /// Calls DynamoDB over the wire with the credentials of a function, named as in the template.
     pub async fn dynamodb_as(&self, function: &str, action: &str, request: &Value) -> (u16, Value) {
         call(self.wire().url(), function, &format!("DynamoDB_20120810.{action}"), request).await

@@ -9,7 +9,7 @@
 //!   partition key of the index
 //!   ([source](https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html)). A Scan has
 //!   none, which is why `ForAllValues` alone would let it pass.
-//! - PartiQL is authorised as `PartiQLSelect` and so on. Its table is not read out of the statement: a policy that
+//! - `PartiQL` is authorised as `PartiQLSelect` and so on. Its table is not read out of the statement: a policy that
 //!   grants it on one table grants it on none here.
 //! - `dynamodb:ReturnValues` also has `ReturnValuesOnConditionCheckFailure`, the only such parameter of a
 //!   `ConditionCheckItem`, for which the Reference lists that key.

@@ -9,44 +9,51 @@ use crate::completeness::template;
 const LEADING_KEYS: &str = "dynamodb:LeadingKeys";
 const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
 
-/// The part of a statement that is about one action and, if it names keys, one pattern of them.
-struct Grant {
-    action: String,
-    keys: Option<String>,
+/// The part of a statement that is about one action on one resource and, if it names keys, one pattern of them.
+struct Grant<'a> {
+    action: &'a String,
+    resource: &'a String,
+    keys: Option<&'a String>,
 }
 
-impl Grant {
-    fn all_of(statement: &Statement) -> Vec<Self> {
-        let keys = statement.conditions.iter().find(|condition| condition.key == LEADING_KEYS && named(condition));
-        let keys = keys.map_or(vec![None], |condition| condition.values.iter().cloned().map(Some).collect());
-        let actions = statement.actions.iter();
-        actions.flat_map(|action| keys.iter().map(|keys| Self { action: action.clone(), keys: keys.clone() })).collect()
+impl<'a> Grant<'a> {
+    fn all_of(statement: &'a Statement) -> Vec<Self> {
+        let keys = statement.conditions.iter().find(|condition| names_keys(condition));
+        let keys = keys.map_or(vec![None], |condition| condition.values.iter().map(Some).collect());
+        let mut all = Vec::new();
+        for action in &statement.actions {
+            for resource in &statement.resources {
+                all.extend(keys.iter().map(|&keys| Self { action, resource, keys }));
+            }
+        }
+        all
     }
 
     /// The statement without this part, and this part alone.
     fn split(&self, statement: &Statement) -> (Vec<Statement>, Statement) {
-        let with = |actions: Vec<String>, keep: &dyn Fn(&String) -> bool| {
-            let mut some = Statement { actions, ..statement.clone() };
-            for condition in
-                some.conditions.iter_mut().filter(|condition| condition.key == LEADING_KEYS && named(condition))
-            {
-                condition.values.retain(keep);
-            }
-            some
-        };
-        let others = statement.actions.iter().filter(|action| **action != self.action).cloned().collect();
-        let is_this = |keys: &String| Some(keys) == self.keys.as_ref();
-        let one = || vec![self.action.clone()];
-        let mut rest = vec![with(others, &|_| true)];
+        let part =
+            |actions: &dyn Fn(&String) -> bool, resources: &dyn Fn(&String) -> bool, keys: &dyn Fn(&String) -> bool| {
+                let mut part = statement.clone();
+                part.actions.retain(actions);
+                part.resources.retain(resources);
+                part.conditions.iter_mut().filter(|condition| names_keys(condition)).for_each(|condition| {
+                    condition.values.retain(keys);
+                });
+                part
+            };
+        let (action, resource) = (|it: &String| it == self.action, |it: &String| it == self.resource);
+        let keys = |it: &String| Some(it) == self.keys;
+        let any = |_: &String| true;
+        let mut rest = vec![part(&|it| !action(it), &any, &any), part(&action, &|it| !resource(it), &any)];
         if self.keys.is_some() {
-            rest.push(with(one(), &|keys| !is_this(keys)));
+            rest.push(part(&action, &resource, &|it| !keys(it)));
         }
-        (rest, with(one(), &is_this))
+        (rest, part(&action, &resource, &keys))
     }
 }
 
-fn named(condition: &Condition) -> bool {
-    condition.operator != Operator::IsNull
+fn names_keys(condition: &Condition) -> bool {
+    condition.key == LEADING_KEYS && condition.operator != Operator::IsNull
 }
 
 /// The part for transactions only, unless it is so already or never is in one.
@@ -57,7 +64,7 @@ fn in_transactions(part: Statement) -> Option<Statement> {
     let operator = Operator::Equals(Quantifier::Any);
     let within = Condition { operator, key: ENCLOSING_OPERATION, values: transactions };
     let conditions = part.conditions.iter().cloned().chain([within]).collect();
-    (!is_so && single.contains(&part.actions[0])).then(|| Statement { conditions, ..part })
+    (!is_so && single.contains(&part.actions[0])).then_some(Statement { conditions, ..part })
 }
 
 /// What these calls of one function do not need of its role.
@@ -73,7 +80,7 @@ fn unneeded(policies: &[Policy], calls: &[&Ruling]) -> Vec<String> {
             // Lambda writes the log, where nobody listens here.
             for grant in Grant::all_of(statement).into_iter().filter(|grant| !grant.action.starts_with("logs:")) {
                 let (rest, part) = grant.split(statement);
-                let what = format!("{} {:?} {:?}", grant.action, grant.keys, statement.resources);
+                let what = format!("{} {} {:?}", grant.action, grant.resource, grant.keys);
                 if suffices(at, place, rest.clone()) {
                     unneeded.push(what);
                 } else if let Some(part) = in_transactions(part)
