@@ -1,5 +1,6 @@
 //! The command line of `local`.
 
+mod audit;
 mod reconcile;
 mod redrive;
 
@@ -31,6 +32,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Audit(audit::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
 }
@@ -74,6 +76,7 @@ pub(crate) struct Serve {
 /// Does what the command line says.
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
+        Some(Command::Audit(arguments)) => audit::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         None => serve(arguments.serve).await,

@@ -5,6 +5,7 @@
 //! only a port. The tests start the same [`Stack`], one per test, with [`Wire`] between the functions and the
 //! database. What a function's role does not allow is refused: [`iam`].
 
+pub mod audit;
 mod aws_json;
 #[cfg(test)]
 mod bench;

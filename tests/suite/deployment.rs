@@ -152,7 +152,7 @@ fn a_page_may_send_and_read_every_header_of_the_api() {
         panic!("a condition")
     };
     let cors: Json = serde_json::to_value(&cors.value[1]).expect("JSON");
-    let set = |name: &str| texts(&cors[name]).into_iter().collect::<BTreeSet<_>>();
+    let listed = |name: &str| texts(&cors[name]).into_iter().collect::<BTreeSet<_>>();
 
     let (mut sent, mut shown, mut methods) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for operations in openapi::document()["paths"].as_object().expect("paths").values() {
@@ -169,7 +169,7 @@ fn a_page_may_send_and_read_every_header_of_the_api() {
     }
     // What no description names: the token, and what a body is.
     sent.extend(["authorization".to_owned(), "content-type".to_owned()]);
-    assert_eq!(set("allowHeaders"), sent);
-    assert_eq!(set("exposeHeaders"), shown);
-    assert_eq!(set("allowMethods"), methods);
+    assert_eq!(listed("allowHeaders"), sent);
+    assert_eq!(listed("exposeHeaders"), shown);
+    assert_eq!(listed("allowMethods"), methods);
 }

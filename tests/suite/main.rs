@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod audit;
 mod capacity;
 mod carts;
 mod changes;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use edge::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
+use lambda::Environment;
 use local::gateway::Invoke;
 use local::iam::Guard;
 use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
@@ -135,6 +136,17 @@ impl Shop {
     pub fn endpoints(&self) -> Endpoints {
         let [dynamodb, sqs, eventbridge] = [self.wire().url(), self.sqs_url(), self.bus().url()].map(str::to_owned);
         Endpoints { dynamodb, sqs, eventbridge }
+    }
+
+    /// The environment of somebody who may read the whole table, past the wire.
+    pub fn operator(&self) -> Environment {
+        let variables = [
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_ACCESS_KEY_ID", "operator"),
+            ("AWS_SECRET_ACCESS_KEY", "operator"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", self.stack.dynamodb_url()),
+        ];
+        Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
     }
 
     /// A consumer of events in an environment of its own.

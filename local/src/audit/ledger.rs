@@ -1,0 +1,220 @@
+//! What is remembered of the items while the table is read: an order until it is whole, and of what spans partitions the sums.
+
+use std::collections::BTreeMap;
+
+use counting::{Aggregate, Bounds, Counts};
+use key_schema::entity::{
+    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
+    OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats, QueuedOrder,
+    Reconciliation, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
+};
+use key_schema::layout::{ENTITY_TYPE, Index, Stored};
+use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
+use table::{Item, read_item};
+
+use super::books;
+use super::{Breach, Report};
+
+/// Everything that was read, as far as it is still needed.
+pub(super) struct Ledger {
+    pub(super) horizon: Timestamp,
+    pub(super) report: Report,
+    /// Those of which something is missing.
+    pub(super) orders: BTreeMap<OrderId, Parts>,
+    /// Prices: the product's, and the copy in its stock.
+    pub(super) products: BTreeMap<ProductId, [Option<Money>; 2]>,
+    /// What is gone from each gift card, less what its entries took.
+    pub(super) cards: BTreeMap<GiftCardCode, i64>,
+    /// What each order took off each gift card: by its invoice, less by the card's entry.
+    pub(super) taken: BTreeMap<(OrderId, GiftCardCode), i64>,
+    /// Uses: by the code itself, less by the orders.
+    pub(super) uses: BTreeMap<DiscountCode, i64>,
+    /// Claims by their keys: who has them, and whose profile says so.
+    pub(super) claims: BTreeMap<String, [Option<CustomerId>; 2]>,
+    pub(super) bounds: BTreeMap<Aggregate, Bounds>,
+    pub(super) counted: BTreeMap<Aggregate, Counts>,
+}
+
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) order: Option<Order>,
+    pub(super) lines: Vec<OrderLine>,
+    pub(super) invoice: Option<Invoice>,
+}
+
+impl Ledger {
+    pub(super) fn new(horizon: Timestamp) -> Self {
+        Self {
+            horizon,
+            report: Report::default(),
+            orders: BTreeMap::new(),
+            products: BTreeMap::new(),
+            cards: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            uses: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            bounds: BTreeMap::new(),
+            counted: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn items(&self) -> u64 {
+        self.report.items
+    }
+
+    /// Takes an item.
+    pub(super) fn add(&mut self, item: Item) {
+        self.report.items += 1;
+        let kind = item.get(ENTITY_TYPE).and_then(|kind| kind.as_s().ok()).cloned().unwrap_or_default();
+        match kind.as_str() {
+            Customer::TYPE => self.read(item, Self::customer),
+            EmailClaim::TYPE => self.read(item, |ledger, claim: EmailClaim| {
+                let key = claim.key().partition;
+                ledger.claim(key)[0] = Some(claim.customer_id);
+            }),
+            UsernameClaim::TYPE => self.read(item, |ledger, claim: UsernameClaim| {
+                let key = claim.key().partition;
+                ledger.claim(key)[0] = Some(claim.customer_id);
+            }),
+            CustomerStats::TYPE => self.read(item, |ledger, stats: CustomerStats| {
+                ledger.counted.insert(Aggregate::Customer(stats.customer_id.clone()), stats.into());
+            }),
+            ProductStats::TYPE => self.read(item, |ledger, stats: ProductStats| {
+                ledger.counted.insert(Aggregate::Product(stats.product_id.clone()), stats.into());
+            }),
+            DayTotals::TYPE => self.read(item, |ledger, totals: DayTotals| {
+                ledger.counted.insert(Aggregate::Day(totals.date), totals.into());
+            }),
+            Product::TYPE => self.read(item, |ledger, product: Product| {
+                ledger.products.entry(product.product_id).or_default()[0] = Some(product.price);
+            }),
+            Stock::TYPE => self.read(item, |ledger, stock: Stock| {
+                ledger.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
+            }),
+            Discount::TYPE => self.read(item, |ledger, discount: Discount| {
+                *ledger.uses.entry(discount.code).or_default() += i64::from(discount.uses);
+            }),
+            GiftCard::TYPE => self.read(item, |ledger, card: GiftCard| {
+                *ledger.cards.entry(card.code).or_default() += card.initial.amount() - card.balance.amount();
+            }),
+            GiftCardEntry::TYPE => self.read(item, Self::entry),
+            Order::TYPE => self.read(item, |ledger, order: Order| {
+                ledger.part(&order.order_id.clone(), |parts| parts.order = Some(order));
+            }),
+            OrderItem::TYPE => self.read(item, |ledger, item: OrderItem| {
+                ledger.part(&item.order_id, |parts| parts.lines.push(item.line));
+            }),
+            Invoice::TYPE => self.read(item, |ledger, invoice: Invoice| {
+                ledger.part(&invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
+            }),
+            Cart::TYPE => self.read(item, |_, _: Cart| {}),
+            OrderFlag::TYPE => self.read(item, |_, _: OrderFlag| {}),
+            QueuedOrder::TYPE => self.read(item, |_, _: QueuedOrder| {}),
+            ViewShard::TYPE => self.read(item, |_, _: ViewShard| {}),
+            StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
+            Reconciliation::TYPE => self.read(item, |_, _: Reconciliation| {}),
+            kind => self.breach(place(&item), format!("{kind:?} is no kind of item")),
+        }
+    }
+
+    /// Takes what the item holds, if it can be read, and looks whether it lies where it should.
+    fn read<T: Stored>(&mut self, item: Item, take: impl FnOnce(&mut Self, T)) {
+        let of = place(&item);
+        let keys = keys(&item);
+        match read_item::<T>(item) {
+            Ok(entity) => {
+                let own = std::iter::once(entity.key()).chain(entity.index_keys());
+                let own: BTreeMap<_, _> =
+                    own.map(|key| (key.index.attributes().0, [Some(key.partition), Some(key.sort)])).collect();
+                if own != keys {
+                    self.breach(of, format!("its keys are {keys:?}, and should be {own:?}"));
+                }
+                take(self, entity);
+            }
+            Err(error) => self.breach(of, format!("it cannot be read: {}", lambda::chain(&error))),
+        }
+    }
+
+    pub(super) fn breach(&mut self, of: String, what: String) {
+        self.report.breaches.push(Breach { of, what });
+    }
+
+    fn customer(&mut self, customer: Customer) {
+        let Customer { customer_id: id, email, username, .. } = customer;
+        let email = EmailClaim { email, customer_id: id.clone() };
+        self.claim(email.key().partition)[1] = Some(id.clone());
+        let username = UsernameClaim { username, customer_id: id.clone() };
+        self.claim(username.key().partition)[1] = Some(id);
+    }
+
+    /// Who has it, and whose profile says so.
+    fn claim(&mut self, key: String) -> &mut [Option<CustomerId>; 2] {
+        self.claims.entry(key).or_default()
+    }
+
+    fn entry(&mut self, entry: GiftCardEntry) {
+        let captured = if entry.status == PaymentStatus::Captured { entry.amount.amount() } else { 0 };
+        *self.cards.entry(entry.code.clone()).or_default() -= captured;
+        *self.taken.entry((entry.order_id, entry.code)).or_default() -= captured;
+    }
+
+    /// Adds a part to an order, and checks the order if it is whole then.
+    fn part(&mut self, id: &OrderId, add: impl FnOnce(&mut Parts)) {
+        let parts = self.orders.entry(id.clone()).or_default();
+        add(parts);
+        let Parts { order: Some(order), invoice: Some(_), lines } = parts else { return };
+        if lines.len() == usize::from(order.line_count)
+            && let Some(Parts { order: Some(order), lines, invoice: Some(invoice) }) = self.orders.remove(id)
+        {
+            self.order(&order, &lines, &invoice);
+        }
+    }
+
+    fn order(&mut self, order: &Order, lines: &[OrderLine], invoice: &Invoice) {
+        self.report.orders += 1;
+        for what in books::faults(order, lines, invoice) {
+            self.breach(format!("order {}", order.order_id), what);
+        }
+        self.tally(order, lines, &invoice.payments);
+    }
+
+    /// Adds the order to the sums that span partitions.
+    pub(super) fn tally(&mut self, order: &Order, lines: &[OrderLine], payments: &[Payment]) {
+        for payment in payments {
+            if let Payment::GiftCard { code, amount, status: PaymentStatus::Captured } = payment {
+                *self.taken.entry((order.order_id.clone(), code.clone())).or_default() += amount.amount();
+            }
+        }
+        if let Some(code) = &order.discount_code
+            && order.status != OrderStatus::Cancelled
+        {
+            *self.uses.entry(code.clone()).or_default() -= 1;
+        }
+        self.count(Aggregate::Customer(order.customer_id.clone()), order, &[]);
+        self.count(Aggregate::Day(order.placed_at.day()), order, lines);
+        for line in lines {
+            self.count(Aggregate::Product(line.product_id.clone()), order, std::slice::from_ref(line));
+        }
+    }
+
+    fn count(&mut self, aggregate: Aggregate, order: &Order, lines: &[OrderLine]) {
+        let horizon = self.horizon;
+        let bounds = self.bounds.entry(aggregate).or_insert_with_key(|key| Bounds::new(key.clone(), horizon));
+        bounds.add(order, lines);
+    }
+}
+
+/// The item's key, as text.
+fn place(item: &Item) -> String {
+    let (partition, sort) = Index::Table.attributes();
+    let part = |name| item.get(name).and_then(|value| value.as_s().ok()).map_or("?", String::as_str);
+    format!("{} {}", part(partition), part(sort))
+}
+
+/// The keys that the item has, by the attribute of the partition key.
+fn keys(item: &Item) -> BTreeMap<&'static str, [Option<String>; 2]> {
+    let all = [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::attributes);
+    let text = |name| item.get(name).and_then(|value| value.as_s().ok()).cloned();
+    let keys = all.map(|(partition, sort)| (partition, [text(partition), text(sort)]));
+    keys.into_iter().filter(|(_, parts)| parts.iter().any(Option::is_some)).collect()
+}

@@ -1,0 +1,77 @@
+//! What spans partitions, when everything was read.
+
+use counting::{Bounds, Counts};
+use key_schema::value::{CustomerId, Money};
+
+use super::Report;
+use super::ledger::{Ledger, Parts};
+
+impl Ledger {
+    /// What there is to say when everything was read.
+    pub(super) fn close(mut self) -> Report {
+        for (id, parts) in std::mem::take(&mut self.orders) {
+            let Parts { order, lines, invoice } = parts;
+            let lacks = [("header", order.is_none()), ("invoice", invoice.is_none())];
+            let lacks: Vec<_> = lacks.iter().filter(|(_, lacks)| *lacks).map(|(name, _)| *name).collect();
+            let of = order.as_ref().map_or("an unknown number".to_owned(), |order| order.line_count.to_string());
+            let what = format!("it is not whole: {} lines of {of}, lacks {lacks:?}", lines.len());
+            self.breach(format!("order {id}"), what);
+            if let Some(order) = order {
+                self.tally(&order, &lines, invoice.as_ref().map_or(&[], |invoice| &invoice.payments));
+            }
+        }
+        for (id, [price, copy]) in std::mem::take(&mut self.products) {
+            if price != copy {
+                let text = |price: Option<Money>| price.map_or("not there".to_owned(), |price| price.to_string());
+                let what = format!("its price is {}, the price in its stock {}", text(price), text(copy));
+                self.breach(format!("product {id}"), what);
+            }
+        }
+        for (code, off) in std::mem::take(&mut self.cards) {
+            self.balanced(off, || format!("gift card {code}"), "gone from it that no entry took");
+        }
+        for ((order, code), off) in std::mem::take(&mut self.taken) {
+            self.balanced(
+                off,
+                || format!("order {order}"),
+                &format!("paid with gift card {code} beyond its entry there"),
+            );
+        }
+        for (code, off) in std::mem::take(&mut self.uses) {
+            self.balanced(off, || format!("discount {code}"), "uses counted beyond the orders that have it");
+        }
+        for (key, [claimed, held]) in std::mem::take(&mut self.claims) {
+            if claimed != held {
+                let text = |id: Option<CustomerId>| id.map_or("nobody".to_owned(), |id| id.to_string());
+                self.breach(key, format!("it is claimed by {}, and in the profile of {}", text(claimed), text(held)));
+            }
+        }
+        self.compare();
+        self.report.breaches.sort();
+        self.report
+    }
+
+    fn balanced(&mut self, off: i64, of: impl FnOnce() -> String, what: &str) {
+        if off != 0 {
+            self.breach(of(), format!("{off} {what}"));
+        }
+    }
+
+    /// The counters against the orders.
+    fn compare(&mut self) {
+        let (mut bounds, horizon) = (std::mem::take(&mut self.bounds), self.horizon);
+        let counted = std::mem::take(&mut self.counted);
+        for aggregate in counted.keys() {
+            bounds.entry(aggregate.clone()).or_insert_with_key(|key| Bounds::new(key.clone(), horizon));
+        }
+        for (aggregate, bounds) in bounds {
+            let lack = bounds.lack(counted.get(&aggregate).unwrap_or(&Counts::default()));
+            if !lack.is_empty() {
+                let lack = serde_json::to_string(&lack).unwrap_or_default();
+                self.breach(aggregate.to_string(), format!("its counts lack {lack}"));
+            } else if !bounds.is_settled() {
+                self.report.unsettled += 1;
+            }
+        }
+    }
+}
