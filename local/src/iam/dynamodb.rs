@@ -2,18 +2,21 @@
 //!
 //! - A transaction is no action of its own: each item is authorised as the action that would do the same alone, or as
 //!   `ConditionCheckItem`, with the transaction in `dynamodb:EnclosingOperation`
-//!   ([source](https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html), whose second
+//!   ([source][transactions], whose second
 //!   example has the key for `ConditionCheckItem`, too; the Service Authorization Reference does not list it there).
 //! - `BatchGetItem` and `BatchWriteItem` are actions of their own, on each table, with the partition keys of all items.
 //! - A Query or Scan of an index is about `table/NAME/index/INDEX`, and `dynamodb:LeadingKeys` of such a Query is the
 //!   partition key of the index
-//!   ([source](https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html)). A Scan has
+//!   ([source][conditions]). A Scan has
 //!   none, which is why `ForAllValues` alone would let it pass.
 //! - `PartiQL` is authorised as `PartiQLSelect` and so on. Its table is not read out of the statement: a policy that
 //!   grants it on one table grants it on none here.
 //! - `dynamodb:ReturnValues` also has `ReturnValuesOnConditionCheckFailure`, the only such parameter of a
 //!   `ConditionCheckItem`, for which the Reference lists that key.
 //! - An iterator of a stream does not show whose it is. The stack has one stream, so it is taken to be of that.
+//!
+//! [transactions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
+//! [conditions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
 
 use serde_json::{Map, Value};
 

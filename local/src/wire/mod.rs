@@ -1,9 +1,9 @@
 //! The wire between the functions and DynamoDB: it records every call, and can make any of them go wrong.
 //!
-//! It is also where the roles of the functions are enforced, in every stack; the rest is for tests. An embedded engine never throttles, conflicts or loses a connection, and AWS does all three, so a test
-//! asks the wire for it. The wire asks for the consumed capacity of every call, and keeps the figures to itself
-//! unless the client asked, too. Cutting a connection really closes it: the client sees what it would see in
-//! production.
+//! It is also where the roles of the functions are enforced, in every stack; the rest is for tests. An embedded engine
+//! never throttles, conflicts or loses a connection, and AWS does all three, so a test asks the wire for it. The wire
+//! asks for the consumed capacity of every call, and keeps the figures to itself unless the client asked, too.
+//! Cutting a connection really closes it: the client sees what it would see in production.
 
 mod capacity;
 mod fault;

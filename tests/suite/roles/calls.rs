@@ -15,12 +15,10 @@ pub const WAYS: [(&str, &str, bool, Ask); 12] = [
     ("UpdateItem", "UpdateItem", false, |table, keys| item(table, &keys[0])),
     ("DeleteItem", "DeleteItem", false, |table, keys| item(table, &keys[0])),
     ("GetItem", "TransactGetItems", true, |table, keys| transaction("Get", table, keys)),
-    (
-        "PutItem",
-        "TransactWriteItems",
-        true,
-        |table, keys| json!({ "TransactItems": keys.iter().map(|key| json!({ "Put": put(table, key) })).collect::<Vec<_>>() }),
-    ),
+    ("PutItem", "TransactWriteItems", true, |table, keys| {
+        let puts = keys.iter().map(|key| json!({ "Put": put(table, key) }));
+        json!({ "TransactItems": puts.collect::<Vec<_>>() })
+    }),
     ("UpdateItem", "TransactWriteItems", true, |table, keys| transaction("Update", table, keys)),
     ("DeleteItem", "TransactWriteItems", true, |table, keys| transaction("Delete", table, keys)),
     ("ConditionCheckItem", "TransactWriteItems", true, |table, keys| transaction("ConditionCheck", table, keys)),
