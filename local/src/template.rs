@@ -68,12 +68,18 @@ pub struct Function {
 impl Template {
     /// Reads a template from its text.
     pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_with_table(text, table::DEFAULT_NAME)
+    }
+
+    /// As [`Template::parse`], with the name that the table gets if the template gives it none. CloudFormation, too, makes
+    /// up a new one for each stack.
+    pub fn parse_with_table(text: &str, table_name: &str) -> Result<Self> {
         let document: Yaml = serde_yaml_ng::from_str(text).context("this is not valid YAML")?;
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
 
         let mut scope = Scope::new(&document);
         let (table_id, table) = table::only(resources)?;
-        let table_name = scope.text_or(table, "TableName", table::DEFAULT_NAME).context(table_id.to_owned())?;
+        let table_name = scope.text_or(table, "TableName", table_name).context(table_id.to_owned())?;
         scope.define(table_id, Resource::Table(table_name.clone()));
         let queues = queue::read_all(&mut scope, resources)?;
         for (id, bus) in of_type(resources, "AWS::Events::EventBus") {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use local::wire::{Access, Call};
 use serde_json::{Value, json};
 
+use crate::engine::{Feature, lacks};
 use crate::shop::Shop;
 
 /// The size of an attribute value in bytes.
@@ -114,16 +115,22 @@ async fn cost(shop: &Shop, order: Value) -> (f64, BTreeMap<String, usize>, BTree
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_of_two_lines_costs_what_its_items_demand() {
     let (read, charged, demanded) = cost(&shop("A thing").await, two_lines()).await;
+    assert_eq!(demanded, units(&[("table", 12), ("GSI1", 4), ("GSI2", 4)]));
+    if lacks(Feature::CapacityFigures) {
+        return;
+    }
     assert_eq!(charged, demanded);
-    assert_eq!(charged, units(&[("table", 12), ("GSI1", 4), ("GSI2", 4)]));
     assert!((read - 3.5).abs() < f64::EPSILON, "seven keys at half a unit each: {read}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_discount_and_a_gift_card_add_three_small_writes() {
     let (read, charged, demanded) = cost(&shop("A thing").await, with_discount_and_gift_card()).await;
+    assert_eq!(demanded, units(&[("table", 18), ("GSI1", 4), ("GSI2", 4)]));
+    if lacks(Feature::CapacityFigures) {
+        return;
+    }
     assert_eq!(charged, demanded);
-    assert_eq!(charged, units(&[("table", 18), ("GSI1", 4), ("GSI2", 4)]));
     assert!((read - 4.5).abs() < f64::EPSILON, "nine keys at half a unit each: {read}");
 }
 
@@ -131,8 +138,11 @@ async fn a_discount_and_a_gift_card_add_three_small_writes() {
 async fn lines_beyond_a_kilobyte_cost_the_second_one_in_the_table_and_in_both_indexes() {
     let long_name = "\u{1F600}".repeat(200);
     let (_, charged, demanded) = cost(&shop(&long_name).await, two_lines()).await;
+    assert_eq!(demanded, units(&[("table", 16), ("GSI1", 6), ("GSI2", 6)]));
+    if lacks(Feature::CapacityFigures) {
+        return;
+    }
     assert_eq!(charged, demanded);
-    assert_eq!(charged, units(&[("table", 16), ("GSI1", 6), ("GSI2", 6)]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,9 +204,13 @@ async fn making_something_is_one_request() {
     let calls = shop.wire().take_calls();
     assert_eq!(actions(&calls), ["TransactWriteItems", "TransactWriteItems", "PutItem", "PutItem"]);
     let charges: Vec<_> = calls.iter().map(charged).collect();
-    // A profile and two claims; a product and its stock; and one item each, outside of any transaction.
-    assert_eq!(charges[0], units(&[("table", 6), ("GSI2", 1)]));
-    assert_eq!(charges[1], units(&[("table", 4), ("GSI1", 1)]));
+    // One item each, outside of any transaction.
     assert_eq!(charges[2], units(&[("table", 1)]));
     assert_eq!(charges[3], units(&[("table", 1)]));
+    if lacks(Feature::CapacityFigures) {
+        return;
+    }
+    // A profile and two claims; a product and its stock.
+    assert_eq!(charges[0], units(&[("table", 6), ("GSI2", 1)]));
+    assert_eq!(charges[1], units(&[("table", 4), ("GSI1", 1)]));
 }

@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use local::wire::{Fault, Match};
 use serde_json::{Value, json};
 
+use crate::engine::{Feature, lacks};
 use crate::shop::{Shop, eur};
 use crate::shop_stream::{Tail, batch, is_wanted, number};
 use book::Book;
@@ -114,11 +115,15 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
         .collect();
     let counters = 2.0 + 5.0 + f64::from(u8::try_from(days.len()).expect("few days"));
     let [read, written] = [("BatchGetItem".to_owned(), 1.0), ("TransactWriteItems".to_owned(), 2.0 + 2.0 * counters)];
-    assert_eq!(spent(shop.wire().take_calls()), [read.clone(), written]);
+    let first = spent(shop.wire().take_calls());
 
     // Again, it is the look at the mark.
     shop.count("shardId-0", &records).await;
-    assert_eq!(spent(shop.wire().take_calls()), [read]);
+    assert_eq!(spent(shop.wire().take_calls()), std::slice::from_ref(&read));
+    if lacks(Feature::CapacityFigures) {
+        return;
+    }
+    assert_eq!(first, [read, written]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use local::gateway::Invoke;
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use crate::completeness::{declared, names, read, template, texts};
+use crate::completeness::{declared, names, read, texts};
 use crate::shop::{Shop, eur};
 use crate::shop_stream::{Tail, is_wanted};
 
@@ -97,7 +97,11 @@ fn an_event_fits_its_route() {
 }
 
 fn start(shop: &Shop) -> BTreeMap<String, Invoke> {
-    functions::start_all(&shop.endpoints(), &template()).expect("the functions start").handlers.into_iter().collect()
+    functions::start_all(&shop.endpoints(), shop.template())
+        .expect("the functions start")
+        .handlers
+        .into_iter()
+        .collect()
 }
 
 /// The status of a well-formed response of payload 2.0, and its body.

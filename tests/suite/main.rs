@@ -16,6 +16,7 @@ mod counts;
 mod counts_cost;
 mod deployment;
 mod drain;
+mod engine;
 mod events;
 mod faults;
 mod laws;

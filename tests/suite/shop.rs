@@ -11,11 +11,14 @@ use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
 
+use crate::engine::{self, Engine};
 use crate::openapi;
 
 /// A running stack of its own, with an empty table.
 pub struct Shop {
     stack: Stack,
+    /// The way to an engine that is not the stack's own. It ends with the shop.
+    _engine: Option<Wire>,
     http: Http,
 }
 
@@ -43,6 +46,11 @@ pub fn eur(amount: u64) -> Value {
     json!({ "amount": amount, "currency": "EUR" })
 }
 
+/// A template, with a table for one shop alone.
+fn parse(text: &str) -> Template {
+    Template::parse_with_table(text, &engine::new_table_name()).expect("template.yaml is valid")
+}
+
 /// The template without its consumers of the stream.
 fn uncounted(mut template: Template) -> Template {
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
@@ -59,20 +67,20 @@ impl Shop {
 
     /// A shop deployed from a changed template.
     pub async fn open_from(change: impl FnOnce(String) -> String) -> Self {
-        Self::start(uncounted(Template::parse(&change(template_text())).expect("template.yaml is valid"))).await
+        Self::start(uncounted(parse(&change(template_text())))).await
     }
 
     /// A shop whose template is changed after it was read: also to what its rules would not allow on AWS. Nobody
     /// consumes its stream unless the change says so: what is in its table is what its routes put there.
     pub async fn open_with(change: impl FnOnce(&mut Template)) -> Self {
-        let mut template = uncounted(Template::parse(&template_text()).expect("template.yaml is valid"));
+        let mut template = uncounted(parse(&template_text()));
         change(&mut template);
         Self::start(template).await
     }
 
     /// A shop whose stream is counted.
     pub async fn open_counted() -> Self {
-        Self::start(Template::parse(&template_text()).expect("template.yaml is valid")).await
+        Self::start(parse(&template_text())).await
     }
 
     /// Waits until the stream is counted.
@@ -82,9 +90,11 @@ impl Shop {
 
     async fn start(template: Template) -> Self {
         let openapi = functions::open_api().expect("the API is described");
-        let options = Options { wire: true, openapi, ..Options::new(template) };
+        let engine = Engine::of_this_run().open().await;
+        let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
+        let options = Options { wire: true, openapi, dynamodb_endpoint, ..Options::new(template) };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
-        Self { stack, http: Http::new() }
+        Self { stack, _engine: engine, http: Http::new() }
     }
 
     /// A shop where ada is a customer.
@@ -228,28 +238,12 @@ impl Shop {
 
     /// Calls the engine itself.
     pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
-        self.call_engine("DynamoDB_20120810", action, request).await
+        engine::call(&self.http, self.stack.dynamodb_url(), "DynamoDB_20120810", action, request).await
     }
 
     /// Calls the engine's streams.
     pub async fn dynamodb_streams(&self, action: &str, request: &Value) -> Value {
-        self.call_engine("DynamoDBStreams_20120810", action, request).await
-    }
-
-    async fn call_engine(&self, service: &str, action: &str, request: &Value) -> Value {
-        let call = self
-            .http
-            .post(self.stack.dynamodb_url())
-            .header("x-amz-target", format!("{service}.{action}"))
-            .header("content-type", "application/x-amz-json-1.0")
-            .header("authorization", "AWS4-HMAC-SHA256 Credential=t/20260101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
-            .header("x-amz-date", "20260101T000000Z")
-            .body(request.to_string());
-        let answer = call.send().await.expect("the engine answers");
-        let ok = answer.status().is_success();
-        let text = answer.text().await.expect("text");
-        assert!(ok, "{action}: {text}");
-        serde_json::from_str(&text).expect("JSON")
+        engine::call(&self.http, self.stack.dynamodb_url(), "DynamoDBStreams_20120810", action, request).await
     }
 }
 

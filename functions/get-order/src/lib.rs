@@ -28,5 +28,5 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("An order.").answers::<OrderStateView>().refuses(&[Kind::NotFound])
+    ROUTE.describe("An order.").answers::<OrderStateView>().may_wait().refuses(&[Kind::NotFound])
 }

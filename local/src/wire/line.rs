@@ -19,7 +19,7 @@ use super::fault::{self, Fault};
 use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
-use crate::aws_json::{NO_FUNCTION, local_client};
+use crate::aws_json::{dummy_signature, local_client};
 use crate::iam::{self, Guard};
 
 /// The streams of a table are a service of their own.
@@ -29,6 +29,8 @@ const STREAMS: &str = "DynamoDBStreams_";
 pub(super) struct Line {
     client: reqwest::Client,
     upstream: String,
+    /// Whose every call is to be, if not its sender's.
+    access_key: Option<String>,
     guard: Option<Arc<Guard>>,
     records: bool,
     state: Mutex<State>,
@@ -69,9 +71,21 @@ async fn serve(stream: TcpStream, line: Arc<Line>) {
 }
 
 impl Line {
-    pub(super) fn new(upstream: &str, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
-        let (client, upstream) = (local_client()?, upstream.to_owned());
-        Ok(Self { client, upstream, guard, records, state: Mutex::default(), meter: tokio::sync::Mutex::default() })
+    pub(super) fn new(
+        upstream: &str,
+        access_key: Option<&str>,
+        guard: Option<Arc<Guard>>,
+        records: bool,
+    ) -> Result<Self> {
+        Ok(Self {
+            client: local_client()?,
+            upstream: upstream.to_owned(),
+            access_key: access_key.map(str::to_owned),
+            guard,
+            records,
+            state: Mutex::default(),
+            meter: tokio::sync::Mutex::default(),
+        })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -176,12 +190,11 @@ impl Line {
 
     async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {
         let mut headers = headers.clone();
-        if self.guard.is_some() {
-            // Some local DynamoDBs have other tables for each access key.
-            sign_as_nobody(&mut headers);
-        }
         for stale in [CONTENT_LENGTH, HOST, TRANSFER_ENCODING] {
             headers.remove(stale);
+        }
+        if let Some(key) = &self.access_key {
+            headers.insert(AUTHORIZATION, dummy_signature(key, "dynamodb").parse()?);
         }
         let sending = self.client.post(&self.upstream).headers(headers).body(body.to_string()).send();
         let response = sending.await.with_context(|| format!("no DynamoDB answers at {}", self.upstream))?;
@@ -207,14 +220,4 @@ fn refuse(call: &mut Call, (status, body): (u16, Value)) -> Result<Response<Full
 /// `DynamoDB_20120810.Query`, say.
 fn target_of(headers: &HeaderMap) -> &str {
     headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default()
-}
-
-/// Takes the function's name out of the signature, which local services do not check.
-fn sign_as_nobody(headers: &mut HeaderMap) {
-    let Some(function) = iam::caller(headers) else { return };
-    let signed = headers.get(AUTHORIZATION).and_then(|signature| signature.to_str().ok()).unwrap_or_default();
-    let anonymous = signed.replacen(&format!("Credential={function}/"), &format!("Credential={NO_FUNCTION}/"), 1);
-    if let Ok(anonymous) = anonymous.parse() {
-        headers.insert(AUTHORIZATION, anonymous);
-    }
 }

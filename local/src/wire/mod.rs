@@ -26,6 +26,7 @@ pub use self::rule::Match;
 use self::limit::Meter;
 use self::line::Line;
 use self::rule::Rule;
+use crate::aws_json::NO_FUNCTION;
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 
@@ -59,18 +60,25 @@ pub struct Wire {
 impl Wire {
     /// Starts a wire to the endpoint with this base URL.
     pub async fn start(upstream: &str) -> Result<Self> {
-        Self::open(upstream, None, true).await
+        Self::open(upstream, None, None, true).await
     }
 
-    /// Starts one that refuses what the caller's role does not allow, and records calls or does not.
+    /// As [`Wire::start`], and every call is this access key's, whoever sends it. `DynamoDB Local` keeps a database
+    /// for each. The signature is a dummy from there on, which only local endpoints take.
+    pub async fn start_as(upstream: &str, access_key: &str) -> Result<Self> {
+        Self::open(upstream, Some(access_key), None, true).await
+    }
+
+    /// Starts one that refuses what the caller's role does not allow, and records calls or does not. Which function
+    /// calls ends here, for the tables are the same to all.
     pub(crate) async fn guarded(upstream: &str, guard: &Arc<Guard>, records: bool) -> Result<Self> {
-        Self::open(upstream, Some(Arc::clone(guard)), records).await
+        Self::open(upstream, Some(NO_FUNCTION), Some(Arc::clone(guard)), records).await
     }
 
-    async fn open(upstream: &str, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
+    async fn open(upstream: &str, access_key: Option<&str>, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
         let listener = loopback(0, "--dynamodb-port").await?;
         let url = url_of(&listener)?;
-        let line = Arc::new(Line::new(upstream, guard, records)?);
+        let line = Arc::new(Line::new(upstream, access_key, guard, records)?);
         let accepting = tokio::spawn(line::accept(listener, Arc::clone(&line)));
         Ok(Self { url, line, accepting })
     }

@@ -100,6 +100,13 @@ impl Description {
         self
     }
 
+    /// What it answers may wait for something, and then it says when to look again.
+    #[must_use]
+    pub fn may_wait(mut self) -> Self {
+        self.headers.push("Retry-After");
+        self
+    }
+
     /// It answers a request that was answered before as it did then, and says so.
     #[must_use]
     pub fn replays(mut self) -> Self {

@@ -3,6 +3,7 @@ mod faults;
 mod limits;
 mod roles;
 mod shares;
+mod signing;
 mod throttles;
 
 use serde_json::json;
