@@ -8,11 +8,16 @@ use serde_json::Value;
 
 use crate::resource::REGION;
 
+/// The access key of whoever is no function, and may do anything.
+pub(crate) const NO_FUNCTION: &str = "local";
+
 /// One service at one base URL.
 #[derive(Clone)]
 pub(crate) struct Service {
     client: reqwest::Client,
     url: String,
+    /// Whose access key signs the calls.
+    caller: String,
     name: &'static str,
     target: &'static str,
 }
@@ -20,7 +25,7 @@ pub(crate) struct Service {
 impl Service {
     /// The `DynamoDB` at this base URL.
     pub(crate) fn dynamodb(url: &str) -> Result<Self> {
-        Ok(Self { client: local_client()?, url: url.to_owned(), name: "DynamoDB", target: "DynamoDB_20120810" })
+        Self::new(url, "DynamoDB", "DynamoDB_20120810")
     }
 
     /// The streams of the `DynamoDB` at this base URL.
@@ -30,7 +35,17 @@ impl Service {
 
     /// The SQS at this base URL.
     pub(crate) fn sqs(url: &str) -> Result<Self> {
-        Ok(Self { client: local_client()?, url: url.to_owned(), name: "SQS", target: "AmazonSQS" })
+        Self::new(url, "SQS", "AmazonSQS")
+    }
+
+    fn new(url: &str, name: &'static str, target: &'static str) -> Result<Self> {
+        let caller = NO_FUNCTION.to_owned();
+        Ok(Self { client: local_client()?, url: url.to_owned(), caller, name, target })
+    }
+
+    /// The same, called as this function: what its role does not allow is refused.
+    pub(crate) fn signed_by(&self, function: &str) -> Self {
+        Self { caller: function.to_owned(), ..self.clone() }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -47,7 +62,7 @@ impl Service {
             .header("content-type", "application/x-amz-json-1.0")
             .header("x-amz-target", format!("{}.{action}", self.target))
             .header("x-amz-date", "20260101T000000Z")
-            .header("authorization", dummy_signature("local", &scope))
+            .header("authorization", dummy_signature(&self.caller, &scope))
             .body(request.to_string())
             .send()
             .await

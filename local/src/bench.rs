@@ -14,6 +14,13 @@ use crate::{Functions, Options, Stack, StartConsumer, Template};
 
 const TEMPLATE: &str = r"
 Resources:
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      Policies:
+        - PolicyDocument:
+            Version: '2012-10-17'
+            Statement: [{ Effect: Allow, Action: ['sqs:*', 'dynamodb:*'], Resource: '*' }]
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -29,6 +36,7 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: drain-writes } }
     Properties:
+      Role: !GetAtt Role.Arn
       Timeout: 1
       Events:
         Queue:
@@ -41,6 +49,13 @@ Resources:
 /// Of a stack whose consumer has the table's stream.
 const STREAM_TEMPLATE: &str = r"
 Resources:
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      Policies:
+        - PolicyDocument:
+            Version: '2012-10-17'
+            Statement: [{ Effect: Allow, Action: ['sqs:*', 'dynamodb:*'], Resource: '*' }]
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -52,6 +67,7 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: count-orders } }
     Properties:
+      Role: !GetAtt Role.Arn
       Timeout: 5
       Events:
         Stream:

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use crate::iam::{self, Denial, Guard};
 use crate::listen::{loopback, url_of};
 use crate::problem::answer;
 use crate::resource::{ACCOUNT, REGION};
@@ -49,6 +50,8 @@ pub struct Entry {
 /// Which entries fail, with an `ErrorCode`.
 type Faults = Box<dyn FnMut(&Entry) -> Option<&'static str> + Send>;
 
+type Served = (Arc<Mutex<Inside>>, Arc<Guard>);
+
 /// A running EventBridge. It stops when dropped.
 pub struct Bus {
     url: String,
@@ -64,11 +67,11 @@ struct Inside {
 }
 
 impl Bus {
-    pub(crate) async fn start(port: u16) -> Result<Self> {
+    pub(crate) async fn start(port: u16, guard: Arc<Guard>) -> Result<Self> {
         let listener = loopback(port, "--eventbridge-port").await?;
         let url = url_of(&listener)?;
         let inside = Arc::default();
-        let router = Router::new().fallback(handle).with_state(Arc::clone(&inside));
+        let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard));
         let serving = tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self { url, inside, serving })
     }
@@ -100,10 +103,14 @@ impl Drop for Bus {
     }
 }
 
-async fn handle(State(inside): State<Arc<Mutex<Inside>>>, headers: HeaderMap, body: Bytes) -> Response<Body> {
+async fn handle(State((inside, guard)): State<Served>, headers: HeaderMap, body: Bytes) -> Response<Body> {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     let outcome = match target {
-        "AWSEvents.PutEvents" => entries(&body).map(|entries| put(&mut lock(&inside), entries)),
+        "AWSEvents.PutEvents" => entries(&body).and_then(|entries| {
+            let checked = guard.check_events(iam::caller(&headers), &entries);
+            checked.map_err(|Denial(message)| ("AccessDeniedException", message))?;
+            Ok(put(&mut lock(&inside), entries))
+        }),
         other => Err(("UnknownOperationException", format!("{other:?} is not known to the laptop stack"))),
     };
     let (status, body) = match outcome {

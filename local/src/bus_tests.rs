@@ -1,4 +1,5 @@
 use super::*;
+use crate::iam::Guard;
 
 const TIME: f64 = 1_795_253_400.0;
 
@@ -9,7 +10,7 @@ struct Bench {
 
 impl Bench {
     async fn start() -> Self {
-        Self { bus: Bus::start(0).await.unwrap(), client: crate::aws_json::local_client().unwrap() }
+        Self { bus: Bus::start(0, Guard::of_nobody()).await.unwrap(), client: crate::aws_json::local_client().unwrap() }
     }
 
     async fn put(&self, details: &[&str]) -> (u16, Value) {

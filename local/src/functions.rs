@@ -138,7 +138,6 @@ functions! {
 pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions> {
     let process = [
         ("AWS_REGION", "us-east-1"),
-        ("AWS_ACCESS_KEY_ID", "local"),
         ("AWS_SECRET_ACCESS_KEY", "local"),
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoints.dynamodb.as_str()),
         ("AWS_ENDPOINT_URL_SQS", endpoints.sqs.as_str()),
@@ -151,7 +150,9 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
     let mut functions = Functions::default();
     for declared in &template.functions {
         let name = &declared.binary;
-        let environment = environment.clone().with(declared.environment.clone());
+        // What Lambda has of the function's role: whoever is called knows by it which function calls.
+        let credentials = [("AWS_ACCESS_KEY_ID".to_owned(), declared.logical_id.clone())];
+        let environment = environment.clone().with(credentials).with(declared.environment.clone());
         let timeout = Duration::from_secs(declared.timeout_seconds);
         let misfit = || format!("template.yaml: the environment of {}", declared.logical_id);
 

@@ -6,6 +6,7 @@ use crate::{Functions, Options, Stack};
 
 const TEMPLATE: &str = r"
 Resources:
+  Role: { Type: AWS::IAM::Role, Properties: {} }
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -15,19 +16,22 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: echo } }
     Properties:
+      Role: !GetAtt Role.Arn
       Events:
         One: { Type: HttpApi, Properties: { Path: '/things/{id}', Method: POST, Auth: { Authorizer: NONE } } }
-        Mine: { Type: HttpApi, Properties: { Path: /mine, Method: GET, Auth: { AuthorizationScopes: [shop, admin] } } }
+        Mine: { Type: HttpApi, Properties: { Path: /mine, Method: GET, Auth: { AuthorizationScopes: [till/shop, till/admin] } } }
   Special:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: special } }
     Properties:
+      Role: !GetAtt Role.Arn
       Events:
         One: { Type: HttpApi, Properties: { Path: /things/special, Method: POST, Auth: { Authorizer: NONE } } }
   Broken:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: broken } }
     Properties:
+      Role: !GetAtt Role.Arn
       Timeout: 1
       Events:
         One: { Type: HttpApi, Properties: { Path: '/broken/{how}', Method: GET, Auth: { Authorizer: NONE } } }
@@ -121,11 +125,11 @@ async fn a_scoped_route_wants_a_valid_token_with_one_of_its_scopes() {
     let bench = Bench::start().await;
     problem_of(bench.get("/mine"), 401, "unauthorized", "Unauthorized").await;
     problem_of(bench.get("/mine").bearer_auth("nonsense"), 401, "unauthorized", "Unauthorized").await;
-    for scope in ["", "shopping", "openid profile"] {
+    for scope in ["", "shop", "till/shopping", "openid profile"] {
         let token = bench.stack.token("ada", scope).unwrap();
         problem_of(bench.get("/mine").bearer_auth(token), 403, "forbidden", "Forbidden").await;
     }
-    for scope in ["shop", "admin", "openid shop"] {
+    for scope in ["till/shop", "till/admin", "openid till/shop"] {
         let token = bench.stack.token("ada", scope).unwrap();
         json_of(bench.get("/mine").bearer_auth(token)).await;
     }
@@ -192,9 +196,9 @@ async fn the_event_is_one_that_the_runtime_understands() {
 #[tokio::test]
 async fn claims_reach_the_function_as_strings() {
     let bench = Bench::start().await;
-    let event = json_of(bench.get("/mine").bearer_auth(bench.stack.token("ada", "shop").unwrap())).await;
+    let event = json_of(bench.get("/mine").bearer_auth(bench.stack.token("ada", "till/shop").unwrap())).await;
     let jwt = &event["requestContext"]["authorizer"]["jwt"];
-    assert_eq!(jwt["scopes"], json!(["shop", "admin"]));
+    assert_eq!(jwt["scopes"], json!(["till/shop", "till/admin"]));
     assert_eq!(jwt["claims"]["sub"], "ada");
     assert!(jwt["claims"]["exp"].is_string());
     assert_eq!(event.get("body"), None);
@@ -246,8 +250,10 @@ async fn a_body_beyond_six_megabytes_is_too_large() {
 #[tokio::test]
 async fn a_token_of_the_local_route_opens_a_scoped_route() {
     let bench = Bench::start().await;
-    let answer = json_of(bench.post("/_local/token").body(r#"{"sub":"ada","scope":"admin"}"#)).await;
-    json_of(bench.get("/mine").bearer_auth(answer["token"].as_str().unwrap())).await;
+    for scope in ["shop", "admin", "till/shop", "till/admin"] {
+        let answer = json_of(bench.post("/_local/token").json(&json!({ "sub": "ada", "scope": scope }))).await;
+        json_of(bench.get("/mine").bearer_auth(answer["token"].as_str().unwrap())).await;
+    }
 }
 
 #[tokio::test]
@@ -289,7 +295,7 @@ async fn a_stack_starts_over_what_another_left_in_its_directory() {
     let first = Stack::start(options.clone(), |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))
         .await
         .unwrap();
-    let token = first.token("ada", "shop").unwrap();
+    let token = first.token("ada", "till/shop").unwrap();
     first.shutdown().await.unwrap();
 
     let second =

@@ -3,7 +3,7 @@
 //! The stack takes its routes, scopes, queues and table from `template.yaml` and nothing else, so what runs here is
 //! what is deployed. It listens on loopback addresses only: no function in this crate takes an address to bind,
 //! only a port. The tests start the same [`Stack`], one per test, with [`Wire`] between the functions and the
-//! database.
+//! database. What a function's role does not allow is refused: [`iam`].
 
 pub mod audit;
 mod aws_json;
@@ -16,6 +16,7 @@ mod engine;
 mod event;
 pub mod functions;
 pub mod gateway;
+pub mod iam;
 mod intrinsic;
 mod item_failures;
 mod listen;

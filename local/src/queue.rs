@@ -21,6 +21,7 @@ use winterbaume_sqs::SqsService;
 use self::backend::Backend;
 use self::front::{Fault, Outcome};
 use self::kept::Kept;
+use crate::iam::{self, Denial, Guard};
 use crate::listen::{loopback, url_of};
 
 /// What SQS takes since August 2025, in one message or in one batch.
@@ -28,6 +29,11 @@ const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 
 /// The file within a data directory.
 const QUEUES_FILE: &str = "queues.json";
+
+/// What SQS says to a caller whose role does not allow the call, with the status 403.
+const ACCESS_DENIED: &str = "AccessDenied";
+
+type Served = (Arc<SqsService>, Arc<Guard>);
 
 /// A running SQS. It stops when dropped, and then keeps no messages.
 pub(crate) struct Queues {
@@ -40,7 +46,7 @@ pub(crate) struct Queues {
 
 impl Queues {
     /// Starts an SQS without queues. Messages that were kept in `data` return when their queue is created.
-    pub(crate) async fn start(port: u16, data: Option<&Path>) -> Result<Self> {
+    pub(crate) async fn start(port: u16, data: Option<&Path>, guard: Arc<Guard>) -> Result<Self> {
         let file = data.map(|directory| directory.join(QUEUES_FILE));
         let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), Kept::read)?;
         let backend = Arc::new(Backend::resuming(kept));
@@ -49,7 +55,7 @@ impl Queues {
 
         let library = Arc::new(SqsService::with_backend(Arc::clone(&backend) as _));
         // A batch of 1 MiB is longer than that as JSON, and what is too long must hear so from SQS.
-        let router = Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state(library);
+        let router = Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state((library, guard));
         let (stop, stopped) = oneshot::channel();
         let server = axum::serve(listener, router).with_graceful_shutdown(async { _ = stopped.await });
         let serving = tokio::spawn(server.into_future());
@@ -69,11 +75,14 @@ impl Queues {
     }
 }
 
-async fn handle(State(library): State<Arc<SqsService>>, headers: HeaderMap, body: Bytes) -> Response<Body> {
+async fn handle(State((library, guard)): State<Served>, headers: HeaderMap, body: Bytes) -> Response<Body> {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     let action = target.rsplit('.').next().unwrap_or_default();
     let outcome = match serde_json::from_slice(&body) {
-        Ok(request) => front::answer(&library, action, request).await,
+        Ok(request) => match guard.check_sqs(iam::caller(&headers), action, &request) {
+            Ok(()) => front::answer(&library, action, request).await,
+            Err(Denial(message)) => Err(Fault { code: ACCESS_DENIED.to_owned(), message }),
+        },
         Err(error) => Err(Fault { code: "SerializationException".to_owned(), message: error.to_string() }),
     };
     response(outcome)
@@ -86,7 +95,8 @@ fn response(outcome: Outcome) -> Response<Body> {
         Err(Fault { code, message }) => {
             let body = json!({ "__type": code, "message": message }).to_string();
             // SDKs find the code of an error here, from the time when SQS did not speak JSON.
-            (StatusCode::BAD_REQUEST, body, HeaderValue::try_from(format!("{code};Sender")).ok())
+            let status = if code == ACCESS_DENIED { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
+            (status, body, HeaderValue::try_from(format!("{code};Sender")).ok())
         }
     };
     let mut response = Response::new(Body::from(body));

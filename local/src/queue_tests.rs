@@ -1,5 +1,6 @@
 use super::*;
 use crate::aws_json::Service;
+use crate::iam::Guard;
 use crate::resource::queue_url;
 
 struct Bench {
@@ -10,7 +11,7 @@ struct Bench {
 impl Bench {
     /// An SQS with the queue `writes`, whose dead letters go to `dead` after two receives.
     async fn start(data: Option<&Path>) -> Self {
-        let queues = Queues::start(0, data).await.unwrap();
+        let queues = Queues::start(0, data, Guard::of_nobody()).await.unwrap();
         let service = Service::sqs(queues.url()).unwrap();
         let bench = Self { queues, service };
         bench.call("CreateQueue", json!({ "QueueName": "dead" })).await.unwrap();

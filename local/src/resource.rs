@@ -13,14 +13,19 @@ pub(crate) enum Resource {
     Queue(String),
     /// An EventBridge bus with this name.
     Bus(String),
+    /// An IAM role with this logical id.
+    Role(String),
+    /// A managed policy with this logical id.
+    ManagedPolicy(String),
 }
 
 impl Resource {
     /// What `!Ref` answers.
     pub(crate) fn reference(&self) -> String {
         match self {
-            Self::Table(name) | Self::Bus(name) => name.clone(),
+            Self::Table(name) | Self::Bus(name) | Self::Role(name) => name.clone(),
             Self::Queue(name) => queue_url(name),
+            Self::ManagedPolicy(name) => policy_arn(name),
         }
     }
 
@@ -33,14 +38,20 @@ impl Resource {
             (Self::Queue(name), "QueueName") | (Self::Bus(name), "Name") => name.clone(),
             (Self::Queue(name), "QueueUrl") => queue_url(name),
             (Self::Bus(name), "Arn") => bus_arn(name),
+            (Self::Role(name), "Arn") => role_arn(name),
             (Self::Table(_), _) => bail!("a table has no attribute {attribute}: it has Arn and StreamArn"),
             (Self::Queue(_), _) => bail!("a queue has no attribute {attribute}: it has Arn, QueueName and QueueUrl"),
+            (Self::Role(_), _) => bail!("a role has no attribute {attribute} here: it has Arn"),
+            (Self::ManagedPolicy(_), _) => {
+                bail!("a managed policy has no attribute {attribute} here: refer to it with !Ref")
+            }
             (Self::Bus(_), _) => bail!("a bus has no attribute {attribute}: it has Arn and Name"),
         })
     }
 }
 
-fn table_arn(name: &str) -> String {
+/// The ARN of the table with this name.
+pub(crate) fn table_arn(name: &str) -> String {
     format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}")
 }
 
@@ -49,7 +60,18 @@ pub(crate) fn stream_arn(table: &str) -> String {
     format!("{}/stream/local", table_arn(table))
 }
 
-fn bus_arn(name: &str) -> String {
+/// The ARN of the role with this logical id.
+pub(crate) fn role_arn(name: &str) -> String {
+    format!("arn:aws:iam::{ACCOUNT}:role/{name}")
+}
+
+/// The ARN of the managed policy with this logical id.
+pub(crate) fn policy_arn(name: &str) -> String {
+    format!("arn:aws:iam::{ACCOUNT}:policy/{name}")
+}
+
+/// The ARN of the bus with this name.
+pub(crate) fn bus_arn(name: &str) -> String {
     format!("arn:aws:events:{REGION}:{ACCOUNT}:event-bus/{name}")
 }
 

@@ -31,12 +31,14 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Connects the consumers, named by their binaries, to the template's event sources.
+    /// Connects the consumers, named by their binaries, to the template's event sources. The stream is found at one URL
+    /// of DynamoDB and read at the other.
     pub(crate) async fn start(
         template: &Template,
         consumers: Vec<(String, StartConsumer)>,
         sqs: &Sqs,
         dynamodb_url: &str,
+        stream_url: &str,
     ) -> Result<Self> {
         let mut sources = Self {
             sandboxes: Arc::new(Sandboxes::new(consumers, template.functions.clone())),
@@ -46,18 +48,22 @@ impl Sources {
             stop: watch::Sender::new(false),
             running: JoinSet::new(),
         };
-        sources.consume_queues(template)?;
-        sources.consume_stream(template, dynamodb_url).await?;
+        sources.consume_queues(template).await?;
+        sources.consume_stream(template, dynamodb_url, stream_url).await?;
         Ok(sources)
     }
 
-    fn consume_queues(&mut self, template: &Template) -> Result<()> {
+    async fn consume_queues(&mut self, template: &Template) -> Result<()> {
         for source in template.queue_sources.iter().filter(|source| source.enabled) {
             let queue = template.queue(&source.queue);
             let queue = queue.with_context(|| format!("there is no queue {}", source.queue))?;
+            // Lambda reads with the function's own role, and looks how full the queue is.
+            let sqs = self.sqs.signed_by(&source.function);
+            let refused = || format!("{}: the role cannot consume {}", source.function, source.queue);
+            sqs.counts_of(&source.queue).await.with_context(refused)?;
             for _ in 0..source.maximum_concurrency {
                 let sandbox = self.sandboxes.start(&source.function)?;
-                let poller = Poller { sqs: self.sqs.clone(), source: source.clone(), arn: queue.arn(), sandbox };
+                let poller = Poller { sqs: sqs.clone(), source: source.clone(), arn: queue.arn(), sandbox };
                 self.running.spawn(poller.run(self.stop.subscribe()));
             }
             self.queues.push(source.queue.clone());
@@ -65,15 +71,18 @@ impl Sources {
         Ok(())
     }
 
-    async fn consume_stream(&mut self, template: &Template, dynamodb_url: &str) -> Result<()> {
+    async fn consume_stream(&mut self, template: &Template, dynamodb_url: &str, stream_url: &str) -> Result<()> {
         let enabled: Vec<_> = template.stream_sources.iter().filter(|source| source.enabled).collect();
         if enabled.is_empty() {
             return Ok(());
         }
-        let stream = Arc::new(Stream::of_table(dynamodb_url, template.table_name()).await?);
+        let stream = Stream::of_table(dynamodb_url, template.table_name(), stream_url).await?;
         for source in enabled {
             let stop = self.stop.subscribe();
-            let consumer = Consumer::start(source, &stream, &self.sqs, &self.sandboxes, stop).await?;
+            let refused = || format!("{}: the role cannot consume the stream", source.function);
+            let stream = Arc::new(stream.signed_by(&source.function).await.with_context(refused)?);
+            let sqs = self.sqs.signed_by(&source.function);
+            let consumer = Consumer::start(source, &stream, &sqs, &self.sandboxes, stop).await?;
             let (ask, asking) = mpsc::unbounded_channel();
             self.running.spawn(consumer.run(asking));
             self.streams.push(ask);

@@ -1,3 +1,4 @@
+use crate::iam::Guard;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -121,7 +122,7 @@ async fn a_stop_lets_invocations_finish_and_kept_messages_are_consumed_after_the
 
 #[tokio::test]
 async fn another_sqs_can_take_the_place_of_the_embedded_one() {
-    let other = Queues::start(0, None).await.unwrap();
+    let other = Queues::start(0, None, Guard::of_nobody()).await.unwrap();
     let at_other =
         |template: Template| Options { sqs_endpoint: Some(other.url().to_owned()), ..Options::new(template) };
     let bench = Bench::start_with(at_other(template(|_| {})), |_| async { Ok(Value::Null) }).await;

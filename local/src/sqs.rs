@@ -37,6 +37,11 @@ impl Sqs {
         Ok(Self { service: Service::sqs(url)?, queues: queues.to_vec() })
     }
 
+    /// The same, called as this function: what its role does not allow is refused.
+    pub(crate) fn signed_by(&self, function: &str) -> Self {
+        Self { service: self.service.signed_by(function), queues: self.queues.clone() }
+    }
+
     pub(crate) fn queues(&self) -> &[Queue] {
         &self.queues
     }

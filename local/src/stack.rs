@@ -1,4 +1,4 @@
-//! The stack: database, queues, perhaps the wire, functions, event sources and gateway, started and stopped together.
+//! The stack: database, queues, wire, functions, event sources and gateway, started and stopped together.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::functions::{Endpoints, Functions};
 use crate::gateway::{self, Gateway};
+use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 use crate::queue::Queues;
 use crate::sources::Sources;
@@ -46,7 +47,7 @@ pub struct Options {
     pub dynamodb_endpoint: Option<String>,
     /// Uses the SQS at this base URL, and starts none.
     pub sqs_endpoint: Option<String>,
-    /// Puts a [`Wire`] between the functions and DynamoDB.
+    /// Lets the [`Wire`] between the functions and DynamoDB record and fail calls, and the [`Guard`] its rulings.
     pub wire: bool,
     /// What `GET /openapi.json` answers.
     pub openapi: String,
@@ -80,7 +81,9 @@ pub struct Stack {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<std::io::Result<()>>,
     sources: Sources,
-    wire: Option<Wire>,
+    wire: Wire,
+    has_wire: bool,
+    guard: Arc<Guard>,
     queues: Option<Queues>,
     bus: Arc<Bus>,
     engine: Option<Engine>,
@@ -107,23 +110,25 @@ impl Stack {
         Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
         let tokens = data.as_deref().map_or_else(|| Ok(Tokens::ephemeral()), Tokens::kept_in)?;
 
+        let guard = Arc::new(Guard::new(&template, options.wire));
         let queues = match options.sqs_endpoint {
             Some(_) => None,
-            None => Some(Queues::start(options.sqs_port, data.as_deref()).await?),
+            None => Some(Queues::start(options.sqs_port, data.as_deref(), Arc::clone(&guard)).await?),
         };
         let embedded = queues.as_ref().map(|queues| queues.url().to_owned());
         let sqs_url = options.sqs_endpoint.or(embedded).context("there is no SQS")?;
         let sqs = Sqs::new(&sqs_url, &template.queues)?;
         sqs.ensure_queues().await?;
 
-        let wire = if options.wire { Some(Wire::start(&dynamodb_url).await?) } else { None };
-        let called = wire.as_ref().map_or(dynamodb_url.as_str(), Wire::url).to_owned();
-        let bus = Arc::new(Bus::start(options.eventbridge_port).await?);
-        let endpoints = Endpoints { dynamodb: called, sqs: sqs_url.clone(), eventbridge: bus.url().to_owned() };
+        let has_wire = options.wire;
+        let wire = Wire::guarded(&dynamodb_url, &guard, has_wire).await?;
+        let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard)).await?);
+        let endpoints =
+            Endpoints { dynamodb: wire.url().to_owned(), sqs: sqs_url.clone(), eventbridge: bus.url().to_owned() };
         let functions = functions(&endpoints, &template)?;
         let reconcile = functions.consumers.iter().find(|(name, _)| name == RECONCILE);
         let reconcile = reconcile.map(|(_, start)| start()).transpose()?;
-        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url).await?;
+        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, wire.url()).await?;
         let shown = Arc::clone(&bus);
         let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, reconcile, options.openapi)?;
         let gateway = Arc::new(gateway);
@@ -132,7 +137,22 @@ impl Stack {
         let server = axum::serve(listener, gateway::router(Arc::clone(&gateway)));
         let server = server.with_graceful_shutdown(async { _ = stopped.await });
         let serving = tokio::spawn(server.into_future());
-        Ok(Self { url, dynamodb_url, sqs_url, template, gateway, stop, serving, sources, wire, queues, bus, engine })
+        Ok(Self {
+            url,
+            dynamodb_url,
+            sqs_url,
+            template,
+            gateway,
+            stop,
+            serving,
+            sources,
+            wire,
+            has_wire,
+            guard,
+            queues,
+            bus,
+            engine,
+        })
     }
 
     /// The gateway's base URL, without a final slash.
@@ -160,9 +180,14 @@ impl Stack {
         &self.template
     }
 
-    /// The wire, if there is one.
+    /// The wire, if it was asked for.
     pub fn wire(&self) -> Option<&Wire> {
-        self.wire.as_ref()
+        self.has_wire.then_some(&self.wire)
+    }
+
+    /// What enforces the roles of the functions.
+    pub fn guard(&self) -> &Guard {
+        &self.guard
     }
 
     /// A token that the gateway accepts.

@@ -1,6 +1,6 @@
 //! A table's stream at one `DynamoDB` endpoint, embedded or not.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::aws_json::{Refusal, Service};
@@ -8,6 +8,7 @@ use crate::aws_json::{Refusal, Service};
 /// The stream of one table.
 pub(crate) struct Stream {
     service: Service,
+    table: String,
     arn: String,
 }
 
@@ -37,13 +38,22 @@ pub(crate) struct Page {
 }
 
 impl Stream {
-    /// The stream of this table, which must have one.
-    pub(crate) async fn of_table(url: &str, table: &str) -> Result<Self> {
+    /// The stream of this table, which must have one, to be read at another URL of the same service.
+    pub(crate) async fn of_table(url: &str, table: &str, read_at: &str) -> Result<Self> {
         let answer = Service::dynamodb(url)?.succeed("DescribeTable", &json!({ "TableName": table })).await?;
         let arn = answer["Table"]["LatestStreamArn"].as_str().with_context(|| {
             format!("the table {table} at {url} has no stream: delete it, or choose another place with --data")
         })?;
-        Ok(Self { service: Service::dynamodb_streams(url)?, arn: arn.to_owned() })
+        Ok(Self { service: Service::dynamodb_streams(read_at)?, table: table.to_owned(), arn: arn.to_owned() })
+    }
+
+    /// The same, read as this function, whose role must allow to find the stream, too.
+    pub(crate) async fn signed_by(&self, function: &str) -> Result<Self> {
+        let service = self.service.signed_by(function);
+        let listed = service.succeed("ListStreams", &json!({ "TableName": self.table })).await?;
+        let mut streams = listed["Streams"].as_array().into_iter().flatten();
+        ensure!(streams.any(|stream| stream["StreamArn"] == *self.arn), "the stream {} is not listed", self.arn);
+        Ok(Self { service, table: self.table.clone(), arn: self.arn.clone() })
     }
 
     /// As the endpoint names it, which is not how a template does.

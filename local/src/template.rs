@@ -1,4 +1,4 @@
-//! `template.yaml`, as far as the laptop stack needs it: routes, functions, queues and the table.
+//! `template.yaml`, as far as the laptop stack needs it: routes, functions with their roles, queues and the table.
 //!
 //! The template is the one truth about what is deployed, so the stack reads it rather than a list of its own. Every
 //! error names the resource and the property at fault, on one line.
@@ -6,6 +6,7 @@
 mod filter;
 mod queue;
 mod queue_source;
+mod role;
 mod route;
 mod stream_source;
 mod table;
@@ -19,9 +20,11 @@ use serde_yaml_ng::{Mapping, Value as Yaml};
 pub use self::filter::Pattern;
 pub use self::queue::{Queue, Redrive};
 pub use self::queue_source::QueueSource;
+pub use self::role::Role;
 pub use self::route::Route;
 pub use self::stream_source::{StartingPosition, StreamSource};
 
+use self::role::Roles;
 use crate::intrinsic::Scope;
 use crate::resource::{Resource, stream_arn};
 
@@ -58,8 +61,8 @@ pub struct Function {
     pub timeout_seconds: u64,
     /// Its variables, those of `Globals` included, with references resolved.
     pub environment: BTreeMap<String, String>,
-    /// `Properties.Policies`, with references resolved; null if there are none.
-    pub policies: Json,
+    /// What it may do.
+    pub role: Role,
 }
 
 impl Template {
@@ -88,11 +91,13 @@ impl Template {
         let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
         let stream = request.get("StreamSpecification").map(|_| stream_arn(&table_name));
 
+        let roles = Roles::read(&mut scope, resources)?;
+
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
         let (mut routes, mut functions) = (Vec::new(), Vec::new());
         let (mut queue_sources, mut stream_sources) = (Vec::new(), Vec::new());
         for (id, resource) in of_type(resources, "AWS::Serverless::Function") {
-            let reader = FunctionReader { scope: &scope, globals, id, resource };
+            let reader = FunctionReader { scope: &scope, globals, roles: &roles, id, resource };
             let function = reader.function().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
@@ -122,6 +127,7 @@ impl Template {
 struct FunctionReader<'a> {
     scope: &'a Scope<'a>,
     globals: &'a Yaml,
+    roles: &'a Roles,
     id: &'a str,
     resource: &'a Yaml,
 }
@@ -134,13 +140,12 @@ impl FunctionReader<'_> {
             .and_then(|metadata| metadata.get("BuildProperties")?.get("Binary")?.as_str())
             .context("Metadata.BuildProperties.Binary is missing")?;
 
-        let properties = self.properties();
         Ok(Function {
             logical_id: self.id.to_owned(),
             binary: binary.to_owned(),
             timeout_seconds: self.timeout_seconds()?,
             environment: self.environment()?,
-            policies: properties.get("Policies").map_or(Ok(Json::Null), |value| self.scope.resolve(value))?,
+            role: self.roles.of_function(self.scope, self.properties())?,
         })
     }
 

@@ -1,5 +1,3 @@
-use serde_json::json;
-
 use super::*;
 
 const SOUND: &str = r"
@@ -33,6 +31,24 @@ Resources:
           OnDemandThroughput: { MaxWriteRequestUnits: 100 }
       StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
       TimeToLiveSpecification: { AttributeName: expiresAt, Enabled: true }
+  Role: { Type: AWS::IAM::Role, Properties: { ManagedPolicyArns: [!Ref WriteLogs] } }
+  GetOrderRole:
+    Type: AWS::IAM::Role
+    Properties:
+      Policies:
+        - PolicyDocument:
+            Version: '2012-10-17'
+            Statement:
+              Effect: Allow
+              Action: dynamodb:Query
+              Resource: [!GetAtt Table.Arn, !Sub '${Table.Arn}/index/GSI1', !Ref AWS::NoValue]
+              Condition: { 'ForAllValues:StringLike': { dynamodb:LeadingKeys: 'o#*' } }
+  WriteLogs:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument:
+        Version: '2012-10-17'
+        Statement: [{ Effect: Allow, Action: logs:PutLogEvents, Resource: !GetAtt Dashboard.Arn }]
   Dashboard:
     Type: AWS::CloudWatch::Dashboard
     Properties: { DashboardBody: !ImportValue Whatever }
@@ -40,14 +56,9 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildMethod: rust-cargolambda, BuildProperties: { Binary: get-order } }
     Properties:
+      Role: !GetAtt GetOrderRole.Arn
       Timeout: 5
       Environment: { Variables: { LOG: !If [IsLive, quiet, !Join ['-', [very, loud]]] } }
-      Policies:
-        - Statement:
-            - Effect: Allow
-              Action: dynamodb:Query
-              Resource: [!GetAtt Table.Arn, !Sub '${Table.Arn}/index/GSI1', !Ref AWS::NoValue]
-              Condition: { StringLike: { dynamodb:LeadingKeys: ['o#*'] } }
       Events:
         Get:
           Type: HttpApi
@@ -59,12 +70,14 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: list-products } }
     Properties:
+      Role: !GetAtt Role.Arn
       Events:
         List: { Type: HttpApi, Properties: { Path: /products, Method: GET, Auth: { Authorizer: NONE } } }
   DrainWrites:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: drain-writes } }
     Properties:
+      Role: !GetAtt Role.Arn
       Events:
         Queue: { Type: SQS, Properties: { Queue: !GetAtt Queue.Arn } }
   Queue: { Type: AWS::SQS::Queue, Properties: { VisibilityTimeout: 60 } }
@@ -107,16 +120,70 @@ fn functions_inherit_what_globals_say_and_they_do_not() {
     let drain_writes = template.function("DrainWrites").unwrap();
     assert_eq!(drain_writes.timeout_seconds, 10);
     assert_eq!(drain_writes.environment["LOG"], "dev-us-east-1-${Literal}");
-    assert_eq!(drain_writes.policies, Json::Null);
+    assert_eq!(drain_writes.role.name, "Role");
+    assert_eq!(drain_writes.role.policies[0].statements[0].actions, ["logs:PutLogEvents"], "the managed policy");
 }
 
 #[test]
 fn policies_name_the_local_table() {
     let template = Template::parse(SOUND).unwrap();
-    let statement = &template.function("GetOrder").unwrap().policies[0]["Statement"][0];
+    let role = &template.function("GetOrder").unwrap().role;
+    let statement = &role.policies[0].statements[0];
     let arn = "arn:aws:dynamodb:us-east-1:000000000000:table/till-local-orders";
-    assert_eq!(statement["Resource"], json!([arn, format!("{arn}/index/GSI1")]));
-    assert_eq!(statement["Condition"]["StringLike"]["dynamodb:LeadingKeys"], json!(["o#*"]));
+    assert_eq!((role.name.as_str(), role.policies.len()), ("GetOrderRole", 1));
+    assert_eq!(statement.resources, [arn.to_owned(), format!("{arn}/index/GSI1")]);
+    assert_eq!(statement.conditions[0].values, ["o#*"]);
+}
+
+#[test]
+fn a_function_without_a_role_of_the_template_is_named() {
+    let role = "      Role: !GetAtt GetOrderRole.Arn\n";
+    assert_eq!(error_with(role, ""), "GetOrder: Role is missing");
+    assert_eq!(
+        error_with("!GetAtt GetOrderRole.Arn", "!GetAtt Nobody.Arn"),
+        "GetOrder: Role: Nobody is neither a parameter nor a resource"
+    );
+    assert_eq!(
+        error_with("!GetAtt GetOrderRole.Arn", "arn:aws:iam::1:role/theirs"),
+        "GetOrder: Role: arn:aws:iam::1:role/theirs is not the Arn of a role of this template"
+    );
+    assert_eq!(
+        error_with("ManagedPolicyArns: [!Ref WriteLogs]", "ManagedPolicyArns: ['arn:aws:iam::aws:policy/Admin']"),
+        "Role: ManagedPolicyArns: arn:aws:iam::aws:policy/Admin is no policy of this template"
+    );
+}
+
+#[test]
+fn what_a_policy_says_that_is_not_understood_is_named() {
+    let role = "GetOrderRole: Policies[0]: PolicyDocument: Statement[0]";
+    let cases = [
+        ("Action: dynamodb:Query", "NotAction: dynamodb:Scan", "NotAction is not known to the laptop stack"),
+        (
+            "Effect: Allow\n              Action: dynamodb",
+            "Effect: Maybe\n              Action: dynamodb",
+            "Effect is neither Allow nor Deny",
+        ),
+        (
+            "ForAllValues:StringLike",
+            "ForAllValues:StringNotLike",
+            "Condition: ForAllValues:StringNotLike is not known to the laptop stack",
+        ),
+        (
+            "'ForAllValues:StringLike'",
+            "StringLike",
+            "Condition: StringLike: dynamodb:LeadingKeys may have several values, so it needs ForAllValues or ForAnyValue",
+        ),
+        (
+            "dynamodb:LeadingKeys",
+            "dynamodb:LeadingKey",
+            "Condition: ForAllValues:StringLike: no call has the key dynamodb:LeadingKey",
+        ),
+    ];
+    for (from, to, error) in cases {
+        assert_eq!(error_with(from, to), format!("{role}: {error}"));
+    }
+    let variable = error_with("'o#*' }", "'${aws:username}' }");
+    assert!(variable.ends_with("${aws:username}: variables are not known to the laptop stack"), "{variable}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::shop_stream::{Tail, is_wanted};
 
 /// The events in the order of their story, with the status each is answered. The order is shipped before somebody
 /// wants to call it off, which is too late.
-const STORY: [(&str, u16); 37] = [
+pub const STORY: [(&str, u16); 37] = [
     ("create-product", 201),
     ("create-discount", 201),
     ("create-gift-card", 201),
@@ -54,7 +54,7 @@ const STORY: [(&str, u16); 37] = [
     ("list-totals", 200),
 ];
 
-fn event(function: &str) -> Value {
+pub fn event(function: &str) -> Value {
     serde_json::from_str(&read(&format!("events/{function}.json"))).expect("JSON")
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use edge::{ADMIN_SCOPE, SHOP_SCOPE};
 use lambda::Environment;
 use local::gateway::Invoke;
+use local::iam::Guard;
 use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
 use reqwest::Client as Http;
 use serde_json::{Value, json};
@@ -148,6 +149,16 @@ impl Shop {
         start().expect("it starts")
     }
 
+    /// What enforces the roles.
+    pub fn guard(&self) -> &Guard {
+        self.stack.guard()
+    }
+
+    /// What was refused since the last time of asking. A shop that is dropped with some of it fails its test.
+    pub fn denials(&self) -> Vec<String> {
+        self.guard().take_denials().iter().map(ToString::to_string).collect()
+    }
+
     /// The wire between the functions and DynamoDB.
     pub fn wire(&self) -> &Wire {
         self.stack.wire().expect("the shop was opened with a wire")
@@ -224,6 +235,9 @@ impl Drop for Shop {
         if !std::thread::panicking() {
             let scans = self.wire().calls().into_iter().filter(|call| call.action == "Scan").count();
             assert_eq!(scans, 0, "a function scanned the table");
+            // Also one that was answered as an error that the test expects.
+            let denied = self.denials();
+            assert!(denied.is_empty(), "template.yaml does not allow what a function does:\n{}", denied.join("\n"));
         }
     }
 }

@@ -29,6 +29,7 @@ async fn answer(State(expired): State<Arc<AtomicBool>>, headers: HeaderMap, body
     let text = |name: &str| request[name].as_str().unwrap_or_default();
     let answer = match action {
         "DescribeTable" => json!({ "Table": { "TableStatus": "ACTIVE", "LatestStreamArn": "arn:of:the:stream" } }),
+        "ListStreams" => json!({ "Streams": [{ "StreamArn": "arn:of:the:stream" }] }),
         "DescribeStream" => {
             // One at a time.
             let last = SHARDS.iter().position(|(id, ..)| *id == text("ExclusiveStartShardId"));

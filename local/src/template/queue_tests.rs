@@ -2,6 +2,7 @@ use crate::template::{Queue, QueueSource, Redrive, Template};
 
 const SOUND: &str = r"
 Resources:
+  Role: { Type: AWS::IAM::Role, Properties: {} }
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -21,6 +22,7 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: place-order } }
     Properties:
+      Role: !GetAtt Role.Arn
       Environment:
         Variables:
           URL: !Ref WriteQueue
@@ -30,6 +32,7 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: drain-writes } }
     Properties:
+      Role: !GetAtt Role.Arn
       Timeout: 15
       Events:
         Queue:

@@ -2,6 +2,7 @@ use crate::template::{Pattern, StartingPosition, StreamSource, Template};
 
 const SOUND: &str = r#"
 Resources:
+  Role: { Type: AWS::IAM::Role, Properties: {} }
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -13,6 +14,7 @@ Resources:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: count-orders } }
     Properties:
+      Role: !GetAtt Role.Arn
       Events:
         Stream:
           Type: DynamoDB

@@ -20,6 +20,10 @@ use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
 use crate::aws_json::{dummy_signature, local_client};
+use crate::iam::{self, Guard};
+
+/// The streams of a table are a service of their own.
+const STREAMS: &str = "DynamoDBStreams_";
 
 /// What every connection shares.
 pub(super) struct Line {
@@ -27,6 +31,8 @@ pub(super) struct Line {
     upstream: String,
     /// Whose every call is to be, if not its sender's.
     access_key: Option<String>,
+    guard: Option<Arc<Guard>>,
+    records: bool,
     state: Mutex<State>,
     /// Held by a limited write until it is debited, so that the next one sees what it consumed.
     pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
@@ -65,11 +71,18 @@ async fn serve(stream: TcpStream, line: Arc<Line>) {
 }
 
 impl Line {
-    pub(super) fn new(upstream: &str, access_key: Option<&str>) -> Result<Self> {
+    pub(super) fn new(
+        upstream: &str,
+        access_key: Option<&str>,
+        guard: Option<Arc<Guard>>,
+        records: bool,
+    ) -> Result<Self> {
         Ok(Self {
             client: local_client()?,
             upstream: upstream.to_owned(),
             access_key: access_key.map(str::to_owned),
+            guard,
+            records,
             state: Mutex::default(),
             meter: tokio::sync::Mutex::default(),
         })
@@ -84,10 +97,23 @@ impl Line {
     async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
-        let action = action_of(&head.headers);
+        let target = target_of(&head.headers).to_owned();
+        let action = target.rsplit('.').next().unwrap_or_default().to_owned();
         let request: Value = serde_json::from_slice(&body).context("a call is not JSON")?;
+        let checked = self
+            .guard
+            .as_ref()
+            .map_or(Ok(()), |guard| guard.check_dynamodb(iam::caller(&head.headers), &target, &request));
+        if target.starts_with(STREAMS) {
+            // Not a call of a function, but of what invokes it.
+            if let Err(denial) = checked {
+                return Ok(Response::builder().status(400).body(Full::from(denial.of_dynamodb().to_string()))?);
+            }
+            return Ok(self.forward(&head.headers, &request).await?.map(|body| Full::from(body.to_string())));
+        }
 
-        let fault = rule::next(&mut self.state().rules, &action, &request);
+        // IAM comes before everything that can go wrong.
+        let fault = checked.as_ref().ok().and_then(|()| rule::next(&mut self.state().rules, &action, &request));
         let cut = matches!(fault, Some(Fault::CutBefore | Fault::CutAfter));
         let mut call = Call {
             action,
@@ -98,8 +124,13 @@ impl Line {
             consumed: Vec::new(),
             fault,
         };
-        let outcome = self.answer(&head.headers, &mut call).await;
-        self.state().calls.push(call);
+        let outcome = match checked {
+            Ok(()) => self.answer(&head.headers, &mut call).await,
+            Err(denial) => refuse(&mut call, (400, denial.of_dynamodb())),
+        };
+        if self.records {
+            self.state().calls.push(call);
+        }
         outcome.and_then(|response| if cut { Err(anyhow!("the connection is cut")) } else { Ok(response) })
     }
 
@@ -186,8 +217,7 @@ fn refuse(call: &mut Call, (status, body): (u16, Value)) -> Result<Response<Full
     Ok(Response::builder().status(status).body(Full::from(call.response.to_string()))?)
 }
 
-/// `DynamoDB_20120810.Query` is `Query`.
-fn action_of(headers: &HeaderMap) -> String {
-    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
-    target.rsplit('.').next().unwrap_or_default().to_owned()
+/// `DynamoDB_20120810.Query`, say.
+fn target_of(headers: &HeaderMap) -> &str {
+    headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default()
 }

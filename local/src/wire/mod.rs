@@ -1,9 +1,9 @@
 //! The wire between the functions and DynamoDB: it records every call, and can make any of them go wrong.
 //!
-//! For tests. An embedded engine never throttles, conflicts or loses a connection, and AWS does all three, so a test
-//! asks the wire for it. The wire asks for the consumed capacity of every call, and keeps the figures to itself
-//! unless the client asked, too. Cutting a connection really closes it: the client sees what it would see in
-//! production.
+//! It is also where the roles of the functions are enforced, in every stack; the rest is for tests. An embedded engine
+//! never throttles, conflicts or loses a connection, and AWS does all three, so a test asks the wire for it. The wire
+//! asks for the consumed capacity of every call, and keeps the figures to itself unless the client asked, too.
+//! Cutting a connection really closes it: the client sees what it would see in production.
 
 mod capacity;
 mod fault;
@@ -26,6 +26,8 @@ pub use self::rule::Match;
 use self::limit::Meter;
 use self::line::Line;
 use self::rule::Rule;
+use crate::aws_json::NO_FUNCTION;
+use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 
 /// One call as it went over the wire.
@@ -58,19 +60,25 @@ pub struct Wire {
 impl Wire {
     /// Starts a wire to the endpoint with this base URL.
     pub async fn start(upstream: &str) -> Result<Self> {
-        Self::to(upstream, None).await
+        Self::open(upstream, None, None, true).await
     }
 
     /// As [`Wire::start`], and every call is this access key's, whoever sends it. `DynamoDB Local` keeps a database
     /// for each. The signature is a dummy from there on, which only local endpoints take.
     pub async fn start_as(upstream: &str, access_key: &str) -> Result<Self> {
-        Self::to(upstream, Some(access_key)).await
+        Self::open(upstream, Some(access_key), None, true).await
     }
 
-    async fn to(upstream: &str, access_key: Option<&str>) -> Result<Self> {
+    /// Starts one that refuses what the caller's role does not allow, and records calls or does not. Which function
+    /// calls ends here, for the tables are the same to all.
+    pub(crate) async fn guarded(upstream: &str, guard: &Arc<Guard>, records: bool) -> Result<Self> {
+        Self::open(upstream, Some(NO_FUNCTION), Some(Arc::clone(guard)), records).await
+    }
+
+    async fn open(upstream: &str, access_key: Option<&str>, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
         let listener = loopback(0, "--dynamodb-port").await?;
         let url = url_of(&listener)?;
-        let line = Arc::new(Line::new(upstream, access_key)?);
+        let line = Arc::new(Line::new(upstream, access_key, guard, records)?);
         let accepting = tokio::spawn(line::accept(listener, Arc::clone(&line)));
         Ok(Self { url, line, accepting })
     }

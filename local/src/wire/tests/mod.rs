@@ -1,6 +1,7 @@
 mod capacity;
 mod faults;
 mod limits;
+mod roles;
 mod shares;
 mod signing;
 mod throttles;

@@ -1,0 +1,168 @@
+//! How AWS authorises a call of DynamoDB.
+//!
+//! - A transaction is no action of its own: each item is authorised as the action that would do the same alone, or as
+//!   `ConditionCheckItem`, with the transaction in `dynamodb:EnclosingOperation`
+//!   ([source][transactions], whose second
+//!   example has the key for `ConditionCheckItem`, too; the Service Authorization Reference does not list it there).
+//! - `BatchGetItem` and `BatchWriteItem` are actions of their own, on each table, with the partition keys of all items.
+//! - A Query or Scan of an index is about `table/NAME/index/INDEX`, and `dynamodb:LeadingKeys` of such a Query is the
+//!   partition key of the index
+//!   ([source][conditions]). A Scan has
+//!   none, which is why `ForAllValues` alone would let it pass.
+//! - `PartiQL` is authorised as `PartiQLSelect` and so on. Its table is not read out of the statement: a policy that
+//!   grants it on one table grants it on none here.
+//! - `dynamodb:ReturnValues` also has `ReturnValuesOnConditionCheckFailure`, the only such parameter of a
+//!   `ConditionCheckItem`, for which the Reference lists that key.
+//! - An iterator of a stream does not show whose it is. The stack has one stream, so it is taken to be of that.
+//!
+//! [transactions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
+//! [conditions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+
+use serde_json::{Map, Value};
+
+use super::ask::{ATTRIBUTES, Ask, ENCLOSING_OPERATION, LEADING_KEYS, RETURN_CONSUMED_CAPACITY, RETURN_VALUES, SELECT};
+use super::expression;
+use crate::resource::{stream_arn, table_arn};
+
+/// The parameters that have names of attributes in them.
+const EXPRESSIONS: [&str; 5] =
+    ["ConditionExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression", "UpdateExpression"];
+
+/// The template's table, as far as its keys matter.
+pub(super) struct Schema {
+    table: String,
+    partition_key: String,
+    /// By the index's name.
+    indexes: Vec<(String, String)>,
+}
+
+impl Schema {
+    /// From the body of the `CreateTable` request.
+    pub(super) fn new(table: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let hash = |owner: &Value| {
+            let keys = owner["KeySchema"].as_array().into_iter().flatten();
+            let mut hashes = keys.filter(|key| key["KeyType"] == "HASH").map(|key| text(&key["AttributeName"]));
+            hashes.next().unwrap_or_default()
+        };
+        let indexes = table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
+        Self {
+            table: text(&table["TableName"]),
+            partition_key: hash(table),
+            indexes: indexes.map(|index| (text(&index["IndexName"]), hash(index))).collect(),
+        }
+    }
+
+    /// What IAM is asked about this call. Nothing, if the call names nothing: then it does nothing either.
+    pub(super) fn asks(&self, action: &str, request: &Value) -> Vec<Ask> {
+        match action {
+            "BatchGetItem" => self.batches(action, request, |wanted| list(&wanted["Keys"]).iter().collect()),
+            "BatchWriteItem" => self.batches(action, request, |writes| {
+                let items = list(writes).iter().filter_map(Value::as_object).flat_map(Map::values);
+                items
+                    .flat_map(|write| ["Item", "Key"].map(|name| &write[name]))
+                    .filter(|item| !item.is_null())
+                    .collect()
+            }),
+            "TransactGetItems" | "TransactWriteItems" => self.transaction(action, request),
+            "ExecuteStatement" => vec![statement(request)],
+            "BatchExecuteStatement" => list(&request["Statements"]).iter().map(statement).collect(),
+            "ExecuteTransaction" => list(&request["TransactStatements"]).iter().map(statement).collect(),
+            _ => vec![self.single(action, request)],
+        }
+    }
+
+    /// The same for a call of the table's stream.
+    pub(super) fn stream_asks(&self, action: &str, request: &Value) -> Vec<Ask> {
+        let named = request["StreamArn"].as_str().and_then(|arn| arn.split_once(":table/")?.1.split('/').next());
+        let resource = match (action, request["TableName"].as_str()) {
+            ("ListStreams", table) => format!("{}/stream/*", table_arn(table.unwrap_or("*"))),
+            _ => stream_arn(named.unwrap_or(&self.table)),
+        };
+        vec![Ask::new("dynamodb", action, resource)]
+    }
+
+    fn single(&self, action: &str, request: &Value) -> Ask {
+        let table = arn(request["TableName"].as_str().unwrap_or("*"));
+        let (resource, partition_key) = match request["IndexName"].as_str() {
+            None => (table, Some(&self.partition_key)),
+            Some(index) => {
+                let known = self.indexes.iter().find(|(name, _)| name == index);
+                (format!("{table}/index/{index}"), known.map(|(_, partition_key)| partition_key))
+            }
+        };
+        let demanded = partition_key.and_then(|attribute| expression::demanded(request, attribute));
+        let items = [&request["Item"], &request["Key"]];
+        let keys = items.into_iter().filter_map(|item| self.partition_of(item)).chain(demanded);
+        let returned =
+            ["ReturnValues", "ReturnValuesOnConditionCheckFailure"].iter().find_map(|name| word(request, name));
+        Ask::new("dynamodb", action, resource)
+            .with(LEADING_KEYS, keys)
+            .with(ATTRIBUTES, attributes(request, &items))
+            .with(SELECT, word(request, "Select"))
+            .with(RETURN_VALUES, returned)
+            .with(RETURN_CONSUMED_CAPACITY, word(request, "ReturnConsumedCapacity"))
+    }
+
+    fn batches<'r>(&self, action: &str, request: &'r Value, items: impl Fn(&'r Value) -> Vec<&'r Value>) -> Vec<Ask> {
+        let tables = request["RequestItems"].as_object().into_iter().flatten();
+        let asks = tables.map(|(table, part)| {
+            let items = items(part);
+            Ask::new("dynamodb", action, arn(table))
+                .with(LEADING_KEYS, items.iter().filter_map(|item| self.partition_of(item)))
+                .with(ATTRIBUTES, attributes(part, &items))
+                .with(RETURN_CONSUMED_CAPACITY, word(request, "ReturnConsumedCapacity"))
+        });
+        asks.collect()
+    }
+
+    fn transaction(&self, action: &str, request: &Value) -> Vec<Ask> {
+        let items = list(&request["TransactItems"]).iter().filter_map(Value::as_object).flatten();
+        let asks = items.map(|(kind, part)| {
+            let ask = self.single(&format!("{kind}Item"), part);
+            let ask = ask.with(RETURN_CONSUMED_CAPACITY, word(request, "ReturnConsumedCapacity"));
+            ask.with(ENCLOSING_OPERATION, [action.to_owned()])
+        });
+        asks.collect()
+    }
+
+    fn partition_of(&self, item: &Value) -> Option<String> {
+        expression::text(&item[self.partition_key.as_str()])
+    }
+}
+
+fn attributes(request: &Value, items: &[&Value]) -> Vec<String> {
+    let whole = items.iter().filter_map(|item| item.as_object()).flat_map(Map::keys).cloned();
+    let listed = list(&request["AttributesToGet"]).iter().filter_map(Value::as_str).map(str::to_owned);
+    let expressions = EXPRESSIONS.iter().filter_map(|name| request[*name].as_str());
+    let named = expressions.flat_map(|text| expression::attributes(request, text));
+    let mut all: Vec<_> = whole.chain(listed).chain(named).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn statement(request: &Value) -> Ask {
+    let text = request["Statement"].as_str().unwrap_or_default().trim_start();
+    let verb = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let action = match verb.as_str() {
+        "insert" => "PartiQLInsert",
+        "update" => "PartiQLUpdate",
+        "delete" => "PartiQLDelete",
+        _ => "PartiQLSelect",
+    };
+    Ask::new("dynamodb", action, table_arn("*"))
+}
+
+/// A table may be named by its ARN.
+fn arn(table: &str) -> String {
+    if table.starts_with("arn:") { table.to_owned() } else { table_arn(table) }
+}
+
+fn word(request: &Value, name: &str) -> Option<String> {
+    request[name].as_str().map(str::to_owned)
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}

@@ -1,0 +1,146 @@
+//! Who may do what: the roles of a template's functions, enforced.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::http::{HeaderMap, header};
+use serde_json::{Value, json};
+
+use super::ask::Ask;
+use super::dynamodb::Schema;
+use super::policy::{self, Policy};
+use super::services;
+use crate::bus::Entry;
+use crate::resource::ACCOUNT;
+use crate::template::{Role, Template};
+
+/// Evaluates each call against the policies of its caller's role.
+pub struct Guard {
+    roles: BTreeMap<String, Role>,
+    schema: Schema,
+    /// None: nothing is remembered, as in a stack that runs for long.
+    rulings: Option<Mutex<Vec<Ruling>>>,
+}
+
+/// One question that was asked about one function, and the answer.
+#[derive(Debug, Clone)]
+pub struct Ruling {
+    /// The function's logical id.
+    pub caller: String,
+    /// The question.
+    pub ask: Ask,
+    /// The answer.
+    pub allowed: bool,
+}
+
+/// Why a call is refused, in AWS's words.
+#[derive(Debug)]
+pub(crate) struct Denial(pub(crate) String);
+
+impl Guard {
+    /// A guard of this template's roles, which remembers its rulings or not.
+    pub fn new(template: &Template, remembers: bool) -> Self {
+        let roles = template.functions.iter().map(|function| (function.logical_id.clone(), function.role.clone()));
+        Self { roles: roles.collect(), schema: Schema::new(&template.table), rulings: remembers.then(Mutex::default) }
+    }
+
+    /// A guard that lets everything pass.
+    #[cfg(test)]
+    pub(crate) fn of_nobody() -> std::sync::Arc<Self> {
+        std::sync::Arc::new(Self { roles: BTreeMap::new(), schema: Schema::new(&Value::Null), rulings: None })
+    }
+
+    /// What IAM is asked about this call of DynamoDB.
+    pub fn dynamodb_asks(&self, action: &str, request: &Value) -> Vec<Ask> {
+        self.schema.asks(action, request)
+    }
+
+    /// The policies of a function's role; none, if there is no such function.
+    pub fn policies(&self, function: &str) -> Option<&[Policy]> {
+        self.roles.get(function).map(|role| role.policies.as_slice())
+    }
+
+    /// Every ruling so far, if they are remembered.
+    pub fn rulings(&self) -> Vec<Ruling> {
+        self.remembered().map(|rulings| rulings.clone()).unwrap_or_default()
+    }
+
+    /// Every refusal since the last time of asking, which are forgotten with this.
+    pub fn take_denials(&self) -> Vec<Ruling> {
+        let Some(mut rulings) = self.remembered() else { return Vec::new() };
+        let (allowed, denied) = std::mem::take(&mut *rulings).into_iter().partition(|ruling| ruling.allowed);
+        *rulings = allowed;
+        denied
+    }
+
+    pub(crate) fn check_dynamodb(&self, caller: Option<&str>, target: &str, request: &Value) -> Result<(), Denial> {
+        let (service, action) = target.split_once('.').unwrap_or(("", target));
+        self.check(caller, || {
+            if service.starts_with("DynamoDBStreams") {
+                self.schema.stream_asks(action, request)
+            } else {
+                self.schema.asks(action, request)
+            }
+        })
+    }
+
+    pub(crate) fn check_sqs(&self, caller: Option<&str>, action: &str, request: &Value) -> Result<(), Denial> {
+        self.check(caller, || vec![services::queue_ask(action, request)])
+    }
+
+    pub(crate) fn check_events(&self, caller: Option<&str>, entries: &[Entry]) -> Result<(), Denial> {
+        self.check(caller, || entries.iter().map(services::event_ask).collect())
+    }
+
+    /// All must be allowed, and all are asked, so that a refusal does not hide another.
+    fn check(&self, caller: Option<&str>, asks: impl FnOnce() -> Vec<Ask>) -> Result<(), Denial> {
+        let Some((caller, role)) = caller.and_then(|caller| self.roles.get_key_value(caller)) else { return Ok(()) };
+        let mut refusal = None;
+        for ask in asks() {
+            let allowed = policy::permit(&role.policies, &ask);
+            if !allowed {
+                tracing::warn!(function = caller, "the role does not allow {ask}");
+                refusal.get_or_insert_with(|| Denial::new(&role.name, caller, &ask));
+            }
+            if let Some(mut rulings) = self.remembered() {
+                rulings.push(Ruling { caller: caller.clone(), ask, allowed });
+            }
+        }
+        refusal.map_or(Ok(()), Err)
+    }
+
+    fn remembered(&self) -> Option<MutexGuard<'_, Vec<Ruling>>> {
+        Some(self.rulings.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Display for Ruling {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { caller, ask, allowed } = self;
+        write!(formatter, "{caller} {} {ask}", if *allowed { "may" } else { "may not" })
+    }
+}
+
+impl Denial {
+    fn new(role: &str, caller: &str, ask: &Ask) -> Self {
+        let Ask { action, resource, .. } = ask;
+        // SQS spells its actions in small letters here.
+        let action = if action.starts_with("sqs:") { action.to_lowercase() } else { action.clone() };
+        Self(format!(
+            "User: arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{caller} is not authorized to perform: {action} on \
+             resource: {resource} because no identity-based policy allows the {action} action"
+        ))
+    }
+
+    /// As DynamoDB says it.
+    pub(crate) fn of_dynamodb(&self) -> Value {
+        json!({ "__type": "com.amazon.coral.service#AccessDeniedException", "Message": self.0 })
+    }
+}
+
+/// Whose access key signed a call.
+pub(crate) fn caller(headers: &HeaderMap) -> Option<&str> {
+    let signature = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    signature.split_once("Credential=")?.1.split('/').next()
+}

@@ -1,0 +1,120 @@
+//! What the functions may not do: their roles allow what the template declares, for the keys that it declares, and
+//! nothing else; and they need all of it.
+
+mod calls;
+mod day;
+mod declared;
+mod needed;
+
+use edge::Kind;
+use serde_json::json;
+
+use self::calls::{WAYS, item, put, query, sweeping};
+use crate::shop::Shop;
+use crate::shop_queue::{DEAD_LETTERS, QUEUE};
+
+/// One of each kind of overreach, as it would look if somebody had a function's credentials.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_function_has_no_business_with_is_refused() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    let (before, table) = (shop.dump().await, shop.table().to_owned());
+    let way = |kind: usize, keys: &[&str]| {
+        let keys: Vec<_> = keys.iter().map(|&key| key.to_owned()).collect();
+        let (_, action, _, ask) = WAYS[kind];
+        (action, ask(&table, &keys))
+    };
+    let mut overreach = vec![
+        ("GetOrder", "Query", query(&table, None, "c#ada")),
+        ("GetOrder", "Query", query(&table, Some("GSI1"), "p#thing")),
+        ("GetOrder", "GetItem", item(&table, "o#1")),
+        ("GetInvoice", "Query", query(&table, Some("GSI2"), "c#ada")),
+        ("ListProducts", "Query", query(&table, Some("GSI1"), "p#thing")),
+        ("DeleteCart", "PutItem", put(&table, "c#ada")),
+        ("FlagOrder", "DeleteItem", item(&table, "o#1")),
+    ];
+    for (function, (action, request)) in [
+        ("CreateCustomer", way(2, &["c#eve"])),
+        ("CreateCustomer", way(6, &["c#eve", "p#thing"])),
+        ("PlaceOrder", way(3, &["p#thing"])),
+        ("PlaceOrder", way(10, &["p#thing", "email#ada@example.com"])),
+        ("PlaceOrder", way(1, &["o#1"])),
+        ("UpdateCustomer", way(8, &["c#ada"])),
+        ("ListTotals", way(10, &["day#2026-11-21", "c#ada"])),
+        ("CountOrders", way(3, &["c#ada"])),
+        ("ReconcileCounts", way(2, &["day#2026-11-21"])),
+        ("GetProduct", way(11, &["p#thing"])),
+    ] {
+        overreach.push((function, action, request));
+    }
+    let functions: Vec<_> = shop.template().functions.iter().map(|function| function.logical_id.clone()).collect();
+    for function in &functions {
+        overreach.extend(sweeping(&table).into_iter().map(|(action, request)| (function.as_str(), action, request)));
+        overreach.push((function, "GetItem", item("theirs", "o#1")));
+    }
+    for (function, action, request) in &overreach {
+        let (status, body) = shop.dynamodb_as(function, action, request).await;
+        assert_eq!(status, 400, "{function} {action} {request}: {body}");
+        assert_eq!(body["__type"], "com.amazon.coral.service#AccessDeniedException", "{function} {action}: {body}");
+        let message = body["Message"].as_str().expect("a message");
+        let user = format!("User: arn:aws:sts::000000000000:assumed-role/{function}Role/{function} is not authorized");
+        assert!(message.starts_with(&user) && message.contains("no identity-based policy allows"), "{message}");
+    }
+    assert!(shop.denials().len() >= overreach.len());
+    shop.wire().take_calls();
+    assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queues_and_the_bus_refuse_whom_they_do_not_know() {
+    let shop = Shop::open_with(|template| template.queue_sources[0].enabled = false).await;
+    let lost = "till-local-lost-counts";
+    for (function, action, queue) in [
+        ("PlaceOrder", "SendMessage", DEAD_LETTERS),
+        ("PlaceOrder", "ReceiveMessage", QUEUE),
+        ("DrainWrites", "PurgeQueue", QUEUE),
+        ("DrainWrites", "DeleteQueue", QUEUE),
+        ("DrainWrites", "ReceiveMessage", DEAD_LETTERS),
+        ("CountOrders", "SendMessage", QUEUE),
+        ("CountOrders", "ReceiveMessage", lost),
+        ("PublishOrderEvents", "SendMessageBatch", lost),
+        ("GetOrder", "SendMessage", QUEUE),
+    ] {
+        let (status, body) = shop.sqs_as(function, action, queue, json!({ "MessageBody": "{}" })).await;
+        assert_eq!((status, &body["__type"]), (403, &json!("AccessDenied")), "{function} {action} {queue}: {body}");
+    }
+    assert_eq!((shop.messages_in(QUEUE).await, shop.messages_in(DEAD_LETTERS).await), (0, 0));
+    for (function, bus, source) in [
+        ("PublishOrderEvents", "default", "till.orders"),
+        ("PublishOrderEvents", "till-local-orders", "aws.health"),
+        ("PlaceOrder", "till-local-orders", "till.orders"),
+    ] {
+        let (status, body) = shop.put_event_as(function, bus, source).await;
+        assert_eq!((status, &body["__type"]), (400, &json!("AccessDeniedException")), "{function} {bus}: {body}");
+    }
+    assert_eq!(shop.put_event_as("PublishOrderEvents", "till-local-orders", "till.orders").await.0, 200);
+    assert_eq!((shop.denials().len(), shop.bus().events().len()), (12, 1));
+}
+
+/// As it would be if somebody forgot it in the template.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_whose_statement_is_taken_away_fails_and_changes_nothing() {
+    let shop = Shop::open_from(|text| {
+        let (before, role) = text.split_once("\n  PlaceOrderRole:").expect("a role");
+        let start =
+            role.find("              - Effect: Allow\n                Action: dynamodb:UpdateItem").expect("one");
+        let end = start + 1 + role[start + 1..].find("              - Effect: Allow").expect("another");
+        format!("{before}\n  PlaceOrderRole:{}{}", &role[..start], &role[end..])
+    })
+    .await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 10).await;
+    let before = shop.dump().await;
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+    shop.customer("ada").order("k", body).await.problem(Kind::Internal);
+    assert_eq!(shop.dump().await, before);
+    let denials = shop.denials();
+    let [denial] = denials.as_slice() else { panic!("{denials:?}") };
+    assert!(denial.starts_with("PlaceOrder may not dynamodb:UpdateItem on "), "{denial}");
+    assert!(denial.contains("p#thing") && denial.contains("TransactWriteItems"), "{denial}");
+}

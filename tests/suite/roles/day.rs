@@ -1,0 +1,156 @@
+//! An eventful day: every route, every consumer, and whatever makes them do what they seldom do.
+
+use std::time::{Duration, Instant};
+
+use key_schema::value::Timestamp;
+use local::functions;
+use local::iam::Ruling;
+use local::wire::{Fault, Match, WriteLimit};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::events::{STORY, event};
+use crate::queue::{order_later, things};
+use crate::shop::{Shop, eur};
+use crate::shop_queue::{DEAD_LETTERS, QUEUE};
+use crate::shop_reconcile::reconciled;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let begin = Instant::now();
+    while !is_so().await {
+        assert!(begin.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A shop whose event sources give up at once.
+async fn open() -> Shop {
+    let shop = Shop::open_with(|template| {
+        reconciled(template, 0, 100_000);
+        for queue in &mut template.queues {
+            queue.visibility_timeout_seconds = 1;
+        }
+        // The publisher would try for as long as it has time.
+        for function in template.functions.iter_mut().filter(|function| function.binary == "publish-order-events") {
+            function.timeout_seconds = 2;
+        }
+        for source in &mut template.stream_sources {
+            (source.enabled, source.maximum_retry_attempts) = (true, 0);
+        }
+    })
+    .await;
+    for id in ["ada", "bob"] {
+        shop.sign_up(id).await;
+    }
+    shop.product("thing", 1000, 100).await;
+    shop.discount("TEN", 10, None).await;
+    shop.gift_card("GIFT", 100_000).await;
+    shop
+}
+
+/// Every route is asked, as the sample events do.
+async fn story(shop: &Shop) {
+    let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
+    for (name, _) in STORY {
+        let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
+        invoke(event(name)).await.expect("a response");
+    }
+}
+
+/// What customers and admins do now and then.
+async fn now_and_then(shop: &Shop) {
+    let (ada, admin, any) = (shop.customer("ada"), shop.admin(), [("if-match", "*")]);
+    let change = async |method: Method, path: &str, body: Value, status: u16| {
+        admin.send(method, path, &any, Some(body.to_string())).await.expect(status);
+    };
+    change(Method::PATCH, "/customers/bob", json!({ "email": "b@b.de", "username": "bobby" }), 200).await;
+    admin.get("/customers?username=bobby").await.expect(200);
+    admin.get("/customers?email=b@b.de").await.expect(200);
+    change(Method::PATCH, "/products/thing", json!({ "name": "Thing" }), 200).await;
+    change(Method::PATCH, "/products/thing", json!({ "price": eur(1100) }), 200).await;
+    for _ in 0..100 {
+        change(Method::POST, "/products/thing/views", json!({}), 204).await;
+    }
+    let mut dear = things(2);
+    (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT"]));
+    let order = ada.order("dear", dear.clone()).await.expect(201);
+    ada.order("dear", dear).await.expect(201);
+    ada.order("kept", things(1)).await.expect(201);
+    ada.order("too many", things(1000)).await.expect(409);
+    ada.post(&format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id")), json!({}))
+        .await
+        .expect(200);
+}
+
+/// Sends the message of an order that waits.
+async fn send(shop: &Shop, key: &str, request: Value) {
+    let message = json!({
+        "version": 1, "customerId": "ada", "idempotencyKey": key, "queuedAt": Timestamp::now().to_string(),
+        "request": request,
+    });
+    shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": message.to_string() })).await;
+}
+
+/// What becomes of orders that wait.
+async fn waiting(shop: &Shop) {
+    let ada = shop.customer("ada");
+    let mut dear = things(2);
+    (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT"]));
+    let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
+    shop.wire().inject(Match::action("TransactWriteItems"), defect, 1);
+    order_later(&ada, "later", dear).await.expect(202);
+    until("the defect is met", async || shop.wire().pending() == 0).await;
+    order_later(&ada, "too many, later", things(1000)).await.expect(202);
+    shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no order" })).await;
+    // A late copy, of what was placed meanwhile.
+    ada.order("now", things(1)).await.expect(201);
+    send(shop, "now", things(1)).await;
+    until("it is dead", async || shop.messages_in(DEAD_LETTERS).await == 1).await;
+    until("one is left, which failed", async || shop.queued().await == 1).await;
+
+    shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    send(shop, "w", things(1)).await;
+    let hides = |ruling: &Ruling| ruling.ask.action == "sqs:ChangeMessageVisibility";
+    until("it is hidden", async || shop.guard().rulings().iter().any(hides)).await;
+    shop.wire().limit_writes(None).await;
+}
+
+/// What is given up is told to a queue.
+async fn lost(shop: &Shop) {
+    shop.settle().await;
+    let counting = Match::action("TransactWriteItems").when(|request| request.to_string().contains("shard#"));
+    let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
+    shop.wire().inject(counting, defect, usize::MAX);
+    shop.bus().fail(|_| Some("InternalFailure"));
+    shop.customer("ada").order("lost", things(1)).await.expect(201);
+    shop.settle().await;
+    for queue in ["till-local-lost-counts", "till-local-lost-events"] {
+        until(queue, async || shop.messages_in(queue).await > 0).await;
+    }
+    shop.wire().heal();
+    shop.bus().heal();
+}
+
+/// Every kind of counter is wrong, and mended; and the schedule comes.
+async fn drifted(shop: &Shop) {
+    shop.settle().await;
+    shop.add("c#ada", "stats", "orders", 3).await;
+    shop.add("p#thing", "stats", "units", 5).await;
+    shop.add(&format!("day#{}", Timestamp::now().day()), "totals", "orders", 1).await;
+    let report = shop.reconcile(true).await;
+    assert_eq!(report["mended"], 3, "{report}");
+    shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
+}
+
+/// Every call that the functions made that day.
+pub async fn eventful_day() -> Vec<Ruling> {
+    let shop = open().await;
+    story(&shop).await;
+    now_and_then(&shop).await;
+    drifted(&shop).await;
+    waiting(&shop).await;
+    lost(&shop).await;
+    shop.guard().rulings()
+}

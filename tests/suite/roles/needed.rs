@@ -1,0 +1,107 @@
+//! Nothing is granted in vain: of each role, every action for every kind of key is needed by some call of an eventful
+//! day. A grant is needed if one of the calls would be refused without it.
+
+use local::iam::{Condition, Operator, Policy, Quantifier, Ruling, Statement, permit};
+
+use super::day::eventful_day;
+use crate::completeness::template;
+
+const LEADING_KEYS: &str = "dynamodb:LeadingKeys";
+const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
+
+/// The part of a statement that is about one action on one resource and, if it names keys, one pattern of them.
+struct Grant<'a> {
+    action: &'a String,
+    resource: &'a String,
+    keys: Option<&'a String>,
+}
+
+impl<'a> Grant<'a> {
+    fn all_of(statement: &'a Statement) -> Vec<Self> {
+        let keys = statement.conditions.iter().find(|condition| names_keys(condition));
+        let keys = keys.map_or(vec![None], |condition| condition.values.iter().map(Some).collect());
+        let mut all = Vec::new();
+        for action in &statement.actions {
+            for resource in &statement.resources {
+                all.extend(keys.iter().map(|&keys| Self { action, resource, keys }));
+            }
+        }
+        all
+    }
+
+    /// The statement without this part, and this part alone.
+    fn split(&self, statement: &Statement) -> (Vec<Statement>, Statement) {
+        let part =
+            |actions: &dyn Fn(&String) -> bool, resources: &dyn Fn(&String) -> bool, keys: &dyn Fn(&String) -> bool| {
+                let mut part = statement.clone();
+                part.actions.retain(actions);
+                part.resources.retain(resources);
+                part.conditions.iter_mut().filter(|condition| names_keys(condition)).for_each(|condition| {
+                    condition.values.retain(keys);
+                });
+                part
+            };
+        let (action, resource) = (|it: &String| it == self.action, |it: &String| it == self.resource);
+        let keys = |it: &String| Some(it) == self.keys;
+        let any = |_: &String| true;
+        let mut rest = vec![part(&|it| !action(it), &any, &any), part(&action, &|it| !resource(it), &any)];
+        if self.keys.is_some() {
+            rest.push(part(&action, &resource, &|it| !keys(it)));
+        }
+        (rest, part(&action, &resource, &keys))
+    }
+}
+
+fn names_keys(condition: &Condition) -> bool {
+    condition.key == LEADING_KEYS && condition.operator != Operator::IsNull
+}
+
+/// The part for transactions only, unless it is so already or never is in one.
+fn in_transactions(part: Statement) -> Option<Statement> {
+    let single = ["GetItem", "PutItem", "UpdateItem", "DeleteItem"].map(|action| format!("dynamodb:{action}"));
+    let is_so = part.conditions.iter().any(|condition| condition.key == ENCLOSING_OPERATION);
+    let transactions = ["TransactWriteItems", "TransactGetItems"].map(str::to_owned).to_vec();
+    let operator = Operator::Equals(Quantifier::Any);
+    let within = Condition { operator, key: ENCLOSING_OPERATION, values: transactions };
+    let conditions = part.conditions.iter().cloned().chain([within]).collect();
+    (!is_so && single.contains(&part.actions[0])).then_some(Statement { conditions, ..part })
+}
+
+/// What these calls of one function do not need of its role.
+fn unneeded(policies: &[Policy], calls: &[&Ruling]) -> Vec<String> {
+    let suffices = |at: usize, place: usize, replacement: Vec<Statement>| {
+        let mut less = policies.to_vec();
+        less[at].statements.splice(place..=place, replacement);
+        calls.iter().all(|call| permit(&less, &call.ask))
+    };
+    let mut unneeded = Vec::new();
+    for (at, policy) in policies.iter().enumerate() {
+        for (place, statement) in policy.statements.iter().enumerate() {
+            // Lambda writes the log, where nobody listens here.
+            for grant in Grant::all_of(statement).into_iter().filter(|grant| !grant.action.starts_with("logs:")) {
+                let (rest, part) = grant.split(statement);
+                let what = format!("{} {} {:?}", grant.action, grant.resource, grant.keys);
+                if suffices(at, place, rest.clone()) {
+                    unneeded.push(what);
+                } else if let Some(part) = in_transactions(part)
+                    && suffices(at, place, rest.into_iter().chain([part]).collect())
+                {
+                    unneeded.push(format!("{what}, but in transactions"));
+                }
+            }
+        }
+    }
+    unneeded
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_grant_is_needed_by_a_call() {
+    let rulings = eventful_day().await;
+    let mut vain = Vec::new();
+    for function in template().functions {
+        let name = &function.logical_id;
+        let calls: Vec<_> = rulings.iter().filter(|ruling| ruling.caller == *name).collect();
+        vain.extend(unneeded(&function.role.policies, &calls).into_iter().map(|grant| format!("{name}: {grant}")));
+    }
+    assert!(vain.is_empty(), "of {} calls none needs:\n{}", rulings.len(), vain.join("\n"));
+}
