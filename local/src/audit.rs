@@ -21,6 +21,9 @@ use self::ledger::Ledger;
 /// So many parts of the table are read at a time. Within each, the items of a partition come one after the other.
 const SEGMENTS: i32 = 4;
 
+/// For how long the consumer of the stream tries a record, and half an hour: what changed before that is counted, or lost.
+pub const SETTLE_SECONDS: u32 = 23_400;
+
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Report {

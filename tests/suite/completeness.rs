@@ -9,6 +9,7 @@ use edge::Kind;
 use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use local::Template;
+use local::audit::SETTLE_SECONDS;
 use local::functions::{CONSUMERS, FUNCTIONS};
 use serde_json::{Value, json};
 
@@ -112,6 +113,7 @@ fn changes_settle_after_the_stream_has_given_them_up() {
     let source = template.stream_sources.iter().find(|source| source.function == "CountOrders").expect("a source");
     let settle = &template.function("ReconcileCounts").expect("a function").environment["SETTLE_SECONDS"];
     assert!(settle.parse::<u64>().expect("a number") > source.maximum_record_age_seconds);
+    assert_eq!(*settle, SETTLE_SECONDS.to_string(), "an audit settles as the comparison does");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! One message.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +48,8 @@ pub(crate) struct Batch {
     pub(crate) end: Instant,
     /// Whether one of them found that the others would fare no better.
     pub(crate) all_wait: AtomicBool,
+    /// For how many seconds the oldest of their orders has waited.
+    pub(crate) longest_wait: AtomicU64,
 }
 
 /// What becomes of a message.
@@ -72,6 +74,7 @@ impl Drain {
             Ok(waiting) => waiting,
             Err(unreadable) => return Fate::Dead(unreadable.to_string()),
         };
+        batch.longest_wait.fetch_max(waited_seconds(&waiting), Relaxed);
         let no_capacity = Fate::Waits(WAITING.of(message.times));
         if batch.all_wait.load(Relaxed) {
             return no_capacity;
@@ -104,8 +107,7 @@ impl Drain {
         let later = Fate::Waits(WAITING.of(message.times));
         let error = match outcome {
             Ok(outcome) => {
-                let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
-                info!(%order_id, outcome, waited_seconds = waited, "done");
+                info!(%order_id, outcome, waited_seconds = waited_seconds(waiting), "done");
                 self.pace().go_on();
                 return Fate::Done;
             }
@@ -143,6 +145,13 @@ impl Drain {
         // It is whole after every call.
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How long ago it was accepted.
+fn waited_seconds(waiting: &Waiting) -> u64 {
+    let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
+    // Clocks differ: one that was accepted in the future has not waited.
+    u64::try_from(waited).unwrap_or_default()
 }
 
 type Placed = Result<&'static str, table::Error>;

@@ -15,12 +15,12 @@ mod drain;
 mod pace;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use lambda::Error;
+use lambda::{Error, Measure};
 use queue::{Delay, FAILURES, Received};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
@@ -42,7 +42,8 @@ const FAILED: Delay = Delay::of_first(Duration::from_secs(30));
 
 pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<SqsBatchResponse, Error> {
     let end = Instant::now() + time.saturating_sub(SENDING);
-    let (drain, batch) = (&drain, &Batch { end, all_wait: AtomicBool::new(false) });
+    let batch = Batch { end, all_wait: AtomicBool::new(false), longest_wait: AtomicU64::new(0) };
+    let (drain, batch) = (&drain, &batch);
     let outcomes = stream::iter(event.records.into_iter().map(received)).map(async |message| {
         let work = AssertUnwindSafe(drain.one(&message, batch)).catch_unwind();
         let fate = work.await.unwrap_or_else(|_| Fate::Failed("it made this function panic".to_owned()));
@@ -51,19 +52,28 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
     });
 
     let mut response = SqsBatchResponse::default();
-    let (mut done, mut sent, mut waiting) = (0, 0, Vec::new());
+    let (mut done, mut retried, mut dead, mut waiting) = (0, 0, 0, Vec::new());
     for (message, outcome) in outcomes.buffer_unordered(AT_A_TIME).collect::<Vec<_>>().await {
         match outcome {
             Outcome::Done => done += 1,
-            Outcome::SentOn => sent += 1,
-            Outcome::HiddenFor(_) | Outcome::Stays => response.add_failure(&message.id),
-        }
-        if let Outcome::HiddenFor(delay) = outcome {
-            waiting.push((message, delay));
+            Outcome::Retried => retried += 1,
+            Outcome::Buried => dead += 1,
+            Outcome::HiddenFor(delay) => {
+                response.add_failure(&message.id);
+                waiting.push((message, delay));
+            }
+            Outcome::Stays => response.add_failure(&message.id),
         }
     }
-    info!(done, sent, waiting = waiting.len(), "drained");
-    lambda::metrics(&[("OrdersDrained", done), ("OrdersFailed", sent), ("OrdersPostponed", waiting.len() as u64)]);
+    let longest_wait = batch.longest_wait.load(Relaxed);
+    info!(done, retried, dead, waiting = waiting.len(), longest_wait, "drained");
+    lambda::metrics(&[
+        ("OrdersDrained", Measure::Count(done)),
+        ("OrdersRetried", Measure::Count(retried)),
+        ("OrdersBuried", Measure::Count(dead)),
+        ("OrdersPostponed", Measure::Count(waiting.len() as u64)),
+        ("LongestWait", Measure::Seconds(longest_wait)),
+    ]);
     drain.source.postpone(&waiting).await;
     Ok(response)
 }
@@ -72,8 +82,10 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
 enum Outcome {
     /// Lambda deletes it: there is nothing left to do.
     Done,
-    /// Lambda deletes it: what failed was sent on, to be tried again or as a dead letter.
-    SentOn,
+    /// Lambda deletes it: it was sent again, to be tried again.
+    Retried,
+    /// Lambda deletes it: it was sent on, as a dead letter.
+    Buried,
     /// It comes back after this time.
     HiddenFor(Duration),
     /// It comes back when the queue's visibility timeout ends.
@@ -83,23 +95,23 @@ enum Outcome {
 /// Sends on what failed.
 async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
     let id = &message.id;
-    let sent = match fate {
+    let (sent, outcome) = match fate {
         Fate::Done => return Outcome::Done,
         Fate::Waits(delay) => return Outcome::HiddenFor(delay),
         Fate::Failed(why) if message.failures + 1 < MOST_FAILURES => {
             warn!(message_id = id, why, "failed, and will be tried again");
-            drain.source.retry(message, FAILED).await
+            (drain.source.retry(message, FAILED).await, Outcome::Retried)
         }
         Fate::Failed(why) | Fate::Dead(why) => {
             error!(message_id = id, why, "dead letter");
-            drain.source.bury(message, &why).await
+            (drain.source.bury(message, &why).await, Outcome::Buried)
         }
     };
     if let Err(error) = sent {
         error!(message_id = id, cause = lambda::chain(&error), "stays in the queue");
         return Outcome::Stays;
     }
-    Outcome::SentOn
+    outcome
 }
 
 fn received(record: SqsMessage) -> Received {

@@ -16,7 +16,7 @@ mod walk;
 use std::time::Duration;
 
 use key_schema::value::{Day, Days};
-use lambda::{Environment, Error, FromEnvironment, Misconfigured};
+use lambda::{Environment, Error, FromEnvironment, Measure, Misconfigured};
 use serde::{Deserialize, Serialize};
 use table::{StatusShards, Writer};
 use tokio::time::Instant;
@@ -93,10 +93,10 @@ impl Reconciler {
         let Report { checked, drifted, mended, unsettled, busy } = run.report().since(&before);
         info!(checked, drifted, mended, unsettled, busy, done = matches!(done, Ok(true)), "compared");
         lambda::metrics(&[
-            ("CountersChecked", checked),
-            ("CountersDrifted", drifted),
-            ("CountersMended", mended),
-            ("CountersUnsettled", unsettled),
+            ("CountersChecked", Measure::Count(checked)),
+            ("CountersDrifted", Measure::Count(drifted)),
+            ("CountersMended", Measure::Count(mended)),
+            ("CountersUnsettled", Measure::Count(unsettled)),
         ]);
         done
     }

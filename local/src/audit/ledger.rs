@@ -25,8 +25,8 @@ pub(super) struct Ledger {
     pub(super) products: BTreeMap<ProductId, [Option<Money>; 2]>,
     /// What is gone from each gift card, less what its entries took.
     pub(super) cards: BTreeMap<GiftCardCode, i64>,
-    /// What each order took off each gift card: by its invoice, less by the card's entry.
-    pub(super) taken: BTreeMap<(OrderId, GiftCardCode), i64>,
+    /// What each order took off each gift card: by its invoice, less by the card's entry. Forgotten where the two agree.
+    pub(super) taken: BTreeMap<(OrderId, GiftCardCode), Taken>,
     /// Uses: by the code itself, less by the orders.
     pub(super) uses: BTreeMap<DiscountCode, i64>,
     /// Claims by their keys: who has them, and whose profile says so.
@@ -40,6 +40,15 @@ pub(super) struct Parts {
     pub(super) order: Option<Order>,
     pub(super) lines: Vec<OrderLine>,
     pub(super) invoice: Option<Invoice>,
+    /// A flag comes before all of them, and is of an order that is there.
+    pub(super) is_flagged: bool,
+}
+
+/// By one side more than by the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) times: i64,
+    pub(super) captured: i64,
 }
 
 impl Ledger {
@@ -99,16 +108,18 @@ impl Ledger {
             }),
             GiftCardEntry::TYPE => self.read(item, Self::entry),
             Order::TYPE => self.read(item, |ledger, order: Order| {
-                ledger.part(&order.order_id.clone(), |parts| parts.order = Some(order));
+                ledger.part(order.order_id.clone(), |parts| parts.order = Some(order));
             }),
             OrderItem::TYPE => self.read(item, |ledger, item: OrderItem| {
-                ledger.part(&item.order_id, |parts| parts.lines.push(item.line));
+                ledger.part(item.order_id, |parts| parts.lines.push(item.line));
             }),
             Invoice::TYPE => self.read(item, |ledger, invoice: Invoice| {
-                ledger.part(&invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
+                ledger.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
             }),
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
-            OrderFlag::TYPE => self.read(item, |_, _: OrderFlag| {}),
+            OrderFlag::TYPE => self.read(item, |ledger, flag: OrderFlag| {
+                ledger.part(flag.order_id, |parts| parts.is_flagged = true);
+            }),
             QueuedOrder::TYPE => self.read(item, |_, _: QueuedOrder| {}),
             ViewShard::TYPE => self.read(item, |_, _: ViewShard| {}),
             StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
@@ -155,18 +166,28 @@ impl Ledger {
     fn entry(&mut self, entry: GiftCardEntry) {
         let captured = if entry.status == PaymentStatus::Captured { entry.amount.amount() } else { 0 };
         *self.cards.entry(entry.code.clone()).or_default() -= captured;
-        *self.taken.entry((entry.order_id, entry.code)).or_default() -= captured;
+        self.take((entry.order_id, entry.code), Taken { times: -1, captured: -captured });
+    }
+
+    fn take(&mut self, key: (OrderId, GiftCardCode), more: Taken) {
+        let before = self.taken.remove(&key).unwrap_or_default();
+        let taken = Taken { times: before.times + more.times, captured: before.captured + more.captured };
+        if taken != Taken::default() {
+            self.taken.insert(key, taken);
+        }
     }
 
     /// Adds a part to an order, and checks the order if it is whole then.
-    fn part(&mut self, id: &OrderId, add: impl FnOnce(&mut Parts)) {
-        let parts = self.orders.entry(id.clone()).or_default();
-        add(parts);
-        let Parts { order: Some(order), invoice: Some(_), lines } = parts else { return };
-        if lines.len() == usize::from(order.line_count)
-            && let Some(Parts { order: Some(order), lines, invoice: Some(invoice) }) = self.orders.remove(id)
-        {
-            self.order(&order, &lines, &invoice);
+    fn part(&mut self, id: OrderId, add: impl FnOnce(&mut Parts)) {
+        let mut parts = self.orders.remove(&id).unwrap_or_default();
+        add(&mut parts);
+        match parts {
+            Parts { order: Some(order), lines, invoice: Some(invoice), .. }
+                if lines.len() == usize::from(order.line_count) =>
+            {
+                self.order(&order, &lines, &invoice);
+            }
+            parts => _ = self.orders.insert(id, parts),
         }
     }
 
@@ -181,8 +202,9 @@ impl Ledger {
     /// Adds the order to the sums that span partitions.
     pub(super) fn tally(&mut self, order: &Order, lines: &[OrderLine], payments: &[Payment]) {
         for payment in payments {
-            if let Payment::GiftCard { code, amount, status: PaymentStatus::Captured } = payment {
-                *self.taken.entry((order.order_id.clone(), code.clone())).or_default() += amount.amount();
+            if let Payment::GiftCard { code, amount, status } = payment {
+                let captured = if *status == PaymentStatus::Captured { amount.amount() } else { 0 };
+                self.take((order.order_id.clone(), code.clone()), Taken { times: 1, captured });
             }
         }
         if let Some(code) = &order.discount_code

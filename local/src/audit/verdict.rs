@@ -1,16 +1,18 @@
 //! What spans partitions, when everything was read.
 
-use counting::{Bounds, Counts};
-use key_schema::value::{CustomerId, Money};
+use std::collections::BTreeSet;
+
+use counting::{Aggregate, Bounds, Counts};
+use key_schema::value::{CustomerId, Money, ProductId};
 
 use super::Report;
-use super::ledger::{Ledger, Parts};
+use super::ledger::{Ledger, Parts, Taken};
 
 impl Ledger {
     /// What there is to say when everything was read.
     pub(super) fn close(mut self) -> Report {
         for (id, parts) in std::mem::take(&mut self.orders) {
-            let Parts { order, lines, invoice } = parts;
+            let Parts { order, lines, invoice, .. } = parts;
             let lacks = [("header", order.is_none()), ("invoice", invoice.is_none())];
             let lacks: Vec<_> = lacks.iter().filter(|(_, lacks)| *lacks).map(|(name, _)| *name).collect();
             let of = order.as_ref().map_or("an unknown number".to_owned(), |order| order.line_count.to_string());
@@ -20,7 +22,9 @@ impl Ledger {
                 self.tally(&order, &lines, invoice.as_ref().map_or(&[], |invoice| &invoice.payments));
             }
         }
-        for (id, [price, copy]) in std::mem::take(&mut self.products) {
+        let products = std::mem::take(&mut self.products);
+        let known: BTreeSet<_> = products.keys().cloned().collect();
+        for (id, [price, copy]) in products {
             if price != copy {
                 let text = |price: Option<Money>| price.map_or("not there".to_owned(), |price| price.to_string());
                 let what = format!("its price is {}, the price in its stock {}", text(price), text(copy));
@@ -30,12 +34,13 @@ impl Ledger {
         for (code, off) in std::mem::take(&mut self.cards) {
             self.balanced(off, || format!("gift card {code}"), "gone from it that no entry took");
         }
-        for ((order, code), off) in std::mem::take(&mut self.taken) {
-            self.balanced(
-                off,
-                || format!("order {order}"),
-                &format!("paid with gift card {code} beyond its entry there"),
-            );
+        for ((order, code), Taken { times, captured }) in std::mem::take(&mut self.taken) {
+            let what = match times {
+                0 => format!("{captured} paid with gift card {code} beyond its entry there"),
+                1.. => format!("it is paid with gift card {code}, which has no entry of it"),
+                _ => format!("gift card {code} has an entry of it, and it is not paid with that"),
+            };
+            self.breach(format!("order {order}"), what);
         }
         for (code, off) in std::mem::take(&mut self.uses) {
             self.balanced(off, || format!("discount {code}"), "uses counted beyond the orders that have it");
@@ -45,6 +50,10 @@ impl Ledger {
                 let text = |id: Option<CustomerId>| id.map_or("nobody".to_owned(), |id| id.to_string());
                 self.breach(key, format!("it is claimed by {}, and in the profile of {}", text(claimed), text(held)));
             }
+        }
+        let ordered: Vec<_> = self.bounds.keys().filter_map(product).cloned().collect();
+        for id in ordered.into_iter().filter(|id| !known.contains(id)) {
+            self.breach(format!("product {id}"), "it is ordered, and not in the catalogue".to_owned());
         }
         self.compare();
         self.report.breaches.sort();
@@ -73,5 +82,12 @@ impl Ledger {
                 self.report.unsettled += 1;
             }
         }
+    }
+}
+
+fn product(aggregate: &Aggregate) -> Option<&ProductId> {
+    match aggregate {
+        Aggregate::Product(id) => Some(id),
+        _ => None,
     }
 }

@@ -5,12 +5,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::value::Timestamp;
 use lambda::Environment;
-use local::audit::{Report, audit};
+use local::audit::{Report, SETTLE_SECONDS, audit};
 
 use super::print;
-
-/// For how long the consumer of the stream tries a record, and half an hour: what is older is counted.
-const SETTLE_SECONDS: u32 = 23_400;
 
 /// Check that a table keeps the shop's laws, wherever it is
 ///

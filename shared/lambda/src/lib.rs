@@ -25,7 +25,7 @@ pub use consume::{consume, invoke};
 pub use environment::{Environment, FromEnvironment};
 pub use lambda_runtime::Error;
 pub use log::chain;
-pub use metrics::metrics;
+pub use metrics::{Measure, metrics};
 pub use time::{context, time_left};
 pub use variables::Misconfigured;
 
