@@ -46,8 +46,10 @@ def install(venv, requirements):
         return
     shutil.rmtree(venv, ignore_errors=True)
     run([sys.executable, "-m", "venv", venv], "Python's module venv is needed (Debian's python3-venv).")
-    pip = [venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]
-    run(pip, f"{requirements.relative_to(ROOT)} is installed from PyPI, or from pip's index-url, which must answer.")
+    # Whatever is needed is in the list, by its hash.
+    locked = ["--no-deps", "--require-hashes", "--requirement", requirements]
+    pip = [venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run([*pip, *locked], f"{requirements.relative_to(ROOT)} is installed from PyPI, or from pip's index-url, which must answer.")
     shutil.copyfile(requirements, mark)
 
 
