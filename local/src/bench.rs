@@ -12,7 +12,8 @@ use crate::sqs::Sqs;
 use crate::template::{Queue, Redrive, StreamSource};
 use crate::{Functions, Options, Stack, StartConsumer, Template};
 
-const TEMPLATE: &str = r"
+/// What every template here begins with. Its last resource is the table, which may go on.
+const ROLE_AND_TABLE: &str = r"
 Resources:
   Role:
     Type: AWS::IAM::Role
@@ -26,6 +27,9 @@ Resources:
     Properties:
       KeySchema: [{ AttributeName: PK, KeyType: HASH }]
       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+";
+
+const QUEUE: &str = r"
   WriteQueue:
     Type: AWS::SQS::Queue
     Properties:
@@ -47,20 +51,7 @@ Resources:
 ";
 
 /// Of a stack whose consumer has the table's stream.
-const STREAM_TEMPLATE: &str = r"
-Resources:
-  Role:
-    Type: AWS::IAM::Role
-    Properties:
-      Policies:
-        - PolicyDocument:
-            Version: '2012-10-17'
-            Statement: [{ Effect: Allow, Action: ['sqs:*', 'dynamodb:*'], Resource: '*' }]
-  Table:
-    Type: AWS::DynamoDB::Table
-    Properties:
-      KeySchema: [{ AttributeName: PK, KeyType: HASH }]
-      AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+const STREAM: &str = r"
       StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
   GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
   CountOrders:
@@ -85,7 +76,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// With one poller and a visibility timeout of a second, neither of which AWS would take.
 pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
-    let mut template = Template::parse(TEMPLATE).unwrap();
+    let mut template = Template::parse(&format!("{ROLE_AND_TABLE}{QUEUE}")).unwrap();
     template.queue_sources[0].maximum_concurrency = 1;
     queue(&mut template).visibility_timeout_seconds = 1;
     change(&mut template);
@@ -94,7 +85,7 @@ pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
 
 /// With a consumer of the stream that retries twice.
 pub(crate) fn stream_template(change: impl FnOnce(&mut StreamSource)) -> Template {
-    let mut template = Template::parse(STREAM_TEMPLATE).unwrap();
+    let mut template = Template::parse(&format!("{ROLE_AND_TABLE}{STREAM}")).unwrap();
     change(&mut template.stream_sources[0]);
     template
 }

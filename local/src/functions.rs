@@ -58,25 +58,22 @@ pub struct Consumer {
     pub start: fn(&Environment, Duration) -> Result<Invoke>,
 }
 
-/// Every function that consumes events, by name.
-pub const CONSUMERS: &[Consumer] = &[
-    Consumer {
-        name: "count-orders",
-        start: |environment, timeout| consume(count_orders::handle, environment, timeout),
-    },
-    Consumer {
-        name: "drain-writes",
-        start: |environment, timeout| consume(drain_writes::handle, environment, timeout),
-    },
-    Consumer {
-        name: "publish-order-events",
-        start: |environment, timeout| consume(publish_order_events::handle, environment, timeout),
-    },
-    Consumer {
-        name: "reconcile-counts",
-        start: |environment, timeout| consume(reconcile_counts::handle, environment, timeout),
-    },
-];
+macro_rules! consumers {
+    ($($function:ident = $name:literal)+) => {
+        /// Every function that consumes events, by name.
+        pub const CONSUMERS: &[Consumer] = &[$(Consumer {
+            name: $name,
+            start: |environment, timeout| consume($function::handle, environment, timeout),
+        }),+];
+    };
+}
+
+consumers! {
+    count_orders = "count-orders"
+    drain_writes = "drain-writes"
+    publish_order_events = "publish-order-events"
+    reconcile_counts = "reconcile-counts"
+}
 
 macro_rules! functions {
     ($($function:ident)+) => {

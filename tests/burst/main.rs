@@ -12,6 +12,8 @@
     reason = "small numbers, for people to look at"
 )]
 
+#[path = "../suite/aws_json.rs"]
+mod aws_json;
 #[path = "../suite/client.rs"]
 mod client;
 #[path = "../suite/engine.rs"]

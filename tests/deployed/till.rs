@@ -91,12 +91,17 @@ impl Till {
         let options = Options { openapi, ..Options::new(template) };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
         let http = Http::new();
+        let queue = |id: &str| {
+            let queue = stack.template().queues.iter().find(|queue| queue.logical_id == id);
+            queue.expect("a queue of the template").name.clone()
+        };
+        let (waiting, dead_letters) = (queue("WriteQueue"), queue("DeadLetters"));
         Self {
             nobody: Client::new(http.clone(), stack.url()),
             aws: Aws::local(http, stack.sqs_url()),
             people: People::Laptop(Box::new(stack)),
-            queue: "till-local-write-queue".to_owned(),
-            dead_letters: "till-local-dead-letters".to_owned(),
+            queue: waiting,
+            dead_letters,
         }
     }
 

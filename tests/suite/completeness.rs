@@ -55,7 +55,7 @@ pub fn template() -> Template {
     Template::parse(&template_text()).expect("template.yaml is valid")
 }
 
-fn pascal_case(name: &str) -> String {
+pub fn pascal_case(name: &str) -> String {
     name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use key_schema::layout::Index;
+use local::functions::CONSUMERS;
 use serde_json::Value as Json;
 use serde_yaml_ng::Value as Yaml;
 
-use crate::completeness::{declared, read, template, texts};
+use crate::completeness::{declared, pascal_case, read, template, texts};
 use crate::openapi;
 
 /// A template's text, as YAML.
@@ -57,23 +58,13 @@ fn a_stack_inside_the_stack_is_given_what_it_asks_for() {
 #[test]
 fn the_metrics_of_functions_are_told_by_them() {
     let operations = stack("operations.yaml");
-    let told = |function: &str, metric: &str| {
-        let folder = function.chars().fold(String::new(), |mut name, letter| {
-            if letter.is_uppercase() && !name.is_empty() {
-                name.push('-');
-            }
-            name.push(letter.to_ascii_lowercase());
-            name
-        });
-        assert!(
-            read(&format!("functions/{folder}/src/lib.rs")).contains(&format!("(\"{metric}\", ")),
-            "{folder}: {metric}"
-        );
-    };
     let mut count = 0;
     for (_, alarm) in alarms(&operations).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
         let function = reference(&alarm["Dimensions"][0]["Value"]).expect("a function");
-        told(function, alarm["MetricName"].as_str().expect("a metric"));
+        let consumer = CONSUMERS.iter().find(|consumer| pascal_case(consumer.name) == function).expect("a consumer");
+        let metric = alarm["MetricName"].as_str().expect("a metric");
+        let source = read(&format!("functions/{}/src/lib.rs", consumer.name));
+        assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }
     assert_eq!(count, 2, "the longest wait, and drift");

@@ -10,15 +10,9 @@ use std::io::{Write as _, stderr};
 use std::thread;
 
 use local::Wire;
-use reqwest::Client as Http;
-use serde_json::Value;
 
 /// Names the base URL of another engine than the embedded one.
 const ENDPOINT: &str = "TILL_TEST_DYNAMODB";
-
-/// An engine wants a signature. Local ones do not check it.
-const SIGNATURE: &str = "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, \
-                             SignedHeaders=host, Signature=0";
 
 /// What the tests run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,20 +78,4 @@ pub fn new_table_name() -> String {
 
 fn unique() -> String {
     format!("{:016x}", fastrand::Rng::new().u64(..))
-}
-
-/// One call of an engine's own API: `DynamoDB_20120810`, `GetItem`, and what it asks.
-pub async fn call(http: &Http, url: &str, service: &str, action: &str, request: &Value) -> Value {
-    let call = http
-        .post(url)
-        .header("x-amz-target", format!("{service}.{action}"))
-        .header("content-type", "application/x-amz-json-1.0")
-        .header("authorization", SIGNATURE)
-        .header("x-amz-date", "20260101T000000Z")
-        .body(request.to_string());
-    let answer = call.send().await.expect("the engine answers");
-    let ok = answer.status().is_success();
-    let text = answer.text().await.expect("text");
-    assert!(ok, "{action}: {text}");
-    serde_json::from_str(&text).expect("JSON")
 }

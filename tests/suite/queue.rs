@@ -1,14 +1,15 @@
 //! Orders that wait: what the API says of them, and what becomes of them.
 
+mod accepting;
+
 use std::time::{Duration, Instant};
 
 use edge::Kind;
-use local::wire::{Access, Consumed, Fault, Match, WriteLimit};
+use local::wire::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shop::{Client, Reply, Shop, eur};
-use crate::shop_queue::QUEUE;
 
 /// Longer than anything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -303,110 +304,4 @@ async fn prices_are_those_of_the_moment_it_is_placed() {
     let refused = settled(&ada, &careful).await;
     assert_eq!(refused["problem"]["type"], "/problems/price-changed");
     assert_eq!(refused["problem"]["total"], eur(1500));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn accepting_costs_the_same_whatever_waits_already() {
-    let shop = idle_shop().await;
-    let ada = shop.customer("ada");
-    let cost = async |key: &str| {
-        shop.wire().take_calls();
-        assert_accepted(&order_later(&ada, &format!("preferred-{key}"), things(1)).await);
-        let preferred = shop.wire().take_calls();
-        shop.wire().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
-        assert_accepted(&ada.order(&format!("throttled-{key}"), things(1)).await);
-        let throttled = shop.wire().take_calls();
-        [preferred, throttled].map(|calls| {
-            let writes =
-                calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Write);
-            let units: f64 = writes.map(Consumed::units).sum();
-            (calls.into_iter().map(|call| call.action).collect::<Vec<_>>(), units)
-        })
-    };
-    let first = cost("first").await;
-    for at in 0..200 {
-        assert_accepted(&order_later(&ada, &format!("waiting-{at}"), things(1)).await);
-    }
-    assert_eq!(shop.queued().await, 202);
-    assert_eq!(cost("last").await, first);
-    // The queue costs one unit an order.
-    let calls = |actions: &[&str]| (actions.iter().map(ToString::to_string).collect::<Vec<_>>(), 1.0);
-    assert_eq!(first, [calls(&["Query", "PutItem"]), calls(&["BatchGetItem", "TransactWriteItems", "PutItem"])]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_was_not_written_down_is_not_accepted_and_in_a_burst_its_one_unit_gets_through() {
-    let shop = idle_shop().await;
-    let ada = shop.customer("ada");
-    shop.wire().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
-    order_later(&ada, "k", things(1)).await.problem(Kind::Throttled);
-    assert_eq!(shop.queued().await, 0);
-    shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
-    let patient = tokio::spawn({
-        let ada = ada.clone();
-        async move { order_later(&ada, "k", things(1)).await }
-    });
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    shop.wire().limit_writes(None).await;
-    assert_accepted(&patient.await.expect("a reply"));
-    assert_eq!(shop.queued().await, 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_was_written_down_and_not_sent_is_sent_when_it_is_asked_for_again() {
-    let shop = idle_shop().await;
-    let ada = shop.customer("ada");
-    shop.sqs("DeleteQueue", QUEUE, json!({})).await;
-    order_later(&ada, "k", things(1)).await.problem(Kind::Internal);
-
-    shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
-    let reply = order_later(&ada, "k", things(1)).await;
-    assert_accepted(&reply);
-    shop.drain(&shop.take_messages().await).await;
-    assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn that_an_order_waited_is_forgotten_when_its_message_must_be_gone() {
-    let shop = idle_shop().await;
-    let ada = shop.customer("ada");
-    let first = order_later(&ada, "k", things(1)).await;
-    let path = first.header("location").expect("a location").to_owned();
-    let expire = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": format!("o#{}", path.trim_start_matches("/orders/")) }, "SK": { "S": "queued" } },
-        "UpdateExpression": "SET expiresAt = :then",
-        "ExpressionAttributeValues": { ":then": { "N": "1700000000" } },
-    });
-    shop.dynamodb("UpdateItem", &expire).await;
-    ada.get(&path).await.problem(Kind::NotFound);
-    // Before DynamoDB has deleted it, too: another request may have the key.
-    let again = order_later(&ada, "k", things(2)).await;
-    assert_accepted(&again);
-    assert_eq!(again.header("idempotent-replayed"), None);
-    assert_eq!(ada.get(&path).await.expect(200), again.body);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_could_never_be_placed_is_refused_at_once_and_nothing_waits() {
-    let shop = idle_shop().await;
-    let ada = shop.customer("ada");
-    let before = shop.dump().await;
-    let lines: Vec<_> = (0..41).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect();
-    order_later(&ada, "k", json!({ "lines": lines })).await.problem(Kind::TooLarge);
-    order_later(&ada, "k", json!({ "lines": [], "x": "y".repeat(70_000) })).await.problem(Kind::TooLarge);
-    order_later(&ada, "k", json!({ "lines": [] })).await.problem(Kind::Validation);
-    order_later(&ada, &"k".repeat(256), things(1)).await.problem(Kind::Validation);
-    let headers = [("prefer", "respond-async")];
-    let keyless = ada.send(Method::POST, "/orders", &headers, Some(things(1).to_string())).await;
-    keyless.problem(Kind::IdempotencyKeyMissing);
-    assert_eq!((shop.queued().await, shop.dump().await), (0, before));
-
-    // The largest there is may wait.
-    for at in 0..40 {
-        shop.product(&format!("p{at}"), 100, 1).await;
-    }
-    let reply = order_later(&ada, "k", json!({ "lines": lines[..40] })).await;
-    shop.drain(&shop.take_messages().await).await;
-    assert_eq!(settled(&ada, &reply).await["total"], eur(4000));
 }

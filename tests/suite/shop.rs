@@ -10,6 +10,7 @@ use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
 use reqwest::Client as Http;
 use serde_json::{Value, json};
 
+use crate::aws_json::{self, OPERATOR};
 pub use crate::client::{Client, Reply};
 use crate::engine::{self, Engine};
 
@@ -135,8 +136,8 @@ impl Shop {
     pub fn operator(&self) -> Environment {
         let variables = [
             ("AWS_REGION", "us-east-1"),
-            ("AWS_ACCESS_KEY_ID", "operator"),
-            ("AWS_SECRET_ACCESS_KEY", "operator"),
+            ("AWS_ACCESS_KEY_ID", OPERATOR),
+            ("AWS_SECRET_ACCESS_KEY", OPERATOR),
             ("AWS_ENDPOINT_URL_DYNAMODB", self.stack.dynamodb_url()),
         ];
         Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
@@ -221,12 +222,26 @@ impl Shop {
 
     /// Calls the engine itself.
     pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
-        engine::call(&self.http, self.stack.dynamodb_url(), "DynamoDB_20120810", action, request).await
+        self.call_dynamodb(&format!("DynamoDB_20120810.{action}"), request).await
     }
 
     /// Calls the engine's streams.
     pub async fn dynamodb_streams(&self, action: &str, request: &Value) -> Value {
-        engine::call(&self.http, self.stack.dynamodb_url(), "DynamoDBStreams_20120810", action, request).await
+        self.call_dynamodb(&format!("DynamoDBStreams_20120810.{action}"), request).await
+    }
+
+    async fn call_dynamodb(&self, target: &str, request: &Value) -> Value {
+        aws_json::expect(&self.http, self.stack.dynamodb_url(), target, request).await
+    }
+
+    /// Calls any service, at this base URL, with the credentials of a function, named as in the template.
+    pub async fn call_as(&self, function: &str, url: &str, target: &str, request: &Value) -> (u16, Value) {
+        aws_json::call(&self.http, url, function, target, request).await
+    }
+
+    /// Calls SQS as somebody who may.
+    pub async fn call_sqs(&self, action: &str, request: &Value) -> Value {
+        aws_json::expect(&self.http, self.sqs_url(), &format!("AmazonSQS.{action}"), request).await
     }
 }
 

@@ -8,7 +8,7 @@ use crate::shop::Shop;
 pub const QUEUE: &str = "till-local-write-queue";
 pub const DEAD_LETTERS: &str = "till-local-dead-letters";
 
-fn url(queue: &str) -> String {
+pub fn url(queue: &str) -> String {
     format!("https://sqs.us-east-1.amazonaws.com/000000000000/{queue}")
 }
 
@@ -16,16 +16,7 @@ impl Shop {
     /// Calls SQS itself.
     pub async fn sqs(&self, action: &str, queue: &str, mut request: Value) -> Value {
         request["QueueUrl"] = json!(url(queue));
-        let call = reqwest::Client::new()
-            .post(self.sqs_url())
-            .header("x-amz-target", format!("AmazonSQS.{action}"))
-            .header("content-type", "application/x-amz-json-1.0")
-            .body(request.to_string());
-        let answer = call.send().await.expect("the queue answers");
-        let ok = answer.status().is_success();
-        let text = answer.text().await.expect("text");
-        assert!(ok, "{action}: {text}");
-        serde_json::from_str(&text).unwrap_or_default()
+        self.call_sqs(action, &request).await
     }
 
     /// How many messages a queue holds: visible, in flight and delayed.

@@ -1,0 +1,31 @@
+//! One call of a service that speaks AWS's JSON protocol, whoever is said to have signed it.
+
+use reqwest::Client as Http;
+use serde_json::Value;
+
+/// The access key of whoever is no function, and may do anything.
+pub const OPERATOR: &str = "operator";
+
+/// Calls `DynamoDB_20120810.GetItem`, say, and tells the status and what was answered.
+pub async fn call(http: &Http, url: &str, access_key: &str, target: &str, request: &Value) -> (u16, Value) {
+    // Local services want a signature, and do not check it.
+    let signature = format!(
+        "AWS4-HMAC-SHA256 Credential={access_key}/20260101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=0"
+    );
+    let call = http
+        .post(url)
+        .header("x-amz-target", target)
+        .header("content-type", "application/x-amz-json-1.0")
+        .header("x-amz-date", "20260101T000000Z")
+        .header("authorization", signature)
+        .body(request.to_string());
+    let answer = call.send().await.expect("an answer");
+    (answer.status().as_u16(), answer.json().await.unwrap_or_default())
+}
+
+/// Calls it as somebody who may, which must succeed.
+pub async fn expect(http: &Http, url: &str, target: &str, request: &Value) -> Value {
+    let (status, body) = call(http, url, OPERATOR, target, request).await;
+    assert_eq!(status, 200, "{target}: {body}");
+    body
+}
