@@ -1,11 +1,13 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
+mod functions;
+
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-/// How fast Till is, and how far it goes: each command measures one thing, and writes its page of the documentation
+/// How fast Till is, and how far it goes
 #[derive(Parser)]
 #[command(name = "measure")]
 struct Arguments {
@@ -14,7 +16,9 @@ struct Arguments {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Functions(functions::Arguments),
+}
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -28,5 +32,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<()> {
-    match arguments.command {}
+    match arguments.command {
+        Command::Functions(arguments) => functions::run(&arguments).await,
+    }
 }
