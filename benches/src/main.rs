@@ -1,5 +1,7 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
+mod zipf;
+
 use std::process::ExitCode;
 
 use anyhow::Result;
