@@ -1,10 +1,13 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
+mod load;
+mod own;
 mod zipf;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 /// How fast Till is, and how far it goes: each command measures one thing, and writes its page of the documentation
@@ -16,7 +19,9 @@ struct Arguments {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Load(load::Arguments),
+}
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -30,5 +35,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<()> {
-    match arguments.command {}
+    match arguments.command {
+        Command::Load(arguments) => load::run(&arguments).await,
+    }
+}
+
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
