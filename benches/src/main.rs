@@ -2,6 +2,7 @@
 
 mod load;
 mod own;
+mod throughput;
 mod zipf;
 
 use std::io::Write;
@@ -21,6 +22,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Load(load::Arguments),
+    Throughput(throughput::Arguments),
 }
 
 #[tokio::main]
@@ -37,6 +39,7 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Load(arguments) => load::run(&arguments).await,
+        Command::Throughput(arguments) => throughput::run(&arguments).await,
     }
 }
 

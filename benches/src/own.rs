@@ -18,7 +18,12 @@ pub(crate) fn template() -> Result<Template> {
 
 /// Starts it in memory, on free ports.
 pub(crate) async fn stack() -> Result<Stack> {
-    Stack::start(Options::new(template()?), functions::start_all).await.context("cannot start a stack")
+    stack_of(template()?).await
+}
+
+/// The same, from another template.
+pub(crate) async fn stack_of(template: Template) -> Result<Stack> {
+    Stack::start(Options::new(template), functions::start_all).await.context("cannot start a stack")
 }
 
 /// The environment of whoever may call anything at this DynamoDB.

@@ -24,13 +24,13 @@ pub(super) fn report(tally: &Tally, took: Duration) -> String {
         text.push('\n');
     };
     line(&format!(
-        "{} requests in {:.1} s: {:.0} a second, {} errors\n",
+        "{} requests in {:.1} s: {:.0} a second, {} errors",
         all.len(),
         took.as_secs_f64(),
         rate(all.len(), took),
         tally.errors
     ));
-
+    line("");
     line(&format!(
         "{:<20}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}  {}",
         "latency in ms",
@@ -48,7 +48,8 @@ pub(super) fn report(tally: &Tally, took: Duration) -> String {
     }
     line(&row("all", &all, took, &shown));
 
-    line("\nall latencies");
+    line("");
+    line("all latencies");
     for bucket in shown {
         let (low, high) = bounds(bucket);
         let count = within(&all, bucket);
@@ -56,7 +57,8 @@ pub(super) fn report(tally: &Tally, took: Duration) -> String {
         line(&format!("{:>9} to {:<9}{count:>9}  {bar}", millis(low), millis(high)));
     }
 
-    line("\nanswers");
+    line("");
+    line("answers");
     for ((is_expected, kind, answer), count) in &tally.answers {
         let mark = if *is_expected { "" } else { "  ERROR" };
         line(&format!("{:<20}{answer:<30}{count:>9}{mark}", kind.name()));

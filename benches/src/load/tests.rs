@@ -13,9 +13,9 @@ fn arguments(line: &str) -> Arguments {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stack_under_load_answers_as_it_should_and_keeps_its_laws() {
     let stack = own::stack().await.unwrap();
-    let (text, verdict) = drive(&arguments("--requests 600 --workers 4 --products 20"), stack.url()).await.unwrap();
+    let (text, verdict) = drive(&arguments("--requests 300 --workers 4 --products 20"), stack.url()).await.unwrap();
     verdict.unwrap();
-    assert!(text.starts_with("600 requests in "), "{text}");
+    assert!(text.starts_with("300 requests in "), "{text}");
     assert!(text.contains("the stock is what it was"), "{text}");
     for kind in ["read a product", "place an order", "send an order again", "list own orders", "all"] {
         assert!(text.contains(&format!("\n{kind} ")), "{text}");
