@@ -8,6 +8,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
+use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::oneshot;
@@ -33,6 +34,7 @@ impl Instantly {
         std::thread::spawn(move || {
             runtime.block_on(async {
                 let Ok(listener) = TcpListener::from_std(listener) else { return };
+                let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
                 // Whoever still waits for an answer is not measured any more.
                 tokio::select! {
                     _ = axum::serve(listener, router) => {}
