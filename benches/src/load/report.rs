@@ -142,3 +142,45 @@ fn millis(micros: u64) -> String {
         _ => format!("{}", micros / 1000),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn latencies(micros: &[u64]) -> Latencies {
+        let mut latencies = Latencies::new(3).unwrap();
+        micros.iter().for_each(|micros| latencies.record(*micros).unwrap());
+        latencies
+    }
+
+    proptest! {
+        // A histogram has many buckets of its own to walk through.
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn every_latency_is_in_one_bucket_that_is_shown(micros in prop::collection::vec(0_u64..100_000_000, 1..50)) {
+            let all = latencies(&micros);
+            let shown = shown(&all);
+            prop_assert_eq!(shown.iter().map(|bucket| within(&all, *bucket)).sum::<u64>(), all.len());
+            let ends = [shown.first(), shown.last()].map(|bucket| within(&all, *bucket.unwrap()));
+            prop_assert!(ends[0] > 0 && ends[1] > 0);
+            prop_assert_eq!(shape(&all, &shown).chars().count(), shown.len());
+        }
+    }
+
+    #[test]
+    fn a_shape_is_as_high_as_its_largest_bucket() {
+        let all = latencies(&[70, 70, 70, 70, 70, 70, 70, 70, 200, 600, 600, 600, 600]);
+        assert_eq!(shape(&all, &shown(&all)), "█▁ ▄");
+    }
+
+    #[test]
+    fn a_latency_is_told_with_the_digits_that_mean_something() {
+        assert_eq!(
+            [64, 9_999, 10_000, 99_940, 100_000, 2_345_678].map(millis),
+            ["0.06", "10.00", "10.0", "99.9", "100", "2345"]
+        );
+    }
+}
