@@ -1,7 +1,7 @@
 //! `cargo measure load`: how many requests the laptop's stack answers, how fast, and whether its books are right after.
 //!
-//! A closed loop: every worker sends its next request when it has the answer to the last one, as people in a shop do. So
-//! it shows what the stack can do, and not how long a queue gets when more is asked of it than that.
+//! A closed loop: every worker sends its next request when it has the answer to the last one, as people in a shop do.
+//! So it shows what the stack can do, and not how long a queue gets when more is asked of it than that.
 
 mod judge;
 mod report;
@@ -36,8 +36,8 @@ const SETTLING: Duration = Duration::from_mins(10);
 
 /// Ask as much of the laptop's stack as it can answer, and check its books afterwards
 ///
-/// Without --url it starts a stack of its own, in memory, and audits its whole table at the end. Each run makes products
-/// and customers of its own. An answer that should not be is an error, and so is a stock that is not what was sold.
+/// Without --url it starts a stack of its own, in memory, and audits its whole table at the end. Each run makes
+/// products and customers of its own. An answer that should not be is an error, and so is a stock that is not what was sold.
 /// Ctrl-C ends it early.
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     customers: u32,
 
-    /// How much more is asked of some products and customers than of others: the exponent of Zipf's law, 0 for not at all
+    /// How much more is asked of some products and customers than of others: the exponent of Zipf's law, 0 for none
     #[arg(long, default_value_t = 1.0)]
     skew: f64,
 

@@ -120,7 +120,7 @@ impl Row {
 fn table(arguments: &Arguments, rows: &[Row]) -> String {
     let Arguments { events, clients } = arguments;
     let head = format!(
-        "The best of {ROUNDS} rounds of {events} events each, in events a second and CPU microseconds for each event.\n\n\
+        "The best of {ROUNDS} rounds of {events} events each, in events a second and CPU microseconds an event.\n\n\
          | function | whole stack, {clients} clients | its CPU | over the engine | CPU of the engine \
          | CPU of the function | function alone | its CPU |\n\
          |---|---|---|---|---|---|---|---|\n"

@@ -21,7 +21,8 @@ pub(crate) struct Zipf {
 }
 
 impl Zipf {
-    /// Over so many ranks. With the exponent 0 all of them are alike, with 1 the first is twice as frequent as the second.
+    /// Over so many ranks. With the exponent 0 all of them are alike, with 1 the first is twice as frequent as the
+    /// second.
     ///
     /// # Errors
     /// There is no rank, or the exponent is negative.

@@ -151,7 +151,9 @@ mod tests {
 
     fn latencies(micros: &[u64]) -> Latencies {
         let mut latencies = Latencies::new(3).unwrap();
-        micros.iter().for_each(|micros| latencies.record(*micros).unwrap());
+        for micros in micros {
+            latencies.record(*micros).unwrap();
+        }
         latencies
     }
 

@@ -15,8 +15,8 @@ use super::subject::Event;
 /// How long the consumers of the stream may take.
 const SETTLING: Duration = Duration::from_mins(5);
 
-/// Sends these events as requests, from so many clients on one thread. The CPU time is everybody's but theirs, until the
-/// stream is counted, too.
+/// Sends these events as requests, from so many clients on one thread. The CPU time is everybody's but theirs, until
+/// the stream is counted, too.
 pub(super) async fn drive(stack: &Stack, events: Vec<Event>, clients: u32) -> Result<Cost> {
     let (count, everybody) = (events.len(), ProcessTime::now());
     let (url, token) = visitor(stack)?;
