@@ -1,10 +1,15 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
 mod functions;
+mod load;
+mod own;
+mod throughput;
+mod zipf;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 /// How fast Till is, and how far it goes
@@ -18,6 +23,8 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Functions(functions::Arguments),
+    Load(load::Arguments),
+    Throughput(throughput::Arguments),
 }
 
 #[tokio::main]
@@ -34,5 +41,12 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Functions(arguments) => functions::run(&arguments).await,
+        Command::Load(arguments) => load::run(&arguments).await,
+        Command::Throughput(arguments) => throughput::run(&arguments).await,
     }
+}
+
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
