@@ -66,7 +66,8 @@ pub(super) const FUNCTIONS: &[(&str, Event)] = &[
         let records = event["Records"].as_array_mut().context("the sample event has no records")?;
         for (place, record) in records.iter_mut().enumerate() {
             // As long as the stream's own, and rising.
-            record["dynamodb"]["SequenceNumber"] = json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
+            record["dynamodb"]["SequenceNumber"] =
+                json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
         }
         Ok(event)
     }),
@@ -75,14 +76,17 @@ pub(super) const FUNCTIONS: &[(&str, Event)] = &[
 /// What does get-product's work in other ways, as far as `benches/reference/install` has put it into this folder.
 pub(super) fn references(folder: &Path) -> Vec<Subject> {
     let at = |path: &str| folder.join(path).into_os_string();
-    let handler = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/python").join(path).into_os_string();
+    let handler =
+        |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/python").join(path).into_os_string();
     let all = [
         ("rust-defaults", Kind::Binary, "rust/release/reference", vec![at("rust/release/reference")]),
         ("python-boto3", Kind::Interpreter, "python/installed", vec![at("python/bin/python"), handler("bootstrap.py")]),
         ("node-sdk-v3", Kind::Interpreter, "node/installed", vec!["node".into(), at("node/main.mjs")]),
     ];
     let installed = all.into_iter().filter(|(_, _, sign, _)| folder.join(sign).is_file());
-    installed.map(|(name, kind, _, command)| Subject { name, command, kind, event: |_, _| sample("get-product") }).collect()
+    installed
+        .map(|(name, kind, _, command)| Subject { name, command, kind, event: |_, _| sample("get-product") })
+        .collect()
 }
 
 /// The functions of the short form: one that reads, one that writes, one that consumes.
