@@ -38,3 +38,49 @@ fn headers<S: Serializer>(headers: &HeaderMap, serializer: S) -> Result<S::Ok, S
     }
     map.end()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use lambda_http::http::StatusCode;
+    use lambda_http::request::LambdaRequest;
+    use lambda_http::{Adapter, LambdaEvent, Service as _, service_fn};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn response(status: StatusCode, body: Body) -> Response<Body> {
+        let builder = Response::builder().status(status).header("ETag", "\"7\"").header("Location", "/orders/1");
+        builder.body(body).expect("a response")
+    }
+
+    /// What `lambda_http` would have answered with.
+    async fn theirs(status: StatusCode, body: Body) -> Value {
+        let event = include_str!("../../../events/get-product.json");
+        let event: LambdaRequest = serde_json::from_str(event).expect("an event");
+        let answer = move |_| std::future::ready(Ok::<_, Infallible>(response(status, body.clone())));
+        let mut service = Adapter::from(service_fn(answer));
+        let answer = service.call(LambdaEvent::new(event, lambda::Context::default())).await.expect("an answer");
+        serde_json::to_value(answer).expect("JSON")
+    }
+
+    #[tokio::test]
+    async fn a_response_says_what_that_of_lambda_http_says() {
+        let bodies = [Body::Empty, Body::Text("{\"a\":\"\u{fc}\"}".to_owned())];
+        for (status, body) in [StatusCode::NO_CONTENT, StatusCode::CONFLICT].into_iter().zip(bodies) {
+            let mut theirs = theirs(status, body.clone()).await;
+            let ours = serde_json::to_value(Gateway::from(response(status, body))).expect("JSON");
+            // Nothing here has two values, or is a cookie.
+            let empty = theirs.as_object_mut().and_then(|all| all.remove("multiValueHeaders"));
+            assert_eq!(empty, Some(json!({})));
+            let empty = theirs.as_object_mut().and_then(|all| all.remove("cookies"));
+            assert_eq!(empty, Some(json!([])));
+            // No body is not sent as an empty one.
+            if theirs["body"] == "" {
+                theirs.as_object_mut().and_then(|all| all.remove("body"));
+            }
+            assert_eq!(ours, theirs);
+        }
+    }
+}

@@ -21,3 +21,63 @@ pub(crate) async fn ask_after_health(client: Client<DynamoDb>, table: Arc<str>) 
     // Whatever is answered: the way is open now.
     _ = question.send().await;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use lambda::{Environment, FromEnvironment as _};
+
+    use crate::Table;
+
+    use super::*;
+
+    /// Answers every request as DynamoDB answers those after its health, and tells the first line of each with the number of its
+    /// connection.
+    fn serve(listener: &TcpListener, lines: &mpsc::Sender<(usize, String)>) {
+        for (connection, client) in listener.incoming().enumerate() {
+            let (client, lines) = (client.expect("a connection"), lines.clone());
+            std::thread::spawn(move || answer_all(client, connection, &lines));
+        }
+    }
+
+    fn answer_all(mut client: TcpStream, connection: usize, lines: &mpsc::Sender<(usize, String)>) {
+        let mut request = [0; 4096];
+        while let Ok(length @ 1..) = client.read(&mut request) {
+            let text = String::from_utf8_lossy(&request[..length]);
+            let line = text.lines().next().unwrap_or_default().to_owned();
+            let answer = "healthy: dynamodb";
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
+            client.write_all(answer.as_bytes()).expect("an answer");
+            lines.send((connection, line)).expect("somebody listens");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_request_finds_the_connection_open() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+        let (send, lines) = mpsc::channel();
+        std::thread::spawn(move || serve(&listener, &send));
+        let variables = [
+            ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str()),
+            ("AWS_REGION", "eu-west-1"),
+            ("AWS_ACCESS_KEY_ID", "a"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("TABLE_NAME", "orders"),
+        ];
+        let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let table = Table::from_environment(&environment).expect("an environment");
+
+        ask_after_health(table.client.clone(), Arc::clone(&table.name)).await;
+        // That it is no answer to a query is no matter here.
+        _ = table.client.query().table_name(&*table.name).send().await;
+
+        let next = || lines.recv_timeout(Duration::from_secs(5)).expect("a request");
+        assert_eq!(next(), (0, "GET / HTTP/1.1".to_owned()));
+        assert_eq!(next(), (0, "POST / HTTP/1.1".to_owned()));
+    }
+}
