@@ -6,8 +6,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::laws;
 use crate::engine::schedules;
+use crate::laws;
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// A change that somebody asks for.
