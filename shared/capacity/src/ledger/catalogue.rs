@@ -1,0 +1,5 @@
+//! catalogue
+
+use super::Operation;
+
+pub(super) const OPERATIONS: &[Operation] = &[];

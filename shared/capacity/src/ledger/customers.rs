@@ -1,0 +1,5 @@
+//! customers
+
+use super::Operation;
+
+pub(super) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! stream
+
+use super::Operation;
+
+pub(super) const OPERATIONS: &[Operation] = &[];
