@@ -18,6 +18,14 @@ pub struct Cost {
     pub writes: Decimal,
 }
 
+/// What is provisioned, and what it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Provisioned {
+    /// Units a second, times the hours for which they are there.
+    pub unit_hours: Units,
+    pub cost: Cost,
+}
+
 /// How capacity is provisioned.
 #[derive(Debug, Clone, Copy)]
 pub struct Provisioning {
@@ -47,15 +55,17 @@ pub fn on_demand(places: &[Units], prices: &TableClassPrices) -> Cost {
 }
 
 /// By the hour. Each place has a capacity of its own, in whole units a second.
-pub fn provisioned(places: &[Units], prices: &TableClassPrices, how: Provisioning) -> Cost {
+pub fn provisioned(places: &[Units], prices: &TableClassPrices, how: Provisioning) -> Provisioned {
     let unit_hours = |units: Decimal, least: Decimal| {
         let a_second = units / (how.hours * SECONDS_PER_HOUR) / how.utilization;
         a_second.ceil().max(least) * how.hours
     };
-    Cost {
-        reads: prices.read_unit_hour.of(places.iter().map(|units| unit_hours(units.read, how.least.read)).sum()),
-        writes: prices.write_unit_hour.of(places.iter().map(|units| unit_hours(units.write, how.least.write)).sum()),
-    }
+    let unit_hours = Units {
+        read: places.iter().map(|units| unit_hours(units.read, how.least.read)).sum(),
+        write: places.iter().map(|units| unit_hours(units.write, how.least.write)).sum(),
+    };
+    let reads = prices.read_unit_hour.of(unit_hours.read);
+    Provisioned { unit_hours, cost: Cost { reads, writes: prices.write_unit_hour.of(unit_hours.write) } }
 }
 
 /// The utilization at which both modes cost the same, `besides` being what only the provisioned one costs whatever is in
@@ -66,7 +76,8 @@ pub fn provisioned(places: &[Units], prices: &TableClassPrices, how: Provisionin
 pub fn break_even(places: &[Units], prices: &TableClassPrices, besides: Decimal) -> Option<Decimal> {
     let total = |which: fn(&Units) -> Decimal| -> Decimal { places.iter().map(which).sum() };
     let (read, write) = (total(|units| units.read), total(|units| units.write));
-    let in_full_use = prices.read_unit_hour.of(read / SECONDS_PER_HOUR) + prices.write_unit_hour.of(write / SECONDS_PER_HOUR);
+    let in_full_use =
+        prices.read_unit_hour.of(read / SECONDS_PER_HOUR) + prices.write_unit_hour.of(write / SECONDS_PER_HOUR);
     let left = on_demand(places, prices).sum() - besides;
     (left > Decimal::ZERO).then(|| in_full_use / left).filter(|utilization| *utilization <= Decimal::ONE)
 }

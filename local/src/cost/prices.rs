@@ -143,7 +143,11 @@ impl PriceList {
     pub fn parse(text: &str) -> Result<Self> {
         let list: Self = read(text)?;
         list.date.parse::<jiff::civil::Date>().with_context(|| format!("date: {} is no day", list.date))?;
-        ensure!(list.hours_per_month > Decimal::ZERO, "hours_per_month: a month has more than {}", list.hours_per_month);
+        ensure!(
+            list.hours_per_month > Decimal::ZERO,
+            "hours_per_month: a month has more than {}",
+            list.hours_per_month
+        );
         Ok(list)
     }
 }
@@ -176,7 +180,8 @@ impl TryFrom<Stated> for Price {
         if std::iter::once(usd).chain(tiers.iter().map(|tier| tier.usd)).any(|usd| usd < Decimal::ZERO) {
             return Err("a price is negative".to_owned());
         }
-        if !tiers.is_sorted_by(|one, next| one.beyond < next.beyond) || tiers.iter().any(|tier| tier.beyond < Decimal::ZERO)
+        if !tiers.is_sorted_by(|one, next| one.beyond < next.beyond)
+            || tiers.iter().any(|tier| tier.beyond < Decimal::ZERO)
         {
             return Err("each tier begins beyond the one before".to_owned());
         }
@@ -204,7 +209,8 @@ mod tests {
 
     #[test]
     fn a_tier_is_for_what_is_beyond_it() {
-        let price = price("{ usd: 1.00, per: 1000, source: x, tiers: [{ beyond: 2000, usd: 0.5 }, { beyond: 4000, usd: 0 }] }");
+        let price =
+            price("{ usd: 1.00, per: 1000, source: x, tiers: [{ beyond: 2000, usd: 0.5 }, { beyond: 4000, usd: 0 }] }");
         for (quantity, cost) in [("0", "0"), ("2000", "2"), ("3000", "2.5"), ("4000", "3"), ("9000", "3")] {
             assert_eq!(price.of(dollars(quantity)), dollars(cost), "{quantity}");
         }
@@ -227,10 +233,18 @@ mod tests {
     #[test]
     fn a_list_that_is_wrong_is_told_where() {
         for (from, to, complaint) in [
-            ("write_unit_hour: { usd: 0.00065", "write_unit_hour: { usd: -1", "dynamodb.standard.write_unit_hour: a price is negative"),
+            (
+                "write_unit_hour: { usd: 0.00065",
+                "write_unit_hour: { usd: -1",
+                "dynamodb.standard.write_unit_hour: a price is negative",
+            ),
             ("date: 2026-11-21", "date: some day", "date: some day is no day"),
             ("hours_per_month: 730", "hours_per_month: 0", "hours_per_month: a month has more than 0"),
-            ("  dashboard_month: { usd: 3.00, per: 1, source: cloudwatch }\n", "", "cloudwatch: missing field `dashboard_month`"),
+            (
+                "  dashboard_month: { usd: 3.00, per: 1, source: cloudwatch }\n",
+                "",
+                "cloudwatch: missing field `dashboard_month`",
+            ),
             ("sqs:\n  request:", "sqs:\n  requests:", "sqs.requests: unknown field `requests`, expected `request`"),
         ] {
             assert!(SHIPPED.contains(from), "{from}");
