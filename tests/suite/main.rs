@@ -22,6 +22,7 @@ mod engine;
 mod events;
 mod faults;
 mod laws;
+mod ledger;
 mod lifecycle;
 mod listings;
 mod openapi;

@@ -96,8 +96,8 @@ pub enum Kind {
     OrderItem,
     /// The invoice of an order.
     Invoice(PaymentStatus),
-    /// The flag of an order.
-    OrderFlag,
+    /// The flag of an order. Another one is flagged at another moment.
+    OrderFlag(Edition),
     /// An order that waits.
     QueuedOrder,
     /// One that waited and was refused.
@@ -280,7 +280,7 @@ fn images(extent: &Extent) -> Result<Vec<(Kind, Item)>, NoSample> {
         ));
         let checkpoint = StreamCheckpoint {
             shard_id: "shardId-00000001795253400000-00000001".parse()?,
-            mark: format!("4962460400000000000000000000{version:010}").parse()?,
+            mark: format!("300000000000000{version:06}").parse()?,
             updated_at: at,
             expires_at,
         };
@@ -365,8 +365,10 @@ fn images(extent: &Extent) -> Result<Vec<(Kind, Item)>, NoSample> {
         let entry = GiftCardEntry { code: gift_card.clone(), order_id: order_id.clone(), amount, at, status };
         images.push((Kind::GiftCardEntry(status), item(&entry)?));
     }
-    let flag = OrderFlag { order_id: order_id.clone(), reason: reason.clone(), flagged_at: at };
-    images.push((Kind::OrderFlag, item(&flag)?));
+    for (edition, flagged_at) in [(First, at), (Changed, later)] {
+        let flag = OrderFlag { order_id: order_id.clone(), reason: reason.clone(), flagged_at };
+        images.push((Kind::OrderFlag(edition), item(&flag)?));
+    }
     let queued = QueuedOrder::new(order_id, customer_id, hash, at);
     images.push((Kind::QueuedOrder, item(&queued)?));
     let rejection = Rejection::OutOfStock { line: 0, product: product_id, available: 0 };

@@ -1,5 +1,62 @@
-//! customers
+//! Customers and their carts.
 
-use super::Operation;
+use key_schema::layout::Consistency::Strong;
+use key_schema::layout::{AccessPattern as _, CustomerById};
 
-pub(super) const OPERATIONS: &[Operation] = &[];
+use super::Many::CartLines;
+use super::Request::{Batch, Cancelled, Query, Transaction, Write as Alone};
+use super::Write::{Delete, New, Over};
+use super::{Operation, Request, Several, Write, each, one};
+use crate::sample::Edition::{Changed, First};
+use crate::sample::Kind::{Absent, Cart, Customer, CustomerStats, EmailClaim, Product, UsernameClaim};
+
+/// A customer who has ordered, and whose cart is empty.
+const CUSTOMER: Several<Request> =
+    one(Query(CustomerById::DECLARED, &[one(Customer(First)), one(CustomerStats(First))]));
+
+const PROFILE: Several<Write> = one(Over(Customer(First), Customer(Changed)));
+
+/// All products of a cart, which must exist.
+const IN_CART: Several<Request> = one(Batch(Strong, &[each(CartLines, Product(First))]));
+
+const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
+    Operation { function, course, requests }
+}
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    of(
+        "create-customer",
+        "signed up",
+        &[one(Transaction(&[one(New(Customer(First))), one(New(UsernameClaim)), one(New(EmailClaim))]))],
+    ),
+    of(
+        "create-customer",
+        "signed up before",
+        &[one(Cancelled(&[
+            one(Over(Customer(First), Customer(First))),
+            one(Over(UsernameClaim, UsernameClaim)),
+            one(Over(EmailClaim, EmailClaim)),
+        ]))],
+    ),
+    of(
+        "create-customer",
+        "another has the username",
+        &[one(Cancelled(&[one(New(Customer(First))), one(Over(UsernameClaim, UsernameClaim)), one(New(EmailClaim))]))],
+    ),
+    of("delete-cart", "thrown away", &[one(Alone(Delete(Cart(First))))]),
+    of("delete-cart", "there was none", &[one(Alone(Delete(Absent)))]),
+    of("put-cart", "the first", &[IN_CART, one(Alone(New(Cart(First))))]),
+    of("put-cart", "in place of another", &[IN_CART, one(Alone(Over(Cart(First), Cart(Changed))))]),
+    of("update-customer", "another name", &[CUSTOMER, one(Transaction(&[PROFILE]))]),
+    of(
+        "update-customer",
+        "another e-mail address",
+        &[CUSTOMER, one(Transaction(&[PROFILE, one(New(EmailClaim)), one(Delete(EmailClaim))]))],
+    ),
+    of(
+        "update-customer",
+        "another username",
+        &[CUSTOMER, one(Transaction(&[PROFILE, one(New(UsernameClaim)), one(Delete(UsernameClaim))]))],
+    ),
+    of("update-customer", "nothing new", &[CUSTOMER]),
+];

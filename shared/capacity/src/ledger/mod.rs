@@ -11,7 +11,10 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use key_schema::layout::{Consistency, Declaration};
+use std::iter::Sum;
+use std::ops::Mul;
+
+use key_schema::layout::{Consistency, Declaration, share_of_page};
 
 use crate::rules::{self, Images, Indexes, TRANSACTION};
 use crate::sample::{Extent, Kind, Sample};
@@ -25,17 +28,17 @@ pub struct Operation {
     /// What happens, in a few words: unique among those of the function.
     pub course: &'static str,
     /// What it asks of the table, one after the other.
-    pub requests: &'static [Request],
+    pub requests: &'static [Several<Request>],
 }
 
-/// One request to the table, or several of a kind.
+/// One request to the table.
 #[derive(Clone, Copy, Debug)]
 pub enum Request {
     /// A `Query` along an access pattern, and what it finds.
     Query(Declaration, &'static [Several<Kind>]),
-    /// A `Query` for each of several partitions of one pattern, and what all of them together find, evenly spread.
-    Queries(Many, Declaration, &'static [Several<Kind>]),
-    /// A `BatchGetItem` of these keys.
+    /// A `BatchGetItem` along an access pattern, and what is under its keys.
+    Keys(Declaration, &'static [Several<Kind>]),
+    /// A `BatchGetItem` of any other keys.
     Batch(Consistency, &'static [Several<Kind>]),
     /// A `TransactGetItems` of these keys.
     ReadTransaction(&'static [Several<Kind>]),
@@ -90,8 +93,12 @@ pub enum Many {
     CartLines,
     /// As many as are on a page.
     Listed,
-    /// As many as a status has shards.
-    StatusShards,
+    /// As many as one shard is asked for, so that a page comes of all of them.
+    ShareOfPage,
+    /// As many as so many statuses have shards.
+    Shards(u32),
+    /// So many times.
+    Times(u32),
     /// As many as the views of a product have parts.
     ViewShards,
     /// As many as a batch of the stream has customers.
@@ -100,6 +107,12 @@ pub enum Many {
     Products,
     /// As many as it has days.
     Days,
+}
+
+impl<T> Several<T> {
+    fn count(&self, sample: &Sample) -> usize {
+        usize::try_from(self.many.of(sample.extent())).unwrap_or(usize::MAX)
+    }
 }
 
 /// One of these.
@@ -136,7 +149,9 @@ impl Many {
             Self::Discounts => extent.discount.into(),
             Self::CartLines => extent.cart_lines,
             Self::Listed => extent.listed,
-            Self::StatusShards => extent.status_shards,
+            Self::ShareOfPage => share_of_page(extent.listed, extent.status_shards),
+            Self::Shards(statuses) => statuses * extent.status_shards,
+            Self::Times(times) => times,
             Self::ViewShards => extent.view_shards,
             Self::Customers => extent.batch.customers,
             Self::Products => extent.batch.products,
@@ -151,92 +166,85 @@ impl Operation {
         self.charge_with(sample, Indexes::DECLARED)
     }
 
-    /// What it would be charged if the indexes had these attributes.
+    /// What it would be charged if the entries of the indexes had these attributes.
     pub fn charge_with(&self, sample: &Sample, indexes: Indexes) -> Charge {
-        self.requests.iter().map(|request| request.charge(sample, indexes)).sum()
+        sum(sample, self.requests, |request| request.charge(sample, indexes))
     }
 
-    /// What DynamoDB reports of it: its charge without that of the requests that fail.
+    /// What DynamoDB reports of it: its charge without that of what fails.
     pub fn reported(&self, sample: &Sample) -> Charge {
-        let charges = self.requests.iter().map(|request| {
+        sum(sample, self.requests, |request| {
             let charge = request.charge(sample, Indexes::DECLARED);
             if request.is_reported() { charge } else { Charge { requests: charge.requests, ..Charge::default() } }
-        });
-        charges.sum()
+        })
+    }
+
+    /// The access patterns along which it reads.
+    pub fn patterns(&self) -> impl Iterator<Item = &'static Declaration> {
+        self.requests.iter().filter_map(|request| match &request.of {
+            Request::Query(pattern, _) | Request::Keys(pattern, _) => Some(pattern),
+            _ => None,
+        })
     }
 
     /// The requests by their names in DynamoDB.
     pub fn actions(&self, sample: &Sample) -> Vec<&'static str> {
-        self.requests.iter().flat_map(|request| request.actions(sample)).collect()
+        let all = self.requests.iter().filter(|request| request.of.is_sent(sample));
+        all.flat_map(|request| vec![request.of.action(); request.count(sample)]).collect()
     }
 
     /// The bytes that it leaves stored, as they are billed, less those that were there before.
     pub fn stored(&self, sample: &Sample) -> Units {
-        let of = |writes: &[Several<Write>]| {
-            let of = |write: &Several<Write>| {
-                write.of.images(sample).stored(Indexes::DECLARED) * f64::from(write.many.of(sample.extent()))
-            };
-            writes.iter().map(of).sum()
-        };
-        let each = self.requests.iter().map(|request| match request {
-            Request::Write(write) => of(&[one(*write)]),
-            Request::Transaction(writes) => of(writes),
+        sum(sample, self.requests, |request| match request {
+            Request::Write(write) => write.images(sample).stored(Indexes::DECLARED),
+            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(Indexes::DECLARED)),
             _ => Units::default(),
-        });
-        each.sum()
+        })
     }
 }
 
 impl Request {
     fn charge(&self, sample: &Sample, indexes: Indexes) -> Charge {
-        let count = |many: Many| f64::from(many.of(sample.extent()));
-        let (mut requests, mut read, mut write) = (1.0, Units::default(), Units::default());
+        let (mut read, mut write) = (Units::default(), Units::default());
         match self {
-            Self::Query(pattern, found) => read = query(sample, pattern, found, 1),
-            Self::Queries(many, pattern, found) => {
-                requests = count(*many);
-                read = query(sample, pattern, found, many.of(sample.extent()).max(1)) * requests;
+            Self::Query(pattern, found) => {
+                let each = |found: &Several<Kind>| sample.bytes(found.of) * found.count(sample);
+                let bytes = found.iter().map(each).sum();
+                read = Units::of(pattern.place.index, rules::read_units(bytes, pattern.consistency));
             }
-            Self::Batch(consistency, keys) => {
-                let of = |key: &Several<Kind>| rules::read_units(sample.bytes(key.of), *consistency) * count(key.many);
-                read.table = keys.iter().map(of).sum();
-                // A batch of no keys is not sent.
-                if keys.iter().all(|key| key.many.of(sample.extent()) == 0) {
-                    requests = 0.0;
-                }
+            Self::Batch(consistency, keys) | Self::Keys(Declaration { consistency, .. }, keys) => {
+                read.table = sum(sample, keys, |key| rules::read_units(sample.bytes(*key), *consistency));
             }
             Self::ReadTransaction(keys) => {
-                let of = |key: &Several<Kind>| rules::transactional_read_units(sample.bytes(key.of)) * count(key.many);
-                read.table = keys.iter().map(of).sum();
+                read.table = sum(sample, keys, |key| rules::transactional_read_units(sample.bytes(*key)));
             }
-            Self::Write(one) => write = one.units(sample, 1.0, indexes),
+            Self::Write(one) => write = one.images(sample).units(1.0, indexes),
             Self::Transaction(writes) => {
-                let of = |write: &Several<Write>| write.of.units(sample, TRANSACTION, indexes) * count(write.many);
-                write = writes.iter().map(of).sum();
+                write = sum(sample, writes, |write| write.images(sample).units(TRANSACTION, indexes));
             }
             // What is not written reaches no index.
-            Self::Failed(one) => write.table = one.units(sample, 1.0, indexes).table,
+            Self::Failed(one) => write.table = one.images(sample).table(),
             Self::Cancelled(writes) => {
-                let of =
-                    |write: &Several<Write>| write.of.units(sample, TRANSACTION, indexes).table * count(write.many);
-                write.table = writes.iter().map(of).sum();
+                write.table = sum(sample, writes, |write| TRANSACTION * write.images(sample).table());
             }
-            Self::Repeated(writes) => {
-                let of = |write: &Several<Write>| write.of.images(sample).repeated() * count(write.many);
-                read.table = writes.iter().map(of).sum();
-            }
+            Self::Repeated(writes) => read.table = sum(sample, writes, |write| write.images(sample).repeated()),
         }
-        Charge { requests, read, write }
+        Charge { requests: if self.is_sent(sample) { 1.0 } else { 0.0 }, read, write }
+    }
+
+    /// A batch of no keys is not sent.
+    fn is_sent(&self, sample: &Sample) -> bool {
+        !matches!(self, Self::Batch(_, keys) if keys.iter().all(|key| key.many.of(sample.extent()) == 0))
     }
 
     fn is_reported(&self) -> bool {
         !matches!(self, Self::Failed(_) | Self::Cancelled(_))
     }
 
-    fn actions(&self, sample: &Sample) -> Vec<&'static str> {
-        let action = match self {
-            Self::Query(..) | Self::Queries(..) => "Query",
-            Self::Batch(..) => "BatchGetItem",
+    fn action(&self) -> &'static str {
+        match self {
+            Self::Query(..) => "Query",
+            Self::Keys(..) | Self::Batch(..) => "BatchGetItem",
             Self::ReadTransaction(_) => "TransactGetItems",
             Self::Transaction(_) | Self::Cancelled(_) | Self::Repeated(_) => "TransactWriteItems",
             Self::Write(write) | Self::Failed(write) => match write {
@@ -246,24 +254,13 @@ impl Request {
                 // A check alone is no request.
                 Write::Check(_) => "TransactWriteItems",
             },
-        };
-        let times = match self {
-            Self::Queries(many, ..) => many.of(sample.extent()),
-            Self::Batch(_, keys) => keys.iter().any(|key| key.many.of(sample.extent()) > 0).into(),
-            _ => 1,
-        };
-        (0..times).map(|_| action).collect()
+        }
     }
 }
 
-/// What one of so many queries finds, added up and rounded.
-fn query(sample: &Sample, pattern: &Declaration, found: &[Several<Kind>], of: u32) -> Units {
-    let bytes = |found: &Several<Kind>| {
-        let each = usize::try_from(found.many.of(sample.extent()).div_ceil(of)).unwrap_or(usize::MAX);
-        sample.bytes(found.of).saturating_mul(each)
-    };
-    let bytes = found.iter().map(bytes).sum();
-    Units::of(pattern.place.index, rules::read_units(bytes, pattern.consistency))
+/// The sum over all of these, each as often as it occurs.
+fn sum<T, S: Sum + Mul<f64, Output = S>>(sample: &Sample, all: &[Several<T>], of: impl Fn(&T) -> S) -> S {
+    all.iter().map(|several| of(&several.of) * f64::from(several.many.of(sample.extent()))).sum()
 }
 
 impl Write {
@@ -276,9 +273,5 @@ impl Write {
             Self::Check(kind) => (kind, kind),
         };
         Images { before: sample.item(before), after: sample.item(after) }
-    }
-
-    fn units(self, sample: &Sample, factor: f64, indexes: Indexes) -> Units {
-        self.images(sample).units(factor, indexes)
     }
 }
