@@ -24,6 +24,7 @@ use rust_decimal::Decimal;
 use serde_dynamo::{AttributeValue, Item};
 
 use super::prices::TableClassPrices;
+use super::usage::BYTES_PER_GB;
 
 /// An item has so many bytes at most.
 pub const MOST_BYTES: usize = 400 * 1024;
@@ -98,11 +99,18 @@ impl Items {
         }
     }
 
-    /// What everything comes to in a month of a million orders: requests and storage. `None` if the design cannot do it.
-    pub fn month(&self, design: Design, held: Held, prices: &TableClassPrices) -> Option<Decimal> {
-        let mut usd = prices.storage_gb_month.of(decimal(self.stored(design, held)?)? / Decimal::from(1_000_000_000));
+    /// What these tasks come to in a month of a million orders, as often as they are done, and storage. `None` if the design
+    /// cannot do it.
+    pub fn month(
+        &self,
+        design: Design,
+        held: Held,
+        prices: &TableClassPrices,
+        is_done: impl Fn(Task) -> bool,
+    ) -> Option<Decimal> {
+        let mut usd = prices.storage_gb_month.of(self.stored(design, held)? / BYTES_PER_GB);
         let (mut read, mut write) = (Decimal::ZERO, Decimal::ZERO);
-        for (task, _, times) in TASKS {
+        for (task, _, times) in TASKS.iter().filter(|(task, ..)| is_done(*task)) {
             let consumed = self.consumed(design, *task, held)?;
             read += decimal(consumed.read)? * Decimal::from(*times);
             write += decimal(consumed.write)? * Decimal::from(*times);
@@ -112,17 +120,21 @@ impl Items {
     }
 
     /// Bytes that are billed as stored.
-    pub fn stored(&self, design: Design, held: Held) -> Option<f64> {
-        let orders = float(held.orders);
+    fn stored(&self, design: Design, held: Held) -> Option<Decimal> {
         Some(match design {
-            Design::Till => ledger::find("place-order", "placed")?.stored(&self.sample).total() * orders,
+            Design::Till => {
+                let each = ledger::find("place-order", "placed")?.stored(&self.sample).total();
+                decimal(each)? * Decimal::from(held.orders)
+            }
             Design::ThreeTables => {
                 let of_lines = self.lines * (of_item(&self.line_row()) + STORAGE_OVERHEAD);
-                float(of_item(&self.order_row()) + STORAGE_OVERHEAD + of_lines) * orders
+                let each = of_item(&self.order_row()) + STORAGE_OVERHEAD + of_lines;
+                Decimal::from(each * held.orders)
             }
             Design::FatItems => {
-                let of = |documents: usize, bytes: usize| float(documents) * float(bytes + STORAGE_OVERHEAD);
-                of(held.customers, self.customer_document(held)?) + of(held.products, self.product_document(held)?)
+                let customers = self.customers().all(held.customers, held.orders);
+                let products = self.products().all(held.products, self.lines * held.orders);
+                Decimal::from(customers + products + (held.customers + held.products) * STORAGE_OVERHEAD)
             }
         })
     }
@@ -144,7 +156,7 @@ impl Items {
 
     fn three_tables(&self, task: Task, held: Held) -> Consumed {
         let [order, line, product] = [self.order_row(), self.line_row(), self.product_row()].map(|row| of_item(&row));
-        let lines = float(self.lines);
+        let lines = self.lines_of_an_order();
         let scan = |bytes: usize| reading(bytes, Eventual);
         match task {
             Task::Place => Consumed {
@@ -160,8 +172,10 @@ impl Items {
     }
 
     fn fat_items(&self, task: Task, held: Held) -> Option<Consumed> {
-        let (customer, product) = (self.customer_document(held)?, self.product_document(held)?);
-        let lines = float(self.lines);
+        // Who orders has one order at least, the new one.
+        let customer = self.customers().one(held.orders.div_ceil(held.customers))?;
+        let product = self.products().one((self.lines * held.orders).div_ceil(held.products))?;
+        let lines = self.lines_of_an_order();
         Some(match task {
             Task::Place => Consumed {
                 read: read_units(customer, Eventual) + lines * read_units(product, Eventual),
@@ -172,8 +186,12 @@ impl Items {
             Task::ListOfCustomer => reading(customer, Eventual),
             Task::Pay | Task::ChangeStatus => reading(customer, Strong).and_writing(customer),
             Task::ListOfProduct => reading(product, Eventual),
-            Task::ListOfStatus => reading(customer * held.customers, Eventual),
+            Task::ListOfStatus => reading(self.customers().all(held.customers, held.orders), Eventual),
         })
+    }
+
+    fn lines_of_an_order(&self) -> f64 {
+        f64::from(self.sample.extent().lines)
     }
 
     /// An order with its invoice in one row, and the ids of its lines.
@@ -198,21 +216,17 @@ impl Items {
         row
     }
 
-    /// The bytes of a customer's document; none if it is too large.
-    fn customer_document(&self, held: Held) -> Option<usize> {
-        let order = self.order_row();
-        let lines =
-            vec![AttributeValue::M(without(&self.bare(OrderItem), &["orderId", "customerId", "placedAt"])); self.lines];
-        let mut order = without(&order, &["customerId", "lineIds"]);
-        order.insert("lines".to_owned(), AttributeValue::L(lines));
-        document(&self.bare(Customer(First)), AttributeValue::M(order), held.orders / held.customers)
+    /// Profiles with whole orders.
+    fn customers(&self) -> Documents {
+        let line = AttributeValue::M(without(&self.bare(OrderItem), &["orderId", "customerId", "placedAt"]));
+        let mut order = without(&self.order_row(), &["customerId", "lineIds"]);
+        order.insert("lines".to_owned(), AttributeValue::L(vec![line; self.lines]));
+        Documents::of(self.bare(Customer(First)), order)
     }
 
-    /// The bytes of a product's document; none if it is too large.
-    fn product_document(&self, held: Held) -> Option<usize> {
-        let line = self.bare(OrderItem);
-        let line = without(&line, &["productId", "name", "unitPrice"]);
-        document(&self.product_row(), AttributeValue::M(line), self.lines * held.orders / held.products)
+    /// Products with the orders that they are in.
+    fn products(&self) -> Documents {
+        Documents::of(self.product_row(), without(&self.bare(OrderItem), &["productId", "name", "unitPrice"]))
     }
 
     /// An item without what only Till's design needs.
@@ -241,15 +255,33 @@ fn without(item: &Item, names: &[&str]) -> HashMap<String, AttributeValue> {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The bytes of a document that holds so many of something; none if that is too large.
-fn document(of: &Item, each: AttributeValue, many: usize) -> Option<usize> {
-    let mut one = of.clone();
-    one.insert("orders".to_owned(), AttributeValue::L(vec![each]));
-    let with_one = of_item(&one);
-    one.insert("orders".to_owned(), AttributeValue::L(Vec::new()));
-    let empty = of_item(&one);
-    let bytes = empty + (with_one - empty) * many;
-    (bytes <= MOST_BYTES).then_some(bytes)
+/// Items with lists that grow.
+struct Documents {
+    /// Bytes of one whose list is empty.
+    empty: usize,
+    /// Bytes of an element.
+    element: usize,
+}
+
+impl Documents {
+    fn of(mut item: Item, element: HashMap<String, AttributeValue>) -> Self {
+        let mut with = |list| {
+            item.insert("orders".to_owned(), AttributeValue::L(list));
+            of_item(&item)
+        };
+        let empty = with(Vec::new());
+        Self { empty, element: with(vec![AttributeValue::M(element)]) - empty }
+    }
+
+    /// The bytes of one with so many elements; none if that is more than an item may have.
+    fn one(&self, elements: usize) -> Option<usize> {
+        Some(self.empty + self.element * elements).filter(|bytes| *bytes <= MOST_BYTES)
+    }
+
+    /// The bytes of so many with so many elements in all of them.
+    fn all(&self, documents: usize, elements: usize) -> usize {
+        self.empty * documents + self.element * elements
+    }
 }
 
 fn reading(bytes: usize, consistency: Consistency) -> Consumed {
@@ -261,10 +293,6 @@ impl Consumed {
     fn and_writing(self, bytes: usize) -> Self {
         Self { write: self.write + write_units(bytes), ..self }
     }
-}
-
-fn float(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 fn decimal(number: f64) -> Option<Decimal> {
@@ -320,7 +348,9 @@ mod tests {
         let (items, prices) = (Items::typical().unwrap(), PriceList::parse(SHIPPED).unwrap());
         for design in [Design::Till, Design::ThreeTables, Design::FatItems] {
             let months: Vec<_> = (4..=6)
-                .map(|exponent| items.month(design, held(10_usize.pow(exponent)), &prices.dynamodb.standard).unwrap())
+                .map(|exponent| {
+                    items.month(design, held(10_usize.pow(exponent)), &prices.dynamodb.standard, |_| true).unwrap()
+                })
                 .collect();
             assert!(months.is_sorted(), "{design:?}: {months:?}");
         }

@@ -33,7 +33,7 @@ const METRICS: Decimal = dec!(9);
 const DAYS_PER_MONTH: Decimal = dec!(30.4375);
 const DAYS_COMPARED: Decimal = dec!(7);
 const SECONDS_PER_HOUR: Decimal = dec!(3600);
-const BYTES_PER_GB: Decimal = dec!(1000000000);
+pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 const MB_PER_GB: Decimal = dec!(1024);
 
 /// What a month uses.
