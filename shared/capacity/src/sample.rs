@@ -29,9 +29,9 @@ pub struct Extent {
     /// Lines of a cart: 0 to 100.
     pub cart_lines: u32,
     /// Items on a page of a list: 0 to 100.
-    pub listed: u32,
+    pub listed: u8,
     /// Into how many partitions the orders of a status are spread.
-    pub status_shards: u32,
+    pub status_shards: u8,
     /// Into how many items the views of a product are spread.
     pub view_shards: u32,
     /// What one batch of the stream is about.

@@ -40,9 +40,11 @@ impl Book {
         let shop = Shop::open_with(|template| {
             template.queue_sources[0].enabled = false;
             reconciled(template, 0, 100_000);
+            let shards = [("VIEW_SHARDS", extent.view_shards), ("STATUS_SHARDS", extent.status_shards.into())];
             for function in &mut template.functions {
-                let shards = extent.view_shards.to_string();
-                function.environment.entry("VIEW_SHARDS".to_owned()).and_modify(|value| *value = shards);
+                for (name, shards) in shards {
+                    function.environment.entry(name.to_owned()).and_modify(|value| *value = shards.to_string());
+                }
             }
         })
         .await;

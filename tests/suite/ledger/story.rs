@@ -63,7 +63,7 @@ async fn customers(book: &mut Book) {
 async fn catalogue(book: &mut Book) {
     let admin = book.shop.admin();
     let extent = book.extent();
-    for number in 0..extent.lines.max(extent.cart_lines).max(extent.listed) {
+    for number in 0..extent.lines.max(extent.cart_lines).max(extent.listed.into()) {
         admin.post("/products", book.product(number)).await.expect(201);
         book.check("create-product", "made");
     }
@@ -108,6 +108,9 @@ async fn carts(book: &mut Book) {
     let path = format!("/customers/{}/cart", book.id("c", 0));
     send(&customer, Method::DELETE, &path, &Value::Null).await.expect(204);
     book.check("delete-cart", "there was none");
+    let unknown = json!({ "lines": [{ "productId": "nothing", "quantity": 1 }] });
+    send(&customer, Method::PUT, &path, &unknown).await.expect(404);
+    book.check("put-cart", "of a product that is not there");
     for (quantity, course) in [(2, "the first"), (1, "in place of another")] {
         let lines: Vec<_> = (0..book.extent().cart_lines)
             .map(|number| json!({ "productId": book.id("p", number), "quantity": quantity }))
@@ -178,7 +181,7 @@ async fn reads(book: &mut Book, [first, second]: &[Placed; 2]) {
         (format!("{product}/stats"), "get-product-stats", "found"),
         (format!("{product}/orders?{page}"), "list-product-orders", "a page"),
         (format!("/products?category={}&{page}", book.id("k", 0)), "list-products", "a page"),
-        (format!("/orders?status=PENDING&{page}"), "list-orders", "a page"),
+        ("/orders?status=PENDING&limit=100".to_owned(), "list-orders", "a page"),
         (format!("/totals?from={today}&to={tomorrow}"), "list-totals", "of days with orders"),
     ];
     if book.extent().gift_cards > 0 {

@@ -1,6 +1,6 @@
 //! Customers and their carts.
 
-use key_schema::layout::Consistency::Strong;
+use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::{AccessPattern as _, CustomerById};
 
 use super::Many::CartLines;
@@ -8,16 +8,16 @@ use super::Request::{Batch, Cancelled, Query, Transaction, Write as Alone};
 use super::Write::{Delete, New, Over};
 use super::{Operation, Request, Several, Write, each, one};
 use crate::sample::Edition::{Changed, First};
-use crate::sample::Kind::{Absent, Cart, Customer, CustomerStats, EmailClaim, Product, UsernameClaim};
+use crate::sample::Kind::{Absent, Cart, Customer, CustomerStats, EmailClaim, Stock, UsernameClaim};
 
 /// A customer who has ordered, and whose cart is empty.
 const CUSTOMER: Several<Request> =
     one(Query(CustomerById::DECLARED, &[one(Customer(First)), one(CustomerStats(First))]));
 
-const PROFILE: Several<Write> = one(Over(Customer(First), Customer(Changed)));
+const PROFILE: Write = Over(Customer(First), Customer(Changed));
 
-/// All products of a cart, which must exist.
-const IN_CART: Several<Request> = one(Batch(Strong, &[each(CartLines, Product(First))]));
+/// The stock of each product in a cart, which says that there is such a product.
+const IN_CART: Several<Request> = one(Batch(Eventual, &[each(CartLines, Stock(First))]));
 
 const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
     Operation { function, course, requests }
@@ -47,16 +47,21 @@ pub(super) const OPERATIONS: &[Operation] = &[
     of("delete-cart", "there was none", &[one(Alone(Delete(Absent)))]),
     of("put-cart", "the first", &[IN_CART, one(Alone(New(Cart(First))))]),
     of("put-cart", "in place of another", &[IN_CART, one(Alone(Over(Cart(First), Cart(Changed))))]),
-    of("update-customer", "another name", &[CUSTOMER, one(Transaction(&[PROFILE]))]),
+    of(
+        "put-cart",
+        "of a product that is not there",
+        &[one(Batch(Eventual, &[one(Absent)])), one(Batch(Strong, &[one(Absent)]))],
+    ),
+    of("update-customer", "another name", &[CUSTOMER, one(Alone(PROFILE))]),
     of(
         "update-customer",
         "another e-mail address",
-        &[CUSTOMER, one(Transaction(&[PROFILE, one(New(EmailClaim)), one(Delete(EmailClaim))]))],
+        &[CUSTOMER, one(Transaction(&[one(PROFILE), one(New(EmailClaim)), one(Delete(EmailClaim))]))],
     ),
     of(
         "update-customer",
         "another username",
-        &[CUSTOMER, one(Transaction(&[PROFILE, one(New(UsernameClaim)), one(Delete(UsernameClaim))]))],
+        &[CUSTOMER, one(Transaction(&[one(PROFILE), one(New(UsernameClaim)), one(Delete(UsernameClaim))]))],
     ),
     of("update-customer", "nothing new", &[CUSTOMER]),
 ];

@@ -34,11 +34,10 @@ pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInv
 pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
 pub use order::{
     InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
-    share_of_page,
 };
 pub use order_flag::FlaggedOrders;
 pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
-pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored};
+pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
 pub use view::{InViews, ViewsOfProduct};

@@ -257,11 +257,3 @@ impl AccessPattern for OrdersOfStatus<'_> {
         BY_STATUS.within(self.placed)
     }
 }
-
-/// How many items of a page each of several shards is asked for, where a stable hash spreads them: its even share and
-/// three standard deviations more, of which one in some hundred shards holds more. To ask each for the whole page would
-/// be to read as many pages as there are shards.
-pub fn share_of_page(limit: u32, shards: u32) -> u32 {
-    let even = limit.div_ceil(shards.max(1));
-    (even + 3 * even.isqrt()).min(limit)
-}
