@@ -20,7 +20,9 @@ const DAYS_PER_MONTH: Decimal = Decimal::from_parts(30, 0, 0, false, 0);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bill {
+    /// Service by service.
     pub lines: Vec<Line>,
+    /// The sum of the lines.
     pub total: Decimal,
 }
 
@@ -28,9 +30,13 @@ pub struct Bill {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
+    /// AWS's name for who asks for it.
     pub service: &'static str,
+    /// What is paid for.
     pub what: &'static str,
+    /// How much of it.
     pub quantity: Decimal,
+    /// In what it is counted.
     pub unit: &'static str,
     /// Rounded to the cent.
     pub usd: Decimal,
@@ -52,7 +58,9 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Class {
+    /// `STANDARD`.
     Standard,
+    /// `STANDARD_INFREQUENT_ACCESS`.
     InfrequentAccess,
 }
 
@@ -60,13 +68,17 @@ pub enum Class {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Choice {
+    /// How capacity is paid for.
     pub mode: Mode,
+    /// How storage is.
     pub class: Class,
     /// Of the lines that depend on the choice.
     pub capacity_and_storage: Decimal,
     /// Of the whole bill.
     pub total: Decimal,
+    /// Whether it is what is deployed.
     pub is_chosen: bool,
+    /// Whether none is cheaper.
     pub is_cheapest: bool,
 }
 
@@ -74,12 +86,19 @@ pub struct Choice {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
+    /// Where.
     pub region: String,
+    /// The day of the price list.
     pub prices_of: String,
+    /// Orders in the month.
     pub orders: Decimal,
+    /// As it is deployed.
     pub bill: Bill,
+    /// All ways to pay for the table.
     pub choices: Vec<Choice>,
+    /// Where one becomes cheaper than another.
     pub thresholds: Thresholds,
+    /// Who consumes how much, by name.
     pub functions: Vec<Function>,
     /// Read units of the comparison of counts with orders: how much of what it wants it may have, from 0 to 1.
     pub comparison_share: Decimal,
@@ -105,10 +124,15 @@ pub struct Thresholds {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Function {
+    /// Its folder.
     pub name: String,
+    /// How often it is called.
     pub calls: Decimal,
+    /// Of the table and its indexes.
     pub read_units: Decimal,
+    /// Of the table and its indexes.
     pub write_units: Decimal,
+    /// For how long, times its memory.
     pub gb_seconds: Decimal,
 }
 

@@ -7,14 +7,18 @@ use super::prices::TableClassPrices;
 /// Units of a month, in one place: the table or one of its indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Units {
+    /// To read.
     pub read: Decimal,
+    /// To write.
     pub write: Decimal,
 }
 
 /// What reads and writes cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
+    /// In dollars.
     pub reads: Decimal,
+    /// In dollars.
     pub writes: Decimal,
 }
 
@@ -23,6 +27,7 @@ pub struct Cost {
 pub struct Provisioned {
     /// Units a second, times the hours for which they are there.
     pub unit_hours: Units,
+    /// What they cost.
     pub cost: Cost,
 }
 

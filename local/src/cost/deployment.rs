@@ -19,22 +19,29 @@ const DEFAULT_MEMORY: u64 = 128;
 pub struct Deployment {
     /// By the names of their folders.
     pub functions: BTreeMap<String, Function>,
-    /// `PAY_PER_REQUEST` or `PROVISIONED`.
+    /// `PAY_PER_REQUEST`, and not `PROVISIONED`.
     pub is_on_demand: bool,
-    /// `STANDARD` or `STANDARD_INFREQUENT_ACCESS`.
+    /// `STANDARD`, and not `STANDARD_INFREQUENT_ACCESS`.
     pub is_standard: bool,
-    /// `arm64` or `x86_64`.
+    /// `arm64`, and not `x86_64`.
     pub is_arm: bool,
     /// The least capacity of the table and of each index, if it is provisioned.
     pub least: Units,
     /// What autoscaling aims at, from 0 to 1.
     pub target_utilization: Decimal,
+    /// For how many days a daily backup is kept.
     pub backup_days: Decimal,
+    /// For how many days logs are kept.
     pub log_retention_days: Decimal,
     /// What the comparison of counts with orders reads in a second at most.
     pub reconcile_read_units: Decimal,
+    /// Over how many partitions the orders of a status are spread.
+    pub status_shards: u8,
+    /// Over how many the views of a product are.
+    pub view_shards: u32,
     /// The metrics that alarms look at. Each is billed.
     pub alarm_metrics: u64,
+    /// The dashboards.
     pub dashboards: u64,
     /// The capacities that follow the load, if the table is provisioned.
     pub scaling_policies: u64,
@@ -43,6 +50,7 @@ pub struct Deployment {
 /// A function, as far as it costs money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
+    /// Its memory.
     pub memory_mb: u64,
     /// Whether clients call it.
     pub has_route: bool,
@@ -80,6 +88,8 @@ impl Deployment {
             backup_days: number("BackupDays")?,
             log_retention_days: number("LogRetentionDays")?,
             reconcile_read_units: number("ReconcileReadUnits")?,
+            status_shards: number("StatusShards")?.try_into().context("parameters.StatusShards")?,
+            view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
             alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").map(metrics).sum(),
             dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
             scaling_policies: count(operations, "AWS::ApplicationAutoScaling::ScalingPolicy"),

@@ -23,12 +23,19 @@ pub struct PriceList {
     pub hours_per_month: Decimal,
     /// Where each price comes from, under the names that prices give as their source.
     pub sources: BTreeMap<String, Source>,
+    /// The table.
     pub dynamodb: DynamoDb,
+    /// The functions.
     pub lambda: Lambda,
+    /// The gateway.
     pub http_api: HttpApi,
+    /// The queue of orders that wait.
     pub sqs: Sqs,
+    /// The bus.
     pub eventbridge: EventBridge,
+    /// Logs, metrics, alarms and dashboards.
     pub cloudwatch: CloudWatch,
+    /// What leaves AWS.
     pub transfer: Transfer,
 }
 
@@ -44,10 +51,13 @@ pub struct Source {
     pub read: String,
 }
 
+/// What a table costs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DynamoDb {
+    /// Of the standard class.
     pub standard: TableClassPrices,
+    /// Of the class for infrequent access.
     pub infrequent_access: TableClassPrices,
     /// Point-in-time recovery, by the size of the table without its indexes.
     pub recovery_gb_month: Price,
@@ -59,49 +69,71 @@ pub struct DynamoDb {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableClassPrices {
+    /// A write unit, on demand.
     pub write_request: Price,
+    /// A read unit, on demand.
     pub read_request: Price,
+    /// A write unit a second, provisioned for an hour.
     pub write_unit_hour: Price,
+    /// A read unit a second, provisioned for an hour.
     pub read_unit_hour: Price,
+    /// The table and its indexes.
     pub storage_gb_month: Price,
 }
 
+/// What functions cost.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lambda {
+    /// A call.
     pub request: Price,
+    /// A second of a call with a gigabyte of memory, on Graviton.
     pub arm64_gb_second: Price,
+    /// The same on the other processors.
     pub x86_64_gb_second: Price,
 }
 
+/// What an HTTP API costs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpApi {
+    /// A request, of up to 512 KB with its answer.
     pub request: Price,
 }
 
+/// What a standard queue costs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sqs {
+    /// A request, of up to 64 KB.
     pub request: Price,
 }
 
+/// What a bus costs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventBridge {
+    /// An event of one's own, of up to 64 KB.
     pub event: Price,
 }
 
+/// What watching costs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CloudWatch {
+    /// A gigabyte of logs, written.
     pub log_gb: Price,
+    /// The same, kept for a month.
     pub log_storage_gb_month: Price,
+    /// A metric of one's own.
     pub metric_month: Price,
+    /// A metric that an alarm looks at.
     pub alarm_metric_month: Price,
+    /// A dashboard.
     pub dashboard_month: Price,
 }
 
+/// What it costs that bytes leave AWS.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {

@@ -9,6 +9,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Deserialize;
 
+use super::deployment::Deployment;
 use super::read;
 
 /// A profile with every field, and what each means.
@@ -18,16 +19,27 @@ pub const EXAMPLE: &str = include_str!("example.yaml");
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
+    /// Orders that are placed.
     pub orders: Decimal,
+    /// How much more there is to do in the busiest minutes than on average.
     pub peak_to_mean: Decimal,
+    /// What an order is like.
     pub order: Order,
+    /// By function, or by function and course with a slash between them.
     pub calls_per_order: BTreeMap<String, Decimal>,
+    /// How large things are.
     pub sizes: Sizes,
+    /// What the table holds when the month ends.
     pub kept: Kept,
+    /// What a call takes and leaves behind.
     pub call: Call,
+    /// What comparing counts with orders reads.
     pub comparison: Comparison,
+    /// How many shards the stream has.
     pub stream_shards: Decimal,
+    /// How much of a provisioned capacity is in use on average, from 0 to 1.
     pub utilization: Decimal,
+    /// The template's parameters that have another value than its default.
     pub parameters: BTreeMap<String, Parameter>,
 }
 
@@ -35,9 +47,13 @@ pub struct Profile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
+    /// How many it has.
     pub lines: Decimal,
+    /// The share of orders with a discount code.
     pub with_discount: Decimal,
+    /// The share of orders that a gift card pays a part of.
     pub with_gift_card: Decimal,
+    /// The share of orders that wait for capacity.
     pub queued: Decimal,
 }
 
@@ -45,19 +61,27 @@ pub struct Order {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
+    /// Of an id that the shop chooses.
     pub id_bytes: u16,
+    /// Of a name.
     pub name_bytes: u16,
+    /// Of a product's description.
     pub description_bytes: u16,
+    /// Lines of a cart.
     pub cart_lines: u16,
-    pub items_per_page: u16,
+    /// Items on a page of a list.
+    pub items_per_page: u8,
 }
 
 /// What the table holds.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
+    /// Orders of so many months like this one.
     pub order_months: Decimal,
+    /// Profiles.
     pub customers: Decimal,
+    /// Products.
     pub products: Decimal,
 }
 
@@ -65,8 +89,11 @@ pub struct Kept {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
+    /// For which Lambda bills, by function, and `usually`.
     pub milliseconds: BTreeMap<String, Decimal>,
+    /// What it logs, and the gateway about it.
     pub log_bytes: Decimal,
+    /// What it answers.
     pub answer_bytes: Decimal,
 }
 
@@ -74,7 +101,9 @@ pub struct Call {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
+    /// For each order of the last week.
     pub units_per_order: Decimal,
+    /// For each order that a customer or product met there ever had.
     pub units_per_counted_order: Decimal,
 }
 
@@ -82,7 +111,9 @@ pub struct Comparison {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Parameter {
+    /// A whole number.
     Number(u64),
+    /// Anything else.
     Text(String),
 }
 
@@ -111,7 +142,7 @@ impl Profile {
             ("sizes.name_bytes", whole(sizes.name_bytes), 1..=800),
             ("sizes.description_bytes", whole(sizes.description_bytes), 0..=20_000),
             ("sizes.cart_lines", whole(sizes.cart_lines), 0..=100),
-            ("sizes.items_per_page", whole(sizes.items_per_page), 0..=100),
+            ("sizes.items_per_page", whole(sizes.items_per_page.into()), 0..=100),
             ("kept.order_months", kept.order_months, 0..=1_200),
             ("kept.customers", kept.customers, 0..=1_000_000_000_000),
             ("kept.products", kept.products, 0..=1_000_000_000_000),
@@ -145,14 +176,14 @@ impl Profile {
     ///
     /// With 2.4 lines, 60 % of the orders have two lines and 40 % have three. Lines, codes and gift cards have nothing to do
     /// with each other.
-    pub fn samples(&self) -> Result<Vec<(Decimal, Sample)>> {
+    pub fn samples(&self, deployment: &Deployment) -> Result<Vec<(Decimal, Sample)>> {
         let mut samples = Vec::new();
         for (of_lines, lines) in around(self.order.lines) {
             for (of_discount, discount) in either(self.order.with_discount) {
                 for (of_cards, cards) in either(self.order.with_gift_card) {
                     let share = of_lines * of_discount * of_cards;
                     if !share.is_zero() {
-                        let extent = Extent { lines, discount, gift_cards: cards.into(), ..self.extent() };
+                        let extent = Extent { lines, discount, gift_cards: cards.into(), ..self.extent(deployment) };
                         samples.push((share, Sample::new(extent).context("sizes")?));
                     }
                 }
@@ -162,13 +193,15 @@ impl Profile {
     }
 
     /// How large everything is but orders.
-    pub fn extent(&self) -> Extent {
+    pub fn extent(&self, deployment: &Deployment) -> Extent {
         Extent {
             id: self.sizes.id_bytes.into(),
             name: self.sizes.name_bytes.into(),
             description: self.sizes.description_bytes.into(),
             cart_lines: self.sizes.cart_lines.into(),
             listed: self.sizes.items_per_page.into(),
+            status_shards: deployment.status_shards,
+            view_shards: deployment.view_shards,
             batch: Batch { customers: 0, products: 0, days: 0 },
             ..Extent::TYPICAL
         }

@@ -145,11 +145,40 @@ fn half_a_line_more_is_a_line_more_for_half_of_the_orders() {
 }
 
 #[test]
+fn a_status_in_more_shards_costs_more_to_list() {
+    let reads = |shards: u64| {
+        let parameters = [("StatusShards".to_owned(), Parameter::Number(shards))].into();
+        Usage::of(&example(), &deployed(&parameters), PRICES.hours_per_month).unwrap().calls["list-orders"].units
+    };
+    assert_eq!(reads(16).0[1].read, reads(8).0[1].read * dec!(2));
+}
+
+#[test]
 fn what_waits_costs_messages_and_a_second_attempt() {
     let profile = changed("queued: 0.01", "queued: 1").unwrap();
     let usage = Usage::of(&profile, &DEPLOYED, PRICES.hours_per_month).unwrap();
     assert_eq!(usage.sqs_requests, dec!(3000000));
     assert_eq!(usage.calls["drain-writes"].count, dec!(1000000));
+}
+
+#[test]
+fn the_metrics_on_the_bill_are_those_that_functions_tell() {
+    let functions = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../functions")).unwrap();
+    let told = functions.map(|function| {
+        let code = std::fs::read_to_string(function.unwrap().path().join("src/lib.rs")).unwrap();
+        code.matches(", Measure::").count()
+    });
+    let usage = Usage::of(&example(), &DEPLOYED, PRICES.hours_per_month).unwrap();
+    assert_eq!(usage.metrics, Decimal::from(told.sum::<usize>()));
+}
+
+#[test]
+fn a_request_that_changes_nothing_is_no_change() {
+    let events = |name: &str| {
+        let profile = changed("capture-payment: 0.98", &format!("{name}: 0.98")).unwrap();
+        Usage::of(&profile, &DEPLOYED, PRICES.hours_per_month).unwrap().events
+    };
+    assert_eq!(events("capture-payment") - events("capture-payment/again"), dec!(1960000));
 }
 
 #[test]

@@ -43,25 +43,34 @@ pub struct Usage {
     pub calls: BTreeMap<String, Calls>,
     /// Requests of clients.
     pub http_requests: Decimal,
-    /// Bytes of the table, in gigabytes, and of its indexes.
+    /// What the table holds at the end of the month.
     pub table_gb: Decimal,
+    /// What its indexes hold.
     pub indexes_gb: Decimal,
+    /// Requests to the queue of orders that wait.
     pub sqs_requests: Decimal,
+    /// Events on the bus.
     pub events: Decimal,
+    /// What is logged.
     pub log_gb: Decimal,
+    /// Metrics of Till's own.
     pub metrics: Decimal,
+    /// What is answered.
     pub out_gb: Decimal,
-    /// What the comparison of counts with orders would read if nothing held it back.
+    /// Units that the comparison of counts with orders would read if nothing held it back.
     pub comparison_wanted: Decimal,
+    /// Units that it does read.
     pub comparison_read: Decimal,
 }
 
 /// The calls of a function in a month.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Calls {
+    /// How many.
     pub count: Decimal,
     /// For as long as Lambda bills them, times their memory.
     pub gb_seconds: Decimal,
+    /// What they consume.
     pub units: Places,
 }
 
@@ -72,7 +81,8 @@ pub struct Places(pub [Units; 3]);
 impl Usage {
     /// What this shop uses in a month of so many hours, deployed like this.
     pub fn of(profile: &Profile, deployment: &Deployment, hours: Decimal) -> Result<Self> {
-        let month = Month { profile, deployment, samples: profile.samples()?, seconds: hours * SECONDS_PER_HOUR };
+        let month =
+            Month { profile, deployment, samples: profile.samples(deployment)?, seconds: hours * SECONDS_PER_HOUR };
         let mut usage = Self { metrics: METRICS, ..Self::default() };
         month.requests(&mut usage)?;
         month.queue(&mut usage)?;
@@ -119,8 +129,7 @@ impl Month<'_> {
         self.call(usage, PLACE_ORDER, Decimal::ZERO, waiting)?;
         usage.http_requests += orders;
         for (name, per_order) in &self.profile.calls_per_order {
-            let (function, course) = name.split_once('/').unzip();
-            let function = function.unwrap_or(name);
+            let (function, course) = split(name);
             let known = self.deployment.functions.get(function).filter(|function| function.has_route);
             known.with_context(|| {
                 format!("calls_per_order.{name}: no function of this name answers a route: see functions/")
@@ -150,7 +159,7 @@ impl Month<'_> {
         let mut changes = *orders;
         usage.events = *orders;
         for (function, events) in STATUS_CHANGES {
-            let calls = orders * self.calls_per_order(function);
+            let calls = orders * self.changes_per_order(function)?;
             changes += calls;
             usage.events += calls * events;
         }
@@ -165,7 +174,7 @@ impl Month<'_> {
         if count.is_zero() {
             return Ok(());
         }
-        let called_off = orders * self.calls_per_order(CANCEL_ORDER);
+        let called_off = orders * self.changes_per_order(CANCEL_ORDER)?;
         let orders_in_one = (orders + called_off) / count;
         let counting = operation(COUNT_ORDERS, "a batch")?;
         let mut units = Places::default();
@@ -173,7 +182,7 @@ impl Month<'_> {
         for (share, customers) in around(orders_in_one) {
             for (of_products, products) in around(orders_in_one * order.lines) {
                 let batch = Batch { customers, products, days: 1 };
-                let sample = Sample::new(Extent { batch, ..self.profile.extent() }).context("sizes")?;
+                let sample = Sample::new(Extent { batch, ..self.profile.extent(self.deployment) }).context("sizes")?;
                 units += places(&counting.charge(&sample))? * (share * of_products * count);
             }
         }
@@ -246,10 +255,16 @@ impl Month<'_> {
         Ok(Calls { count, gb_seconds: count * seconds * self.memory_gb(function)?, units: Places::default() })
     }
 
-    /// Of all courses.
-    fn calls_per_order(&self, function: &str) -> Decimal {
-        let calls = self.profile.calls_per_order.iter();
-        calls.filter(|(name, _)| name.split('/').next() == Some(function)).map(|(_, calls)| calls).sum()
+    /// Of all courses that change something.
+    fn changes_per_order(&self, function: &str) -> Result<Decimal> {
+        let mut changes = Decimal::ZERO;
+        for (name, calls) in &self.profile.calls_per_order {
+            let (of, course) = split(name);
+            if of == function && !self.charge(usual_or(of, course)?)?.is_read_only() {
+                changes += calls;
+            }
+        }
+        Ok(changes)
     }
 
     fn memory_gb(&self, function: &str) -> Result<Decimal> {
@@ -257,6 +272,11 @@ impl Month<'_> {
         let deployed = deployed.with_context(|| format!("template.yaml has no function {function}"))?;
         Ok(Decimal::from(deployed.memory_mb) / MB_PER_GB)
     }
+}
+
+/// The function, and the course if one is named behind a slash.
+fn split(name: &str) -> (&str, Option<&str>) {
+    name.split_once('/').map_or((name, None), |(function, course)| (function, Some(course)))
 }
 
 /// The operation of this course, or the one that the ledger tells first.
@@ -295,6 +315,10 @@ fn places(charge: &capacity::Charge) -> Result<Places> {
 }
 
 impl Places {
+    fn is_read_only(&self) -> bool {
+        self.0.iter().all(|units| units.write.is_zero())
+    }
+
     fn reads(self) -> Self {
         Self(self.0.map(|units| Units { write: Decimal::ZERO, ..units }))
     }
