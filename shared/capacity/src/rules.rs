@@ -172,3 +172,81 @@ fn key(index: Index, item: &Item) -> Option<[&serde_dynamo::AttributeValue; 2]> 
 fn float(bytes: usize) -> f64 {
     f64::from(u32::try_from(bytes).unwrap_or(u32::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use key_schema::layout::Index::{Gsi1, Table};
+    use proptest::prelude::*;
+    use serde_dynamo::AttributeValue;
+
+    use super::*;
+
+    /// An item with an entry in the first index under this key, and so many bytes of text.
+    fn item(key: &str, bytes: usize) -> Item {
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let mut item = Item::from(std::collections::HashMap::<String, AttributeValue>::new());
+        for name in ["PK", "SK", "GSI1PK", "GSI1SK"] {
+            item.insert(name.to_owned(), text(if name.starts_with("GSI") { key } else { "k" }));
+        }
+        item.insert("text".to_owned(), text(&"t".repeat(bytes)));
+        item
+    }
+
+    #[test]
+    fn a_unit_ends_with_its_last_byte_and_nothing_is_free() {
+        for (bytes, units) in [(0, 1.0), (1, 1.0), (1024, 1.0), (1025, 2.0), (400 * 1024, 400.0)] {
+            assert_eq!(write_units(bytes), units, "{bytes}");
+        }
+        for (bytes, units) in [(0, 1.0), (4096, 1.0), (4097, 2.0)] {
+            assert_eq!(read_units(bytes, Consistency::Strong), units, "{bytes}");
+            assert_eq!(read_units(bytes, Consistency::Eventual), units / 2.0, "{bytes}");
+            assert_eq!(transactional_read_units(bytes), units * 2.0, "{bytes}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_entry_costs_by_what_becomes_of_it(was in 0..5000_usize, is in 0..5000_usize, moves: bool) {
+            let (before, after) = (item("here", was), item(if moves { "away" } else { "here" }, is));
+            let units = |before, after| Images { before, after }.entry(Gsi1, Projection::All);
+            let [one, other] = [&before, &after].map(|item| write_units(size::of_item(item)));
+            prop_assert_eq!(units(None, None), 0.0);
+            prop_assert_eq!(units(None, Some(&after)), other);
+            prop_assert_eq!(units(Some(&before), None), one);
+            prop_assert_eq!(units(Some(&before), Some(&before)), 0.0);
+            let expected = if moves { one + other } else if was == is { 0.0 } else { one.max(other) };
+            prop_assert_eq!(units(Some(&before), Some(&after)), expected);
+        }
+
+        #[test]
+        fn a_write_costs_its_larger_image_and_twice_that_in_a_transaction_of_which_no_index_knows(
+            was in 0..5000_usize, is in 0..5000_usize,
+        ) {
+            let (before, after) = (item("here", was), item("away", is));
+            let images = Images { before: Some(&before), after: Some(&after) };
+            let [plain, doubled] = [1.0, TRANSACTION].map(|factor| images.units(factor, Indexes::DECLARED));
+            let larger = size::of_item(if was > is { &before } else { &after });
+            prop_assert_eq!(plain.table, write_units(larger));
+            prop_assert_eq!(doubled, Units { table: 2.0 * plain.table, ..plain });
+            prop_assert_eq!(images.repeated(), transactional_read_units(larger));
+        }
+
+        #[test]
+        fn an_entry_of_keys_alone_does_not_change_with_what_it_lacks(was in 0..5000_usize, is in 0..5000_usize) {
+            let (before, after) = (item("here", was), item("here", is));
+            let images = Images { before: Some(&before), after: Some(&after) };
+            prop_assert_eq!(images.entry(Gsi1, Projection::KeysOnly), 0.0);
+            let named = images.entry(Gsi1, Projection::Include(&["text"]));
+            prop_assert_eq!(named, images.entry(Gsi1, Projection::All));
+        }
+
+        #[test]
+        fn what_is_made_and_deleted_leaves_nothing_stored(bytes in 0..5000_usize) {
+            let item = item("here", bytes);
+            let made = Images { before: None, after: Some(&item) }.stored(Indexes::DECLARED);
+            let gone = Images { before: Some(&item), after: None }.stored(Indexes::DECLARED);
+            prop_assert_eq!(made + gone, Units::default());
+            prop_assert_eq!(made, Units { gsi1: made.table, ..Units::of(Table, made.table) });
+        }
+    }
+}

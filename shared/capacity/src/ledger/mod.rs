@@ -6,10 +6,13 @@
 mod access;
 mod catalogue;
 mod customers;
+mod least;
 mod orders;
 mod stream;
 #[cfg(test)]
 mod tests;
+
+pub use least::Reason;
 
 use std::iter::Sum;
 use std::ops::Mul;
@@ -171,6 +174,14 @@ impl Operation {
         sum(sample, self.requests, |request| request.charge(sample, indexes))
     }
 
+    /// What its reads along this access pattern are charged.
+    pub fn charge_along(&self, pattern: &Declaration, sample: &Sample) -> Option<Charge> {
+        let is_along =
+            |request: &&Several<Request>| request.of.pattern().is_some_and(|of| of.question == pattern.question);
+        let along = self.requests.iter().find(is_along)?;
+        Some(along.of.charge(sample, Indexes::DECLARED) * f64::from(along.many.of(sample.extent())))
+    }
+
     /// What DynamoDB reports of it: its charge without that of what fails.
     pub fn reported(&self, sample: &Sample) -> Charge {
         sum(sample, self.requests, |request| {
@@ -181,10 +192,7 @@ impl Operation {
 
     /// The access patterns along which it reads.
     pub fn patterns(&self) -> impl Iterator<Item = &'static Declaration> {
-        self.requests.iter().filter_map(|request| match &request.of {
-            Request::Query(pattern, _) | Request::Keys(pattern, _) => Some(pattern),
-            _ => None,
-        })
+        self.requests.iter().filter_map(|request| request.of.pattern())
     }
 
     /// The requests by their names in DynamoDB.
@@ -204,6 +212,13 @@ impl Operation {
 }
 
 impl Request {
+    fn pattern(&self) -> Option<&Declaration> {
+        match self {
+            Self::Query(pattern, _) | Self::Keys(pattern, _) => Some(pattern),
+            _ => None,
+        }
+    }
+
     fn charge(&self, sample: &Sample, indexes: Indexes) -> Charge {
         let (mut read, mut write) = (Units::default(), Units::default());
         match self {
