@@ -1,20 +1,22 @@
 //! A month's bill, and what it would be with other choices.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, ensure};
-use rust_decimal::{Decimal, RoundingStrategy};
+use rust_decimal::{Decimal, RoundingStrategy, dec};
 use serde::Serialize;
 
-use super::billing_mode::{Cost, Provisioning, break_even, on_demand, provisioned};
+use super::billing_mode::{Cost, Provisioned, SECONDS_PER_HOUR, Units, break_even, never_idle, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::prices::{DynamoDb, Price, PriceList, TableClassPrices};
 use super::profile::Profile;
-use super::usage::Usage;
+use super::usage::{Places, Usage};
 
 /// Autoscaling watches each capacity from above and from below, and so it does with what was provisioned.
 const ALARMS_PER_SCALING_POLICY: u64 = 4;
 
 /// The days of a month, as log storage is counted.
-const DAYS_PER_MONTH: Decimal = Decimal::from_parts(30, 0, 0, false, 0);
+const DAYS_PER_MONTH: Decimal = dec!(30);
 
 /// A bill: lines that add up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,16 +24,40 @@ const DAYS_PER_MONTH: Decimal = Decimal::from_parts(30, 0, 0, false, 0);
 pub struct Bill {
     /// Service by service.
     pub lines: Vec<Line>,
+    /// The sum of each service's lines.
+    pub services: BTreeMap<Service, Decimal>,
     /// The sum of the lines.
     pub total: Decimal,
+}
+
+/// Who asks for money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Service {
+    /// Amazon DynamoDB, with the backups that AWS Backup makes of it.
+    #[serde(rename = "DynamoDB")]
+    DynamoDb,
+    /// Amazon API Gateway.
+    #[serde(rename = "HTTP API")]
+    HttpApi,
+    /// AWS Lambda.
+    Lambda,
+    /// Amazon EventBridge.
+    EventBridge,
+    /// Amazon SQS.
+    #[serde(rename = "SQS")]
+    Sqs,
+    /// Amazon CloudWatch, with its logs.
+    CloudWatch,
+    /// What leaves AWS.
+    Transfer,
 }
 
 /// One line of a bill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
-    /// AWS's name for who asks for it.
-    pub service: &'static str,
+    /// Who asks for it.
+    pub service: Service,
     /// What is paid for.
     pub what: &'static str,
     /// How much of it.
@@ -98,6 +124,8 @@ pub struct Estimate {
     pub choices: Vec<Choice>,
     /// Where one becomes cheaper than another.
     pub thresholds: Thresholds,
+    /// Units a second in the busiest minutes, of the table, of GSI1 and of GSI2.
+    pub peak: [Units; 3],
     /// Who consumes how much, by name.
     pub functions: Vec<Function>,
     /// Read units of the comparison of counts with orders: how much of what it wants it may have, from 0 to 1.
@@ -110,7 +138,8 @@ pub struct Estimate {
 pub struct Thresholds {
     /// The utilization above which provisioned capacity is the cheaper one; none if it never is.
     pub break_even_utilization: Option<Decimal>,
-    /// The utilization of a capacity that is enough for the peak, all the time.
+    /// The utilization of a capacity of which the peak uses as much as autoscaling aims at, all the time. On average, by
+    /// what it costs.
     pub utilization_for_the_peak: Decimal,
     /// The utilization that the profile states.
     pub utilization: Decimal,
@@ -168,7 +197,6 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
         write_units: calls.units.0.iter().map(|units| units.write).sum(),
         gb_seconds: calls.gb_seconds,
     });
-    let share = |part: Decimal, all: Decimal| if all.is_zero() { Decimal::ONE } else { part / all };
     Ok(Estimate {
         region: prices.region.clone(),
         prices_of: prices.date.clone(),
@@ -176,8 +204,9 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
         bill: payer.bill(chosen_mode, chosen_class),
         choices,
         thresholds: payer.thresholds(chosen_class),
+        peak: payer.peak().0,
         functions: functions.collect(),
-        comparison_share: share(usage.comparison_read, usage.comparison_wanted),
+        comparison_share: share(usage.comparison_read, usage.comparison_wanted).unwrap_or(Decimal::ONE),
     })
 }
 
@@ -186,7 +215,7 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
 pub fn break_even_storage_share(usage: &Usage, standard: &TableClassPrices, infrequent: &TableClassPrices) -> Decimal {
     let places = usage.places().0;
     let gb = usage.table_gb + usage.indexes_gb;
-    let relative = |cheap: Decimal, dear: Decimal| if dear.is_zero() { Decimal::ZERO } else { cheap / dear };
+    let relative = |part: Decimal, all: Decimal| share(part, all).unwrap_or_default();
     let dearer = relative(on_demand(&places, infrequent).sum(), on_demand(&places, standard).sum()) - Decimal::ONE;
     let cheaper = Decimal::ONE - relative(infrequent.storage_gb_month.of(gb), standard.storage_gb_month.of(gb));
     relative(dearer, dearer + cheaper)
@@ -203,7 +232,12 @@ impl Payer<'_> {
     fn bill(&self, mode: Mode, class: Class) -> Bill {
         let mut lines = self.table(mode, class);
         lines.extend(self.others());
-        Bill { total: lines.iter().map(|line| line.usd).sum(), lines }
+        lines.sort_by_key(|line| line.service);
+        let mut services = BTreeMap::new();
+        for line in &lines {
+            *services.entry(line.service).or_default() += line.usd;
+        }
+        Bill { total: services.values().sum(), services, lines }
     }
 
     /// The lines that the choice decides about.
@@ -214,24 +248,23 @@ impl Payer<'_> {
             (reads + units.read, writes + units.write)
         });
         let gb = self.usage.table_gb + self.usage.indexes_gb;
-        let mut lines = vec![Line::new("DynamoDB", "storage, with indexes", gb, "GB-months", &prices.storage_gb_month)];
-        let mut capacity = |what, quantity, unit, usd| lines.push(Line::of("DynamoDB", what, quantity, unit, usd));
+        let mut lines =
+            vec![Line::new(Service::DynamoDb, "storage, with indexes", gb, "GB-months", &prices.storage_gb_month)];
+        let mut capacity =
+            |what, quantity, unit, usd| lines.push(Line::of(Service::DynamoDb, what, quantity, unit, usd));
         if mode == Mode::OnDemand {
             let Cost { reads: for_reads, writes: for_writes } = on_demand(&places, prices);
             capacity("writes", writes, "units", for_writes);
             capacity("reads", reads, "units", for_reads);
             return lines;
         }
-        let utilization =
-            if mode == Mode::Autoscaled { self.profile.utilization } else { self.utilization_for_the_peak() };
-        let how = Provisioning { utilization, least: self.deployment.least, hours: self.prices.hours_per_month };
-        let cost = provisioned(&places, prices, how);
-        capacity("provisioned writes", cost.unit_hours.write, "unit-hours", cost.cost.writes);
-        capacity("provisioned reads", cost.unit_hours.read, "unit-hours", cost.cost.reads);
+        let Provisioned { unit_hours, cost } = self.provisioned(mode, prices);
+        capacity("provisioned writes", unit_hours.write, "unit-hours", cost.writes);
+        capacity("provisioned reads", unit_hours.read, "unit-hours", cost.reads);
         if mode == Mode::Autoscaled {
             let alarms = self.scaling_alarms();
             let price = &self.prices.cloudwatch.alarm_metric_month;
-            lines.push(Line::new("CloudWatch", "alarms of autoscaling", alarms, "alarms", price));
+            lines.push(Line::new(Service::CloudWatch, "alarms of autoscaling", alarms, "alarms", price));
         }
         lines
     }
@@ -247,40 +280,47 @@ impl Payer<'_> {
         let alarms = Decimal::from(deployment.alarm_metrics);
         let (dynamodb, cloudwatch) = (&prices.dynamodb, &prices.cloudwatch);
         vec![
-            Line::new("DynamoDB", "recovery to any second", usage.table_gb, "GB-months", &dynamodb.recovery_gb_month),
-            Line::new("DynamoDB", "daily backups", backups, "GB-months", &dynamodb.backup_gb_month),
-            Line::new("HTTP API", "requests", usage.http_requests, "requests", &prices.http_api.request),
-            Line::new("Lambda", "requests", calls, "calls", &prices.lambda.request),
-            Line::new("Lambda", "duration", usage.gb_seconds(), "GB-seconds", gb_second),
-            Line::new("EventBridge", "events", usage.events, "events", &prices.eventbridge.event),
-            Line::new("SQS", "orders that wait", usage.sqs_requests, "requests", &prices.sqs.request),
-            Line::new("CloudWatch", "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
-            Line::new("CloudWatch", "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
-            Line::new("CloudWatch", "metrics", usage.metrics, "metrics", &cloudwatch.metric_month),
-            Line::new("CloudWatch", "alarms", alarms, "metrics", &cloudwatch.alarm_metric_month),
             Line::new(
-                "CloudWatch",
+                Service::DynamoDb,
+                "recovery to any second",
+                usage.table_gb,
+                "GB-months",
+                &dynamodb.recovery_gb_month,
+            ),
+            Line::new(Service::DynamoDb, "daily backups", backups, "GB-months", &dynamodb.backup_gb_month),
+            Line::new(Service::HttpApi, "requests", usage.http_requests, "requests", &prices.http_api.request),
+            Line::new(Service::Lambda, "requests", calls, "calls", &prices.lambda.request),
+            Line::new(Service::Lambda, "duration", usage.gb_seconds(), "GB-seconds", gb_second),
+            Line::new(Service::EventBridge, "events", usage.events, "events", &prices.eventbridge.event),
+            Line::new(Service::Sqs, "orders that wait", usage.sqs_requests, "requests", &prices.sqs.request),
+            Line::new(Service::CloudWatch, "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
+            Line::new(Service::CloudWatch, "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
+            Line::new(Service::CloudWatch, "metrics", usage.metrics, "metrics", &cloudwatch.metric_month),
+            Line::new(Service::CloudWatch, "alarms", alarms, "metrics", &cloudwatch.alarm_metric_month),
+            Line::new(
+                Service::CloudWatch,
                 "dashboard",
                 deployment.dashboards.into(),
                 "dashboards",
                 &cloudwatch.dashboard_month,
             ),
-            Line::new("Transfer", "to the internet", usage.out_gb, "GB", &prices.transfer.out_gb),
+            Line::new(Service::Transfer, "to the internet", usage.out_gb, "GB", &prices.transfer.out_gb),
         ]
     }
 
     fn thresholds(&self, class: Class) -> Thresholds {
         let DynamoDb { standard, infrequent_access, .. } = &self.prices.dynamodb;
-        let places = self.usage.places().0;
+        let (places, prices) = (self.usage.places().0, self.class(class));
         let storage = standard.storage_gb_month.of(self.usage.table_gb + self.usage.indexes_gb);
         let both = storage + on_demand(&places, standard).sum();
         let alarms = self.prices.cloudwatch.alarm_metric_month.of(self.scaling_alarms());
+        let for_the_peak = self.provisioned(Mode::ForThePeak, prices).cost.sum();
         Thresholds {
-            break_even_utilization: break_even(&places, self.class(class), alarms),
-            utilization_for_the_peak: self.utilization_for_the_peak(),
+            break_even_utilization: break_even(&places, prices, alarms),
+            utilization_for_the_peak: share(never_idle(&places, prices), for_the_peak).unwrap_or_default(),
             utilization: self.profile.utilization,
             break_even_storage_share: break_even_storage_share(self.usage, standard, infrequent_access),
-            storage_share: if both.is_zero() { Decimal::ZERO } else { storage / both },
+            storage_share: share(storage, both).unwrap_or_default(),
         }
     }
 
@@ -291,9 +331,26 @@ impl Payer<'_> {
         }
     }
 
-    /// Enough that the peak uses as much of it as autoscaling aims at.
-    fn utilization_for_the_peak(&self) -> Decimal {
-        self.deployment.target_utilization / self.profile.peak_to_mean
+    fn provisioned(&self, mode: Mode, prices: &TableClassPrices) -> Provisioned {
+        let a_second = match mode {
+            Mode::ForThePeak => self.peak() * (Decimal::ONE / self.deployment.target_utilization),
+            Mode::OnDemand | Mode::Autoscaled => {
+                self.usage.places() * (Decimal::ONE / (self.seconds() * self.profile.utilization))
+            }
+        };
+        provisioned(&a_second.0, self.deployment.least, self.prices.hours_per_month, prices)
+    }
+
+    /// Units a second in the busiest minutes.
+    fn peak(&self) -> Places {
+        let steady = self.usage.steady();
+        let mut peak = (self.usage.places() - steady) * self.profile.peak_to_mean;
+        peak += steady;
+        peak * (Decimal::ONE / self.seconds())
+    }
+
+    fn seconds(&self) -> Decimal {
+        self.prices.hours_per_month * SECONDS_PER_HOUR
     }
 
     fn scaling_alarms(&self) -> Decimal {
@@ -302,13 +359,18 @@ impl Payer<'_> {
 }
 
 impl Line {
-    fn new(service: &'static str, what: &'static str, quantity: Decimal, unit: &'static str, price: &Price) -> Self {
+    fn new(service: Service, what: &'static str, quantity: Decimal, unit: &'static str, price: &Price) -> Self {
         Self::of(service, what, quantity, unit, price.of(quantity))
     }
 
-    fn of(service: &'static str, what: &'static str, quantity: Decimal, unit: &'static str, usd: Decimal) -> Self {
+    fn of(service: Service, what: &'static str, quantity: Decimal, unit: &'static str, usd: Decimal) -> Self {
         Self { service, what, quantity, unit, usd: to_the_cent(usd) }
     }
+}
+
+/// How much of all this is, from 0 to 1; of nothing, there is no share.
+fn share(part: Decimal, all: Decimal) -> Option<Decimal> {
+    (!all.is_zero()).then(|| part / all)
 }
 
 /// Half a cent is a cent.

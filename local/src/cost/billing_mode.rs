@@ -1,11 +1,12 @@
 //! What capacity costs: by request, or by the hour.
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
+use serde::Serialize;
 
 use super::prices::TableClassPrices;
 
 /// Units of a month, in one place: the table or one of its indexes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Units {
     /// To read.
     pub read: Decimal,
@@ -31,18 +32,7 @@ pub struct Provisioned {
     pub cost: Cost,
 }
 
-/// How capacity is provisioned.
-#[derive(Debug, Clone, Copy)]
-pub struct Provisioning {
-    /// How much of the capacity is in use on average: above 0 and at most 1.
-    pub utilization: Decimal,
-    /// At least so many units a second in each place.
-    pub least: Units,
-    /// How many hours a month has.
-    pub hours: Decimal,
-}
-
-const SECONDS_PER_HOUR: Decimal = Decimal::from_parts(3600, 0, 0, false, 0);
+pub(super) const SECONDS_PER_HOUR: Decimal = dec!(3600);
 
 impl Cost {
     /// Both.
@@ -59,30 +49,29 @@ pub fn on_demand(places: &[Units], prices: &TableClassPrices) -> Cost {
     }
 }
 
-/// By the hour. Each place has a capacity of its own, in whole units a second.
-pub fn provisioned(places: &[Units], prices: &TableClassPrices, how: Provisioning) -> Provisioned {
-    let unit_hours = |units: Decimal, least: Decimal| {
-        let a_second = units / (how.hours * SECONDS_PER_HOUR) / how.utilization;
-        a_second.ceil().max(least) * how.hours
+/// By the hour: so many units a second in each place, but at least so many, and whole ones.
+pub fn provisioned(a_second: &[Units], least: Units, hours: Decimal, prices: &TableClassPrices) -> Provisioned {
+    let unit_hours = |of: fn(&Units) -> Decimal| -> Decimal {
+        a_second.iter().map(|units| of(units).ceil().max(of(&least)) * hours).sum()
     };
-    let unit_hours = Units {
-        read: places.iter().map(|units| unit_hours(units.read, how.least.read)).sum(),
-        write: places.iter().map(|units| unit_hours(units.write, how.least.write)).sum(),
-    };
+    let unit_hours = Units { read: unit_hours(|units| units.read), write: unit_hours(|units| units.write) };
     let reads = prices.read_unit_hour.of(unit_hours.read);
     Provisioned { unit_hours, cost: Cost { reads, writes: prices.write_unit_hour.of(unit_hours.write) } }
 }
 
+/// What a month's units would cost by the hour if no provisioned unit were ever idle.
+pub fn never_idle(places: &[Units], prices: &TableClassPrices) -> Decimal {
+    let hours = |of: fn(&Units) -> Decimal| -> Decimal { places.iter().map(of).sum::<Decimal>() / SECONDS_PER_HOUR };
+    prices.read_unit_hour.of(hours(|units| units.read)) + prices.write_unit_hour.of(hours(|units| units.write))
+}
+
 /// The utilization at which both modes cost the same, `besides` being what only the provisioned one costs whatever is in
 /// use. Above it, capacity by the hour is the cheaper one. `None` if no utilization reaches it: what is paid besides is
-/// more than all requests cost.
+/// more than requests leave to be saved.
 ///
 /// Whole units and least capacities are left out. They matter where there is little to pay.
 pub fn break_even(places: &[Units], prices: &TableClassPrices, besides: Decimal) -> Option<Decimal> {
-    let total = |which: fn(&Units) -> Decimal| -> Decimal { places.iter().map(which).sum() };
-    let (read, write) = (total(|units| units.read), total(|units| units.write));
-    let in_full_use =
-        prices.read_unit_hour.of(read / SECONDS_PER_HOUR) + prices.write_unit_hour.of(write / SECONDS_PER_HOUR);
     let left = on_demand(places, prices).sum() - besides;
-    (left > Decimal::ZERO).then(|| in_full_use / left).filter(|utilization| *utilization <= Decimal::ONE)
+    let utilization = (left > Decimal::ZERO).then(|| never_idle(places, prices) / left);
+    utilization.filter(|utilization| *utilization <= Decimal::ONE)
 }

@@ -1,5 +1,6 @@
 //! What is deployed: what the templates say that costs money.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -107,6 +108,12 @@ fn set(document: &mut Yaml, name: &str, value: &Parameter) -> Result<()> {
         let allowed: Vec<String> = allowed.iter().map(text).collect();
         ensure!(allowed.contains(&value), "{value} is none of {}", allowed.join(", "));
     }
+    for (bound, is_beyond) in [("MinValue", Ordering::Less), ("MaxValue", Ordering::Greater)] {
+        if let Some(bound) = declared.get(bound).and_then(Yaml::as_u64) {
+            let number: Decimal = value.parse().with_context(|| format!("{value} is no number"))?;
+            ensure!(number.cmp(&bound.into()) != is_beyond, "{value} is beyond {bound}");
+        }
+    }
     declared["Default"] = Yaml::String(value);
     Ok(())
 }
@@ -189,6 +196,8 @@ mod tests {
             ("{ BillingMod: PROVISIONED }", "parameters.BillingMod: template.yaml has no such parameter"),
             ("{ TableClass: CHEAP }", "parameters.TableClass: CHEAP is none of STANDARD, STANDARD_INFREQUENT_ACCESS"),
             ("{ BackupDays: some }", "parameters.BackupDays: some is no number"),
+            ("{ TargetUtilization: 0 }", "parameters.TargetUtilization: 0 is beyond 20"),
+            ("{ TargetUtilization: 91 }", "parameters.TargetUtilization: 91 is beyond 90"),
         ] {
             let error = format!("{:#}", deployed(parameters).unwrap_err());
             assert!(error.starts_with(complaint), "{error}");

@@ -199,7 +199,7 @@ impl Profile {
             name: self.sizes.name_bytes.into(),
             description: self.sizes.description_bytes.into(),
             cart_lines: self.sizes.cart_lines.into(),
-            listed: self.sizes.items_per_page.into(),
+            listed: self.sizes.items_per_page,
             status_shards: deployment.status_shards,
             view_shards: deployment.view_shards,
             batch: Batch { customers: 0, products: 0, days: 0 },

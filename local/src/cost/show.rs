@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use rust_decimal::Decimal;
 
-use super::bill::{Class, Estimate, Mode, Thresholds, to_the_cent};
+use super::bill::{Class, Estimate, Mode, Service, Thresholds, to_the_cent};
 
 impl Display for Estimate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -15,9 +15,16 @@ impl Display for Estimate {
         let mut table = Table::new([Left, Left, Right, Left, Right], ["service", "what", "quantity", "", "USD"]);
         for line in &bill.lines {
             let (quantity, usd) = (number(line.quantity), dollars(line.usd));
-            table.row([line.service.to_owned(), line.what.to_owned(), quantity, line.unit.to_owned(), usd]);
+            table.row([line.service.to_string(), line.what.to_owned(), quantity, line.unit.to_owned(), usd]);
         }
         table.row(["total".to_owned(), String::new(), String::new(), String::new(), dollars(bill.total)]);
+        writeln!(f, "{table}")?;
+
+        let mut table = Table::new([Left, Right, Right], ["service", "USD", "share"]);
+        for (service, usd) in &bill.services {
+            let share = if bill.total.is_zero() { Decimal::ZERO } else { usd / bill.total };
+            table.row([service.to_string(), dollars(*usd), percent(share)]);
+        }
         writeln!(f, "{table}")?;
 
         let heads = ["the table's capacity", "class", "storage and capacity", "whole bill", ""];
@@ -40,6 +47,10 @@ impl Display for Estimate {
                 "The daily comparison of counts with orders reads {share} of what it needs: raise ReconcileReadUnits."
             )?;
         }
+
+        let [table, gsi1, gsi2] = self.peak.map(|units| (number(units.write.ceil()), number(units.read.ceil())));
+        writeln!(f, "In the busiest minutes the table takes {} write and {} read units a second,", table.0, table.1)?;
+        writeln!(f, "GSI1 {} and {}, GSI2 {} and {}.", gsi1.0, gsi1.1, gsi2.0, gsi2.1)?;
 
         let heads = ["function", "calls", "read units", "write units", "GB-seconds"];
         let mut table = Table::new([Left, Right, Right, Right, Right], heads);
@@ -67,6 +78,20 @@ impl Display for Thresholds {
         let (least, here) = (percent(self.break_even_storage_share), percent(self.storage_share));
         writeln!(f, "On demand, infrequent access is cheaper when storage is more than {least} of what storage and")?;
         writeln!(f, "requests cost together. Here it is {here}.")
+    }
+}
+
+impl Display for Service {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DynamoDb => "DynamoDB",
+            Self::HttpApi => "HTTP API",
+            Self::Lambda => "Lambda",
+            Self::EventBridge => "EventBridge",
+            Self::Sqs => "SQS",
+            Self::CloudWatch => "CloudWatch",
+            Self::Transfer => "Transfer",
+        })
     }
 }
 

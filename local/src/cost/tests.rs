@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 
 use super::bill::{Class, Estimate, Mode, break_even_storage_share, estimate};
-use super::billing_mode::{Provisioning, Units, break_even, on_demand, provisioned};
+use super::billing_mode::{Units, break_even, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile};
@@ -59,6 +59,7 @@ proptest! {
         profile.order.lines = Decimal::new(lines.into(), 1);
         let Estimate { bill, choices, .. } = costs(&profile);
         prop_assert_eq!(bill.lines.iter().map(|line| line.usd).sum::<Decimal>(), bill.total);
+        prop_assert_eq!(bill.services.values().sum::<Decimal>(), bill.total);
         prop_assert!(bill.lines.iter().all(|line| line.usd.scale() == 2));
         let chosen: Vec<_> = choices.iter().filter(|choice| choice.is_chosen).collect();
         prop_assert_eq!(chosen.len(), 1);
@@ -87,8 +88,8 @@ proptest! {
                 continue;
             };
             let at = |utilization| {
-                let how = Provisioning { utilization, least: Units::default(), hours };
-                provisioned(&places, prices, how).cost.sum() + Decimal::from(besides)
+                let a_second = Places(places) * (Decimal::ONE / (hours * dec!(3600) * utilization));
+                provisioned(&a_second.0, Units::default(), hours, prices).cost.sum() + Decimal::from(besides)
             };
             prop_assert!((at(utilization) - by_request).abs() < dec!(0.01), "{} {}", at(utilization), by_request);
             if by_request > dec!(10) {
@@ -202,6 +203,26 @@ fn a_shop_that_is_closed_pays_for_what_is_always_there() {
     assert_eq!(usd("provisioned writes"), dec!(14.24));
     assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(3.60), dec!(3.00), dec!(2.70)));
     assert_eq!(usd("requests"), Decimal::ZERO);
+}
+
+#[test]
+fn the_largest_shop_that_a_profile_can_state_has_a_bill() {
+    let mut profile = example();
+    profile.orders = dec!(1000000000000);
+    profile.calls_per_order.values_mut().for_each(|calls| *calls = dec!(1000000));
+    profile.kept.order_months = dec!(1200);
+    profile.utilization = dec!(0.000000001);
+    assert!(costs(&profile).bill.total > dec!(1000000000000));
+}
+
+#[test]
+fn what_costs_nothing_is_no_mistake() {
+    let free = SHIPPED.split("usd: ").enumerate().map(|(at, rest)| match (at, rest.find([' ', ',', '\n'])) {
+        (0, _) | (_, None) => rest.to_owned(),
+        (_, Some(end)) => format!("usd: 0{}", &rest[end..]),
+    });
+    let prices = PriceList::parse(&free.collect::<String>()).unwrap();
+    assert_eq!(estimate(&example(), &prices, &DEPLOYED).unwrap().bill.total, Decimal::ZERO);
 }
 
 #[test]

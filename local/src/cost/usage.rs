@@ -1,15 +1,14 @@
 //! What a month uses: calls, units, bytes, messages. No prices.
 
 use std::collections::BTreeMap;
-use std::ops::{AddAssign, Mul};
+use std::ops::{AddAssign, Mul, Sub};
 
 use anyhow::{Context, Result, bail};
 use capacity::ledger::{self, Operation};
 use capacity::sample::{Batch, Extent, Sample};
-use rust_decimal::Decimal;
-use rust_decimal::dec;
+use rust_decimal::{Decimal, dec};
 
-use super::billing_mode::Units;
+use super::billing_mode::{SECONDS_PER_HOUR, Units};
 use super::deployment::Deployment;
 use super::profile::{Profile, around};
 
@@ -32,7 +31,6 @@ const METRICS: Decimal = dec!(9);
 
 const DAYS_PER_MONTH: Decimal = dec!(30.4375);
 const DAYS_COMPARED: Decimal = dec!(7);
-const SECONDS_PER_HOUR: Decimal = dec!(3600);
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 const MB_PER_GB: Decimal = dec!(1024);
 
@@ -101,6 +99,11 @@ impl Usage {
         let mut all = Places::default();
         self.calls.values().for_each(|calls| all += calls.units);
         all
+    }
+
+    /// Units of what goes on at the same pace whatever clients do.
+    pub fn steady(&self) -> Places {
+        self.calls.get(RECONCILE).map(|calls| calls.units).unwrap_or_default()
     }
 
     /// Of all calls together.
@@ -329,6 +332,15 @@ impl Mul<Decimal> for Places {
 
     fn mul(self, times: Decimal) -> Self {
         Self(self.0.map(|units| Units { read: units.read * times, write: units.write * times }))
+    }
+}
+
+impl Sub for Places {
+    type Output = Self;
+
+    fn sub(mut self, other: Self) -> Self {
+        self += other * -Decimal::ONE;
+        self
     }
 }
 
