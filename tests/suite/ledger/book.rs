@@ -11,7 +11,6 @@ use local::wire::{Access, Call};
 use serde_dynamo::Item;
 use serde_json::{Value, json};
 
-use crate::engine::{Feature, lacks};
 use crate::shop::{Client, Shop, eur};
 use crate::shop_reconcile::reconciled;
 
@@ -36,7 +35,7 @@ fn text(letter: char, bytes: usize) -> String {
 }
 
 impl Book {
-    pub async fn open(extent: Extent) -> Self {
+    pub async fn open(extent: Extent, has_no_figures: bool) -> Self {
         let shop = Shop::open_with(|template| {
             template.queue_sources[0].enabled = false;
             reconciled(template, 0, 100_000);
@@ -49,13 +48,7 @@ impl Book {
         })
         .await;
         let sample = Sample::new(extent).expect("a sample");
-        Self {
-            shop,
-            sample,
-            done: BTreeSet::new(),
-            differences: Vec::new(),
-            has_no_figures: lacks(Feature::CapacityFigures),
-        }
+        Self { shop, sample, done: BTreeSet::new(), differences: Vec::new(), has_no_figures }
     }
 
     pub fn close(self) -> BTreeSet<(&'static str, &'static str)> {

@@ -203,9 +203,14 @@ impl Operation {
 
     /// The bytes that it leaves stored, as they are billed, less those that were there before.
     pub fn stored(&self, sample: &Sample) -> Units {
+        self.stored_with(sample, Indexes::DECLARED)
+    }
+
+    /// What it would leave stored if the entries of the indexes had these attributes.
+    pub fn stored_with(&self, sample: &Sample, indexes: Indexes) -> Units {
         sum(sample, self.requests, |request| match request {
-            Request::Write(write) => write.images(sample).stored(Indexes::DECLARED),
-            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(Indexes::DECLARED)),
+            Request::Write(write) => write.images(sample).stored(indexes),
+            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(indexes)),
             _ => Units::default(),
         })
     }
