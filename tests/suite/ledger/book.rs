@@ -28,7 +28,7 @@ pub fn id(letter: &str, number: u32, bytes: usize) -> String {
     format!("{letter}{number:0>width$}", width = bytes - letter.len())
 }
 
-/// A text of so many bytes, different for each letter, and of as few characters as can be: those are what the API limits.
+/// A text of so many bytes, different for each letter, and of as few characters as can be, which the API limits.
 fn text(letter: char, bytes: usize) -> String {
     let face = char::from_u32(0x1F600 + u32::from(letter) - u32::from('a')).expect("a character");
     face.to_string().repeat(bytes / 4) + &letter.to_string().repeat(bytes % 4)

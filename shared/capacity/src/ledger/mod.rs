@@ -118,6 +118,11 @@ impl<T> Several<T> {
     }
 }
 
+/// A course of a function.
+const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
+    Operation { function, course, requests }
+}
+
 /// One of these.
 const fn one<T>(of: T) -> Several<T> {
     Several { many: Many::One, of }

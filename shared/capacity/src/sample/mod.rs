@@ -47,8 +47,8 @@ pub struct Batch {
 }
 
 impl Extent {
-    /// A shop as one might be: order ids are 36 bytes and so are the others, names of 24 bytes, descriptions of 200, and
-    /// two lines to an order. The shards are those that the template declares.
+    /// A shop as one might be: ids of 36 bytes, as an order's always are, names of 24, descriptions of 200, and two
+    /// lines to an order. The shards are those that the template declares.
     pub const TYPICAL: Self = Self {
         id: 36,
         name: 24,

@@ -112,7 +112,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_shares_of_all_shards_are_a_page_and_no_share_is_more_than_one(limit in 1..=100_u8, shards in 1..=255_usize) {
+        fn the_shares_of_all_shards_are_a_page_and_no_share_is_more_than_one(
+            limit in 1..=100_u8, shards in 1..=255_usize,
+        ) {
             let share = share_of_page(limit, shards);
             prop_assert!(usize::from(share) * shards >= usize::from(limit));
             prop_assert!((1..=limit).contains(&share));
