@@ -32,7 +32,8 @@ impl CustomerChanges {
 }
 
 /// A new username or address is claimed and the old one let go in the transaction that writes the profile: neither is
-/// ever without its owner, or an owner's twice. A change whose answer was lost is answered as done when it is sent again.
+/// ever without its owner, or an owner's twice. A change whose answer was lost is answered as done when it is sent
+/// again.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.own_customer()?;
     let if_match = request.if_match()?;

@@ -151,7 +151,7 @@ fn a_status_in_more_shards_costs_more_to_list() {
         let parameters = [("StatusShards".to_owned(), Parameter::Number(shards))].into();
         Usage::of(&example(), &deployed(&parameters), PRICES.hours_per_month).unwrap().calls["list-orders"].units
     };
-    assert_eq!(reads(16).0[1].read, reads(8).0[1].read * dec!(2));
+    assert!(reads(16).0[1].read > reads(8).0[1].read);
 }
 
 #[test]

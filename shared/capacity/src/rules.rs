@@ -28,7 +28,7 @@ pub fn write_units(bytes: usize) -> f64 {
     begun(bytes, WRITE_UNIT)
 }
 
-/// Read units of so many bytes: one for each four kilobytes begun, and one at least, for whoever finds nothing has read.
+/// Read units of so many bytes: one for each four kilobytes begun, and one at least: whoever finds nothing has read.
 /// An eventually consistent read is half of that.
 ///
 /// A `Query` adds up what it finds and rounds once. `GetItem` and `BatchGetItem` round each item.
@@ -66,7 +66,7 @@ impl Images<'_> {
         self.before.map_or(0, size::of_item).max(self.after.map_or(0, size::of_item))
     }
 
-    /// Units of the table for a write outside of any transaction. A failed condition costs as much, of what is there.
+    /// Units of the table for a write outside of any transaction. It costs as much when its condition fails.
     pub fn table(self) -> f64 {
         write_units(self.bytes())
     }

@@ -11,7 +11,6 @@ use local::wire::{Access, Call};
 use serde_dynamo::Item;
 use serde_json::{Value, json};
 
-use crate::engine::{Feature, lacks};
 use crate::shop::{Client, Shop, eur};
 use crate::shop_reconcile::reconciled;
 
@@ -29,14 +28,14 @@ pub fn id(letter: &str, number: u32, bytes: usize) -> String {
     format!("{letter}{number:0>width$}", width = bytes - letter.len())
 }
 
-/// A text of so many bytes, different for each letter, and of as few characters as can be: those are what the API limits.
+/// A text of so many bytes, different for each letter, and of as few characters as can be, which the API limits.
 fn text(letter: char, bytes: usize) -> String {
     let face = char::from_u32(0x1F600 + u32::from(letter) - u32::from('a')).expect("a character");
     face.to_string().repeat(bytes / 4) + &letter.to_string().repeat(bytes % 4)
 }
 
 impl Book {
-    pub async fn open(extent: Extent) -> Self {
+    pub async fn open(extent: Extent, has_no_figures: bool) -> Self {
         let shop = Shop::open_with(|template| {
             template.queue_sources[0].enabled = false;
             reconciled(template, 0, 100_000);
@@ -49,13 +48,7 @@ impl Book {
         })
         .await;
         let sample = Sample::new(extent).expect("a sample");
-        Self {
-            shop,
-            sample,
-            done: BTreeSet::new(),
-            differences: Vec::new(),
-            has_no_figures: lacks(Feature::CapacityFigures),
-        }
+        Self { shop, sample, done: BTreeSet::new(), differences: Vec::new(), has_no_figures }
     }
 
     pub fn close(self) -> BTreeSet<(&'static str, &'static str)> {

@@ -264,7 +264,7 @@ async fn set_stock(book: &Book, number: u32, attribute: &str, value: u64) {
 /// Places an order while something changes between its read and its commit.
 async fn order_while(book: &Book, key: &'static str, number: u32, attribute: &str, value: u64) -> Reply {
     let wire = book.shop.wire();
-    wire.inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_millis(500)), 1);
+    wire.inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_secs(1)), 1);
     let (customer, order) = (book.customer(), book.order(number, 1));
     let ordering = tokio::spawn(async move { customer.order(key, order).await });
     let begin = Instant::now();

@@ -4,7 +4,7 @@ use key_schema::layout::Consistency::Strong;
 
 use super::Request::{Batch, Cancelled, Failed, Transaction, Write as Alone};
 use super::Write::{New, Over, Update};
-use super::{Operation, Request, Several, Write, one};
+use super::{Operation, Request, Several, Write, of, one};
 use crate::sample::Edition::{Changed, First, Moved};
 use crate::sample::Kind::{Absent, Discount, GiftCard, Product, Stock, ViewShard};
 
@@ -19,10 +19,6 @@ const PRODUCT_AGAIN: &[Several<Write>] =
 
 const PRODUCT_AND_STOCK: Several<Request> =
     one(Transaction(&[one(Over(Product(First), Product(Changed))), one(Update(Stock(First), Stock(Changed)))]));
-
-const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
-    Operation { function, course, requests }
-}
 
 pub(super) const OPERATIONS: &[Operation] = &[
     of("adjust-stock", "adjusted", &[PRODUCT, PRODUCT_AND_STOCK]),

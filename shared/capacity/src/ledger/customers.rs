@@ -6,7 +6,7 @@ use key_schema::layout::{AccessPattern as _, CustomerById};
 use super::Many::CartLines;
 use super::Request::{Batch, Cancelled, Query, Transaction, Write as Alone};
 use super::Write::{Delete, New, Over};
-use super::{Operation, Request, Several, Write, each, one};
+use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{Absent, Cart, Customer, CustomerStats, EmailClaim, Stock, UsernameClaim};
 
@@ -18,10 +18,6 @@ const PROFILE: Write = Over(Customer(First), Customer(Changed));
 
 /// The stock of each product in a cart, which says that there is such a product.
 const IN_CART: Several<Request> = one(Batch(Eventual, &[each(CartLines, Stock(First))]));
-
-const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
-    Operation { function, course, requests }
-}
 
 pub(super) const OPERATIONS: &[Operation] = &[
     of(

@@ -118,6 +118,11 @@ impl<T> Several<T> {
     }
 }
 
+/// A course of a function.
+const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
+    Operation { function, course, requests }
+}
+
 /// One of these.
 const fn one<T>(of: T) -> Several<T> {
     Several { many: Many::One, of }
@@ -203,9 +208,14 @@ impl Operation {
 
     /// The bytes that it leaves stored, as they are billed, less those that were there before.
     pub fn stored(&self, sample: &Sample) -> Units {
+        self.stored_with(sample, Indexes::DECLARED)
+    }
+
+    /// What it would leave stored if the entries of the indexes had these attributes.
+    pub fn stored_with(&self, sample: &Sample, indexes: Indexes) -> Units {
         sum(sample, self.requests, |request| match request {
-            Request::Write(write) => write.images(sample).stored(Indexes::DECLARED),
-            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(Indexes::DECLARED)),
+            Request::Write(write) => write.images(sample).stored(indexes),
+            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(indexes)),
             _ => Units::default(),
         })
     }

@@ -11,7 +11,7 @@ use super::Request::{
 };
 use super::Write::{Check, Delete, New, Over, Update};
 use super::access::ORDER;
-use super::{Operation, Request, Several, Write, each, one};
+use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     self, Absent, Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem, Product,
@@ -71,10 +71,6 @@ macro_rules! order {
     ($status:ident, $payment:ident) => {
         one(Query(OrderById::DECLARED, &[one(Order($status)), one(Invoice($payment)), each(Lines, OrderItem)]))
     };
-}
-
-const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
-    Operation { function, course, requests }
 }
 
 const NOTHING: Several<Request> = one(Query(OrderById::DECLARED, &[]));

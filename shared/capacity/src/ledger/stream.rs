@@ -10,7 +10,7 @@ use key_schema::layout::{
 use super::Many::{Customers, Days, Lines, Products, Shards, Times};
 use super::Request::{Batch, Query, Transaction, Write as Alone};
 use super::Write::{New, Over, Update};
-use super::{Operation, Request, Several, Write, each, one};
+use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     Absent, CustomerStats, DayTotals, Invoice, Order, OrderItem, ProductStats, Reconciliation, StreamCheckpoint,
@@ -41,10 +41,6 @@ const fn empty_lists(days: u32) -> Several<Request> {
 
 const NO_TOTALS: Request = Batch(Strong, &[one(Absent)]);
 const TOTALS: Request = Batch(Strong, &[one(DayTotals(First))]);
-
-const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
-    Operation { function, course, requests }
-}
 
 pub(super) const OPERATIONS: &[Operation] = &[
     of(

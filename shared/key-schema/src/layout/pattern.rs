@@ -102,7 +102,7 @@ pub enum Bound {
 /// are shards.
 pub fn share_of_page(limit: u8, shards: usize) -> u8 {
     let even = usize::from(limit).div_ceil(shards.max(1));
-    u8::try_from(even + 3 * even.isqrt()).unwrap_or(u8::MAX).min(limit)
+    u8::try_from(even + (9 * even).isqrt()).unwrap_or(u8::MAX).min(limit)
 }
 
 #[cfg(test)]
@@ -112,7 +112,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_shares_of_all_shards_are_a_page_and_no_share_is_more_than_one(limit in 1..=100_u8, shards in 1..=255_usize) {
+        fn the_shares_of_all_shards_are_a_page_and_no_share_is_more_than_one(
+            limit in 1..=100_u8, shards in 1..=255_usize,
+        ) {
             let share = share_of_page(limit, shards);
             prop_assert!(usize::from(share) * shards >= usize::from(limit));
             prop_assert!((1..=limit).contains(&share));
@@ -121,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_page_of_a_hundred_from_eight_shards_reads_less_than_two() {
-        assert_eq!(share_of_page(100, 8), 22);
+        assert_eq!(share_of_page(100, 8), 23);
         assert_eq!(share_of_page(100, 1), 100);
     }
 }
