@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use super::bill::estimate;
+use super::bill::{Choice, Estimate, Service, estimate};
 use super::deployment::Deployment;
 use super::designs::{Design, Held, Items, TASKS, Task};
 use super::prices::{PriceList, SHIPPED};
@@ -40,6 +40,29 @@ fn bill() -> String {
     let profile = Profile::parse(EXAMPLE).unwrap();
     let deployment = Deployment::read(TEMPLATE, OPERATIONS, &profile.parameters).unwrap();
     format!("```\n{}```\n", estimate(&profile, &prices(), &deployment).unwrap())
+}
+
+/// The example with fewer and with more orders, and as many customers to each of them.
+fn shops() -> String {
+    let (example, prices) = (Profile::parse(EXAMPLE).unwrap(), prices());
+    let deployment = Deployment::read(TEMPLATE, OPERATIONS, &example.parameters).unwrap();
+    let mut rows = String::from(
+        "| orders a month | the bill | an order | DynamoDB | CloudWatch | cheapest for the table |\n|---|---|---|---|---|---|\n",
+    );
+    for orders in [1_000, 10_000, 100_000, 1_000_000, 10_000_000_u32] {
+        let mut profile = example.clone();
+        profile.kept.customers = example.kept.customers * Decimal::from(orders) / example.orders;
+        profile.orders = orders.into();
+        let Estimate { bill, choices, .. } = estimate(&profile, &prices, &deployment).unwrap();
+        let (total, cents) = (dollars(bill.total), dollars(bill.total * Decimal::ONE_HUNDRED / Decimal::from(orders)));
+        let of = |service| dollars(bill.services[&service]);
+        let (dynamodb, cloudwatch) = (of(Service::DynamoDb), of(Service::CloudWatch));
+        let Choice { mode, class, total: least, .. } = choices.iter().find(|choice| choice.is_cheapest).unwrap();
+        let cheapest = format!("{mode}, {class}: ${}", dollars(*least));
+        let orders = grouped(orders);
+        writeln!(rows, "| {orders} | ${total} | {cents} cents | ${dynamodb} | ${cloudwatch} | {cheapest} |").unwrap();
+    }
+    rows
 }
 
 /// The units of each task once, for a table of each size where it matters.
@@ -164,7 +187,7 @@ fn with(page: &str, name: &str, text: &str) -> String {
 #[test]
 fn the_page_on_costs_says_what_is_computed() {
     let written = fs::read_to_string(PAGE).unwrap();
-    let parts = [("bill", bill()), ("tasks", tasks()), ("months", months())];
+    let parts = [("bill", bill()), ("shops", shops()), ("tasks", tasks()), ("months", months())];
     let current = parts.iter().fold(written.clone(), |page, (name, text)| with(&page, name, text));
     let (drawn, picture) = (fs::read_to_string(PICTURE).unwrap_or_default(), picture());
     if env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {

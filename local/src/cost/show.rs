@@ -127,7 +127,7 @@ pub fn number(quantity: Decimal) -> String {
 
 /// A share, in percent.
 pub fn percent(share: Decimal) -> String {
-    format!("{} %", (share * Decimal::ONE_HUNDRED).round_dp(1))
+    format!("{:.1} %", (share * Decimal::ONE_HUNDRED).round_dp(1))
 }
 
 /// With commas between the thousands.
