@@ -1,7 +1,7 @@
 //! The laws of a quote, over any shop and any basket.
 
 use key_schema::entity::{Customer, Discount, GiftCard, Payment, Product, Stock};
-use key_schema::value::{Currency, Money, Timestamp};
+use key_schema::value::{Cells, Currency, Money, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, F
             version: 1,
         };
         found.products.insert(product_id.clone(), product);
-        let stock = Stock { product_id: product_id.clone(), available: 10_000, price: eur(*price) };
+        let stock = Stock { product_id: product_id.clone(), available: 10_000, price: eur(*price), cells: Cells::ONE };
         found.stock.insert(product_id.clone(), stock);
         let quantity = i64::try_from(at % 7 + 1).expect("small").try_into().expect("a quantity");
         request.lines.push(RequestedLine { product_id, quantity });
