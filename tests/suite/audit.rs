@@ -18,6 +18,9 @@ async fn a_shop() -> (Shop, String, String) {
     shop.product("tea", 500, 10).await;
     shop.discount("TEN", 10, Some(5)).await;
     shop.gift_card("CARD", 300).await;
+    shop.product("milk", 100, 9).await;
+    let cells = json!({ "cells": 3 }).to_string();
+    shop.admin().send(Method::PATCH, "/products/milk", &[("if-match", "*")], Some(cells)).await.expect(200);
     let cart = json!({ "lines": [{ "productId": "tea", "quantity": 1 }] });
     shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
     shop.nobody().post("/products/tea/views", Value::Null).await.expect(204);
@@ -40,7 +43,7 @@ async fn a_shop_that_was_only_used_keeps_every_law() {
     assert_eq!(breaches(&shop, LATER).await, Vec::<String>::new());
     let kinds: BTreeSet<_> = shop.dump().await.iter().map(|item| item["EntityType"]["S"].to_string()).collect();
     // Of flags, orders that wait and comparisons there is none. The tests that have some have them audited, too.
-    assert_eq!(kinds.len(), 17, "{kinds:?}");
+    assert_eq!(kinds.len(), 18, "{kinds:?}");
 }
 
 /// An item's key, the attribute that is damaged, what is written there, and how the breaches begin.
@@ -163,6 +166,7 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
         loss("p#tea", "p#tea", &["product tea: its price is not there, the price in its stock 500 EUR"]),
         loss("p#tea", "stock", &["product tea: its price is 500 EUR (minor units), the price in its stock not there"]),
         loss("p#tea", "stats", &["product tea: its counts lack "]),
+        loss("p#milk#2", "stock", &["product milk: the other cells of its stock are [1], and should be [1, 2]"]),
         loss("email#ada@example.com", "email#ada@example.com", &["email#ada@example.com: it is claimed by nobody"]),
     ]
 }
@@ -236,6 +240,27 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
                 "p#tea stock: it cannot be read",
                 "product tea: its price is 500 EUR (minor units), the price in its stock not there",
             ],
+        ),
+        damage(
+            "p#milk#1",
+            "stock",
+            "price",
+            money(101),
+            &["product milk: its price in cell 1 is 101 EUR (minor units), in the first 100 EUR (minor units)"],
+        ),
+        damage(
+            "p#milk",
+            "stock",
+            "cells",
+            number(1),
+            &["product milk: the other cells of its stock are [1, 2], and should be []"],
+        ),
+        damage(
+            "p#milk#1",
+            "stock",
+            "available",
+            json!({ "N": "-1" }),
+            &["p#milk#1 stock: it cannot be read", "product milk: the other cells"],
         ),
         damage("p#tea", "stats", "units", number(1), &["product tea: its counts lack "]),
         damage("c#ada", "stats", "orders", number(7), &["customer ada: its counts lack "]),

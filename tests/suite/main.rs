@@ -9,6 +9,7 @@ mod audit;
 mod aws_json;
 mod capacity;
 mod carts;
+mod cells;
 mod changes;
 mod claims;
 mod client;

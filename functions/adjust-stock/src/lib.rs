@@ -47,9 +47,9 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
 
         let next = Product { version: version + 1, ..product };
         let shared_out = WholeStock::shared_out(id.clone(), stock.price, adjusted, stock.cells());
-        let mut writes = vec![Write::put_if(&next, Condition::version(version)?)?];
-        writes.extend(stock::change(&stock, &shared_out)?);
-        if writer.commit(writes, budget).await?.is_ok() {
+        let put = Write::put_if(&next, Condition::version(version)?)?;
+        let adjust = stock::change(&stock, &shared_out)?;
+        if writer.commit([vec![put], adjust].concat(), budget).await?.is_ok() {
             return Ok(Reply::ok(&ProductView::with_stock(next, &shared_out))?.etag(version + 1));
         }
         if !budget.wait(attempt).await {

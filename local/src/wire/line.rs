@@ -152,7 +152,7 @@ impl Line {
             None => {}
         }
 
-        let held = match self.holds.hold(&call.action, &call.request) {
+        let under_way = match self.holds.hold(&call.action, &call.request) {
             Ok(held) => held,
             Err(fault) => {
                 let refusal = fault.refusal(&call.request).context("a conflict is a refusal")?;
@@ -160,8 +160,8 @@ impl Line {
                 return refuse(call, refusal);
             }
         };
-        if let Some(held) = &held {
-            tokio::time::sleep(held.time).await;
+        if let Some(transaction) = &under_way {
+            tokio::time::sleep(transaction.time).await;
         }
 
         let mut meter = self.meter_of(&call.action).await;

@@ -50,11 +50,6 @@ pub enum Placement {
     Void,
 }
 
-/// While the first cell of a stock holds so many units, the others are taken to hold some, too. All cells begin alike
-/// and are drawn upon alike, so when one has this many left, few others are empty: looking first would cost every order
-/// a request more, and spare few of them a transaction that fails.
-const PLENTY: u64 = 100;
-
 /// When an order is placed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
@@ -86,8 +81,8 @@ impl Orders {
     ///
     /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it
     /// again. A conflict with another write is tried again, and a price that moved between the two is read again,
-    /// within the budget. Of a stock in several cells the first is read, and the order's own is taken from unseen, while
-    /// the first holds plenty; when it does not, one request more reads all of them.
+    /// within the budget. Of a stock in several cells the first is read, and the order's own is taken from unseen: all
+    /// of them begin alike and are drawn upon alike. When the first has too little, one request more reads all.
     ///
     /// # Errors
     /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it
@@ -173,9 +168,12 @@ impl Orders {
         let items: Vec<FoundItem> = self.reader.batch(keys, look.consistency(), budget).await?;
         let mut found: Found = items.into_iter().collect();
 
-        let in_cells = found.stock.values().filter(|first| !first.cells.is_one());
-        let unsure = in_cells.filter(|first| look != Look::Glance || first.available < PLENTY).cloned();
-        for whole in try_join_all(unsure.map(|first| stock::whole(&self.reader, first, look, budget))).await? {
+        let in_cells = request.lines.iter().filter_map(|line| {
+            let first = found.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
+            let is_scarce = first.available < line.quantity.get().into();
+            (look != Look::Glance || is_scarce).then(|| stock::whole(&self.reader, first.clone(), look, budget))
+        });
+        for whole in try_join_all(in_cells).await? {
             found.stock.insert(whole.product_id.clone(), whole.first());
             found.cells.insert(whole.product_id.clone(), whole);
         }

@@ -45,6 +45,7 @@ async fn open() -> Shop {
         shop.sign_up(id).await;
     }
     shop.product("thing", 1000, 100).await;
+    shop.product("spread", 1000, 100).await;
     shop.discount("TEN", 10, None).await;
     shop.gift_card("GIFT", 100_000).await;
     shop
@@ -57,6 +58,10 @@ async fn story(shop: &Shop) {
         let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
         invoke(event(name)).await.expect("a response");
     }
+}
+
+fn spread(quantity: u64) -> Value {
+    json!({ "lines": [{ "productId": "spread", "quantity": quantity }] })
 }
 
 /// What customers and admins do now and then.
@@ -73,6 +78,12 @@ async fn now_and_then(shop: &Shop) {
     for _ in 0..100 {
         change(Method::POST, "/products/thing/views", json!({}), 204).await;
     }
+    // A stock in several cells, all of which are asked before anybody is told that there is not enough.
+    change(Method::PATCH, "/products/spread", json!({ "cells": 4 }), 200).await;
+    change(Method::PATCH, "/products/spread", json!({ "cells": 2 }), 200).await;
+    admin.get("/products/spread").await.expect(200);
+    change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
+    ada.order("too many, spread", spread(1000)).await.expect(409);
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT"]));
     let order = ada.order("dear", dear.clone()).await.expect(201);
@@ -103,6 +114,7 @@ async fn waiting(shop: &Shop) {
     order_later(&ada, "later", dear).await.expect(202);
     until("the defect is met", async || shop.wire().pending() == 0).await;
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
+    order_later(&ada, "too many, spread, later", spread(1000)).await.expect(202);
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no order" })).await;
     // A late copy, of what was placed meanwhile.
     ada.order("now", things(1)).await.expect(201);
