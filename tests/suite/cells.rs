@@ -62,8 +62,11 @@ async fn cancel(client: &Client, order: &Value) -> Value {
 }
 
 fn place(cell: usize) -> [String; 2] {
-    let partition = if cell == 0 { "p#thing".to_owned() } else { format!("p#thing#{cell}") };
-    [partition, "stock".to_owned()]
+    if cell == 0 {
+        return ["p#thing", "stock"].map(str::to_owned);
+    }
+    let key = format!("stock#thing#{cell}");
+    [key.clone(), key]
 }
 
 /// How many lie in each cell.

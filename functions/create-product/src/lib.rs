@@ -23,7 +23,8 @@ pub struct NewProduct {
     #[serde(default)]
     #[schema(value_type = u64, maximum = 4_294_967_295u64)]
     stock: u32,
-    /// In how many cells they lie. Several, for a product that more than some fifty orders a second are expected of.
+    /// In how many cells they lie. Orders from one cell go one after the other: several are for a product that many
+    /// will want at the same moment.
     #[serde(default)]
     cells: Cells,
 }

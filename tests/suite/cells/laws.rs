@@ -6,11 +6,12 @@ use edge::Kind;
 use fastrand::Rng;
 use local::wire::{Fault, Match};
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::{all_at_once, cancel, change, conserved, insist, lay_out, order, shop, things, units};
-use crate::shop::{Client, Reply, eur};
+use crate::laws;
+use crate::shop::{Client, Shop, eur};
 
 const ANY: (&str, &str) = ("if-match", "*");
 
@@ -94,6 +95,25 @@ async fn units_that_move_are_never_overlooked() {
     });
     busy.join_all().await;
     conserved(&shop, 9).await;
+}
+
+/// More units to move than one transaction could, together with the order.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_largest_order_is_placed_although_each_of_its_products_lies_scattered() {
+    let shop = Shop::with_ada().await;
+    let mut lines = Vec::new();
+    for at in 0..40 {
+        let id = format!("p{at:02}");
+        let body = json!({
+            "productId": id, "name": id, "description": "", "category": "things", "price": eur(100), "stock": 3,
+            "cells": 3,
+        });
+        shop.admin().post("/products", body).await.expect(201);
+        lines.push(json!({ "productId": id, "quantity": 3 }));
+    }
+    let order = shop.customer("ada").order("k", json!({ "lines": lines })).await.expect(201);
+    assert_eq!(order["total"], eur(12_000));
+    laws::hold(&shop).await;
 }
 
 /// Orders a few times, and calls some of it off.

@@ -45,7 +45,11 @@ async fn open() -> Shop {
         shop.sign_up(id).await;
     }
     shop.product("thing", 1000, 100).await;
-    shop.product("spread", 1000, 100).await;
+    let body = json!({
+        "productId": "spread", "name": "Spread", "description": "", "category": "things", "price": eur(1000),
+        "stock": 100, "cells": 2,
+    });
+    shop.admin().post("/products", body).await.expect(201);
     shop.discount("TEN", 10, None).await;
     shop.gift_card("GIFT", 100_000).await;
     shop
@@ -82,8 +86,13 @@ async fn now_and_then(shop: &Shop) {
     change(Method::PATCH, "/products/spread", json!({ "cells": 4 }), 200).await;
     change(Method::PATCH, "/products/spread", json!({ "cells": 2 }), 200).await;
     admin.get("/products/spread").await.expect(200);
+    change(Method::PATCH, "/products/spread", json!({ "price": eur(1100) }), 200).await;
+    change(Method::POST, "/products/spread/stock", json!({ "delta": 10 }), 200).await;
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
     ada.order("too many, spread", spread(1000)).await.expect(409);
+    for at in 0..8 {
+        ada.order(&format!("spread {at}"), spread(1)).await.expect(201);
+    }
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT"]));
     let order = ada.order("dear", dear.clone()).await.expect(201);
@@ -115,6 +124,9 @@ async fn waiting(shop: &Shop) {
     until("the defect is met", async || shop.wire().pending() == 0).await;
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
     order_later(&ada, "too many, spread, later", spread(1000)).await.expect(202);
+    for at in 0..8 {
+        order_later(&ada, &format!("spread {at}, later"), spread(1)).await.expect(202);
+    }
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no order" })).await;
     // A late copy, of what was placed meanwhile.
     ada.order("now", things(1)).await.expect(201);

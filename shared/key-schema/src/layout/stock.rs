@@ -3,7 +3,7 @@
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
-//! | 22 [`CellsOfStock`] | table | `p#{productId}#{cell}` | `stock` |
+//! | 22 [`CellsOfStock`] | table | `stock#{productId}#{cell}` | `stock#{productId}#{cell}` |
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,8 @@ use crate::value::{Cells, ProductId};
 
 use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template};
 
-const CELL: Place<(ProductId, u8), ()> = Place::table(Template::new("p#{productId}#{cell}"), Template::new("stock"));
+const CELLS: Template<(ProductId, u8)> = Template::new("stock#{productId}#{cell}");
+const CELL: Place<(ProductId, u8), (ProductId, u8)> = Place::table(CELLS, CELLS);
 
 impl Stored for StockCell {
     const PLACES: &'static [PlaceText] = &[CELL.text()];
@@ -25,7 +26,7 @@ impl Stored for StockCell {
 impl StockCell {
     /// The key of a cell, which is not the first.
     pub fn key_of(product: &ProductId, cell: u8) -> Key {
-        CELL.key((product, &cell), ())
+        CELL.key((product, &cell), (product, &cell))
     }
 }
 
