@@ -295,8 +295,8 @@ fn damages_to_cells() -> Vec<Damage> {
             "available",
             json!({ "N": "-1" }),
             &[
+                "product milk: the other cells of its stock are [2], and should be [1, 2]",
                 "stock#milk#1 stock#milk#1: it cannot be read",
-                "product milk: the other cells of its stock are [2], and should be",
             ],
         ),
     ]

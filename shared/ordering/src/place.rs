@@ -146,7 +146,9 @@ impl Orders {
                     Err(error) => return Err(error),
                 }
             } else {
-                self.gather(&found, &order, budget).await?;
+                for (whole, quantity) in found.scattered(&order) {
+                    stock::gather(&self.writer, whole, quantity, budget).await?;
+                }
             }
             look = Look::Close;
             if !budget.wait(attempt).await {
@@ -178,21 +180,6 @@ impl Orders {
             found.cells.insert(whole.product_id.clone(), whole);
         }
         Ok(found)
-    }
-
-    /// No cell has enough for some of the lines, and all together have: moves units together. What can be sold is the
-    /// same before and after, so it does not matter whether it is known to have happened.
-    async fn gather(&self, found: &Found, order: &WholeOrder, budget: Budget) -> Result<(), Error> {
-        for line in order.lines.iter().filter(|line| found.cell_of(&order.order.order_id, line).is_none()) {
-            let Some(whole) = found.cells.get(&line.product_id) else { continue };
-            if let Some(moves) = stock::gather(whole, line.quantity)? {
-                match self.writer.commit(moves, budget).await {
-                    Ok(_) | Err(Error::Unanswered(_)) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been

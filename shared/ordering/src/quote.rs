@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use key_schema::entity::{
     Customer, Discount, GiftCard, Order, OrderLine, Payment, PaymentStatus, Product, QueuedOrder, Rejection, Stock,
-    WholeStock,
+    WholeOrder, WholeStock,
 };
-use key_schema::value::{GiftCardCode, Money, OrderId, ProductId, Timestamp};
+use key_schema::value::{GiftCardCode, Money, OrderId, ProductId, Quantity, Timestamp};
 use serde::Deserialize;
 use stock::Look;
 
@@ -92,6 +92,12 @@ impl Found {
         let home = self.stock.get(&line.product_id).map_or(0, |stock| order.spread(stock.cells.get()));
         let whole = self.cells.get(&line.product_id);
         whole.map_or(Some(home), |whole| whole.cell_with(line.quantity.get().into(), home))
+    }
+
+    /// The stocks of which no cell has enough for the order, and how many it takes.
+    pub(crate) fn scattered(&self, order: &WholeOrder) -> impl Iterator<Item = (&WholeStock, Quantity)> {
+        let scattered = order.lines.iter().filter(|line| self.cell_of(&order.order.order_id, line).is_none());
+        scattered.filter_map(|line| Some((self.cells.get(&line.product_id)?, line.quantity)))
     }
 }
 

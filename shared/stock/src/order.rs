@@ -1,9 +1,9 @@
-//! What orders do to a stock. Each write is a part of the order's transaction, except that units may be gathered before.
+//! What orders do to a stock. Each is a part of the order's transaction, except that units may be gathered before.
 
 use key_schema::entity::{Stock, StockCell, WholeStock};
 use key_schema::layout::Key;
 use key_schema::value::{Money, ProductId, Quantity};
-use table::{Condition, Error, Write};
+use table::{Budget, Condition, Error, Write, Writer};
 
 /// Takes units from a cell, if it has as many, at this price.
 pub fn take(product: &ProductId, cell: u8, quantity: Quantity, price: Money) -> Result<Write, Error> {
@@ -20,17 +20,26 @@ pub fn put_back(product: &ProductId, quantity: Quantity) -> Result<Write, Error>
 }
 
 /// Moves units until one cell has `quantity` of them, for an order of more than any cell has: a transaction of its own,
-/// at most one write for each cell. `None` if nothing has to be moved, or there are not as many.
-pub fn gather(whole: &WholeStock, quantity: Quantity) -> Result<Option<Vec<Write>>, Error> {
-    let Some((to, moves)) = whole.moves(quantity.get().into()) else { return Ok(None) };
+/// at most one write for each cell. Nothing happens if there are not as many, or others are faster.
+///
+/// What can be sold is the same before and after, so nobody has to know whether it happened: whoever looks again sees.
+///
+/// # Errors
+/// Those of any transaction, but that it was not answered.
+pub async fn gather(writer: &Writer, whole: &WholeStock, quantity: Quantity, budget: Budget) -> Result<(), Error> {
+    let Some((to, moves)) = whole.moves(quantity.get().into()) else { return Ok(()) };
     let gathered: u64 = moves.iter().map(|(_, units)| units).sum();
     let is_there = Condition::present().value(":units", gathered)?;
-    let mut writes = vec![Write::update(key(&whole.product_id, to), "SET #available = #available + :units", is_there)];
+    let mut transaction =
+        vec![Write::update(key(&whole.product_id, to), "SET #available = #available + :units", is_there)];
     for (from, units) in moves {
         let has = Condition::new("#available >= :units").value(":units", units)?;
-        writes.push(Write::update(key(&whole.product_id, from), "SET #available = #available - :units", has));
+        transaction.push(Write::update(key(&whole.product_id, from), "SET #available = #available - :units", has));
     }
-    Ok(Some(writes))
+    match writer.commit(transaction, budget).await {
+        Ok(_) | Err(Error::Unanswered(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The key of any cell.
