@@ -1,11 +1,18 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
+mod functions;
+mod load;
+mod own;
+mod throughput;
+mod zipf;
+
+use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-/// How fast Till is, and how far it goes: each command measures one thing, and writes its page of the documentation
+/// How fast Till is, and how far it goes
 #[derive(Parser)]
 #[command(name = "measure")]
 struct Arguments {
@@ -14,7 +21,11 @@ struct Arguments {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Functions(functions::Arguments),
+    Load(load::Arguments),
+    Throughput(throughput::Arguments),
+}
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -28,5 +39,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<()> {
-    match arguments.command {}
+    match arguments.command {
+        Command::Functions(arguments) => functions::run(&arguments).await,
+        Command::Load(arguments) => load::run(&arguments).await,
+        Command::Throughput(arguments) => throughput::run(&arguments).await,
+    }
+}
+
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_sdk_eventbridge::primitives::DateTime;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
-use aws_sdk_eventbridge::{Client, Config};
+use aws_sdk_eventbridge::Client;
 use events::{Event, SOURCE, event_of};
 use lambda::{Environment, Error, FromEnvironment, Misconfigured, Service};
 use tracing::warn;
@@ -41,7 +41,7 @@ impl Change {
 
 impl FromEnvironment for Bus {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let client = Client::from_conf(Config::new(&environment.aws(Service::EventBridge)?));
+        let client = environment.client(Service::EventBridge, Client::new)?;
         Ok(Self { client, name: environment.required("EVENT_BUS")?.into() })
     }
 }

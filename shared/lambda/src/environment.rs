@@ -1,13 +1,21 @@
 //! A function's environment.
 
-use std::fmt::Display;
+use std::any::Any;
+use std::fmt::{self, Display};
+use std::future::Future;
 use std::ops::RangeInclusive;
+use std::pin::Pin;
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use aws_types::SdkConfig;
 
 use crate::aws::{Connections, Service};
 use crate::variables::{Misconfigured, Variables};
+
+/// How long a start may wait for its warm-up.
+const WARM_UP: Duration = Duration::from_secs(1);
 
 /// A function's environment variables, and the connections of the clients made from them.
 ///
@@ -16,6 +24,21 @@ use crate::variables::{Misconfigured, Variables};
 pub struct Environment {
     variables: Variables,
     connections: Connections,
+    clients: Clients,
+    warm_ups: WarmUps,
+}
+
+/// The clients that were made so far, one of a type.
+type Clients = Arc<Mutex<Vec<Box<dyn Any + Send + Sync>>>>;
+
+/// What is done before the first event.
+#[derive(Clone, Default)]
+struct WarmUps(Arc<Mutex<Vec<Pin<Box<dyn Future<Output = ()> + Send>>>>>);
+
+impl fmt::Debug for WarmUps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WarmUps")
+    }
 }
 
 /// What a function needs, made from its environment.
@@ -47,22 +70,55 @@ impl Environment {
 
     /// These variables.
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { variables: variables.into_iter().collect(), connections: Connections::default() }
+        Self {
+            variables: variables.into_iter().collect(),
+            connections: Connections::default(),
+            clients: Clients::default(),
+            warm_ups: WarmUps::default(),
+        }
     }
 
-    /// The same connections with more variables.
+    /// The same connections with more variables, from which other clients are made.
     #[must_use]
     pub fn with(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
         self.variables.extend(more);
+        self.clients = Clients::default();
         self
     }
 
-    /// The configuration of a service's client.
+    /// The client of a service. It is made when the first part of the function asks for it, and shared by all.
     ///
     /// # Errors
     /// Region or credentials are missing.
-    pub fn aws(&self, service: Service) -> Result<SdkConfig, Misconfigured> {
-        self.connections.config(service, &self.variables)
+    pub fn client<C>(&self, service: Service, make: impl FnOnce(&SdkConfig) -> C) -> Result<C, Misconfigured>
+    where
+        C: Clone + Send + Sync + 'static,
+    {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.iter().find_map(|client| client.downcast_ref::<C>()) {
+            return Ok(client.clone());
+        }
+        let client = make(&self.connections.config(service, &self.variables)?);
+        clients.push(Box::new(client.clone()));
+        Ok(client)
+    }
+
+    /// Does this before the first event, when the function runs on Lambda: while it starts, it has a whole CPU, and nobody waits
+    /// for an answer yet.
+    pub fn warm_up(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(work));
+    }
+
+    /// Does what was asked of [`warm_up`](Self::warm_up), within the time that a start should take at most.
+    pub(crate) async fn warmed_up(&self) {
+        let work = std::mem::take(&mut *self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = async {
+            for one in work {
+                one.await;
+            }
+        };
+        // What is not warm by then is warmed by the first event.
+        _ = tokio::time::timeout(WARM_UP, all).await;
     }
 
     /// The value of a variable, if it is set.

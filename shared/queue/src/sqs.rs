@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_sqs::types::{BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
-use aws_sdk_sqs::{Client, Config};
+use aws_sdk_sqs::Client;
 use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 use tracing::warn;
 
@@ -72,7 +72,7 @@ impl FromEnvironment for Source {
 
 impl Queue {
     fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
-        let client = Client::from_conf(Config::new(&environment.aws(Service::Sqs)?));
+        let client = environment.client(Service::Sqs, Client::new)?;
         Ok(Self { client, url: environment.required(variable)?.into() })
     }
 

@@ -19,13 +19,14 @@ mod meter;
 mod read;
 mod shards;
 mod throttle;
+mod warm_up;
 mod whole;
 mod write;
 mod writer;
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::{Client, Config};
+use aws_sdk_dynamodb::Client;
 use lambda::{Environment, FromEnvironment, Misconfigured, Service};
 
 pub use bucket::TokenBucket;
@@ -50,7 +51,12 @@ pub(crate) struct Table {
 
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let client = Client::from_conf(Config::new(&environment.aws(Service::DynamoDb)?));
-        Ok(Self { client, name: environment.required("TABLE_NAME")?.into() })
+        let name = environment.required("TABLE_NAME")?;
+        let client = environment.client(Service::DynamoDb, |config| {
+            let client = Client::new(config);
+            environment.warm_up(warm_up::ask_after_health(client.clone(), name.to_owned()));
+            client
+        })?;
+        Ok(Self { client, name: name.into() })
     }
 }
