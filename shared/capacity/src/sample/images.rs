@@ -9,7 +9,7 @@ use key_schema::entity::{
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{
-    Currency, CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, Money, OrderId, ProductId, Quantity,
+    Cells, Currency, CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, Money, OrderId, ProductId, Quantity,
     RequestHash, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
@@ -153,7 +153,12 @@ impl<'a> Parts<'a> {
     /// What an order takes from.
     fn sold(&self, edition: Edition) -> Result<Images, NoSample> {
         let taken = number(edition);
-        let stock = Stock { product_id: self.product.clone(), available: u64::from(999 - taken), price: self.price };
+        let stock = Stock {
+            product_id: self.product.clone(),
+            available: u64::from(999 - taken),
+            price: self.price,
+            cells: Cells::ONE,
+        };
         let discount = Discount {
             code: self.discount.clone(),
             percent: 10.try_into()?,
