@@ -18,6 +18,9 @@ async fn a_shop() -> (Shop, String, String) {
     shop.product("tea", 500, 10).await;
     shop.discount("TEN", 10, Some(5)).await;
     shop.gift_card("CARD", 300).await;
+    shop.product("milk", 100, 9).await;
+    let cells = json!({ "cells": 3 }).to_string();
+    shop.admin().send(Method::PATCH, "/products/milk", &[("if-match", "*")], Some(cells)).await.expect(200);
     let cart = json!({ "lines": [{ "productId": "tea", "quantity": 1 }] });
     shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
     shop.nobody().post("/products/tea/views", Value::Null).await.expect(204);
@@ -40,7 +43,7 @@ async fn a_shop_that_was_only_used_keeps_every_law() {
     assert_eq!(breaches(&shop, LATER).await, Vec::<String>::new());
     let kinds: BTreeSet<_> = shop.dump().await.iter().map(|item| item["EntityType"]["S"].to_string()).collect();
     // Of flags, orders that wait and comparisons there is none. The tests that have some have them audited, too.
-    assert_eq!(kinds.len(), 17, "{kinds:?}");
+    assert_eq!(kinds.len(), 18, "{kinds:?}");
 }
 
 /// An item's key, the attribute that is damaged, what is written there, and how the breaches begin.
@@ -49,7 +52,7 @@ type Damage = (String, String, &'static str, Value, Vec<String>);
 #[tokio::test(flavor = "multi_thread")]
 async fn each_damage_is_found_and_named() {
     let (shop, order, invoice) = a_shop().await;
-    for (pk, sk, attribute, value, expected) in damages(&order, &invoice) {
+    for (pk, sk, attribute, value, expected) in damages(&order, &invoice).into_iter().chain(damages_to_cells()) {
         let before = shop.item(&pk, &sk).await;
         assert!(before.is_object(), "{pk} {sk}");
         let mut after = before.clone();
@@ -163,6 +166,11 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
         loss("p#tea", "p#tea", &["product tea: its price is not there, the price in its stock 500 EUR"]),
         loss("p#tea", "stock", &["product tea: its price is 500 EUR (minor units), the price in its stock not there"]),
         loss("p#tea", "stats", &["product tea: its counts lack "]),
+        loss(
+            "stock#milk#2",
+            "stock#milk#2",
+            &["product milk: the other cells of its stock are [1], and should be [1, 2]"],
+        ),
         loss("email#ada@example.com", "email#ada@example.com", &["email#ada@example.com: it is claimed by nobody"]),
     ]
 }
@@ -258,5 +266,38 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
         ),
         damage("c#ada", "cart", "EntityType", text("trolley"), &["c#ada cart: \"trolley\" is no kind of item"]),
         damage("p#tea", "p#tea", "GSI1SK", text("p#coffee"), &["p#tea p#tea: its keys are "]),
+    ]
+}
+
+fn damages_to_cells() -> Vec<Damage> {
+    let damage = |pk: &str, sk: &str, attribute, value: Value, breaches: &[&str]| {
+        (pk.to_owned(), sk.to_owned(), attribute, value, breaches.iter().map(ToString::to_string).collect())
+    };
+    let cent_more = json!({ "M": { "amount": { "N": "101" }, "currency": { "S": "EUR" } } });
+    vec![
+        damage(
+            "stock#milk#1",
+            "stock#milk#1",
+            "price",
+            cent_more,
+            &["product milk: its price in cell 1 is 101 EUR (minor units), in the first 100 EUR (minor units)"],
+        ),
+        damage(
+            "p#milk",
+            "stock",
+            "cells",
+            json!({ "N": "1" }),
+            &["product milk: the other cells of its stock are [1, 2], and should be []"],
+        ),
+        damage(
+            "stock#milk#1",
+            "stock#milk#1",
+            "available",
+            json!({ "N": "-1" }),
+            &[
+                "product milk: the other cells of its stock are [2], and should be [1, 2]",
+                "stock#milk#1 stock#milk#1: it cannot be read",
+            ],
+        ),
     ]
 }

@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 use local::wire::{Fault, Match};
 use serde_json::{Value, json};
 
-use crate::engine::{Feature, lacks};
+use crate::engine::{Feature, lacks, schedules};
 use crate::shop::{Shop, eur};
 use crate::shop_stream::{Tail, batch, is_wanted, number};
 use book::Book;
@@ -28,7 +28,8 @@ async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
     let counters = shop.counters();
     let (mut delivered, mut crashed, mut reported) = (0, 0, 0);
     let mut all = Vec::new();
-    for seed in 0..SCHEDULES {
+    let schedules = schedules(SCHEDULES);
+    for seed in 0..schedules {
         let mut rng = fastrand::Rng::with_seed(seed);
         book.write(&shop, &mut rng).await;
         let mut records = tail.new_records(&shop).await;
@@ -64,7 +65,8 @@ async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
         book.check(&shop).await;
     }
     let tried = format!("{delivered} invocations, {crashed} crashes, {reported} reported failures");
-    assert!(delivered > 400 && crashed > 200 && reported > 5, "{tried}");
+    let least = usize::try_from(schedules).expect("few");
+    assert!(delivered > 2 * least && crashed > least && reported > least / 40, "{tried}");
 
     // From the beginning, all shards at once: nothing is counted twice, and nothing is written.
     let before = shop.dump().await;

@@ -8,6 +8,7 @@
 mod audit;
 mod aws_json;
 mod carts;
+mod cells;
 mod changes;
 mod claims;
 mod client;

@@ -1,8 +1,9 @@
 //! `POST /products/{productId}/stock`: units arrive, or are taken out.
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
-use key_schema::entity::{Product, Stock};
+use key_schema::entity::{Product, WholeStock};
 use serde::Deserialize;
+use stock::Look;
 use table::{Condition, Error, Reader, Write, Writer};
 use utoipa::ToSchema;
 
@@ -18,7 +19,7 @@ pub struct Adjustment {
 }
 
 /// An adjustment moves the product's version, which its `If-Match` names: sent twice, it is made once. Sales do not
-/// move the version, so they are not in its way.
+/// move the version, so they are not in its way. A stock in several cells is shared out anew.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;
@@ -27,28 +28,29 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         return Err(Problem::new(Kind::Validation, "delta: must be -1000000 to 1000000, and not 0"));
     }
     let budget = request.budget();
+    // That there is not enough must be certain.
+    let look = if delta < 0 { Look::AtOnce } else { Look::Close };
 
     for attempt in 1.. {
-        let found = table.product(&id, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
+        let found = stock::product(&table, &id, look, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
         if !if_match.matches(version) {
             return Err(Problem::version_conflict(version));
         }
-        let Some(available) = stock.available.checked_add_signed(delta) else {
-            return Err(Problem::new(Kind::OutOfStock, format!("Only {} are there.", stock.available))
+        let available = stock.available();
+        let Some(adjusted) = available.checked_add_signed(delta) else {
+            return Err(Problem::new(Kind::OutOfStock, format!("Only {available} are there."))
                 .with("productId", id)
-                .with("available", stock.available));
+                .with("available", available));
         };
 
         let next = Product { version: version + 1, ..product };
-        // What is taken out must be there when it is taken; what arrives needs no room.
-        let enough = Condition::new("#available >= :least").value(":least", (-delta).max(0))?.value(":delta", delta)?;
-        let adjust = Write::update(Stock::key_of(&id), "SET #available = #available + :delta", enough);
+        let shared_out = WholeStock::shared_out(id.clone(), stock.price, adjusted, stock.cells());
         let put = Write::put_if(&next, Condition::version(version)?)?;
-        if writer.commit(vec![put, adjust], budget).await?.is_ok() {
-            let stock = Stock { available, ..stock };
-            return Ok(Reply::ok(&ProductView::with_stock(next, &stock))?.etag(version + 1));
+        let adjust = stock::change(&stock, &shared_out)?;
+        if writer.commit([vec![put], adjust].concat(), budget).await?.is_ok() {
+            return Ok(Reply::ok(&ProductView::with_stock(next, &shared_out))?.etag(version + 1));
         }
         if !budget.wait(attempt).await {
             break;

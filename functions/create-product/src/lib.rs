@@ -1,10 +1,10 @@
 //! `POST /products`: puts a product into the catalogue, with its first stock.
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
-use key_schema::entity::{Product, Stock};
-use key_schema::value::{Category, Description as Text, Money, Name, ProductId};
+use key_schema::entity::{Product, Stock, WholeStock};
+use key_schema::value::{Category, Cells, Description as Text, Money, Name, ProductId};
 use serde::Deserialize;
-use table::{Cause, Write, Writer, read_item};
+use table::{Cause, Error, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/products", Scope::Admin);
@@ -23,9 +23,13 @@ pub struct NewProduct {
     #[serde(default)]
     #[schema(value_type = u64, maximum = 4_294_967_295u64)]
     stock: u32,
+    /// In how many cells they lie. Orders from one cell go one after the other: several are for a product that many
+    /// will want at the same moment.
+    #[serde(default)]
+    cells: Cells,
 }
 
-/// Product and stock are one transaction: neither is ever seen without the other.
+/// Product and stock, with all its cells, are one transaction: none is ever seen without the others.
 pub async fn handle(table: Writer, request: Request) -> Answer {
     let new: NewProduct = request.json()?;
     let product = Product {
@@ -37,22 +41,30 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         initial_stock: new.stock,
         version: 1,
     };
-    let stock = Stock { product_id: product.product_id.clone(), available: u64::from(new.stock), price: product.price };
+    let stock = WholeStock::shared_out(product.product_id.clone(), product.price, new.stock.into(), new.cells);
 
-    let writes = vec![Write::put_new(&product)?, Write::put_new(&stock)?];
+    let mut writes = vec![Write::put_new(&product)?];
+    writes.extend(stock::begin(&stock)?);
     match table.commit(writes, request.budget()).await? {
         Ok(()) => created(product, &stock, false),
-        Err(causes) => match causes.into_iter().next() {
-            Some(Cause::Condition(Some(existing))) => {
-                let same = read_item::<Product>(existing)? == product;
-                if same { created(product, &stock, true) } else { Err(Problem::already_exists("product")) }
-            }
-            _ => Err(Problem::already_exists("product")),
-        },
+        Err(causes) => {
+            let is_same = is_the_same(causes, &product, &stock)?;
+            if is_same { created(product, &stock, true) } else { Err(Problem::already_exists("product")) }
+        }
     }
 }
 
-fn created(product: Product, stock: &Stock, replayed: bool) -> Answer {
+/// Whether what is there is what was to be written, but for what was sold since.
+fn is_the_same(causes: Vec<Cause>, product: &Product, stock: &WholeStock) -> Result<bool, Error> {
+    let mut causes = causes.into_iter();
+    let (Some(Cause::Condition(Some(existing))), Some(Cause::Condition(Some(first)))) = (causes.next(), causes.next())
+    else {
+        return Ok(false);
+    };
+    Ok(read_item::<Product>(existing)? == *product && read_item::<Stock>(first)?.cells == stock.cells())
+}
+
+fn created(product: Product, stock: &WholeStock, replayed: bool) -> Answer {
     let (location, version) = (format!("/products/{}", product.product_id), product.version);
     Ok(Reply::created(location, &ProductView::new(product, stock, None))?.etag(version).replayed(replayed))
 }

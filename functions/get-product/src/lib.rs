@@ -2,15 +2,18 @@
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::layout::ProductById;
+use stock::Look;
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public);
 
+/// One Query; of a stock in several cells, a BatchGetItem of those more.
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("productId")?;
     let items = table.collection(&ProductById { id: &id }).await?;
 
-    let (product, stock, stats) = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    let (product, first, stats) = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    let stock = stock::whole(&table, first, Look::Glance, request.budget()).await?;
     let version = product.version;
     Ok(Reply::ok(&ProductView::new(product, &stock, stats))?.etag(version))
 }

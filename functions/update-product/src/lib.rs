@@ -1,9 +1,11 @@
-//! `PATCH /products/{productId}`: changes what a product is called, where it stands, or what it costs.
+//! `PATCH /products/{productId}`: changes what a product is called, where it stands, what it costs, or in how many cells
+//! its stock lies.
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
-use key_schema::entity::{Product, Stock};
-use key_schema::value::{Category, Description as Text, Money, Name};
+use key_schema::entity::{Product, WholeStock};
+use key_schema::value::{Category, Cells, Description as Text, Money, Name};
 use serde::Deserialize;
+use stock::Look;
 use table::{Condition, Error, Reader, Write, Writer};
 use utoipa::ToSchema;
 
@@ -17,10 +19,12 @@ pub struct ProductChanges {
     description: Option<Text>,
     category: Option<Category>,
     price: Option<Money>,
+    /// In how many cells the stock lies.
+    cells: Option<Cells>,
 }
 
 impl ProductChanges {
-    fn of(&self, product: &Product) -> Product {
+    fn of(&self, product: &Product, stock: &WholeStock) -> (Product, WholeStock) {
         let mut changed = product.clone();
         if let Some(name) = &self.name {
             changed.name = name.clone().into();
@@ -30,12 +34,16 @@ impl ProductChanges {
         }
         changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
         changed.price = self.price.unwrap_or(product.price);
-        changed
+        let mut to = WholeStock { price: changed.price, ..stock.clone() };
+        if let Some(cells) = self.cells.filter(|cells| *cells != stock.cells()) {
+            to = WholeStock::shared_out(to.product_id, to.price, stock.available(), cells);
+        }
+        (changed, to)
     }
 }
 
-/// A new price is written to the product and to its copy in the stock, in one transaction. A change whose answer
-/// was lost is answered as done when it is sent again.
+/// A new price is written to the product and to its copies in the stock, in one transaction, and so are new cells. A
+/// change whose answer was lost is answered as done when it is sent again.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;
@@ -43,11 +51,12 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     let budget = request.budget();
 
     for attempt in 1.. {
-        let found = table.product(&id, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
+        let found =
+            stock::product(&table, &id, Look::Close, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
-        let mut next = changes.of(&product);
-        if next == product && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+        let (mut next, to) = changes.of(&product, &stock);
+        if next == product && to == stock && (if_match.matches(version) || if_match.may_have_led_to(version)) {
             return Ok(Reply::ok(&ProductView::with_stock(product, &stock))?.etag(version));
         }
         if !if_match.matches(version) {
@@ -56,15 +65,14 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         next.version += 1;
 
         let put = Write::put_if(&next, Condition::version(version)?)?;
-        let written = if next.price == product.price {
+        let rest = stock::change(&stock, &to)?;
+        let written = if rest.is_empty() {
             writer.write(put, budget).await?.is_ok()
         } else {
-            let is_there = Condition::present().value(":price", next.price)?;
-            let reprice = Write::update(Stock::key_of(&id), "SET #price = :price", is_there);
-            writer.commit(vec![put, reprice], budget).await?.is_ok()
+            writer.commit([vec![put], rest].concat(), budget).await?.is_ok()
         };
         if written {
-            return Ok(Reply::ok(&ProductView::with_stock(next, &stock))?.etag(version + 1));
+            return Ok(Reply::ok(&ProductView::with_stock(next, &to))?.etag(version + 1));
         }
         if !budget.wait(attempt).await {
             break;

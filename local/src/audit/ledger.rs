@@ -6,7 +6,7 @@ use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
     OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats, QueuedOrder,
-    Reconciliation, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
+    Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, Stored};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
@@ -23,6 +23,8 @@ pub(super) struct Ledger {
     pub(super) orders: BTreeMap<OrderId, Parts>,
     /// Prices: the product's, and the copy in its stock.
     pub(super) products: BTreeMap<ProductId, [Option<Money>; 2]>,
+    /// Of each stock that lies in several cells, or of which there are other cells than the first.
+    pub(super) cells: BTreeMap<ProductId, Cells>,
     /// What is gone from each gift card, less what its entries took.
     pub(super) cards: BTreeMap<GiftCardCode, i64>,
     /// What each order took off each gift card: by its invoice, less by the card's entry. Forgotten where the two agree.
@@ -44,6 +46,15 @@ pub(super) struct Parts {
     pub(super) is_flagged: bool,
 }
 
+/// The cells of a stock.
+#[derive(Default)]
+pub(super) struct Cells {
+    /// How many there are, as the first one says.
+    pub(super) declared: Option<u8>,
+    /// The others, and the price in each.
+    pub(super) others: BTreeMap<u8, Money>,
+}
+
 /// By one side more than by the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
@@ -58,6 +69,7 @@ impl Ledger {
             report: Report::default(),
             orders: BTreeMap::new(),
             products: BTreeMap::new(),
+            cells: BTreeMap::new(),
             cards: BTreeMap::new(),
             taken: BTreeMap::new(),
             uses: BTreeMap::new(),
@@ -98,7 +110,13 @@ impl Ledger {
                 ledger.products.entry(product.product_id).or_default()[0] = Some(product.price);
             }),
             Stock::TYPE => self.read(item, |ledger, stock: Stock| {
+                if !stock.cells.is_one() {
+                    ledger.cells.entry(stock.product_id.clone()).or_default().declared = Some(stock.cells.get());
+                }
                 ledger.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
+            }),
+            StockCell::TYPE => self.read(item, |ledger, cell: StockCell| {
+                ledger.cells.entry(cell.product_id).or_default().others.insert(cell.cell, cell.price);
             }),
             Discount::TYPE => self.read(item, |ledger, discount: Discount| {
                 *ledger.uses.entry(discount.code).or_default() += i64::from(discount.uses);

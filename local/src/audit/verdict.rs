@@ -6,7 +6,7 @@ use counting::{Aggregate, Bounds, Counts};
 use key_schema::value::{CustomerId, Money, ProductId};
 
 use super::Report;
-use super::ledger::{Ledger, Parts, Taken};
+use super::ledger::{Cells, Ledger, Parts, Taken};
 
 impl Ledger {
     /// What there is to say when everything was read.
@@ -24,6 +24,22 @@ impl Ledger {
         }
         let products = std::mem::take(&mut self.products);
         let known: BTreeSet<_> = products.keys().cloned().collect();
+        for (id, Cells { declared, others }) in std::mem::take(&mut self.cells) {
+            let expected: Vec<_> = (1..declared.unwrap_or(1)).collect();
+            let found: Vec<_> = others.keys().copied().collect();
+            if found != expected {
+                let what = format!("the other cells of its stock are {found:?}, and should be {expected:?}");
+                self.breach(format!("product {id}"), what);
+            }
+            let copy = products.get(&id).and_then(|[_, copy]| *copy);
+            for (cell, price) in others.into_iter().filter(|(_, price)| Some(*price) != copy) {
+                let copy = copy.map_or("not there".to_owned(), |copy| copy.to_string());
+                self.breach(
+                    format!("product {id}"),
+                    format!("its price in cell {cell} is {price}, in the first {copy}"),
+                );
+            }
+        }
         for (id, [price, copy]) in products {
             if price != copy {
                 let text = |price: Option<Money>| price.map_or("not there".to_owned(), |price| price.to_string());

@@ -29,6 +29,8 @@ pub enum Fault {
     },
     /// Another transaction holds the first item, and what it has written already fails the conditions of all others.
     HalfSeen,
+    /// A write outside of any transaction is refused: a transaction holds its item.
+    Conflict,
     /// DynamoDB fails: 500, nothing done.
     InternalError,
     /// A `BatchGetItem` leaves the last so many keys of each table unprocessed.
@@ -84,6 +86,13 @@ impl Fault {
                 cancelled(request, |at| match at {
                     0 => Some(("TransactionConflict", "Transaction is ongoing for the item")),
                     _ => Some(("ConditionalCheckFailed", "The conditional request failed")),
+                }),
+            )),
+            Self::Conflict => Some((
+                400,
+                json!({
+                    "__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException",
+                    "message": "Transaction is ongoing for the item",
                 }),
             )),
             Self::InternalError => Some((

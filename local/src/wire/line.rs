@@ -16,6 +16,7 @@ use tokio::sync::MappedMutexGuard;
 use tokio::task::JoinSet;
 
 use super::fault::{self, Fault};
+use super::hold::Holds;
 use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
@@ -34,6 +35,7 @@ pub(super) struct Line {
     guard: Option<Arc<Guard>>,
     records: bool,
     state: Mutex<State>,
+    pub(super) holds: Holds,
     /// Held by a limited write until it is debited, so that the next one sees what it consumed.
     pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
 }
@@ -84,6 +86,7 @@ impl Line {
             guard,
             records,
             state: Mutex::default(),
+            holds: Holds::default(),
             meter: tokio::sync::Mutex::default(),
         })
     }
@@ -147,6 +150,18 @@ impl Line {
                 }
             }
             None => {}
+        }
+
+        let under_way = match self.holds.hold(&call.action, &call.request) {
+            Ok(held) => held,
+            Err(fault) => {
+                let refusal = fault.refusal(&call.request).context("a conflict is a refusal")?;
+                call.fault = Some(fault);
+                return refuse(call, refusal);
+            }
+        };
+        if let Some(transaction) = &under_way {
+            tokio::time::sleep(transaction.time).await;
         }
 
         let mut meter = self.meter_of(&call.action).await;

@@ -7,12 +7,13 @@
 
 mod capacity;
 mod fault;
+mod hold;
 mod limit;
 mod line;
 mod rule;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::Value;
@@ -116,6 +117,12 @@ impl Wire {
     /// A call that is being limited already ends first.
     pub async fn limit_writes(&self, limit: Option<WriteLimit>) {
         *self.line.meter.lock().await = limit.map(Meter::new);
+    }
+
+    /// From now on a transaction takes so long, and holds the items that it writes: another that wants one of them is
+    /// cancelled, and another write refused, because of a conflict. No time at all lifts it.
+    pub fn hold_items(&self, time: Duration) {
+        self.line.holds.set(time);
     }
 
     /// Every call so far, in the order of their ends.

@@ -5,8 +5,7 @@
 //! end as if they had come one by one.
 
 use key_schema::entity::{
-    Cancellation, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderStatus, Payment, PaymentStatus, Stock,
-    WholeOrder,
+    Cancellation, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderStatus, Payment, PaymentStatus, WholeOrder,
 };
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
@@ -180,9 +179,7 @@ fn with_status(whole: &WholeOrder, status: OrderStatus) -> WholeOrder {
 fn put_back(whole: &WholeOrder) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     for line in &whole.lines {
-        let is_there = Condition::present().value(":quantity", line.quantity)?;
-        let key = Stock::key_of(&line.product_id);
-        writes.push(Write::update(key, "SET #available = #available + :quantity", is_there));
+        writes.push(stock::put_back(&line.product_id, line.quantity)?);
     }
     if let Some(code) = &whole.order.discount_code {
         let was_used = Condition::new("#uses >= :one").value(":one", 1)?;

@@ -1,12 +1,13 @@
 //! Read, quote, commit, and again while others are in the way.
 
+use futures_util::future::try_join_all;
 use key_schema::entity::{
     Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, QueuedOrder, Refusal, Rejection, Stock,
     WholeOrder,
 };
-use key_schema::layout::Consistency;
 use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
+use stock::Look;
 use table::{Budget, Condition, Error, Meter, Reader, StatusShards, Write, Writer};
 
 use crate::quote::{Found, FoundItem, Quote};
@@ -80,7 +81,8 @@ impl Orders {
     ///
     /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it
     /// again. A conflict with another write is tried again, and a price that moved between the two is read again,
-    /// within the budget.
+    /// within the budget. Of a stock in several cells the first is read, and the order's own is taken from unseen: all
+    /// of them begin alike and are drawn upon alike. When the first has too little, one request more reads all.
     ///
     /// # Errors
     /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it
@@ -101,10 +103,10 @@ impl Orders {
     async fn take_turn(&self, ask: &PlaceOrder, turn: Turn, budget: Budget) -> Result<Placement, Error> {
         let id = OrderId::of(&ask.customer, &ask.key);
         // The first read is the cheap one. It may be behind, which the transaction notices and a rejection asks again.
-        let mut consistency = Consistency::Eventual;
+        let mut look = Look::Glance;
         let mut unanswered = None;
         for attempt in 1.. {
-            let found = self.find(ask, &id, consistency, budget).await?;
+            let found = self.find(ask, &id, look, budget).await?;
             if found.order.is_some() {
                 return self.placed_certainly(ask, budget).await;
             }
@@ -118,28 +120,37 @@ impl Orders {
             let quote = if is_taken { Err(Rejection::KeyReused) } else { Quote::of(&ask.basket, &found, now) };
             let quote = match quote {
                 Ok(quote) => quote,
-                Err(_) if consistency == Consistency::Eventual => {
-                    consistency = Consistency::Strong;
+                Err(rejection) if found.bears_out_a_refusal(look) => {
+                    return self.reject(ask, turn, found, rejection, unanswered, budget).await;
+                }
+                Err(_) => {
+                    look = Look::AtOnce;
                     continue;
                 }
-                Err(rejection) => return self.reject(ask, turn, found, rejection, unanswered, budget).await,
             };
 
             let order = self.order(ask, &id, quote, now);
-            let OrderTransaction { writes, guards } = OrderTransaction::of(&order)?;
-            match self.writer.commit(writes, budget).await {
-                Ok(Ok(())) => return Ok(Placement::Placed(order)),
-                Ok(Err(causes)) => match guards.verdict(&ask.basket, causes, consistency)? {
-                    Verdict::AlreadyPlaced => return self.placed_certainly(ask, budget).await,
-                    Verdict::Rejected(rejection) => {
-                        return self.reject(ask, turn, found, rejection, unanswered, budget).await;
-                    }
-                    Verdict::TryAgain => {}
-                },
-                Err(error @ Error::Unanswered(_)) => unanswered = Some(error),
-                Err(error) => return Err(error),
+            let cells: Option<Vec<_>> = order.lines.iter().map(|line| found.cell_of(&id, line)).collect();
+            if let Some(cells) = cells {
+                let OrderTransaction { writes, guards } = OrderTransaction::of(&order, &cells)?;
+                match self.writer.commit(writes, budget).await {
+                    Ok(Ok(())) => return Ok(Placement::Placed(order)),
+                    Ok(Err(causes)) => match guards.verdict(&ask.basket, causes, look)? {
+                        Verdict::AlreadyPlaced => return self.placed_certainly(ask, budget).await,
+                        Verdict::Rejected(rejection) => {
+                            return self.reject(ask, turn, found, rejection, unanswered, budget).await;
+                        }
+                        Verdict::TryAgain => {}
+                    },
+                    Err(error @ Error::Unanswered(_)) => unanswered = Some(error),
+                    Err(error) => return Err(error),
+                }
+            } else {
+                for (whole, quantity) in found.scattered(&order) {
+                    stock::gather(&self.writer, whole, quantity, budget).await?;
+                }
             }
-            consistency = Consistency::Strong;
+            look = Look::Close;
             if !budget.wait(attempt).await {
                 break;
             }
@@ -148,13 +159,7 @@ impl Orders {
     }
 
     /// Everything the order depends on, in one request: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 it may hold.
-    async fn find(
-        &self,
-        ask: &PlaceOrder,
-        id: &OrderId,
-        consistency: Consistency,
-        budget: Budget,
-    ) -> Result<Found, Error> {
+    async fn find(&self, ask: &PlaceOrder, id: &OrderId, look: Look, budget: Budget) -> Result<Found, Error> {
         let request = ask.basket.request();
         let mut keys = vec![Order::key_of(id), QueuedOrder::key_of(id), Customer::key_of(&ask.customer)];
         for line in &request.lines {
@@ -162,8 +167,19 @@ impl Orders {
         }
         keys.extend(request.discount_code.iter().map(Discount::key_of));
         keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
-        let items: Vec<FoundItem> = self.reader.batch(keys, consistency, budget).await?;
-        Ok(items.into_iter().collect())
+        let items: Vec<FoundItem> = self.reader.batch(keys, look.consistency(), budget).await?;
+        let mut found: Found = items.into_iter().collect();
+
+        let in_cells = request.lines.iter().filter_map(|line| {
+            let first = found.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
+            let is_scarce = first.available < line.quantity.get().into();
+            (look != Look::Glance || is_scarce).then(|| stock::whole(&self.reader, first.clone(), look, budget))
+        });
+        for whole in try_join_all(in_cells).await? {
+            found.stock.insert(whole.product_id.clone(), whole.first());
+            found.cells.insert(whole.product_id.clone(), whole);
+        }
+        Ok(found)
     }
 
     /// Says no, once it is certain that this very order is not the reason: a copy of the request may have been
@@ -178,7 +194,7 @@ impl Orders {
         budget: Budget,
     ) -> Result<Placement, Error> {
         let id = OrderId::of(&ask.customer, &ask.key);
-        if self.reader.settled::<Order>(Order::key_of(&id), budget).await?.is_some() {
+        if !self.reader.settled::<Order>(vec![Order::key_of(&id)], budget).await?.is_empty() {
             return self.placed_certainly(ask, budget).await;
         }
         // An earlier attempt may still be on its way to the table.

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use key_schema::entity::{
     Customer, Discount, GiftCard, Order, OrderLine, Payment, PaymentStatus, Product, QueuedOrder, Rejection, Stock,
+    WholeOrder, WholeStock,
 };
-use key_schema::value::{GiftCardCode, Money, ProductId, Timestamp};
+use key_schema::value::{GiftCardCode, Money, OrderId, ProductId, Quantity, Timestamp};
 use serde::Deserialize;
+use stock::Look;
 
 use crate::{Basket, OrderRequest};
 
@@ -21,8 +23,10 @@ pub struct Found {
     pub queued: Option<QueuedOrder>,
     /// The products.
     pub products: HashMap<ProductId, Product>,
-    /// Their stock.
+    /// Their stock: all of it, or the first of several cells.
     pub stock: HashMap<ProductId, Stock>,
+    /// All cells of their stock, where it lies in several that were looked at.
+    pub cells: HashMap<ProductId, WholeStock>,
     /// The discount code.
     pub discount: Option<Discount>,
     /// The gift cards.
@@ -63,6 +67,37 @@ impl FromIterator<FoundItem> for Found {
             }
         }
         found
+    }
+}
+
+impl Found {
+    /// How many of a product can be sold; `None` if cells of its stock were not looked at.
+    pub fn available(&self, product: &ProductId) -> Option<u64> {
+        let whole = self.cells.get(product).map(WholeStock::available);
+        whole.or_else(|| self.stock.get(product).filter(|stock| stock.cells.is_one()).map(|stock| stock.available))
+    }
+
+    /// Whether what was found at this look can tell that an order cannot be placed.
+    pub(crate) fn bears_out_a_refusal(&self, look: Look) -> bool {
+        match look {
+            Look::Glance => false,
+            Look::Close => self.stock.values().all(|stock| stock.cells.is_one()),
+            Look::AtOnce => true,
+        }
+    }
+
+    /// The cell that an order takes a line from: its own, unless that is known to hold too little. `None` if every cell
+    /// does.
+    pub fn cell_of(&self, order: &OrderId, line: &OrderLine) -> Option<u8> {
+        let home = self.stock.get(&line.product_id).map_or(0, |stock| order.spread(stock.cells.get()));
+        let whole = self.cells.get(&line.product_id);
+        whole.map_or(Some(home), |whole| whole.cell_with(line.quantity.get().into(), home))
+    }
+
+    /// The stocks of which no cell has enough for the order, and how many it takes.
+    pub(crate) fn scattered(&self, order: &WholeOrder) -> impl Iterator<Item = (&WholeStock, Quantity)> {
+        let scattered = order.lines.iter().filter(|line| self.cell_of(&order.order.order_id, line).is_none());
+        scattered.filter_map(|line| Some((self.cells.get(&line.product_id)?, line.quantity)))
     }
 }
 
@@ -111,8 +146,8 @@ fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money
         let (Some(product), Some(stock)) = (found.products.get(id), found.stock.get(id)) else {
             return Err(Rejection::UnknownProduct { line, product: id.clone() });
         };
-        if stock.available < u64::from(asked.quantity.get()) {
-            return Err(Rejection::OutOfStock { line, product: id.clone(), available: stock.available });
+        if let Some(available) = found.available(id).filter(|available| *available < asked.quantity.get().into()) {
+            return Err(Rejection::OutOfStock { line, product: id.clone(), available });
         }
         // The stock's copy of the price, because that is the one the transaction checks.
         let amount = stock.price.checked_mul(asked.quantity.get()).ok_or(Rejection::TooExpensive)?;

@@ -1,7 +1,7 @@
 //! The laws of a quote, over any shop and any basket.
 
-use key_schema::entity::{Customer, Discount, GiftCard, Payment, Product, Stock};
-use key_schema::value::{Currency, Money, Timestamp};
+use key_schema::entity::{Customer, Discount, GiftCard, OrderLine, Payment, Product, Stock, WholeStock};
+use key_schema::value::{Cells, Currency, Money, OrderId, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, F
             version: 1,
         };
         found.products.insert(product_id.clone(), product);
-        let stock = Stock { product_id: product_id.clone(), available: 10_000, price: eur(*price) };
+        let stock = Stock { product_id: product_id.clone(), available: 10_000, price: eur(*price), cells: Cells::ONE };
         found.stock.insert(product_id.clone(), stock);
         let quantity = i64::try_from(at % 7 + 1).expect("small").try_into().expect("a quantity");
         request.lines.push(RequestedLine { product_id, quantity });
@@ -150,4 +150,38 @@ fn spaces_and_absent_options_do_not_make_another_request() {
         hash(r#"{"giftCards": [], "lines": [ {"quantity": 1, "productId": "a"} ], "discountCode": null}"#)
     );
     assert_ne!(plain, hash(r#"{"lines":[{"productId":"a","quantity":2}]}"#));
+}
+
+/// The figures of docs/decisions.md, "A hot stock is divided into cells": 8,000 units in 8 cells are sold one at a time.
+#[test]
+fn hardly_an_order_finds_its_cell_empty_while_the_first_has_enough() {
+    let (mut looks, mut fails) = (0, 0);
+    let (_, mut found) = shop(&[100], &[], None);
+    let (product, first) = found.stock.iter().next().map(|(id, stock)| (id.clone(), stock.clone())).expect("a stock");
+    let mut whole =
+        WholeStock::shared_out(product.clone(), first.price, 8_000, 8.try_into().expect("a number of cells"));
+    for at in 0..8_000 {
+        let order = OrderId::of(&"ada".parse().expect("an id"), &at.to_string().parse().expect("a key"));
+        let line = OrderLine {
+            product_id: product.clone(),
+            name: String::new(),
+            quantity: 1.try_into().expect("a quantity"),
+            unit_price: first.price,
+            amount: first.price,
+        };
+        found.stock.insert(product.clone(), whole.first());
+        found.cells.clear();
+        let unseen = found.cell_of(&order, &line).expect("its own");
+        let is_scarce = whole.units[0] < 1;
+        let is_empty = whole.units[usize::from(unseen)] < 1;
+        if is_scarce || is_empty {
+            looks += 1;
+            fails += usize::from(!is_scarce);
+            found.cells.insert(product.clone(), whole.clone());
+        }
+        let cell = found.cell_of(&order, &line).expect("there is one left");
+        whole.units[usize::from(cell)] -= 1;
+    }
+    assert_eq!(whole.available(), 0);
+    assert_eq!((fails, looks), (90, 116));
 }

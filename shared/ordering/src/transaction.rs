@@ -1,10 +1,11 @@
 //! The transaction that places an order, and what its cancellation says.
 
 use key_schema::entity::{
-    Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, Rejection, Stock, WholeOrder,
+    Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, Rejection, WholeOrder,
 };
-use key_schema::layout::Consistency;
+use key_schema::layout::InStock;
 use key_schema::value::GiftCardCode;
+use stock::Look;
 use table::{Cause, Condition, Error, Write, read_item};
 
 use crate::Basket;
@@ -45,16 +46,16 @@ pub(crate) enum Verdict {
 }
 
 impl OrderTransaction {
-    /// Everything that placing this order writes.
+    /// Everything that placing this order writes, if each line is taken from the cell that stands in its place.
     ///
     /// Header and invoice, two writes for each line, one for the discount code, two for each gift card.
-    pub(crate) fn of(whole: &WholeOrder) -> Result<Self, Error> {
+    pub(crate) fn of(whole: &WholeOrder, cells: &[u8]) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
         let order = &whole.order;
         this.push(Write::put_new(order)?, Guard::Header);
         this.push(Write::put(&whole.invoice)?, Guard::Nothing);
-        for line in &whole.lines {
-            this.line(order, line)?;
+        for (line, cell) in whole.lines.iter().zip(cells) {
+            this.line(order, line, *cell)?;
         }
         if let Some(code) = &order.discount_code {
             let is_good = Condition::new(
@@ -76,7 +77,7 @@ impl OrderTransaction {
         self.guards.0.push(guard);
     }
 
-    fn line(&mut self, order: &Order, line: &OrderLine) -> Result<(), Error> {
+    fn line(&mut self, order: &Order, line: &OrderLine, cell: u8) -> Result<(), Error> {
         let item = OrderItem {
             order_id: order.order_id.clone(),
             customer_id: order.customer_id.clone(),
@@ -84,10 +85,7 @@ impl OrderTransaction {
             line: line.clone(),
         };
         self.push(Write::put(&item)?, Guard::Nothing);
-        let is_there = Condition::new("#available >= :quantity AND #price = :price")
-            .value(":quantity", line.quantity)?
-            .value(":price", line.unit_price)?;
-        let take = Write::update(Stock::key_of(&line.product_id), "SET #available = #available - :quantity", is_there);
+        let take = stock::take(&line.product_id, cell, line.quantity, line.unit_price)?;
         self.push(take, Guard::Stock(line.clone()));
         Ok(())
     }
@@ -115,7 +113,7 @@ impl OrderTransaction {
 impl Guards {
     /// What the causes of the cancellation mean together: an order that is there outweighs a rejection, and the first
     /// rejection counts.
-    pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>, read: Consistency) -> Result<Verdict, Error> {
+    pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>, look: Look) -> Result<Verdict, Error> {
         let mut verdict = Verdict::TryAgain;
         for (guard, cause) in self.0.iter().zip(causes) {
             let Cause::Condition(item) = cause else { continue };
@@ -123,8 +121,11 @@ impl Guards {
                 Guard::Header => return Ok(Verdict::AlreadyPlaced),
                 Guard::Nothing => continue,
                 Guard::Stock(line) => {
-                    let stock: Option<Stock> = item.map(read_item).transpose()?;
-                    let Some(stock) = stock.filter(|stock| stock.price == line.unit_price) else { continue };
+                    // What is too little in one cell of several may be enough in all of them.
+                    let Some(InStock::Stock(stock)) = item.map(read_item).transpose()? else { continue };
+                    if stock.price != line.unit_price || !stock.cells.is_one() {
+                        continue;
+                    }
                     let at = basket.request().lines.iter().position(|asked| asked.product_id == line.product_id);
                     Rejection::OutOfStock {
                         line: at.unwrap_or_default(),
@@ -142,7 +143,7 @@ impl Guards {
                     }
                 }
                 // The quote may have taken more than a fresh read would have shown.
-                Guard::GiftCard(_) if read == Consistency::Eventual => continue,
+                Guard::GiftCard(_) if look == Look::Glance => continue,
                 Guard::GiftCard(code) => Rejection::GiftCardBalance { code: code.clone() },
             };
             if matches!(verdict, Verdict::TryAgain) {

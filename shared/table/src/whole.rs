@@ -2,9 +2,9 @@
 
 use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
 use aws_sdk_dynamodb::types::{Get, TransactGetItem};
-use key_schema::entity::{Product, Stock, WholeOrder};
-use key_schema::layout::{Consistency, Key, OrderById, OrderState, ProductById, Torn};
-use key_schema::value::{OrderId, ProductId};
+use key_schema::entity::WholeOrder;
+use key_schema::layout::{Key, OrderById, OrderState, Torn};
+use key_schema::value::OrderId;
 use serde::de::DeserializeOwned;
 
 use crate::{Budget, Error, Reader, item};
@@ -32,19 +32,23 @@ impl Reader {
         }
     }
 
-    /// An item with no transaction under way on it, if there is one: one that is under way is waited for, within
-    /// the budget.
+    /// The items with these keys, at most 100, as they are at one moment at which no transaction is under way on any
+    /// of them: one that is under way is waited for, within the budget. Those that do not exist are left out.
     ///
-    /// Where an ordinary read might see a transaction's other writes and not this one.
-    pub async fn settled<T: DeserializeOwned>(&self, key: Key, budget: Budget) -> Result<Option<T>, Error> {
-        let get = Get::builder().table_name(&*self.table.name).set_key(Some(item::key(key).into())).build();
-        let get = TransactGetItem::builder().get(get.map_err(|error| Error::Refused(error.into()))?).build();
+    /// Where ordinary reads might see a transaction's other writes and not these, or a sum that never was.
+    pub async fn settled<T: DeserializeOwned>(&self, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
+        let gets = keys.into_iter().map(|key| {
+            let get = Get::builder().table_name(&*self.table.name).set_key(Some(item::key(key).into())).build();
+            get.map(|get| TransactGetItem::builder().get(get).build())
+        });
+        let gets: Vec<_> = gets.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
         let mut attempt = 1;
         loop {
-            let error = match self.table.client.transact_get_items().transact_items(get.clone()).send().await {
+            let call = self.table.client.transact_get_items().set_transact_items(Some(gets.clone()));
+            let error = match call.send().await {
                 Ok(answer) => {
-                    let found = answer.responses.into_iter().flatten().find_map(|response| response.item);
-                    return found.map(item::read).transpose();
+                    let found = answer.responses.into_iter().flatten().filter_map(|response| response.item);
+                    return found.map(item::read).collect();
                 }
                 Err(error) => error,
             };
@@ -61,12 +65,5 @@ impl Reader {
             }
             attempt += 1;
         }
-    }
-
-    /// A product with its stock, as they are at this moment: what a change of either is decided on.
-    pub async fn product(&self, id: &ProductId, budget: Budget) -> Result<Option<(Product, Stock)>, Error> {
-        let keys = vec![Product::key_of(id), Stock::key_of(id)];
-        let items = self.batch(keys, Consistency::Strong, budget).await?;
-        Ok(ProductById::assemble(items).map(|(product, stock, _)| (product, stock)))
     }
 }

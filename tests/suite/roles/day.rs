@@ -45,6 +45,11 @@ async fn open() -> Shop {
         shop.sign_up(id).await;
     }
     shop.product("thing", 1000, 100).await;
+    let body = json!({
+        "productId": "spread", "name": "Spread", "description": "", "category": "things", "price": eur(1000),
+        "stock": 100, "cells": 2,
+    });
+    shop.admin().post("/products", body).await.expect(201);
     shop.discount("TEN", 10, None).await;
     shop.gift_card("GIFT", 100_000).await;
     shop
@@ -57,6 +62,10 @@ async fn story(shop: &Shop) {
         let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
         invoke(event(name)).await.expect("a response");
     }
+}
+
+fn spread(quantity: u64) -> Value {
+    json!({ "lines": [{ "productId": "spread", "quantity": quantity }] })
 }
 
 /// What customers and admins do now and then.
@@ -72,6 +81,17 @@ async fn now_and_then(shop: &Shop) {
     change(Method::PATCH, "/products/thing", json!({ "price": eur(1100) }), 200).await;
     for _ in 0..100 {
         change(Method::POST, "/products/thing/views", json!({}), 204).await;
+    }
+    // A stock in several cells, all of which are asked before anybody is told that there is not enough.
+    change(Method::PATCH, "/products/spread", json!({ "cells": 4 }), 200).await;
+    change(Method::PATCH, "/products/spread", json!({ "cells": 2 }), 200).await;
+    admin.get("/products/spread").await.expect(200);
+    change(Method::PATCH, "/products/spread", json!({ "price": eur(1100) }), 200).await;
+    change(Method::POST, "/products/spread/stock", json!({ "delta": 10 }), 200).await;
+    change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
+    ada.order("too many, spread", spread(1000)).await.expect(409);
+    for at in 0..8 {
+        ada.order(&format!("spread {at}"), spread(1)).await.expect(201);
     }
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT"]));
@@ -103,6 +123,10 @@ async fn waiting(shop: &Shop) {
     order_later(&ada, "later", dear).await.expect(202);
     until("the defect is met", async || shop.wire().pending() == 0).await;
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
+    order_later(&ada, "too many, spread, later", spread(1000)).await.expect(202);
+    for at in 0..8 {
+        order_later(&ada, &format!("spread {at}, later"), spread(1)).await.expect(202);
+    }
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no order" })).await;
     // A late copy, of what was placed meanwhile.
     ada.order("now", things(1)).await.expect(201);

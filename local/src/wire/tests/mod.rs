@@ -1,5 +1,6 @@
 mod capacity;
 mod faults;
+mod holds;
 mod limits;
 mod roles;
 mod shares;

@@ -1,5 +1,5 @@
-use key_schema::entity::{Product, ProductStats, Stock};
-use key_schema::value::{Category, Money, ProductId};
+use key_schema::entity::{Product, ProductStats, WholeStock};
+use key_schema::value::{Category, Cells, Money, ProductId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,6 +18,9 @@ pub struct ProductView {
     /// How many can be sold.
     #[serde(skip_serializing_if = "Option::is_none")]
     available: Option<u64>,
+    /// In how many cells they lie, if in several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells: Option<Cells>,
     /// Also the `ETag`.
     version: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,16 +40,15 @@ pub struct ProductStatsView {
 
 impl ProductView {
     /// A product with its stock, and the stats if there are any yet.
-    pub fn new(product: Product, stock: &Stock, stats: Option<ProductStats>) -> Self {
+    pub fn new(product: Product, stock: &WholeStock, stats: Option<ProductStats>) -> Self {
         let stats = stats.map(|stats| ProductStatsView { orders: at_rest(stats.orders), units: at_rest(stats.units) });
-        Self { available: Some(stock.available), stats: Some(stats.unwrap_or_default()), ..product.into() }
+        Self { stats: Some(stats.unwrap_or_default()), ..Self::with_stock(product, stock) }
     }
-}
 
-impl ProductView {
     /// A product with its stock, where the stats are not read.
-    pub fn with_stock(product: Product, stock: &Stock) -> Self {
-        Self { available: Some(stock.available), ..product.into() }
+    pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
+        let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
+        Self { available: Some(stock.available()), cells, ..product.into() }
     }
 }
 
@@ -59,6 +61,7 @@ impl From<Product> for ProductView {
             category: product.category,
             price: product.price,
             available: None,
+            cells: None,
             version: product.version,
             stats: None,
         }

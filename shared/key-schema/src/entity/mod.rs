@@ -11,6 +11,7 @@ mod product;
 mod queued_order;
 mod reconciliation;
 mod rejection;
+mod stock;
 mod stream_checkpoint;
 mod tally;
 
@@ -21,10 +22,11 @@ pub use discount::Discount;
 pub use gift_card::{GiftCard, GiftCardEntry};
 pub use invoice::{Invoice, Payment, PaymentStatus};
 pub use order::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
-pub use product::{Product, ProductStats, Stock, ViewShard};
+pub use product::{Product, ProductStats, ViewShard};
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
+pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
 pub use tally::{Sums, Tally};
 
@@ -55,6 +57,7 @@ entities! {
     Cart = "cart"
     Product = "product"
     Stock = "stock"
+    StockCell = "stockCell"
     ProductStats = "productStats"
     ViewShard = "viewShard"
     Order = "order"

@@ -1,4 +1,4 @@
-//! Products and their stock.
+//! Products, and what is counted of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,21 +25,6 @@ pub struct Product {
     pub initial_stock: u32,
     /// How often the product was written; the `ETag`. A sale does not move it.
     pub version: u64,
-}
-
-/// How many of a product can be sold, and at what price.
-///
-/// Apart from the product, so that a sale writes neither the product nor its index entry. `price` is the product's; the
-/// product owns it, and a price change writes both in one transaction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Stock {
-    /// Of which product.
-    pub product_id: ProductId,
-    /// How many can be sold. Never below zero.
-    pub available: u64,
-    /// What one costs: the copy that an order's condition checks.
-    pub price: Money,
 }
 
 /// What was sold of a product, or what to add to that. Counted from the table's stream; absent until the first

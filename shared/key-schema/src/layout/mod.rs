@@ -19,6 +19,7 @@ mod product;
 mod queued_order;
 mod range;
 mod reconciliation;
+mod stock;
 mod stream_checkpoint;
 #[cfg(test)]
 mod tests;
@@ -40,12 +41,13 @@ pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
+pub use stock::{CellsOfStock, InStock};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StreamCheckpoint, UsernameClaim,
-    ViewShard,
+    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -61,7 +63,7 @@ pub const EXPIRES_AT: &str = "expiresAt";
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
-    Product Stock ProductStats ViewShard
+    Product Stock StockCell ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation
@@ -91,4 +93,5 @@ pub const PATTERNS: &[Declaration] = &[
     GiftCardByCode::DECLARED,
     DiscountByCode::DECLARED,
     TotalsOfDays::DECLARED,
+    CellsOfStock::DECLARED,
 ];

@@ -15,7 +15,7 @@ pub use id::{
     Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, InvoiceId, OrderId, ProductId, RequestHash,
 };
 pub use money::{Currency, Money};
-pub use number::{Percent, Quantity};
+pub use number::{Cells, Percent, Quantity};
 pub use stream::{SequenceNumber, ShardId};
 pub use text::{Description, Name};
 pub use time::{TimeRange, Timestamp};

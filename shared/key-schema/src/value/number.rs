@@ -17,6 +17,42 @@ pub struct Quantity(u32);
 #[schema(value_type = u32, minimum = 1, maximum = 100)]
 pub struct Percent(u32);
 
+/// In how many cells the stock of a product lies: 1 to 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "i64")]
+#[schema(value_type = u8, minimum = 1, maximum = 32)]
+pub struct Cells(u8);
+
+impl Cells {
+    /// One: the stock is a single item.
+    pub const ONE: Self = Self(1);
+
+    /// The number of cells.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+
+    /// Whether the stock is a single item.
+    pub fn is_one(&self) -> bool {
+        *self == Self::ONE
+    }
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self::ONE
+    }
+}
+
+impl TryFrom<i64> for Cells {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        let cells = bounded(number, 32).and_then(|cells| u8::try_from(cells).ok());
+        cells.map(Self).ok_or_else(|| Invalid::new("cells must be 1 to 32"))
+    }
+}
+
 impl Quantity {
     /// The number of units.
     pub fn get(self) -> u32 {
@@ -51,7 +87,7 @@ fn bounded(number: i64, most: u32) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| (1..=most).contains(number))
 }
 
-/// The number of a shard.
+/// The number of a shard, or of a cell.
 impl KeyPart for u8 {
     fn write_to(&self, key: &mut String) {
         key.push_str(&self.to_string());

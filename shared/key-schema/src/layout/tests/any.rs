@@ -7,11 +7,11 @@ use serde_dynamo::{AttributeValue, Item};
 use super::parts::any_parts;
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StreamCheckpoint,
-    UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell,
+    StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use crate::layout::{
-    ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InViews, Key, PlaceText, ProfileOrOrder, Stored,
+    ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
 };
 
 macro_rules! any_entity {
@@ -61,7 +61,7 @@ macro_rules! any_entity {
 
 any_entity! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
-    Product Stock ProductStats ViewShard
+    Product Stock StockCell ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation
@@ -83,6 +83,7 @@ macro_rules! read_from_collection {
 read_from_collection! {
     InCustomer: Customer Cart CustomerStats, or Unknown;
     InProduct: Product Stock ProductStats, or Unknown;
+    InStock: Stock StockCell;
     InViews: Product ProductStats ViewShard;
     InOrder: Order OrderItem Invoice OrderFlag QueuedOrder, or Unknown;
     ProfileOrOrder: Customer Order, or Unknown;

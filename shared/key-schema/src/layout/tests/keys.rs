@@ -67,7 +67,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
         AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
         AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
-        AnyEntity::ViewShard(_) => vec![product, shard],
+        AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
         AnyEntity::Order(_) | AnyEntity::Invoice(_) | AnyEntity::OrderFlag(_) | AnyEntity::QueuedOrder(_) => {
             vec![order]
         }

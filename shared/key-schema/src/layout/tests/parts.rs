@@ -11,11 +11,12 @@ use super::any::AnyEntity;
 use crate::entity::{
     Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
     Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
-    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim,
+    ViewShard,
 };
 use crate::value::{
-    Category, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId, Percent,
-    ProductId, Quantity, RequestHash, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
+    Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId,
+    Percent, ProductId, Quantity, RequestHash, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
 };
 
 /// The milliseconds that a [`Timestamp`] holds.
@@ -36,9 +37,10 @@ pub(super) struct Parts {
     /// Milliseconds since 1970.
     pub(super) at: i64,
     pub(super) status: OrderStatus,
-    /// The shard that an order is in, and the one that a view was counted in.
+    /// The shard that an order is in, and the one that a view was counted in; and the cell of a stock.
     pub(super) shard: u8,
-    /// Into how many shards views are counted. A matter of the question: no entity knows it.
+    /// Into how many shards views are counted. A matter of the question: no entity knows it. And one less than the
+    /// cells of the stock, as far as there may be so many.
     pub(super) shards: u8,
     pub(super) text: String,
     pub(super) number: u64,
@@ -59,6 +61,10 @@ pub(super) struct Parts {
 impl Parts {
     pub(super) fn moment(&self) -> Timestamp {
         moment(self.at)
+    }
+
+    pub(super) fn cells(&self) -> Cells {
+        (i64::from(self.shards % 32) + 1).try_into().expect("a number of cells")
     }
 
     /// One entity of each kind.
@@ -107,7 +113,13 @@ impl Parts {
                 initial_stock: self.quantity.get(),
                 version: number,
             }),
-            AnyEntity::Stock(Stock { product_id: product_id(), available: number, price: some }),
+            AnyEntity::Stock(Stock { product_id: product_id(), available: number, price: some, cells: self.cells() }),
+            AnyEntity::StockCell(StockCell {
+                product_id: product_id(),
+                cell: self.shard,
+                available: number,
+                price: some,
+            }),
             AnyEntity::ProductStats(ProductStats {
                 product_id: product_id(),
                 orders: number.cast_signed(),

@@ -8,21 +8,21 @@ use proptest::prelude::*;
 use super::any::AnyEntity;
 use super::parts::{Parts, TIMES, Take, any_parts, any_time, between, sample};
 use crate::layout::{
-    AccessPattern, Bound, CartOfCustomer, Consistency, CustomerByEmail, CustomerById, CustomerByUsername, Declaration,
-    DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer,
-    Key, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsOfInvoice, PlaceText,
-    ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange, TotalsOfDays,
-    ViewsOfProduct,
+    AccessPattern, Bound, CartOfCustomer, CellsOfStock, Consistency, CustomerByEmail, CustomerById, CustomerByUsername,
+    Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceOfOrder,
+    InvoicesOfCustomer, Key, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsOfInvoice,
+    PlaceText, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange,
+    TotalsOfDays, ViewsOfProduct,
 };
 use crate::value::{Day, Days, TimeRange};
 
 // What is declared.
 
 #[test]
-fn the_patterns_are_numbered_from_1_to_21_and_in_that_order() {
+fn the_patterns_are_numbered_from_1_to_22_and_in_that_order() {
     let mut numbers: Vec<_> = PATTERNS.iter().map(|declared| declared.number).collect();
     numbers.dedup();
-    assert_eq!(numbers, (1..=21).collect::<Vec<_>>());
+    assert_eq!(numbers, (1..=22).collect::<Vec<_>>());
 }
 
 #[test]
@@ -59,7 +59,9 @@ fn literal(template: &str) -> &str {
 }
 
 fn is_batch(declared: &Declaration) -> bool {
-    [ViewsOfProduct::DECLARED.number, TotalsOfDays::DECLARED.number].contains(&declared.number)
+    [ViewsOfProduct::DECLARED, TotalsOfDays::DECLARED, CellsOfStock::DECLARED]
+        .iter()
+        .any(|batch| batch.number == declared.number)
 }
 
 #[test]
@@ -140,6 +142,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &GiftCardByCode { code: gift_card }, parts.gift_card == *gift_card),
         ask(entity, &DiscountByCode { code: discount }, parts.discount == *discount),
         ask_totals(entity, &TotalsOfDays { days }, days.each().any(|day| day == parts.moment().day())),
+        ask_cells(entity, &CellsOfStock { product, cells: question.cells() }, is_product),
     ]
 }
 
@@ -150,6 +153,11 @@ fn ask_views(entity: &AnyEntity, pattern: &ViewsOfProduct<'_>, same: bool) -> As
 
 fn ask_totals(entity: &AnyEntity, pattern: &TotalsOfDays, same: bool) -> Asked {
     ask_batch(entity, TotalsOfDays::DECLARED, &pattern.keys(), same)
+}
+
+fn ask_cells(entity: &AnyEntity, pattern: &CellsOfStock<'_>, same: bool) -> Asked {
+    let is_there = !matches!(entity, AnyEntity::StockCell(cell) if !(1..pattern.cells.get()).contains(&cell.cell));
+    ask_batch(entity, CellsOfStock::DECLARED, &pattern.keys(), same && is_there)
 }
 
 fn ask_batch(entity: &AnyEntity, declared: Declaration, keys: &[Key], same: bool) -> Asked {

@@ -1,0 +1,95 @@
+//! The cells of a stock that lies in several. The cell is in the partition key, so that the cells share the load; the
+//! first of them is the product's `stock`.
+//!
+//! | pattern | index | partition | sort |
+//! |---|---|---|---|
+//! | 22 [`CellsOfStock`] | table | `stock#{productId}#{cell}` | `stock#{productId}#{cell}` |
+
+use serde::{Deserialize, Serialize};
+
+use crate::entity::{Entity as _, Stock, StockCell, WholeStock};
+use crate::value::{Cells, ProductId};
+
+use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template};
+
+const CELLS: Template<(ProductId, u8)> = Template::new("stock#{productId}#{cell}");
+const CELL: Place<(ProductId, u8), (ProductId, u8)> = Place::table(CELLS, CELLS);
+
+impl Stored for StockCell {
+    const PLACES: &'static [PlaceText] = &[CELL.text()];
+
+    fn key(&self) -> Key {
+        Self::key_of(&self.product_id, self.cell)
+    }
+}
+
+impl StockCell {
+    /// The key of a cell, which is not the first.
+    pub fn key_of(product: &ProductId, cell: u8) -> Key {
+        CELL.key((product, &cell), (product, &cell))
+    }
+}
+
+/// One of the items in which the units of a product lie.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+pub enum InStock {
+    /// The first cell, which says how many there are.
+    Stock(Stock),
+    /// Another.
+    StockCell(StockCell),
+}
+
+/// What lies in each cell of a product's stock: keys that are read together, since every cell has a partition of its
+/// own.
+pub struct CellsOfStock<'a> {
+    /// Of which product.
+    pub product: &'a ProductId,
+    /// How many cells there are, as the first of them says.
+    pub cells: Cells,
+}
+
+impl CellsOfStock<'_> {
+    /// The declaration.
+    pub const DECLARED: Declaration = Declaration {
+        number: 22,
+        question: "the stock of a product, cells added up",
+        place: CELL.text(),
+        entities: &[StockCell::TYPE, Stock::TYPE],
+        consistency: Consistency::Eventual,
+        direction: Direction::Ascending,
+        bound: Bound::Collection(32),
+    };
+
+    /// Puts the cells together; or says how many there are, if it is not as many as were asked for. A cell that was not
+    /// found holds nothing.
+    ///
+    /// # Errors
+    /// The first cell, in which the right number is. `None` if there is no stock at all.
+    pub fn assemble(&self, items: Vec<InStock>) -> Result<WholeStock, Option<Stock>> {
+        let (mut first, mut units) = (None, vec![0; usize::from(self.cells.get())]);
+        for item in items {
+            match item {
+                InStock::Stock(stock) => first = Some(stock),
+                InStock::StockCell(cell) => {
+                    if let Some(units) = units.get_mut(usize::from(cell.cell)) {
+                        *units = cell.available;
+                    }
+                }
+            }
+        }
+        match first {
+            Some(Stock { product_id, price, available, cells }) if cells == self.cells => {
+                units[0] = available;
+                Ok(WholeStock { product_id, price, units })
+            }
+            other => Err(other),
+        }
+    }
+
+    /// The keys to read.
+    pub fn keys(&self) -> Vec<Key> {
+        let others = (1..self.cells.get()).map(|cell| StockCell::key_of(self.product, cell));
+        std::iter::once(Stock::key_of(self.product)).chain(others).collect()
+    }
+}

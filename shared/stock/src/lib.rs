@@ -1,0 +1,21 @@
+//! The stock of a product: what there is of it, and every write that changes that.
+//!
+//! Most stocks are one item. One that everybody orders from at once lies in several cells, each in a partition of its
+//! own, and an order takes from one of them:
+//!
+//! - [`whole`]: what lies in all cells, looked at as closely as it takes.
+//! - [`take`], [`put_back`], [`gather`]: what orders do to a stock.
+//! - [`begin`], [`change`]: what the shop does to it.
+//!
+//! **Invariant: no other crate writes how many there are. What can be sold is the sum of the cells, and only what is
+//! sold, given back or adjusted changes it; no cell is ever below zero.**
+
+#![warn(missing_docs)]
+
+mod change;
+mod order;
+mod read;
+
+pub use change::{begin, change};
+pub use order::{gather, put_back, take};
+pub use read::{Look, product, whole};

@@ -1,0 +1,130 @@
+//! Stocks that lie in several cells: what can be sold is the sum, whoever takes from whichever cell, and what is done to
+//! the cells meanwhile.
+
+mod laws;
+mod requests;
+mod story;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::laws::breaches;
+use crate::shop::{Client, Reply, Shop, eur};
+
+/// A shop where ada can buy things from a stock of eight cells.
+async fn shop(units: u64) -> Shop {
+    let shop = Shop::with_ada().await;
+    in_cells(&shop, units, 8).await.expect(201);
+    shop.wire().take_calls();
+    shop
+}
+
+async fn in_cells(shop: &Shop, units: u64, cells: u8) -> Reply {
+    let body = json!({
+        "productId": "thing", "name": "The thing", "description": "", "category": "things", "price": eur(1000),
+        "stock": units, "cells": cells,
+    });
+    shop.admin().post("/products", body).await
+}
+
+fn things(quantity: u64) -> Value {
+    json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
+}
+
+/// Asks again as long as it is not known what became of it.
+async fn insist(client: &Client, method: Method, path: &str, header: (&str, &str), body: Value) -> Reply {
+    loop {
+        let reply = client.send(method.clone(), path, &[header], Some(body.to_string())).await;
+        if reply.status != 503 {
+            return reply;
+        }
+    }
+}
+
+/// Places an order, however often it takes.
+async fn order(client: &Client, key: &str, body: Value) -> Reply {
+    insist(client, Method::POST, "/orders", ("idempotency-key", key), body).await
+}
+
+async fn change(client: &Client, body: Value) -> Reply {
+    client.send(Method::PATCH, "/products/thing", &[("if-match", "*")], Some(body.to_string())).await
+}
+
+async fn adjust(client: &Client, if_match: &str, delta: i64) -> Reply {
+    let body = json!({ "delta": delta }).to_string();
+    client.send(Method::POST, "/products/thing/stock", &[("if-match", if_match)], Some(body)).await
+}
+
+async fn cancel(client: &Client, order: &Value) -> Value {
+    let id = order["orderId"].as_str().expect("an id");
+    client.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200)
+}
+
+fn place(cell: usize) -> [String; 2] {
+    if cell == 0 {
+        return ["p#thing", "stock"].map(str::to_owned);
+    }
+    let key = format!("stock#thing#{cell}");
+    [key.clone(), key]
+}
+
+/// How many lie in each cell.
+async fn units(shop: &Shop) -> Vec<u64> {
+    let first = shop.item("p#thing", "stock").await;
+    let cells = first["cells"]["N"].as_str().map_or(1, |cells| cells.parse().expect("a number"));
+    let mut units = Vec::new();
+    for cell in 0..cells {
+        let [pk, sk] = place(cell);
+        let cell = shop.item(&pk, &sk).await;
+        units.push(cell["available"]["N"].as_str().expect("a cell").parse().expect("not below zero"));
+    }
+    units
+}
+
+/// Puts so many into each cell, however they came there.
+async fn lay_out(shop: &Shop, units: &[u64]) {
+    for (cell, units) in units.iter().enumerate() {
+        let [pk, sk] = place(cell);
+        let update = json!({
+            "TableName": shop.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
+            "UpdateExpression": "SET available = :units", "ConditionExpression": "attribute_exists(PK)",
+            "ExpressionAttributeValues": { ":units": { "N": units.to_string() } },
+        });
+        shop.dynamodb("UpdateItem", &update).await;
+    }
+}
+
+async fn all_at_once(shop: &Shop, orders: impl IntoIterator<Item = (String, Value)>) -> Vec<Reply> {
+    let mut sending = JoinSet::new();
+    for (key, body) in orders {
+        let ada = shop.customer("ada");
+        sending.spawn(async move { order(&ada, &key, body).await });
+    }
+    sending.join_all().await
+}
+
+/// How many units lie in orders that stand.
+async fn sold(shop: &Shop) -> u64 {
+    let dump = shop.dump().await;
+    let text = |item: &Value, name: &str| item[name]["S"].as_str().expect("a text").to_owned();
+    let of = |kind: &'static str| dump.iter().filter(move |item| item["EntityType"]["S"] == kind);
+    let stand =
+        |line: &Value| of("order").any(|order| order["PK"] == line["PK"] && text(order, "status") != "CANCELLED");
+    of("orderItem")
+        .filter(|line| stand(line))
+        .map(|line| line["quantity"]["N"].as_str().expect("a number").parse::<u64>().expect("a number"))
+        .sum()
+}
+
+/// What was supplied is sold or in the cells, and nothing else is wrong with the shop.
+async fn conserved(shop: &Shop, supplied: u64) {
+    assert_eq!(breaches(shop, "0000-01-01").await, Vec::<String>::new());
+    let left: u64 = units(shop).await.iter().sum();
+    assert_eq!(left + sold(shop).await, supplied, "units sold and left are those supplied");
+    assert_eq!(shop.available("thing").await, left);
+}
+
+fn actions(shop: &Shop) -> Vec<String> {
+    shop.wire().take_calls().into_iter().map(|call| call.action).collect()
+}

@@ -1,0 +1,199 @@
+//! What must hold however buyers, cancellations and admins interleave, and whatever becomes of their requests.
+
+use std::time::Duration;
+
+use edge::Kind;
+use fastrand::Rng;
+use local::wire::{Fault, Match};
+use reqwest::Method;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::{all_at_once, cancel, change, conserved, insist, lay_out, order, shop, things, units};
+use crate::laws;
+use crate::shop::{Client, Shop, eur};
+
+const ANY: (&str, &str) = ("if-match", "*");
+
+/// How long a transaction takes.
+const TAKES: Duration = Duration::from_millis(3);
+
+fn commit() -> Match {
+    Match::action("TransactWriteItems")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_fifty_buyers_of_the_last_unit_in_any_of_eight_cells_one_gets_it() {
+    for cell in [0, 5] {
+        let shop = shop(1).await;
+        let mut last = [0; 8];
+        last[cell] = 1;
+        lay_out(&shop, &last).await;
+        shop.wire().hold_items(TAKES);
+        let replies = all_at_once(&shop, (0..50).map(|at| (format!("k{at}"), things(1)))).await;
+        shop.wire().hold_items(Duration::ZERO);
+        assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 1);
+        for loser in replies.into_iter().filter(|reply| reply.status != 201) {
+            assert_eq!(loser.problem(Kind::OutOfStock)["available"], 0);
+        }
+        assert_eq!(units(&shop).await, [0; 8]);
+        conserved(&shop, 1).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_refused_while_the_cells_together_had_enough_for_him() {
+    let shop = shop(40).await;
+    shop.wire().hold_items(TAKES);
+    let orders = (0..100_u64).map(|at| (format!("k{at}"), things(at % 5 + 1)));
+    let mut sending = JoinSet::new();
+    for (key, body) in orders {
+        let ada = shop.customer("ada");
+        sending.spawn(async move { (body["lines"][0]["quantity"].as_u64(), order(&ada, &key, body).await) });
+    }
+    let replies = sending.join_all().await;
+    shop.wire().hold_items(Duration::ZERO);
+
+    // Nothing is put back, so whoever was refused would still be.
+    let left: u64 = units(&shop).await.iter().sum();
+    for (quantity, reply) in replies.into_iter().filter(|(_, reply)| reply.status != 201) {
+        let (quantity, problem) = (quantity.expect("a number"), reply.problem(Kind::OutOfStock));
+        assert!(left < quantity, "{quantity} were refused, and {left} are left");
+        assert!(problem["available"].as_u64().is_some_and(|available| available < quantity), "{problem}");
+    }
+    conserved(&shop, 40).await;
+}
+
+/// Each of three buyers has at most two of nine units at any moment, so there are always three for another. They lie
+/// now in this cell and now in that one, and are moved while somebody adds them up.
+#[tokio::test(flavor = "multi_thread")]
+async fn units_that_move_are_never_overlooked() {
+    let shop = shop(9).await;
+    let mut busy = JoinSet::new();
+    for buyer in 0..3_u64 {
+        let ada = shop.customer("ada");
+        busy.spawn(async move {
+            for at in 0..15 {
+                let order = order(&ada, &format!("{buyer}-{at}"), things((buyer + at) % 2 + 1)).await.expect(201);
+                cancel(&ada, &order).await;
+            }
+        });
+    }
+    let (admin, greedy) = (shop.admin(), shop.customer("ada"));
+    busy.spawn(async move {
+        for cells in [3, 8, 1, 8, 5, 2, 8] {
+            change(&admin, json!({ "cells": cells })).await.expect(200);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    // Always three; and often not nine, which makes it look closely.
+    busy.spawn(async move {
+        for at in 0..10 {
+            let order = order(&greedy, &format!("greedy-{at}"), things(3)).await.expect(201);
+            cancel(&greedy, &order).await;
+        }
+    });
+    busy.join_all().await;
+    conserved(&shop, 9).await;
+}
+
+/// More units to move than one transaction could, together with the order.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_largest_order_is_placed_although_each_of_its_products_lies_scattered() {
+    let shop = Shop::with_ada().await;
+    let mut lines = Vec::new();
+    for at in 0..40 {
+        let id = format!("p{at:02}");
+        let body = json!({
+            "productId": id, "name": id, "description": "", "category": "things", "price": eur(100), "stock": 3,
+            "cells": 3,
+        });
+        shop.admin().post("/products", body).await.expect(201);
+        lines.push(json!({ "productId": id, "quantity": 3 }));
+    }
+    let order = shop.customer("ada").order("k", json!({ "lines": lines })).await.expect(201);
+    assert_eq!(order["total"], eur(12_000));
+    laws::hold(&shop).await;
+}
+
+/// Orders a few times, and calls some of it off.
+async fn buyer(ada: Client, name: u64, mut random: Rng) -> i64 {
+    for at in 0..4 {
+        let reply = order(&ada, &format!("{name}-{at}"), things(random.u64(1..=6))).await;
+        if reply.status == 201 && random.bool() {
+            let path = format!("/orders/{}/cancellation", reply.body["orderId"].as_str().expect("an id"));
+            insist(&ada, Method::POST, &path, ANY, json!({})).await.expect(200);
+        } else if reply.status != 201 {
+            reply.problem(Kind::OutOfStock);
+        }
+    }
+    0
+}
+
+/// Changes the number of cells, the price and the stock, and gives how many units arrived.
+async fn admin(admin: Client, mut random: Rng) -> i64 {
+    let mut arrived = 0;
+    for _ in 0..8 {
+        match random.u8(0..3) {
+            0 => {
+                let body = json!({ "cells": random.u8(1..=9) });
+                insist(&admin, Method::PATCH, "/products/thing", ANY, body).await.expect(200);
+            }
+            1 => {
+                let body = json!({ "price": eur(random.u64(1..1000)) });
+                insist(&admin, Method::PATCH, "/products/thing", ANY, body).await.expect(200);
+            }
+            _ => {
+                let version = admin.get("/products/thing").await.expect(200)["version"].to_string();
+                let delta = *random.choice(&[-9, -4, -1, 2, 7, 11]).expect("one of them");
+                let (path, body) = ("/products/thing/stock", json!({ "delta": delta }));
+                let if_match = ("if-match", &*format!("\"{version}\""));
+                let reply = insist(&admin, Method::POST, path, if_match, body).await;
+                // Nobody else moves the version: if it has moved, this was done, and its answer was lost.
+                if [200, 412].contains(&reply.status) {
+                    arrived += delta;
+                } else {
+                    reply.problem(Kind::OutOfStock);
+                }
+            }
+        }
+    }
+    arrived
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_is_done_to_the_cells_meanwhile_units_are_conserved() {
+    for seed in 0..3 {
+        let shop = shop(30).await;
+        let mut random = Rng::with_seed(seed);
+        shop.wire().inject_share(commit(), Fault::CutAfter, 0.1, seed);
+        shop.wire().inject_share(commit(), Fault::CutBefore, 0.1, seed + 100);
+        shop.wire().hold_items(TAKES);
+        let mut busy = JoinSet::new();
+        for name in 0..8 {
+            busy.spawn(buyer(shop.customer("ada"), name, random.fork()));
+        }
+        busy.spawn(admin(shop.admin(), random.fork()));
+        let arrived: i64 = busy.join_all().await.into_iter().sum();
+        shop.wire().heal();
+        shop.wire().hold_items(Duration::ZERO);
+        conserved(&shop, 30_u64.checked_add_signed(arrived).expect("not below zero")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_whose_units_were_gathered_over_a_cut_line_is_placed_once() {
+    for (fault, times) in [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, 3), (Fault::CutAfter, 3)] {
+        // The moves come first; with more faults than the client has patience for, the order's own commit is cut, too.
+        for times in [times, times + 3] {
+            let shop = shop(8).await;
+            shop.wire().inject(commit(), fault.clone(), times);
+            let order = shop.customer("ada").order("k", things(7)).await.expect(201);
+            assert_eq!(shop.wire().pending(), 0, "{fault:?} x {times} did not happen");
+            let again = shop.customer("ada").order("k", things(7)).await;
+            assert_eq!(again.header("idempotent-replayed"), Some("true"));
+            assert_eq!(again.expect(201), order);
+            conserved(&shop, 8).await;
+        }
+    }
+}
