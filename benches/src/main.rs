@@ -1,5 +1,8 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
+mod growth;
+mod zipf;
+
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -14,7 +17,10 @@ struct Arguments {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    /// Whether an operation costs the same in a large table as in a small one
+    Growth(growth::Arguments),
+}
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -28,5 +34,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<()> {
-    match arguments.command {}
+    match arguments.command {
+        Command::Growth(arguments) => growth::run(arguments).await,
+    }
 }
