@@ -1,8 +1,12 @@
 //! `cargo measure growth`: whether an operation costs the same in a large table as in a small one.
 
 mod fill;
+mod plot;
 mod probe;
+mod report;
 mod shop;
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use self::probe::Measured;
 use self::shop::Shop;
+use crate::page;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -32,6 +37,9 @@ pub(crate) struct Arguments {
     /// Keep the tables, to measure again without filling them
     #[arg(long)]
     keep: bool,
+    /// Writes the tables into docs/scale.md, and draws docs/growth.svg
+    #[arg(long)]
+    docs: bool,
     /// Measure one table that is filled, and print what was seen: what this program calls itself with
     #[arg(long, hide = true)]
     probe: bool,
@@ -51,12 +59,12 @@ struct Size {
 }
 
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
-    let Arguments { orders, rounds, data, keep, probe } = arguments;
+    let Arguments { orders, rounds, data, keep, docs, probe } = arguments;
     let mut sizes = Vec::new();
     for orders in orders {
         let data = data.join(format!("growth-{orders}"));
         if probe {
-            println_json(&measure(&data, orders, rounds).await?)?;
+            print(&serde_json::to_string(&measure(&data, orders, rounds).await?)?);
             continue;
         }
         let filled = fill_once(&data, orders).await?;
@@ -73,11 +81,14 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
             fs::remove_dir_all(&data)?;
         }
     }
-    for size in &sizes {
-        eprintln!("{} {} {:?} {}", size.orders, size.bytes, size.filled, size.resident);
-        for one in &size.operations {
-            eprintln!("{one:?}");
-        }
+    if probe {
+        return Ok(());
+    }
+    let tables = report::tables(&sizes)?;
+    tables.iter().for_each(|(name, table)| print(&format!("{name}\n\n{table}")));
+    if docs {
+        page::write(&tables)?;
+        plot::draw(&sizes)?;
     }
     Ok(())
 }
@@ -95,7 +106,12 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Option<Duration>> {
     let stack = open(Some(data)).await?;
     let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")?;
     let bar = ProgressBar::new(u64::try_from(orders)?).with_style(style).with_message("orders");
-    fill::fill(stack.database().context("an engine")?, stack.template().table_name(), &Shop::new(orders)?, &bar)?;
+    fill::fill(
+        stack.database().context("there is no engine")?,
+        stack.template().table_name(),
+        &Shop::new(orders)?,
+        &bar,
+    )?;
     bar.finish_and_clear();
     stack.shutdown().await?;
     fs::write(mark, "")?;
@@ -105,23 +121,23 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Option<Duration>> {
 async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
     let stack = open(Some(data)).await?;
     let operations = probe::probe(&stack, &Shop::new(orders)?, rounds).await?;
-    let bytes = stack.database().context("an engine")?.db_size_bytes()?;
+    let bytes = stack.database().context("there is no engine")?.db_size_bytes()?;
     stack.shutdown().await?;
     Ok(Size { orders, bytes, filled: None, resident: peak_resident()?, operations })
 }
 
 /// The most that this process ever had in memory, in bytes.
 fn peak_resident() -> Result<u64> {
-    let status = fs::read_to_string("/proc/self/status").context("what a process has in memory is told by Linux only")?;
+    let status =
+        fs::read_to_string("/proc/self/status").context("what a process has in memory is told by Linux only")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kilobytes * 1024)
 }
 
-#[allow(clippy::print_stdout, reason = "it is what this process is asked for")]
-fn println_json(size: &Size) -> Result<()> {
-    println!("{}", serde_json::to_string(size)?);
-    Ok(())
+#[allow(clippy::print_stdout, reason = "it is what was asked for")]
+fn print(text: &str) {
+    println!("{text}");
 }
 
 /// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes put

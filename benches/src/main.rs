@@ -1,6 +1,8 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
 mod growth;
+mod page;
+mod partitions;
 mod zipf;
 
 use std::process::ExitCode;
@@ -20,6 +22,8 @@ struct Arguments {
 enum Command {
     /// Whether an operation costs the same in a large table as in a small one
     Growth(growth::Arguments),
+    /// At how many orders a second each key design fails
+    Partitions(partitions::Arguments),
 }
 
 #[tokio::main]
@@ -36,5 +40,6 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Growth(arguments) => growth::run(arguments).await,
+        Command::Partitions(arguments) => partitions::run(&arguments),
     }
 }

@@ -140,7 +140,9 @@ impl Story {
         probe.send("flag it", Method::PUT, &flag, &json!({ "reason": "no signature" })).await?;
         probe.send("unflag it", Method::DELETE, &flag, &Value::Null).await?;
 
-        let lines: Vec<_> = (0..3).map(|rank| Ok(json!({ "productId": Shop::product(rank)?, "quantity": 1 }))).collect::<Result<_>>()?;
+        let lines: Vec<_> = (0..3)
+            .map(|rank| Ok(json!({ "productId": Shop::product(rank)?, "quantity": 1 })))
+            .collect::<Result<_>>()?;
         let rich = json!({ "lines": lines, "discountCode": DISCOUNT, "giftCards": [GIFT_CARD] });
         let what = "place an order of three lines, with a code and a gift card";
         let placed = probe.place(what, &format!("three-{run:06}-{round:04}"), &rich).await?;
