@@ -85,7 +85,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         return Ok(());
     }
     let tables = report::tables(&sizes)?;
-    tables.iter().for_each(|(name, table)| print(&format!("{name}\n\n{table}")));
+    for (name, table) in &tables {
+        print(&format!("{name}\n\n{table}"));
+    }
     if docs {
         page::write(&tables)?;
         plot::draw(&sizes)?;

@@ -16,7 +16,9 @@ impl Zipf {
                 sum
             })
             .collect();
-        cumulative.iter_mut().for_each(|share| *share /= sum);
+        for share in &mut cumulative {
+            *share /= sum;
+        }
         Self { cumulative }
     }
 

@@ -65,7 +65,7 @@ pub(super) async fn probe(stack: &Stack, shop: &Shop, rounds: usize) -> Result<V
     for round in 0..rounds {
         story.write(&mut probe, round).await.with_context(|| format!("writing, round {round}"))?;
     }
-    probe.seen.into_iter().map(|(what, samples)| measured(what, samples)).collect()
+    probe.seen.into_iter().map(|(what, samples)| measured(what, &samples)).collect()
 }
 
 /// Whom and what all of it is about: the most eager customer, the most popular product, and an order from the middle.
@@ -222,7 +222,7 @@ impl Cost {
     }
 }
 
-fn measured(what: String, samples: Vec<Sample>) -> Result<Measured> {
+fn measured(what: String, samples: &[Sample]) -> Result<Measured> {
     let cost = samples.first().context("nothing was measured")?.cost.clone();
     if let Some(other) = samples.iter().find(|sample| sample.cost != cost) {
         anyhow::bail!("{what}: cost {cost:?} once and {:?} another time", other.cost);

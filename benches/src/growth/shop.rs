@@ -225,7 +225,9 @@ impl Placed {
             Change::Moved(self.order.clone(), OrderStatus::Pending),
         ];
         let mut counts = Counts::default();
-        changes.iter().for_each(|change| counts.add(&change.counts(std::slice::from_ref(&self.line.line))));
+        for change in changes {
+            counts.add(&change.counts(std::slice::from_ref(&self.line.line)));
+        }
         counts
     }
 }

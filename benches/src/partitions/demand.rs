@@ -85,7 +85,9 @@ impl Demand {
         let orders = sample.touches(keys, watched)?;
         let share = 1.0 / as_float(orders.len());
         for (order, touches) in orders.into_iter().enumerate() {
-            touches.into_iter().for_each(|touch| note(&mut seen, touch, order, share));
+            for touch in touches {
+                note(&mut seen, touch, order, share);
+            }
         }
         let mut demand = Self(INDEXES.map(|index| (name(index), Load::default())).into());
         for ((index, ..), seen) in seen {

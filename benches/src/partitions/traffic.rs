@@ -206,7 +206,7 @@ impl Placing {
         for shard in 0..shards {
             for mut key in (Order { shard, ..order.clone() }).index_keys() {
                 if keys.has_suffix && key.index == Index::Gsi1 {
-                    key.sort.push_str(&format!("#{}", order_id.spread(64)));
+                    key.sort.extend(["#", &order_id.spread(64).to_string()]);
                 }
                 touches.add::<Order>(key, PLAIN / f64::from(keys.status_shards), 0.0);
             }
