@@ -51,8 +51,8 @@ struct Size {
     orders: usize,
     /// Of the table with its indexes, as the engine keeps them.
     bytes: u64,
-    /// How long the table took to fill; not known of one that was there.
-    filled: Option<Duration>,
+    /// How long the table took to fill.
+    filled: Duration,
     /// The most that the process with gateway, functions and engine had in memory.
     resident: u64,
     operations: Vec<Measured>,
@@ -95,11 +95,11 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Fills the table in this folder, unless it was filled before; then nobody knows how long it took.
-async fn fill_once(data: &Path, orders: usize) -> Result<Option<Duration>> {
-    let mark = data.join("filled");
-    if mark.exists() {
-        return Ok(None);
+/// Fills the table in this folder, unless it was filled before, and says how long that took.
+async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
+    let mark = data.join("filled-in-seconds");
+    if let Ok(seconds) = fs::read_to_string(&mark) {
+        return Ok(Duration::from_secs(seconds.trim().parse()?));
     }
     if data.exists() {
         fs::remove_dir_all(data)?;
@@ -116,8 +116,8 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Option<Duration>> {
     )?;
     bar.finish_and_clear();
     stack.shutdown().await?;
-    fs::write(mark, "")?;
-    Ok(Some(started.elapsed()))
+    fs::write(mark, started.elapsed().as_secs().to_string())?;
+    Ok(started.elapsed())
 }
 
 async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
@@ -125,7 +125,7 @@ async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
     let operations = probe::probe(&stack, &Shop::new(orders)?, rounds).await?;
     let bytes = stack.database().context("there is no engine")?.db_size_bytes()?;
     stack.shutdown().await?;
-    Ok(Size { orders, bytes, filled: None, resident: peak_resident()?, operations })
+    Ok(Size { orders, bytes, filled: Duration::ZERO, resident: peak_resident()?, operations })
 }
 
 /// The most that this process ever had in memory, in bytes.

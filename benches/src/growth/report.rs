@@ -61,7 +61,7 @@ fn times(sizes: &[Size]) -> String {
 
 fn in_all(sizes: &[Size]) -> String {
     let rows = sizes.iter().map(|size| {
-        let filled = size.filled.map_or("-".to_owned(), |time| format!("{} s", time.as_secs()));
+        let filled = format!("{} s", size.filled.as_secs());
         vec![grouped(size.orders), megabytes(size.bytes), megabytes(size.resident), filled]
     });
     table(&["orders", "table and indexes on disk", "memory of the process", "filled in"], rows)

@@ -18,8 +18,8 @@ pub(super) struct Contention {
 
 /// So many orders are simulated.
 const ORDERS: usize = 20_000;
-/// For so long an order is tried again, in milliseconds: the time of a function, less the answer.
-const PATIENCE: f64 = 8_000.0;
+/// For so long an order is tried again, in milliseconds: the 15 seconds of the function, less what answering takes.
+const PATIENCE: f64 = 14_000.0;
 
 /// Lets orders for one item come in at random, so many a second, where each transaction holds it for `window` milliseconds.
 /// `retries` as Till does: after a random part of 25 ms, doubled with each try up to 800 ms.

@@ -51,7 +51,7 @@ fn paint<'a>(
         chart.draw_series([Rectangle::new([(100.0, middle - 0.3), (rate, middle + 0.3)], UNITS.filled())])?;
         if let Some(rate) = row.conflicting.filter(|conflicting| *conflicting < rate) {
             chart.draw_series([Rectangle::new(
-                [(rate, middle - 0.3), (rate * 1.03, middle + 0.3)],
+                [(rate, middle - 0.4), (rate * 1.05, middle + 0.4)],
                 CONFLICTS.filled(),
             )])?;
         }
@@ -59,6 +59,5 @@ fn paint<'a>(
         let style = (FONT, 14).into_font().color(&INK);
         area.draw(&Text::new(format!("{}: {}", row.design.what, row.design.how), (14, y - 7), style))?;
     }
-    area.draw(&Rectangle::new([(14, 2), (26, 10)], UNITS.filled()))?;
     area.present()
 }
