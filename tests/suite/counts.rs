@@ -5,6 +5,8 @@ mod schedule;
 
 use std::collections::BTreeSet;
 
+use capacity::ledger;
+use capacity::sample::{Batch, Extent, Sample};
 use edge::Kind;
 use futures_util::future::join_all;
 use local::wire::{Fault, Match};
@@ -113,8 +115,11 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
         .iter()
         .map(|record| &record["dynamodb"]["NewImage"]["placedAt"]["S"].as_str().expect("a time")[..10])
         .collect();
-    let counters = 2.0 + 5.0 + f64::from(u8::try_from(days.len()).expect("few days"));
-    let [read, written] = [("BatchGetItem".to_owned(), 1.0), ("TransactWriteItems".to_owned(), 2.0 + 2.0 * counters)];
+    let batch = Batch { customers: 2, products: 5, days: u32::try_from(days.len()).expect("few days") };
+    let sample = Sample::new(Extent { batch, ..Extent::TYPICAL }).expect("a sample");
+    let counted = ledger::find("count-orders", "the first batch of a shard").expect("an operation").charge(&sample);
+    let read = ("BatchGetItem".to_owned(), counted.read.total());
+    let written = ("TransactWriteItems".to_owned(), counted.write.total());
     let first = spent(shop.wire().take_calls());
 
     // Again, it is the look at the mark.

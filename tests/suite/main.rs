@@ -7,13 +7,11 @@
 
 mod audit;
 mod aws_json;
-mod capacity;
 mod carts;
 mod changes;
 mod claims;
 mod client;
 mod completeness;
-mod costs;
 mod counts;
 mod counts_cost;
 mod deployment;
@@ -22,6 +20,7 @@ mod engine;
 mod events;
 mod faults;
 mod laws;
+mod ledger;
 mod lifecycle;
 mod listings;
 mod openapi;
