@@ -28,6 +28,7 @@ mod simulate;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod units;
 
 use anyhow::Result;
 use clap::Args;

@@ -1,7 +1,8 @@
 //! The key designs that are compared.
 
-use super::limits::{EVENTUAL, PLAIN, READ_UNITS, TRANSACTIONAL, WRITE_UNITS};
+use super::limits::{READ_UNITS, WRITE_UNITS};
 use super::traffic::{Sample, Traffic};
+use super::units::{eventual, plain, transactional};
 
 /// How keys are made, where there is a choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,8 +63,8 @@ impl Design {
         let spread = f64::from(self.spread);
         let written = match self.written {
             Units::Each(units) => WRITE_UNITS * spread / (units * share),
-            Units::Views => WRITE_UNITS * spread / (f64::from(traffic.views) * PLAIN * share),
-            Units::Counted => WRITE_UNITS / TRANSACTIONAL * Self::orders_between(share, sample),
+            Units::Views => WRITE_UNITS * spread / (f64::from(traffic.views) * plain() * share),
+            Units::Counted => WRITE_UNITS / transactional() * Self::orders_between(share, sample),
         };
         if self.read > 0.0 { written.min(READ_UNITS / (self.read * share)) } else { written }
     }
@@ -138,7 +139,7 @@ pub(super) fn designs() -> Vec<Design> {
         watched: STATUS,
         subject: Subject::Shop,
         spread: status_shards,
-        written: Units::Each(PLAIN),
+        written: Units::Each(plain()),
         read: 0.0,
         is_updated: false,
     };
@@ -168,8 +169,8 @@ pub(super) fn designs() -> Vec<Design> {
         watched: STOCK,
         subject: Subject::Product,
         spread: cells,
-        written: Units::Each(TRANSACTIONAL),
-        read: EVENTUAL,
+        written: Units::Each(transactional()),
+        read: eventual(),
         is_updated: true,
     };
     all.extend([stock("one item (default)", 1), stock("2 cells", 2), stock("8 cells", 8), stock("32 cells", 32)]);
@@ -186,17 +187,17 @@ pub(super) fn designs() -> Vec<Design> {
         is_updated,
     };
     let rising = "one partition of GSI1, rising sort keys";
-    all.push(fixed("orders of a product", rising, OF_PRODUCT, Subject::Product, Units::Each(PLAIN), false));
+    all.push(fixed("orders of a product", rising, OF_PRODUCT, Subject::Product, Units::Each(plain()), false));
     let one_item = "one item";
-    let code = fixed("a discount code", one_item, DISCOUNT, Subject::Discount, Units::Each(TRANSACTIONAL), true);
-    all.push(Design { read: EVENTUAL, ..code });
+    let code = fixed("a discount code", one_item, DISCOUNT, Subject::Discount, Units::Each(transactional()), true);
+    all.push(Design { read: eventual(), ..code });
     let customer = "one partition of GSI2, rising sort keys";
-    all.push(fixed("orders of a customer", customer, OF_CUSTOMER, Subject::Customer, Units::Each(PLAIN), false));
+    all.push(fixed("orders of a customer", customer, OF_CUSTOMER, Subject::Customer, Units::Each(plain()), false));
 
     let counted = |what, watched, subject| {
         let inside = Design {
             keys: Keys { counters: Counters::Order, ..TILL },
-            ..fixed(what, "in the order's transaction", watched, subject, Units::Each(TRANSACTIONAL), true)
+            ..fixed(what, "in the order's transaction", watched, subject, Units::Each(transactional()), true)
         };
         [inside, fixed(what, "from the stream (default)", watched, subject, Units::Counted, true)]
     };

@@ -1,4 +1,4 @@
-//! What DynamoDB gives, and what a write takes. The only figures here that are not the shop's own.
+//! What DynamoDB gives, and what it does when that is not enough. What it charges is the business of [`capacity`].
 
 /// Write units a second that one partition takes, of the table or of an index.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>
@@ -19,13 +19,3 @@ pub(super) const HEAT: f64 = 0.9;
 /// For so many seconds a partition must be hot to be split. AWS says "sustained", and no number: its own measurements show
 /// splits after minutes.
 pub(super) const TICK: f64 = 60.0;
-
-/// Writing an item of up to 1 KB in a transaction. `tests/suite/capacity.rs` holds these three against what is consumed.
-/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html>
-pub(super) const TRANSACTIONAL: f64 = 2.0;
-
-/// Writing an item of up to 1 KB by itself, or an index's entry of one.
-pub(super) const PLAIN: f64 = 1.0;
-
-/// Reading up to 4 KB, eventually consistent.
-pub(super) const EVENTUAL: f64 = 0.5;

@@ -14,7 +14,7 @@ use key_schema::value::{
 };
 
 use super::design::{Counters, Keys, Watched};
-use super::limits::{EVENTUAL, PLAIN, TRANSACTIONAL};
+use super::units::{eventual, plain, transactional};
 use crate::zipf::{Zipf, as_float};
 
 /// 2026-11-27, Black Friday, in milliseconds.
@@ -128,7 +128,7 @@ fn counters(orders: &[Placing], together: f64, random: &mut fastrand::Rng) -> Ve
             let of = [day.as_str(), item.line.product_id.as_str(), item.customer_id.as_str()].map(str::to_owned);
             for (units, counter) in units[number].iter_mut().zip(of) {
                 if written.insert(counter) {
-                    *units += TRANSACTIONAL / as_float(WAYS);
+                    *units += transactional() / as_float(WAYS);
                 }
             }
         }
@@ -200,7 +200,7 @@ impl Placing {
         let mut touches = Touches { watched, all: Vec::new() };
         touches.put(item);
         touches.put(invoice);
-        touches.write(order, TRANSACTIONAL);
+        touches.write(order, transactional());
         // Making an entity costs more than looking whether anybody wants it.
         let shards = if touches.want::<Order>() { keys.status_shards } else { 0 };
         for shard in 0..shards {
@@ -208,14 +208,14 @@ impl Placing {
                 if keys.has_suffix && key.index == Index::Gsi1 {
                     key.sort.extend(["#", &order_id.spread(64).to_string()]);
                 }
-                touches.add::<Order>(key, PLAIN / f64::from(keys.status_shards), 0.0);
+                touches.add::<Order>(key, plain() / f64::from(keys.status_shards), 0.0);
             }
         }
 
         let cells = if touches.want::<Stock>() { keys.cells } else { 0 };
         for cell in 0..cells {
             let stock = Stock { product_id: product_of_cell(product, cell)?, available: 1, price: line.unit_price };
-            touches.write(&stock, TRANSACTIONAL / f64::from(keys.cells));
+            touches.write(&stock, transactional() / f64::from(keys.cells));
         }
         if self.with_code {
             let code = Discount {
@@ -227,35 +227,35 @@ impl Placing {
                 uses: 0,
                 created_at: order.placed_at,
             };
-            touches.write(&code, TRANSACTIONAL);
-            touches.read::<Discount>(code.key(), EVENTUAL);
+            touches.write(&code, transactional());
+            touches.read::<Discount>(code.key(), eventual());
         }
         // One order in twenty is paid with a gift card, each with its own.
         if number.is_multiple_of(20) {
             let (code, at, amount) = (order_id.as_str().parse()?, order.placed_at, line.amount);
             let card = GiftCard { code, balance: amount, initial: amount, created_at: at };
-            touches.write(&card, TRANSACTIONAL);
-            touches.read::<GiftCard>(card.key(), EVENTUAL);
+            touches.write(&card, transactional());
+            touches.read::<GiftCard>(card.key(), eventual());
             let (code, order_id) = (card.code, order_id.clone());
             touches.put(&GiftCardEntry { code, order_id, amount, at, status: PaymentStatus::Captured });
         }
-        touches.read::<Order>(order.key(), EVENTUAL);
-        touches.read::<QueuedOrder>(QueuedOrder::key_of(order_id), EVENTUAL);
-        touches.read::<Customer>(Customer::key_of(&order.customer_id), EVENTUAL);
-        touches.read::<Product>(Product::key_of(product), EVENTUAL);
-        touches.read::<Stock>(Stock::key_of(product), EVENTUAL);
+        touches.read::<Order>(order.key(), eventual());
+        touches.read::<QueuedOrder>(QueuedOrder::key_of(order_id), eventual());
+        touches.read::<Customer>(Customer::key_of(&order.customer_id), eventual());
+        touches.read::<Product>(Product::key_of(product), eventual());
+        touches.read::<Stock>(Stock::key_of(product), eventual());
 
         // Whoever orders it has looked at it, and so have others: each look is a Query over the product's collection.
         let views = sample.views;
-        touches.read::<Product>(Product::key_of(product), views * EVENTUAL);
+        touches.read::<Product>(Product::key_of(product), views * eventual());
         let parts = if touches.want::<ViewShard>() { keys.view_shards } else { 0 };
         for shard in 0..parts {
             let part = ViewShard { product_id: product.clone(), shard, views: 1 };
-            touches.write(&part, views * PLAIN / f64::from(keys.view_shards));
+            touches.write(&part, views * plain() / f64::from(keys.view_shards));
         }
 
         let [day, of_product, of_customer] = match keys.counters {
-            Counters::Order => [TRANSACTIONAL; 3],
+            Counters::Order => [transactional(); 3],
             Counters::Stream => sample.counters[number],
         };
         counts.days().for_each(|totals| touches.write(totals, day));
@@ -288,8 +288,8 @@ impl Touches {
     /// A new item, written in a transaction, with its entries in the indexes.
     fn put<T: Stored>(&mut self, entity: &T) {
         if self.want::<T>() {
-            self.add::<T>(entity.key(), TRANSACTIONAL, 0.0);
-            entity.index_keys().into_iter().for_each(|key| self.add::<T>(key, PLAIN, 0.0));
+            self.add::<T>(entity.key(), transactional(), 0.0);
+            entity.index_keys().into_iter().for_each(|key| self.add::<T>(key, plain(), 0.0));
         }
     }
 
