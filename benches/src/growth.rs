@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000, 1_000_000])]
     orders: Vec<usize>,
     /// How often each operation is done; the figures are medians
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 30)]
     rounds: usize,
     /// Where the tables are put: some 11 KB for each order
     #[arg(long, default_value = "target/measure")]

@@ -27,6 +27,7 @@ mod report;
 mod simulate;
 #[cfg(test)]
 mod tests;
+mod touch;
 mod traffic;
 mod units;
 

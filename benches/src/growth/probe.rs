@@ -62,8 +62,14 @@ pub(super) async fn probe(stack: &Stack, shop: &Shop, rounds: usize) -> Result<V
     for round in 0..rounds {
         story.read(&mut probe).await.with_context(|| format!("reading, round {round}"))?;
     }
+    // On a machine that has no time for it, an engine may not answer within the client's patience. What is left of that round
+    // would be about an order that nobody knows of.
+    let mut lost = 0;
     for round in 0..rounds {
-        story.write(&mut probe, round).await.with_context(|| format!("writing, round {round}"))?;
+        if let Err(error) = story.write(&mut probe, round).await {
+            lost += 1;
+            ensure!(10 * lost <= rounds, "writing, round {round}: {error:#}");
+        }
     }
     probe.seen.into_iter().map(|(what, samples)| measured(what, &samples)).collect()
 }

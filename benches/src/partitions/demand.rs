@@ -8,7 +8,8 @@ use key_schema::layout::{Index, PlaceText};
 use sha2::{Digest as _, Sha256};
 
 use super::design::{Keys, Watched};
-use super::traffic::{Sample, Touch};
+use super::touch::Touch;
+use super::traffic::Sample;
 use crate::zipf::as_float;
 
 /// The table and its indexes, each with partitions of its own.

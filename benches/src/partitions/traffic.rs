@@ -8,12 +8,13 @@ use key_schema::entity::{
     Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus, Payment,
     PaymentStatus, Product, QueuedOrder, Stock, ViewShard,
 };
-use key_schema::layout::{Index, Key, PlaceText, Stored};
+use key_schema::layout::{Index, Stored};
 use key_schema::value::{
     Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
 };
 
 use super::design::{Counters, Keys, Watched};
+use super::touch::{Touch, Touches};
 use super::units::{eventual, plain, transactional};
 use crate::zipf::{Zipf, as_float};
 
@@ -32,17 +33,6 @@ pub(super) struct Traffic {
     /// So many orders are made by the key schema; each stands for its share of the traffic.
     pub(super) sample: usize,
     pub(super) seed: u64,
-}
-
-/// What one order does to one key.
-pub(super) struct Touch {
-    pub(super) key: Key,
-    /// Where in the schema it lies.
-    pub(super) place: PlaceText,
-    /// Write units.
-    pub(super) written: f64,
-    /// Read units.
-    pub(super) read: f64,
 }
 
 impl Traffic {
@@ -197,7 +187,7 @@ impl Placing {
     fn touches(&self, number: usize, keys: Keys, sample: &Sample, watched: Option<Watched>) -> Result<Vec<Touch>> {
         let Self { order, item, invoice, counts, .. } = self;
         let (order_id, product, line) = (&order.order_id, &item.line.product_id, &item.line);
-        let mut touches = Touches { watched, all: Vec::new() };
+        let mut touches = Touches::of(watched);
         touches.put(item);
         touches.put(invoice);
         touches.write(order, transactional());
@@ -269,44 +259,4 @@ impl Placing {
 /// it has a partition of its own.
 fn product_of_cell(product: &ProductId, cell: u8) -> Result<ProductId> {
     Ok(if cell == 0 { product.clone() } else { format!("{product}-{cell}").parse()? })
-}
-
-struct Touches {
-    watched: Option<Watched>,
-    all: Vec<Touch>,
-}
-
-impl Touches {
-    fn want<T: Stored>(&self) -> bool {
-        T::PLACES.iter().any(|place| self.watches(place))
-    }
-
-    fn watches(&self, place: &PlaceText) -> bool {
-        self.watched.is_none_or(|watched| watched == (place.partition, place.sort))
-    }
-
-    /// A new item, written in a transaction, with its entries in the indexes.
-    fn put<T: Stored>(&mut self, entity: &T) {
-        if self.want::<T>() {
-            self.add::<T>(entity.key(), transactional(), 0.0);
-            entity.index_keys().into_iter().for_each(|key| self.add::<T>(key, plain(), 0.0));
-        }
-    }
-
-    /// Writes an item and no entry in an index.
-    fn write<T: Stored>(&mut self, entity: &T, units: f64) {
-        self.add::<T>(entity.key(), units, 0.0);
-    }
-
-    fn read<T: Stored>(&mut self, key: Key, units: f64) {
-        self.add::<T>(key, 0.0, units);
-    }
-
-    fn add<T: Stored>(&mut self, key: Key, written: f64, read: f64) {
-        // An entity has one place in each index it is in.
-        let place = T::PLACES.iter().find(|place| place.index == key.index);
-        if let Some(&place) = place.filter(|place| self.watches(place)) {
-            self.all.push(Touch { key, place, written, read });
-        }
-    }
 }
