@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
+use key_schema::value::CustomerId;
 use local::Stack;
 use local::wire::{Access, Call};
 use reqwest::{Client, Method, StatusCode};
@@ -59,6 +60,7 @@ pub(super) async fn probe(stack: &Stack, shop: &Shop, rounds: usize) -> Result<V
     let http = Client::builder().no_proxy().build()?;
     let mut probe = Probe { stack, http, admin, seen: Vec::new() };
     let story = Story::of(shop)?;
+    story.prepare(&probe).await?;
     for round in 0..rounds {
         story.read(&mut probe).await.with_context(|| format!("reading, round {round}"))?;
     }
@@ -74,12 +76,14 @@ pub(super) async fn probe(stack: &Stack, shop: &Shop, rounds: usize) -> Result<V
     probe.seen.into_iter().map(|(what, samples)| measured(what, &samples)).collect()
 }
 
-/// Whom and what all of it is about: the most eager customer, the most popular product, and an order from the middle.
+/// Whom and what all of it is about: the most eager customer, the most popular product, and an order from the middle. What
+/// is written is about the next customer and a gift card of its own, so that the next run reads the same as this one.
 struct Story {
     /// Tells this run from earlier ones over the same table. Six digits.
     run: u64,
-    customer: String,
+    shopper: CustomerId,
     product: String,
+    gift_card: String,
     reads: Vec<(&'static str, String)>,
 }
 
@@ -116,7 +120,16 @@ impl Story {
             ("20 discount code", format!("/discounts/{DISCOUNT}")),
             ("21 totals of a week", format!("/totals?from={week}&to={end}")),
         ];
-        Ok(Self { run: UNIX_EPOCH.elapsed()?.as_secs() % 1_000_000, customer, product, reads })
+        let run = UNIX_EPOCH.elapsed()?.as_secs() % 1_000_000;
+        Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:06}"), reads })
+    }
+
+    /// Makes the gift card.
+    async fn prepare(&self, probe: &Probe<'_>) -> Result<()> {
+        let card = json!({ "code": self.gift_card, "balance": { "amount": 1_000_000_000, "currency": "EUR" } });
+        let request = probe.http.post(format!("{}/gift-cards", probe.stack.url())).bearer_auth(&probe.admin);
+        request.json(&card).send().await?.error_for_status()?;
+        Ok(())
     }
 
     async fn read(&self, probe: &mut Probe<'_>) -> Result<()> {
@@ -128,16 +141,17 @@ impl Story {
 
     /// An order's whole life, and all else that is written.
     async fn write(&self, probe: &mut Probe<'_>, round: usize) -> Result<()> {
-        let Self { run, customer, product, .. } = self;
-        let cart = format!("/customers/{customer}/cart");
+        let Self { run, shopper, product, gift_card, .. } = self;
+        let cart = format!("/customers/{shopper}/cart");
         let line = json!({ "lines": [{ "productId": product, "quantity": 1 }] });
         probe.send("put a cart", Method::PUT, &cart, &line).await?;
         probe.get("18 cart of a customer", &cart).await?;
         probe.send("delete a cart", Method::DELETE, &cart, &Value::Null).await?;
         probe.send("count a view", Method::POST, &format!("/products/{product}/views"), &Value::Null).await?;
 
-        let placed = probe.place("place an order of one line", &format!("one-{run:06}-{round:04}"), &line).await?;
-        probe.place("place it again", &format!("one-{run:06}-{round:04}"), &line).await?;
+        let placed =
+            probe.place(shopper, "place an order of one line", &format!("one-{run:06}-{round:04}"), &line).await?;
+        probe.place(shopper, "place it again", &format!("one-{run:06}-{round:04}"), &line).await?;
         let (order, invoice) = (text(&placed["orderId"])?, text(&placed["invoice"]["invoiceId"])?);
         let (flag, status) = (format!("/orders/{order}/flag"), format!("/orders/{order}/status"));
         let reference = json!({ "reference": format!("bank-{round:07}") });
@@ -149,9 +163,9 @@ impl Story {
         let lines: Vec<_> = (0..3)
             .map(|rank| Ok(json!({ "productId": Shop::product(rank)?, "quantity": 1 })))
             .collect::<Result<_>>()?;
-        let rich = json!({ "lines": lines, "discountCode": DISCOUNT, "giftCards": [GIFT_CARD] });
+        let rich = json!({ "lines": lines, "discountCode": DISCOUNT, "giftCards": [gift_card] });
         let what = "place an order of three lines, with a code and a gift card";
-        let placed = probe.place(what, &format!("three-{run:06}-{round:04}"), &rich).await?;
+        let placed = probe.place(shopper, what, &format!("three-{run:06}-{round:04}"), &rich).await?;
         let path = format!("/orders/{}/cancellation", text(&placed["orderId"])?);
         probe.send("call it off", Method::POST, &path, &json!({})).await?;
 
@@ -160,7 +174,7 @@ impl Story {
         let name = json!({ "name": format!("Other {run:06}{round:04}") });
         probe.send("rename a product", Method::PATCH, &format!("/products/{product}"), &name).await?;
         let name = json!({ "name": format!("Somebody {run:06}{round:04}") });
-        probe.send("rename a customer", Method::PATCH, &format!("/customers/{customer}"), &name).await?;
+        probe.send("rename a customer", Method::PATCH, &format!("/customers/{shopper}"), &name).await?;
         Ok(())
     }
 }
@@ -170,8 +184,8 @@ impl Probe<'_> {
         self.send(what, Method::GET, path, &Value::Null).await
     }
 
-    async fn place(&mut self, what: &str, key: &str, body: &Value) -> Result<Value> {
-        let shopper = self.stack.token(Shop::customer(0)?.as_str(), edge::SHOP_SCOPE)?;
+    async fn place(&mut self, shopper: &CustomerId, what: &str, key: &str, body: &Value) -> Result<Value> {
+        let shopper = self.stack.token(shopper.as_str(), edge::SHOP_SCOPE)?;
         let request = self.http.post(format!("{}/orders", self.stack.url())).header("idempotency-key", key);
         self.measure(what, request.bearer_auth(shopper).json(body)).await
     }
