@@ -1,16 +1,22 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
+mod functions;
 mod growth;
+mod load;
+mod own;
 mod page;
 mod partitions;
+mod popularity;
+mod throughput;
 mod zipf;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-/// How fast Till is, and how far it goes: each command measures one thing, and writes its page of the documentation
+/// How fast Till is, and how far it goes
 #[derive(Parser)]
 #[command(name = "measure")]
 struct Arguments {
@@ -24,6 +30,9 @@ enum Command {
     Growth(growth::Arguments),
     /// At how many orders a second each key design fails
     Partitions(partitions::Arguments),
+    Functions(functions::Arguments),
+    Load(load::Arguments),
+    Throughput(throughput::Arguments),
 }
 
 #[tokio::main]
@@ -41,5 +50,13 @@ async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Growth(arguments) => growth::run(arguments).await,
         Command::Partitions(arguments) => partitions::run(&arguments),
+        Command::Functions(arguments) => functions::run(&arguments).await,
+        Command::Load(arguments) => load::run(&arguments).await,
+        Command::Throughput(arguments) => throughput::run(&arguments).await,
     }
+}
+
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }

@@ -10,7 +10,7 @@ mod verdict;
 use std::fmt;
 
 use anyhow::{Context, Result};
-use aws_sdk_dynamodb::{Client, Config};
+use aws_sdk_dynamodb::Client;
 use futures_util::{StreamExt, stream};
 use key_schema::value::Timestamp;
 use lambda::{Environment, Service};
@@ -63,7 +63,7 @@ pub async fn audit(
     horizon: Timestamp,
     progress: impl Fn(u64),
 ) -> Result<Report> {
-    let client = Client::from_conf(Config::new(&environment.aws(Service::DynamoDb)?));
+    let client = environment.client(Service::DynamoDb, Client::new)?;
     let segments = (0..SEGMENTS).map(|segment| Box::pin(pages(&client, table, segment)));
     let mut pages = stream::select_all(segments);
 

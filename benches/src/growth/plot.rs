@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use super::Size;
 use super::probe::Measured;
 use crate::page;
-use crate::zipf::as_float;
+use crate::popularity::as_float;
 
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);

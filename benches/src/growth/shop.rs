@@ -15,7 +15,7 @@ use key_schema::value::{
 };
 use table::{Item, write_item};
 
-use crate::zipf::Zipf;
+use crate::popularity::Popularity;
 
 /// 2026-10-01, in milliseconds.
 const FIRST_MOMENT: i64 = 1_790_812_800_000;
@@ -39,8 +39,8 @@ pub(super) const DISCOUNT: &str = "TEN";
 /// The shop.
 pub(super) struct Shop {
     orders: usize,
-    customers: Zipf,
-    products: Zipf,
+    customers: Popularity,
+    products: Popularity,
     euro: Currency,
 }
 
@@ -54,9 +54,9 @@ pub(super) struct Placed {
 
 impl Shop {
     pub(super) fn new(orders: usize) -> Result<Self> {
-        let customers = Zipf::new((orders / 10).max(100), 1.0);
+        let customers = Popularity::new((orders / 10).max(100), 1.0);
         let euro = Currency::try_from("EUR".to_owned())?;
-        Ok(Self { orders, customers, products: Zipf::new(PRODUCTS, 1.0), euro })
+        Ok(Self { orders, customers, products: Popularity::new(PRODUCTS, 1.0), euro })
     }
 
     /// How many orders there are.

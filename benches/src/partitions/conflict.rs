@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::zipf::as_float;
+use crate::popularity::as_float;
 
 /// What comes of it.
 #[derive(Clone, Copy, Debug, PartialEq)]

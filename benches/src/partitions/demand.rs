@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::design::{Keys, Watched};
 use super::touch::Touch;
 use super::traffic::Sample;
-use crate::zipf::as_float;
+use crate::popularity::as_float;
 
 /// The table and its indexes, each with partitions of its own.
 pub(super) const INDEXES: [Index; 3] = [Index::Table, Index::Gsi1, Index::Gsi2];

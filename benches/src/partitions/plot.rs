@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use super::report::{Report, Row, whole};
 use super::simulate::MOST_ORDERS;
 use crate::page;
-use crate::zipf::as_float;
+use crate::popularity::as_float;
 
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);

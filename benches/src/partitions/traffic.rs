@@ -16,7 +16,7 @@ use key_schema::value::{
 use super::design::{Counters, Keys, Watched};
 use super::touch::{Touch, Touches};
 use super::units::{eventual, plain, transactional};
-use crate::zipf::{Zipf, as_float};
+use crate::popularity::{Popularity, as_float};
 
 /// 2026-11-27, Black Friday, in milliseconds.
 const FIRST_MOMENT: i64 = 1_795_737_600_000;
@@ -24,8 +24,8 @@ const CODE: &str = "BLACK-FRIDAY";
 
 /// Who buys what.
 pub(super) struct Traffic {
-    pub(super) products: Zipf,
-    pub(super) customers: Zipf,
+    pub(super) products: Popularity,
+    pub(super) customers: Popularity,
     /// The share of orders that use the one discount code of the day.
     pub(super) discounted: f64,
     /// So many times a product is looked at for each time it is ordered.
@@ -39,7 +39,7 @@ impl Traffic {
     /// One busy day: 10,000 products and a million customers. Nobody buys as much more than others as products sell better
     /// than others, so the customers' law is a flatter one.
     pub(super) fn new(seed: u64) -> Self {
-        let (products, customers) = (Zipf::new(10_000, 1.0), Zipf::new(1_000_000, 0.75));
+        let (products, customers) = (Popularity::new(10_000, 1.0), Popularity::new(1_000_000, 0.75));
         Self { products, customers, discounted: 0.1, views: 20, sample: 2_000, seed }
     }
 

@@ -1,9 +1,8 @@
 //! Who is asking.
 
 use key_schema::value::CustomerId;
-use lambda_http::RequestExt as _;
-use lambda_http::request::RequestContext;
 
+use crate::event::Claims;
 use crate::{Kind, Problem};
 
 /// What a token's claim `scope` holds for a customer. What comes before the slash names the API, because Cognito wants it so:
@@ -49,18 +48,14 @@ impl Caller {
     ///
     /// API Gateway has checked signature and scopes already. Checking the scope again costs nothing, and keeps a
     /// route closed whose authorizer somebody forgot.
-    pub(crate) fn of(request: &lambda_http::Request, scope: Scope) -> Result<Option<Self>, Problem> {
+    pub(crate) fn of(claims: Option<&Claims>, scope: Scope) -> Result<Option<Self>, Problem> {
         if scope == Scope::Public {
             return Ok(None);
         }
         let unauthorized = || Problem::new(Kind::Unauthorized, "This route needs a valid bearer token.");
-        let Some(RequestContext::ApiGatewayV2(context)) = request.request_context_ref() else {
-            return Err(unauthorized());
-        };
-        let jwt =
-            context.authorizer.as_ref().and_then(|authorizer| authorizer.jwt.as_ref()).ok_or_else(unauthorized)?;
-        let id = jwt.claims.get("sub").and_then(|sub| sub.parse().ok()).ok_or_else(unauthorized)?;
-        let scopes: Vec<&str> = jwt.claims.get("scope").map(|scope| scope.split(' ').collect()).unwrap_or_default();
+        let Claims { sub, scope: scopes } = claims.ok_or_else(unauthorized)?;
+        let id = sub.as_deref().and_then(|sub| sub.parse().ok()).ok_or_else(unauthorized)?;
+        let scopes: Vec<&str> = scopes.as_deref().map(|scopes| scopes.split(' ').collect()).unwrap_or_default();
         if !scope.any_of().iter().any(|wanted| scopes.contains(wanted)) {
             let wanted = scope.any_of().join(" or ");
             return Err(Problem::new(Kind::Forbidden, format!("This route needs a token with the scope {wanted}.")));

@@ -11,6 +11,7 @@
 
 mod caller;
 mod describe;
+mod event;
 mod if_match;
 mod prefer;
 mod problem;
@@ -18,6 +19,7 @@ mod query;
 mod rejection;
 mod reply;
 mod request;
+mod response;
 mod route;
 mod serve;
 mod telemetry;

@@ -83,39 +83,37 @@ impl Reply {
     }
 }
 
-/// The response to send: of a reply, its own; of a problem, the document that describes it.
-pub(crate) fn response(answer: &Answer) -> Response<Body> {
-    match answer {
-        Ok(reply) => {
-            let mut response = match &reply.body {
-                Some(body) => json(reply.status, "application/json", body.clone()),
-                None => Response::new(Body::Empty),
-            };
-            *response.status_mut() = reply.status;
-            for (name, value) in &reply.headers {
-                // Headers are made of ids and numbers here.
-                if let Ok(value) = HeaderValue::from_str(value) {
-                    response.headers_mut().insert(name, value);
-                }
+/// The response that a reply is.
+impl From<Reply> for Response<Body> {
+    fn from(reply: Reply) -> Self {
+        let mut response = match reply.body {
+            Some(body) => json(reply.status, "application/json", body),
+            None => Response::new(Body::Empty),
+        };
+        *response.status_mut() = reply.status;
+        for (name, value) in reply.headers {
+            // Headers are made of ids and numbers here.
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().insert(name, value);
             }
-            response
         }
-        Err(problem) => {
-            let kind = problem.kind();
-            // Text and numbers only: writing them as JSON cannot fail.
-            let document = serde_json::to_string(&problem.document()).unwrap_or_default();
-            let mut response = json(kind.status(), "application/problem+json", document);
-            match kind {
-                Kind::Throttled => {
-                    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(SECONDS_TO_WAIT))
-                }
-                Kind::Unauthorized => {
-                    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
-                }
-                _ => None,
-            };
-            response
-        }
+        response
+    }
+}
+
+/// The document that describes a problem.
+impl From<&Problem> for Response<Body> {
+    fn from(problem: &Problem) -> Self {
+        let kind = problem.kind();
+        // Text and numbers only: writing them as JSON cannot fail.
+        let document = serde_json::to_string(&problem.document()).unwrap_or_default();
+        let mut response = json(kind.status(), "application/problem+json", document);
+        match kind {
+            Kind::Throttled => response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(SECONDS_TO_WAIT)),
+            Kind::Unauthorized => response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            _ => None,
+        };
+        response
     }
 }
 

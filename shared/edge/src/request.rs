@@ -4,10 +4,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use key_schema::value::{CustomerId, Invalid};
-use lambda_http::RequestExt as _;
+use lambda::Context;
 use serde::de::DeserializeOwned;
 use table::{Budget, PageRequest};
 
+use crate::event::{Event, Malformed, Parameters};
 use crate::prefer;
 use crate::query::{PAGING, Paging};
 use crate::{Caller, IfMatch, Kind, Problem, Route};
@@ -19,12 +20,17 @@ const MOST_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct Request {
     inner: lambda_http::Request,
+    path: Parameters,
     caller: Option<Caller>,
+    context: Context,
 }
 
 impl Request {
-    pub(crate) fn authorize(inner: lambda_http::Request, route: &Route) -> Result<Self, Problem> {
-        Ok(Self { caller: Caller::of(&inner, route.scope)?, inner })
+    pub(crate) fn authorize(event: Event, context: Context, route: &Route) -> Result<Self, Problem> {
+        let caller = Caller::of(event.claims(), route.scope)?;
+        let malformed = |error: Malformed| Problem::new(Kind::Validation, error.to_string());
+        let (inner, path) = event.into_request().map_err(malformed)?;
+        Ok(Self { inner, path, caller, context })
     }
 
     /// Who is asking.
@@ -37,9 +43,7 @@ impl Request {
 
     /// A parameter of the path.
     pub fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
-        let parameters = self.inner.path_parameters_ref();
-        let text = parameters.and_then(|parameters| parameters.first(name)).unwrap_or_default();
-        Ok(text.parse()?)
+        Ok(self.path.get(name).map_or("", String::as_str).parse()?)
     }
 
     /// The customer in the path, if it is the caller's own or the caller is an admin.
@@ -118,7 +122,7 @@ impl Request {
 
     /// What is left of the function's time, less what answering needs.
     pub(crate) fn time_left(&self) -> Duration {
-        lambda::time_left(self.inner.lambda_context_ref())
+        lambda::time_left(&self.context)
     }
 }
 

@@ -3,23 +3,13 @@
 
 use std::time::Duration;
 
-use lambda_http::http::Response;
-use lambda_http::request::RequestContext;
-use lambda_http::{Body, RequestExt as _};
+use lambda_http::http::StatusCode;
 use tracing::{error, info};
 
 use crate::{Problem, Route};
 
-/// The gateway's id of the request, which the client was sent as `apigw-requestid` and the gateway's own log has, too.
-pub(crate) fn request_id(request: &lambda_http::Request) -> String {
-    match request.request_context_ref() {
-        Some(RequestContext::ApiGatewayV2(context)) => context.request_id.clone().unwrap_or_default(),
-        _ => String::new(),
-    }
-}
-
-pub(crate) fn report(route: &Route, id: &str, response: &Response<Body>, problem: Option<&Problem>, took: Duration) {
-    let (method, path, status) = (route.method.as_str(), route.path, response.status().as_u16());
+pub(crate) fn report(route: &Route, id: &str, status: StatusCode, problem: Option<&Problem>, took: Duration) {
+    let (method, path, status) = (route.method.as_str(), route.path, status.as_u16());
     let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let kind = problem.map(|problem| problem.kind().slug());
     if let Some(cause) = problem.and_then(Problem::cause) {

@@ -3,12 +3,12 @@
 use std::future::Future;
 use std::time::Duration;
 
-use lambda_runtime::{Error, LambdaEvent, service_fn};
+use lambda_runtime::{Error, LambdaEvent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Environment, FromEnvironment, context, run, time_left};
+use crate::{FromEnvironment, event, run, time_left};
 
 /// Runs the function on Lambda, one batch at a time, until Lambda ends it. It is what `main` does.
 ///
@@ -18,24 +18,20 @@ use crate::{Environment, FromEnvironment, context, run, time_left};
 /// The environment lacks something, or Lambda's own interface does not answer.
 pub fn consume<D, E, R, F, Fut>(handle: F) -> Result<(), Error>
 where
-    D: FromEnvironment + Clone + Send + Sync,
-    E: DeserializeOwned + Send,
+    D: FromEnvironment + Clone,
+    E: DeserializeOwned,
     R: Serialize,
-    F: Fn(D, E, Duration) -> Fut + Send + Sync,
-    Fut: Future<Output = Result<R, Error>> + Send,
+    F: Fn(D, E, Duration) -> Fut,
+    Fut: Future<Output = Result<R, Error>>,
 {
-    run(async {
-        let deps = D::from_environment(&Environment::of_process())?;
-        let answer = |event: LambdaEvent<E>| handle(deps.clone(), event.payload, time_left(Some(&event.context)));
-        lambda_runtime::run(service_fn(answer)).await
-    })
+    run(|deps, event| answer(deps, &handle, event))
 }
 
 /// Runs the function on one event, as Lambda would.
 ///
 /// # Errors
 /// The event is not one of this function's, or the function fails.
-pub async fn invoke<D, E, R, F, Fut>(deps: &D, handle: &F, event: Value, timeout: Duration) -> Result<Value, Error>
+pub async fn invoke<D, E, R, F, Fut>(deps: &D, handle: &F, payload: Value, timeout: Duration) -> Result<Value, Error>
 where
     D: Clone,
     E: DeserializeOwned,
@@ -43,7 +39,13 @@ where
     F: Fn(D, E, Duration) -> Fut,
     Fut: Future<Output = Result<R, Error>>,
 {
-    let context = context("", timeout)?;
-    let answer = handle(deps.clone(), serde_json::from_value(event)?, time_left(Some(&context))).await?;
-    Ok(serde_json::to_value(answer)?)
+    Ok(serde_json::to_value(answer(deps.clone(), handle, event(payload, timeout)?).await?)?)
+}
+
+async fn answer<D, E, R, F, Fut>(deps: D, handle: &F, event: LambdaEvent<E>) -> Result<R, Error>
+where
+    F: Fn(D, E, Duration) -> Fut,
+    Fut: Future<Output = Result<R, Error>>,
+{
+    handle(deps, event.payload, time_left(&event.context)).await
 }

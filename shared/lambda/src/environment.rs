@@ -1,13 +1,21 @@
 //! A function's environment.
 
-use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::any::Any;
+use std::fmt::{self, Display};
+use std::future::Future;
+use std::ops::{Deref, RangeInclusive};
+use std::pin::Pin;
 use std::str::FromStr;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 use aws_types::SdkConfig;
 
 use crate::aws::{Connections, Service};
 use crate::variables::{Misconfigured, Variables};
+
+/// How long a start may wait for its warm-up.
+const WARM_UP: Duration = Duration::from_secs(1);
 
 /// A function's environment variables, and the connections of the clients made from them.
 ///
@@ -16,6 +24,43 @@ use crate::variables::{Misconfigured, Variables};
 pub struct Environment {
     variables: Variables,
     connections: Connections,
+    clients: Clients,
+    warm_ups: WarmUps,
+}
+
+/// The clients that were made so far, one of a type.
+type Clients = Arc<Mutex<Vec<Box<dyn Any + Send + Sync>>>>;
+
+/// A client of a service, made when it is first used: some functions seldom need all of theirs.
+#[derive(Debug)]
+pub struct Client<C>(Arc<LazyLock<C, Make<C>>>);
+
+type Make<C> = Box<dyn FnOnce() -> C + Send>;
+
+impl<C> Clone for Client<C> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<C> Deref for Client<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        &self.0
+    }
+}
+
+/// What is done before the first event.
+#[derive(Clone, Default)]
+struct WarmUps(Arc<Mutex<Vec<(Service, Work)>>>);
+
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl fmt::Debug for WarmUps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WarmUps")
+    }
 }
 
 /// What a function needs, made from its environment.
@@ -47,22 +92,59 @@ impl Environment {
 
     /// These variables.
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { variables: variables.into_iter().collect(), connections: Connections::default() }
+        Self {
+            variables: variables.into_iter().collect(),
+            connections: Connections::default(),
+            clients: Clients::default(),
+            warm_ups: WarmUps::default(),
+        }
     }
 
-    /// The same connections with more variables.
+    /// The same connections with more variables, from which other clients are made.
     #[must_use]
     pub fn with(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
         self.variables.extend(more);
+        self.clients = Clients::default();
         self
     }
 
-    /// The configuration of a service's client.
+    /// The client of a service, shared by all parts of the function that ask for it.
     ///
     /// # Errors
     /// Region or credentials are missing.
-    pub fn aws(&self, service: Service) -> Result<SdkConfig, Misconfigured> {
-        self.connections.config(service, &self.variables)
+    pub fn client<C>(&self, service: Service, make: fn(&SdkConfig) -> C) -> Result<Client<C>, Misconfigured>
+    where
+        C: Send + Sync + 'static,
+    {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.iter().find_map(|client| client.downcast_ref::<Client<C>>()) {
+            return Ok(client.clone());
+        }
+        let config = self.connections.config(service, &self.variables)?;
+        let client = Client(Arc::new(LazyLock::new(Box::new(move || make(&config)))));
+        clients.push(Box::new(client.clone()));
+        Ok(client)
+    }
+
+    /// Does this before the first event, when the function runs on Lambda, and once for a service: while a function starts,
+    /// it has a whole CPU, and nobody waits for its answer yet.
+    pub fn warm_up(&self, service: Service, work: impl Future<Output = ()> + Send + 'static) {
+        let mut all = self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.iter().all(|(warmed, _)| *warmed != service) {
+            all.push((service, Box::pin(work)));
+        }
+    }
+
+    /// Does what was asked of [`warm_up`](Self::warm_up), within the time that a start should take at most.
+    pub(crate) async fn warmed_up(&self) {
+        let work = std::mem::take(&mut *self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let all = async {
+            for (_, one) in work {
+                one.await;
+            }
+        };
+        // What is not warm by then is warmed by the first event.
+        _ = tokio::time::timeout(WARM_UP, all).await;
     }
 
     /// The value of a variable, if it is set.

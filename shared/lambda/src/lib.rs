@@ -16,25 +16,17 @@ mod consume;
 mod environment;
 mod log;
 mod metrics;
+mod run;
 mod time;
 mod variables;
 
 pub use aws::Service;
 pub use budget::Budget;
 pub use consume::{consume, invoke};
-pub use environment::{Environment, FromEnvironment};
-pub use lambda_runtime::Error;
+pub use environment::{Client, Environment, FromEnvironment};
+pub use lambda_runtime::{Context, Error, LambdaEvent};
 pub use log::chain;
 pub use metrics::{Measure, metrics};
-pub use time::{context, time_left};
+pub use run::{event, run};
+pub use time::time_left;
 pub use variables::Misconfigured;
-
-/// Starts the log and runs a function's whole life on one thread: one event at a time needs no more, and more would
-/// only wake each other.
-///
-/// # Errors
-/// Those of the life itself, and that there is no runtime to be had.
-pub fn run(life: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
-    log::start();
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(life)
-}

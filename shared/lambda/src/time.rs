@@ -11,8 +11,8 @@ const ANSWERING: Duration = Duration::from_secs(1);
 const UNTOLD: Duration = Duration::from_secs(10);
 
 /// What is left of the invocation's time, less what answering needs.
-pub fn time_left(context: Option<&Context>) -> Duration {
-    let deadline = context.map(|context| context.deadline).filter(|deadline| *deadline > 0);
+pub fn time_left(context: &Context) -> Duration {
+    let deadline = Some(context.deadline).filter(|deadline| *deadline > 0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let left = deadline.map(|deadline| Duration::from_millis(deadline).saturating_sub(now));
     left.unwrap_or(UNTOLD).saturating_sub(ANSWERING)
@@ -22,10 +22,9 @@ pub fn time_left(context: Option<&Context>) -> Duration {
 ///
 /// # Errors
 /// The clock stands before 1970.
-pub fn context(request_id: &str, timeout: Duration) -> Result<Context, lambda_runtime::Error> {
+pub(crate) fn context(timeout: Duration) -> Result<Context, lambda_runtime::Error> {
     let deadline = SystemTime::now().duration_since(UNIX_EPOCH)? + timeout;
     let mut context = Context::default();
-    request_id.clone_into(&mut context.request_id);
     context.deadline = u64::try_from(deadline.as_millis())?;
     Ok(context)
 }

@@ -19,14 +19,14 @@ mod meter;
 mod read;
 mod shards;
 mod throttle;
+mod warm_up;
 mod whole;
 mod write;
 mod writer;
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::{Client, Config};
-use lambda::{Environment, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, Environment, FromEnvironment, Misconfigured, Service};
 
 pub use bucket::TokenBucket;
 pub use commit::Cause;
@@ -44,13 +44,15 @@ pub use writer::{Put, Writer};
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    client: Client,
+    client: Client<aws_sdk_dynamodb::Client>,
     name: Arc<str>,
 }
 
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let client = Client::from_conf(Config::new(&environment.aws(Service::DynamoDb)?));
-        Ok(Self { client, name: environment.required("TABLE_NAME")?.into() })
+        let client = environment.client(Service::DynamoDb, aws_sdk_dynamodb::Client::new)?;
+        let name: Arc<str> = environment.required("TABLE_NAME")?.into();
+        environment.warm_up(Service::DynamoDb, warm_up::ask_after_health(client.clone(), Arc::clone(&name)));
+        Ok(Self { client, name })
     }
 }

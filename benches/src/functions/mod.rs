@@ -1,0 +1,146 @@
+//! `cargo measure functions`: what each function costs on Lambda beside what the runtime itself does.
+//!
+//! The release binaries run as on Lambda: started with its environment, asking its runtime API for events, calling DynamoDB over
+//! TLS. What counts is what repeats: instructions as callgrind counts them, system calls, bytes. Each is given beside the
+//! floor's, a function on the same runtime that does nothing, built with the same profile and measured in the same run; so a
+//! ratio says what Till adds, whatever the compiler or the machine.
+
+mod budget;
+mod measure;
+mod picture;
+mod process;
+mod report;
+mod runtime_api;
+mod shop;
+mod subject;
+mod tls;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use local::Template;
+
+use self::measure::{Bench, Figures, SMALL};
+use self::process::{Quota, is_installed};
+use self::shop::Shop;
+use self::subject::{Event, FUNCTIONS, Kind, SHORT, Subject, references, sample};
+use self::tls::Tls;
+
+const FLOOR: &str = "hello";
+
+/// What each function costs on Lambda beside what the runtime itself does: instructions, system calls, memory, bytes
+///
+/// Needs valgrind, and strace for the system calls. Without arguments it measures everything, with what benches/reference/install
+/// has installed to compare with, and writes docs/performance.md. Fails when a function is over its budget.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Measure these alone, and write no page
+    functions: Vec<String>,
+
+    /// Only get-product, place-order and drain-writes, and only what repeats; write no page
+    #[arg(long, conflicts_with = "functions")]
+    short: bool,
+
+    /// Take binaries that `cargo lambda build` has put here, and build none
+    #[arg(long, value_name = "FOLDER")]
+    built: Option<PathBuf>,
+}
+
+pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
+    ensure!(
+        is_installed("valgrind"),
+        "valgrind is not installed: `apt-get install valgrind`, or what your system has instead"
+    );
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
+    let names = chosen(arguments)?;
+    let folder = match &arguments.built {
+        Some(folder) => folder.clone(),
+        None => build(&root, names.iter().map(|(name, _)| *name))?,
+    };
+    let binary = |name: &str| -> Result<_> {
+        let built = folder.join(name).join("bootstrap");
+        let path = if built.is_file() { built } else { folder.join(name) };
+        ensure!(path.is_file(), "{name} is not in {}: build it, or leave --built out", folder.display());
+        Ok(vec![path.canonicalize()?.into_os_string()])
+    };
+    let mut subjects =
+        vec![Subject { name: FLOOR, command: binary(FLOOR)?, kind: Kind::Floor, event: |_, _| sample("get-product") }];
+    for (name, event) in names {
+        subjects.push(Subject { name, command: binary(name)?, kind: Kind::Till, event: *event });
+    }
+    let reports = scratch(&root)?;
+    let is_whole = !arguments.short && arguments.functions.is_empty();
+    if is_whole {
+        subjects.extend(references(&reports));
+    }
+
+    let template = std::fs::read_to_string(root.join("template.yaml")).context("template.yaml")?;
+    let shop = Shop::open(Template::parse(&template)?).await?;
+    let plain = shop.stack.dynamodb_url().trim_start_matches("http://").to_owned();
+    let dynamodb = Tls::start(&plain, &reports).await?;
+    let quota = if arguments.short { None } else { Quota::new(SMALL) };
+    if quota.is_none() && !arguments.short {
+        eprintln!("no times with a small share of a CPU: this user may not make a control group");
+    }
+    let mut bench = Bench {
+        shop: &shop,
+        dynamodb: &dynamodb,
+        folder: &reports,
+        counts_system_calls: is_installed("strace"),
+        quota: quota.as_ref(),
+        next: 0,
+    };
+    let mut figures: Vec<Figures> = Vec::new();
+    for subject in &subjects {
+        eprintln!("measuring {}", subject.name);
+        figures.push(bench.measure(subject).await?);
+    }
+    shop.stack.shutdown().await?;
+
+    let text = report::tables(&figures)?;
+    crate::print(&text)?;
+    if is_whole {
+        report::write(&text, &root.join("docs/performance.md"))?;
+        picture::draw(&figures, &root.join("docs/performance.svg"))?;
+    }
+    let over = budget::over(&figures)?;
+    if !over.is_empty() {
+        bail!("over budget:\n  {}", over.join("\n  "));
+    }
+    Ok(())
+}
+
+/// The functions that are asked for, with their events.
+fn chosen(arguments: &Arguments) -> Result<Vec<&'static (&'static str, Event)>> {
+    let all = || FUNCTIONS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    for name in &arguments.functions {
+        ensure!(FUNCTIONS.iter().any(|(known, _)| known == name), "{name} is not measured: choose of {}", all());
+    }
+    let is_chosen = |name: &str| match arguments {
+        Arguments { short: true, .. } => SHORT.contains(&name),
+        Arguments { functions, .. } => functions.is_empty() || functions.iter().any(|chosen| chosen == name),
+    };
+    Ok(FUNCTIONS.iter().filter(|(name, _)| is_chosen(name)).collect())
+}
+
+/// Builds these functions and the floor with the profile that is deployed. Gives the folder that they are in.
+fn build<'a>(root: &Path, names: impl Iterator<Item = &'a str>) -> Result<PathBuf> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root).args(["build", "--release", "--locked", "--package", FLOOR]);
+    for name in names {
+        cargo.args(["--package", name]);
+    }
+    ensure!(cargo.status().context("cannot run cargo")?.success(), "the functions cannot be built");
+    // This program lies in target/debug.
+    let own = std::env::current_exe()?;
+    let target = own.parent().and_then(Path::parent).context("this program is in no target folder")?;
+    Ok(target.join("release"))
+}
+
+fn scratch(root: &Path) -> Result<PathBuf> {
+    let folder = root.join("target").join("measure");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder)
+}

@@ -1,0 +1,42 @@
+//! The shop that the measured functions work on: the laptop stack's demo, with enough of one product.
+
+use anyhow::{Context, Result, ensure};
+use local::{Options, Stack, Template, demo, functions};
+use serde_json::{Value, json};
+
+/// The product that is ordered again and again.
+pub(super) const ORDERED: &str = "endless";
+
+pub(super) struct Shop {
+    pub(super) stack: Stack,
+    /// An order of ada's.
+    pub(super) order: String,
+}
+
+impl Shop {
+    pub(super) async fn open(mut template: Template) -> Result<Self> {
+        // Whoever consumes beside the measured function would meet it in the table.
+        template.stream_sources.clear();
+        template.queue_sources.clear();
+        let stack = Stack::start(Options::new(template), functions::start_all).await?;
+        demo::create(&stack).await?;
+        let product = json!({
+            "productId": ORDERED, "name": "Endless", "description": "There is always another one", "category": "kitchen",
+            "price": { "amount": 1999, "currency": "EUR" }, "stock": 1_000_000,
+        });
+        post(&stack, edge::ADMIN_SCOPE, "/products", &product).await?;
+        let order = json!({ "lines": [{ "productId": ORDERED, "quantity": 1 }] });
+        let order = post(&stack, edge::SHOP_SCOPE, "/orders", &order).await?;
+        let order = order["orderId"].as_str().context("an order without an id")?.to_owned();
+        Ok(Self { stack, order })
+    }
+}
+
+async fn post(stack: &Stack, scope: &str, path: &str, body: &Value) -> Result<Value> {
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let request = client.post(format!("{}{path}", stack.url())).bearer_auth(stack.token(demo::CUSTOMER, scope)?);
+    let response = request.header("Idempotency-Key", "measured").json(body).send().await?;
+    let status = response.status();
+    ensure!(status.is_success(), "POST {path} was answered {status}: {}", response.text().await?);
+    Ok(response.json().await?)
+}

@@ -1,0 +1,130 @@
+//! What is measured: functions, what they are asked, and what they are measured against.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use local::Template;
+use serde_json::{Value, json};
+
+use super::shop::{ORDERED, Shop};
+
+/// Something that runs on Lambda.
+pub(super) struct Subject {
+    pub(super) name: &'static str,
+    /// What starts it.
+    pub(super) command: Vec<OsString>,
+    pub(super) kind: Kind,
+    /// What it is asked. Each event is another one to a function that writes.
+    pub(super) event: Event,
+}
+
+/// Makes the `n`th event for a function.
+pub(super) type Event = fn(&Shop, u32) -> Result<Value>;
+
+/// What can be said of a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The runtime that does nothing.
+    Floor,
+    /// A function of Till's.
+    Till,
+    /// A binary that does what get-product does, in another way.
+    Binary,
+    /// An interpreter that does what get-product does. It is not run under instruction counters, and its size is not one file's.
+    Interpreter,
+}
+
+/// Till's functions that are measured, with their events.
+pub(super) const FUNCTIONS: &[(&str, Event)] = &[
+    ("get-product", |_, _| sample("get-product")),
+    ("get-order", |shop, _| {
+        let mut event = sample("get-order")?;
+        event["pathParameters"]["orderId"] = json!(shop.order);
+        event["rawPath"] = json!(format!("/orders/{}", shop.order));
+        Ok(event)
+    }),
+    ("list-orders", |_, _| sample("list-orders")),
+    ("place-order", |_, n| {
+        let mut event = sample("place-order")?;
+        event["headers"]["idempotency-key"] = json!(format!("measured-{n:06}"));
+        event["body"] = json!(one_line().to_string());
+        Ok(event)
+    }),
+    ("drain-writes", |_, n| {
+        let mut event = sample("drain-writes")?;
+        let message = json!({
+            "version": 1, "customerId": "ada", "idempotencyKey": format!("waiting-{n:06}"), "request": one_line(),
+            "queuedAt": "2026-11-21T09:34:50.000Z",
+        });
+        event["Records"][0]["body"] = json!(message.to_string());
+        Ok(event)
+    }),
+    ("count-orders", |_, n| {
+        let mut event = sample("count-orders")?;
+        let records = event["Records"].as_array_mut().context("the sample event has no records")?;
+        for (place, record) in records.iter_mut().enumerate() {
+            // As long as the stream's own, and rising.
+            record["dynamodb"]["SequenceNumber"] =
+                json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
+        }
+        Ok(event)
+    }),
+];
+
+/// What does get-product's work in other ways, as far as `benches/reference/install` has put it into this folder.
+pub(super) fn references(folder: &Path) -> Vec<Subject> {
+    let at = |path: &str| folder.join(path).into_os_string();
+    let handler =
+        |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/python").join(path).into_os_string();
+    let all = [
+        ("rust-defaults", Kind::Binary, "rust/release/reference", vec![at("rust/release/reference")]),
+        ("python-boto3", Kind::Interpreter, "python/installed", vec![at("python/bin/python"), handler("bootstrap.py")]),
+        ("node-sdk-v3", Kind::Interpreter, "node/installed", vec!["node".into(), at("node/main.mjs")]),
+    ];
+    let installed = all.into_iter().filter(|(_, _, sign, _)| folder.join(sign).is_file());
+    installed
+        .map(|(name, kind, _, command)| Subject { name, command, kind, event: |_, _| sample("get-product") })
+        .collect()
+}
+
+/// The functions of the short form: one that reads, one that writes, one that consumes.
+pub(super) const SHORT: &[&str] = &["get-product", "place-order", "drain-writes"];
+
+/// The sample event of a function.
+pub(super) fn sample(function: &str) -> Result<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events").join(format!("{function}.json"));
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
+}
+
+fn one_line() -> Value {
+    json!({ "lines": [{ "productId": ORDERED, "quantity": 1 }] })
+}
+
+/// The environment that Lambda gives a function: the template's variables and Lambda's own.
+pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<String, String> {
+    let declared = template.functions.iter().find(|declared| declared.binary == function);
+    let mut environment = declared.map(|declared| declared.environment.clone()).unwrap_or_default();
+    // Also for what is no function of Till's and does the work of one.
+    environment.insert("TABLE_NAME".to_owned(), template.table["TableName"].as_str().unwrap_or_default().to_owned());
+    let own = [
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "ASIAMEASUREDMEASURED"),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("AWS_LAMBDA_FUNCTION_NAME", "measured"),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
+        ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
+        ("AWS_LAMBDA_LOG_LEVEL", "INFO"),
+        ("LANG", "en_US.UTF-8"),
+        ("TZ", ":UTC"),
+    ];
+    environment.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    // A session's token has about this length, and every request sends it and signs it.
+    environment.insert("AWS_SESSION_TOKEN".to_owned(), "IQoJb3JpZ2luX2VjE".repeat(50));
+    // The drain is measured and not its patience.
+    environment.insert("DRAIN_WRITE_UNITS".to_owned(), "1000000".to_owned());
+    environment
+}

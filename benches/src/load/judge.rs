@@ -1,0 +1,152 @@
+//! What an answer means: whether it may be, and what it changed.
+
+use super::shop::{Reply, Silence};
+use super::traffic::{Ask, Kind};
+
+/// An answer, judged.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Judgement {
+    /// `201`, `409 out-of-stock`.
+    pub(super) answer: String,
+    /// Whether a shop that is well may answer so.
+    pub(super) is_expected: bool,
+    pub(super) effect: Effect,
+}
+
+/// What a request did to the stock.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Nothing,
+    /// The order took its units.
+    Placed {
+        id: String,
+    },
+    /// It gave them back.
+    Cancelled,
+    /// The one or the other, or nothing yet.
+    Unknown,
+}
+
+/// Judges the answer to a request.
+pub(super) fn judge(ask: &Ask, reply: Result<Reply, Silence>) -> Judgement {
+    let changes_stock = matches!(ask.kind(), Kind::PlaceOrder | Kind::CancelOrder);
+    let unknown = if changes_stock { Effect::Unknown } else { Effect::Nothing };
+    let Reply { status, problem, order_id, replayed } = match reply {
+        Ok(reply) => reply,
+        Err(silence) => {
+            return Judgement { answer: silence.name().to_owned(), is_expected: false, effect: unknown };
+        }
+    };
+
+    let effect = match (ask.kind(), status, &order_id) {
+        (Kind::PlaceOrder, 201, Some(id)) => Effect::Placed { id: id.clone() },
+        (Kind::CancelOrder, 200, _) => Effect::Cancelled,
+        // An order that waits is placed later, or never.
+        (_, 202 | 500.., _) => unknown,
+        _ => Effect::Nothing,
+    };
+    let is_expected = match (ask, status) {
+        (Ask::PlaceOrder(_), 201) => order_id.is_some() && !replayed,
+        (Ask::RepeatOrder(placed), 201) => order_id.as_ref() == Some(&placed.id) && replayed,
+        (Ask::PlaceOrder(_), 202 | 409) | (Ask::ViewProduct(_), 204) => true,
+        (Ask::PlaceOrder(_) | Ask::RepeatOrder(_) | Ask::ViewProduct(_), _) => false,
+        (_, status) => status == 200,
+    };
+    let mut answer = status.to_string();
+    if let Some(problem) = problem {
+        answer = format!("{answer} {problem}");
+    } else if replayed {
+        answer.push_str(" replayed");
+    } else if status == 202 {
+        answer.push_str(" queued");
+    }
+    Judgement { answer, is_expected, effect }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::load::traffic::{Line, Order, Placed};
+
+    fn place() -> Ask {
+        Ask::PlaceOrder(order())
+    }
+
+    fn order() -> Arc<Order> {
+        Arc::new(Order { customer: 0, key: "k".to_owned(), lines: vec![Line { product: 0, quantity: 1 }] })
+    }
+
+    fn placed() -> Placed {
+        Placed { id: "o".to_owned(), order: order() }
+    }
+
+    fn reply(status: u16) -> Reply {
+        Reply { status, ..Reply::default() }
+    }
+
+    fn whole(status: u16, order: &str, replayed: bool) -> Reply {
+        Reply { order_id: Some(order.to_owned()), replayed, ..reply(status) }
+    }
+
+    fn refused(status: u16, problem: &str) -> Reply {
+        Reply { problem: Some(problem.to_owned()), ..reply(status) }
+    }
+
+    #[test]
+    fn a_placed_order_is_expected_and_takes_its_units() {
+        let judgement = judge(&place(), Ok(whole(201, "o", false)));
+        let effect = Effect::Placed { id: "o".to_owned() };
+        assert_eq!(judgement, Judgement { answer: "201".to_owned(), is_expected: true, effect });
+    }
+
+    #[test]
+    fn a_rejected_order_is_an_outcome_and_no_error() {
+        let judgement = judge(&place(), Ok(refused(409, "out-of-stock")));
+        let answer = "409 out-of-stock".to_owned();
+        assert_eq!(judgement, Judgement { answer, is_expected: true, effect: Effect::Nothing });
+    }
+
+    #[test]
+    fn what_may_have_been_placed_is_not_known() {
+        let queued = judge(&place(), Ok(whole(202, "o", false)));
+        assert_eq!((queued.is_expected, queued.effect), (true, Effect::Unknown));
+        for lost in [judge(&place(), Ok(refused(503, "throttled"))), judge(&place(), Err(Silence::CutOff))] {
+            assert_eq!((lost.is_expected, lost.effect), (false, Effect::Unknown));
+        }
+    }
+
+    #[test]
+    fn an_order_sent_again_is_answered_with_the_same_order_and_says_so() {
+        let again = |reply| judge(&Ask::RepeatOrder(placed()), Ok(reply));
+        assert!(again(whole(201, "o", true)).is_expected);
+        for wrong in [whole(201, "o", false), whole(201, "other", true), reply(409)] {
+            let judgement = again(wrong);
+            assert_eq!((judgement.is_expected, judgement.effect), (false, Effect::Nothing));
+        }
+    }
+
+    #[test]
+    fn a_new_order_that_was_there_before_is_an_error() {
+        assert!(!judge(&place(), Ok(whole(201, "o", true))).is_expected);
+    }
+
+    #[test]
+    fn a_cancelled_order_gives_its_units_back() {
+        let judgement = judge(&Ask::CancelOrder(placed()), Ok(reply(200)));
+        assert_eq!((judgement.is_expected, judgement.effect), (true, Effect::Cancelled));
+        let judgement = judge(&Ask::CancelOrder(placed()), Ok(refused(409, "invalid-transition")));
+        assert_eq!((judgement.is_expected, judgement.effect), (false, Effect::Nothing));
+    }
+
+    #[test]
+    fn what_is_there_is_found() {
+        for ask in [Ask::ReadProduct(0), Ask::ReadOrder(placed()), Ask::ListOrders { customer: 0 }] {
+            assert!(judge(&ask, Ok(reply(200))).is_expected);
+            for status in [404, 401, 429, 500] {
+                assert!(!judge(&ask, Ok(reply(status))).is_expected, "{status}");
+            }
+        }
+    }
+}

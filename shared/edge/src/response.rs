@@ -1,0 +1,86 @@
+//! The gateway's response, payload version 2.0.
+//! <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>
+
+use lambda_http::Body;
+use lambda_http::http::{HeaderMap, Response};
+use serde::ser::{Error as _, SerializeMap as _};
+use serde::{Serialize, Serializer};
+
+/// A response as the gateway takes it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Gateway {
+    status_code: u16,
+    #[serde(serialize_with = "headers")]
+    headers: HeaderMap,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<Body>,
+    is_base64_encoded: bool,
+}
+
+impl From<Response<Body>> for Gateway {
+    fn from(response: Response<Body>) -> Self {
+        let (parts, body) = response.into_parts();
+        Self {
+            status_code: parts.status.as_u16(),
+            headers: parts.headers,
+            is_base64_encoded: matches!(body, Body::Binary(_)),
+            body: Some(body).filter(|body| !matches!(body, Body::Empty)),
+        }
+    }
+}
+
+/// No route answers with two headers of one name.
+fn headers<S: Serializer>(headers: &HeaderMap, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(headers.len()))?;
+    for (name, value) in headers {
+        map.serialize_entry(name.as_str(), value.to_str().map_err(S::Error::custom)?)?;
+    }
+    map.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use lambda_http::http::StatusCode;
+    use lambda_http::request::LambdaRequest;
+    use lambda_http::{Adapter, LambdaEvent, Service as _, service_fn};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn response(status: StatusCode, body: Body) -> Response<Body> {
+        let builder = Response::builder().status(status).header("ETag", "\"7\"").header("Location", "/orders/1");
+        builder.body(body).expect("a response")
+    }
+
+    /// What `lambda_http` would have answered with.
+    async fn theirs(status: StatusCode, body: Body) -> Value {
+        let event = include_str!("../../../events/get-product.json");
+        let event: LambdaRequest = serde_json::from_str(event).expect("an event");
+        let answer = move |_| std::future::ready(Ok::<_, Infallible>(response(status, body.clone())));
+        let mut service = Adapter::from(service_fn(answer));
+        let answer = service.call(LambdaEvent::new(event, lambda::Context::default())).await.expect("an answer");
+        serde_json::to_value(answer).expect("JSON")
+    }
+
+    #[tokio::test]
+    async fn a_response_says_what_that_of_lambda_http_says() {
+        let bodies = [Body::Empty, Body::Text("{\"a\":\"\u{fc}\"}".to_owned())];
+        for (status, body) in [StatusCode::NO_CONTENT, StatusCode::CONFLICT].into_iter().zip(bodies) {
+            let mut theirs = theirs(status, body.clone()).await;
+            let ours = serde_json::to_value(Gateway::from(response(status, body))).expect("JSON");
+            // Nothing here has two values, or is a cookie.
+            let empty = theirs.as_object_mut().and_then(|all| all.remove("multiValueHeaders"));
+            assert_eq!(empty, Some(json!({})));
+            let empty = theirs.as_object_mut().and_then(|all| all.remove("cookies"));
+            assert_eq!(empty, Some(json!([])));
+            // No body is not sent as an empty one.
+            if theirs["body"] == "" {
+                theirs.as_object_mut().and_then(|all| all.remove("body"));
+            }
+            assert_eq!(ours, theirs);
+        }
+    }
+}
