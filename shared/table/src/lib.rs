@@ -32,7 +32,7 @@ pub use bucket::TokenBucket;
 pub use commit::Cause;
 pub use condition::Condition;
 pub use error::Error;
-pub use item::{Item, read as read_item};
+pub use item::{Item, read as read_item, write as write_item};
 pub use lambda::Budget;
 pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
