@@ -11,7 +11,7 @@ use key_schema::entity::{
     OrderStatus, Payment, PaymentStatus, Product, Stock, UsernameClaim, ViewShard,
 };
 use key_schema::value::{
-    Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
+    Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
 };
 use table::{Item, write_item};
 
@@ -103,7 +103,7 @@ impl Shop {
                 initial_stock: STOCK,
                 version: 1,
             })?);
-            items.push(write_item(&Stock { product_id, available: STOCK.into(), price })?);
+            items.push(write_item(&Stock { product_id, available: STOCK.into(), price, cells: Cells::ONE })?);
         }
         for shard in 0..VIEW_SHARDS {
             items.push(write_item(&ViewShard { product_id: Self::product(0)?, shard, views: 1_000 })?);

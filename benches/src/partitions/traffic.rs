@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
     Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentStatus, Product, QueuedOrder, Stock, ViewShard,
+    PaymentStatus, Product, QueuedOrder, Stock, StockCell, ViewShard,
 };
 use key_schema::layout::{Index, Stored};
 use key_schema::value::{
@@ -204,8 +204,8 @@ impl Placing {
 
         let cells = if touches.want::<Stock>() { keys.cells } else { 0 };
         for cell in 0..cells {
-            let stock = Stock { product_id: product_of_cell(product, cell)?, available: 1, price: line.unit_price };
-            touches.write(&stock, transactional() / f64::from(keys.cells));
+            let key = if cell == 0 { Stock::key_of(product) } else { StockCell::key_of(product, cell) };
+            touches.add::<Stock>(key, transactional() / f64::from(keys.cells), 0.0);
         }
         if self.with_code {
             let code = Discount {
@@ -253,10 +253,4 @@ impl Placing {
         counts.customers().for_each(|stats| touches.write(stats, of_customer));
         Ok(touches.all)
     }
-}
-
-/// The cell of a product's stock, as if each but the first were the stock of another product: all that matters here is that
-/// it has a partition of its own.
-fn product_of_cell(product: &ProductId, cell: u8) -> Result<ProductId> {
-    Ok(if cell == 0 { product.clone() } else { format!("{product}-{cell}").parse()? })
 }
