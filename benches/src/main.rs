@@ -1,8 +1,12 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
 mod functions;
+mod growth;
 mod load;
 mod own;
+mod page;
+mod partitions;
+mod popularity;
 mod throughput;
 mod zipf;
 
@@ -22,6 +26,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Whether an operation costs the same in a large table as in a small one
+    Growth(growth::Arguments),
+    /// At how many orders a second each key design fails
+    Partitions(partitions::Arguments),
     Functions(functions::Arguments),
     Load(load::Arguments),
     Throughput(throughput::Arguments),
@@ -40,6 +48,8 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
+        Command::Growth(arguments) => growth::run(arguments).await,
+        Command::Partitions(arguments) => partitions::run(&arguments),
         Command::Functions(arguments) => functions::run(&arguments).await,
         Command::Load(arguments) => load::run(&arguments).await,
         Command::Throughput(arguments) => throughput::run(&arguments).await,

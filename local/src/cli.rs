@@ -1,6 +1,7 @@
 //! The command line of `local`.
 
 mod audit;
+mod cost;
 mod reconcile;
 mod redrive;
 
@@ -33,6 +34,7 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Audit(audit::Arguments),
+    Cost(cost::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
 }
@@ -77,6 +79,7 @@ pub(crate) struct Serve {
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
+        Some(Command::Cost(arguments)) => cost::run(&arguments),
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         None => serve(arguments.serve).await,

@@ -15,6 +15,7 @@ const DATABASE_FILE: &str = "till.sqlite";
 /// A running engine. It stops when dropped.
 pub(crate) struct Engine {
     url: String,
+    database: Database,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), String>>,
 }
@@ -28,14 +29,18 @@ impl Engine {
 
         let (stop, stopped) = oneshot::channel();
         // A dropped sender resolves the receiver just as a message does.
-        let serving = tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database, async {
+        let serving = tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database.clone(), async {
             _ = stopped.await;
         }));
-        Ok(Self { url, stop, serving })
+        Ok(Self { url, database, stop, serving })
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
     }
 
     /// Lets running requests finish, then closes the database.

@@ -10,6 +10,7 @@ mod aws_json;
 #[cfg(test)]
 mod bench;
 mod bus;
+pub mod cost;
 pub mod demo;
 mod endpoint;
 mod engine;

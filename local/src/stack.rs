@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use dynoxide::Database;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -163,6 +164,12 @@ impl Stack {
     /// DynamoDB's own base URL, past the wire.
     pub fn dynamodb_url(&self) -> &str {
         &self.dynamodb_url
+    }
+
+    /// The embedded engine itself, unless another DynamoDB is used: for whoever fills the table faster than any protocol
+    /// allows.
+    pub fn database(&self) -> Option<&Database> {
+        self.engine.as_ref().map(Engine::database)
     }
 
     /// SQS's base URL.

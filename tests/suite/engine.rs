@@ -71,6 +71,12 @@ pub fn lacks(feature: Feature) -> bool {
     true
 }
 
+/// How many of so many random schedules to run: they are about Till, and so all of them on the embedded engine; another one,
+/// which is asked for a second opinion, gets some.
+pub fn schedules(all: u64) -> u64 {
+    if Engine::of_this_run() == Engine::Embedded { all } else { all / 4 }
+}
+
 /// A name that no other table has, of this run or another.
 pub fn new_table_name() -> String {
     format!("till-test-{}", unique())

@@ -7,14 +7,12 @@
 
 mod audit;
 mod aws_json;
-mod capacity;
 mod carts;
 mod cells;
 mod changes;
 mod claims;
 mod client;
 mod completeness;
-mod costs;
 mod counts;
 mod counts_cost;
 mod deployment;
@@ -23,6 +21,7 @@ mod engine;
 mod events;
 mod faults;
 mod laws;
+mod ledger;
 mod lifecycle;
 mod listings;
 mod openapi;

@@ -1,5 +1,7 @@
 //! How much of the floor's each function may cost.
 
+use std::fmt::Write as _;
+
 use anyhow::{Context, Result};
 
 use super::measure::Figures;
@@ -15,6 +17,16 @@ struct Budget {
 }
 
 const BUDGETS: &[(&str, Budget)] = &[];
+
+/// Adds the table of the budgets.
+pub(super) fn write(text: &mut String) -> std::fmt::Result {
+    writeln!(text, "| at most | init | first | warm | binary | memory | system calls |")?;
+    writeln!(text, "|---|---|---|---|---|---|---|")?;
+    for (name, Budget { init, first, warm, binary, memory, system_calls }) in BUDGETS {
+        writeln!(text, "| {name} | {init}x | {first}x | {warm}x | {binary}x | {memory}x | {system_calls} |")?;
+    }
+    Ok(())
+}
 
 /// What is over its budget, in one line each.
 pub(super) fn over(figures: &[Figures]) -> Result<Vec<String>> {

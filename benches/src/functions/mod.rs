@@ -7,6 +7,7 @@
 
 mod budget;
 mod measure;
+mod picture;
 mod process;
 mod report;
 mod runtime_api;
@@ -24,14 +25,15 @@ use local::Template;
 use self::measure::{Bench, Figures, SMALL};
 use self::process::{Quota, is_installed};
 use self::shop::Shop;
-use self::subject::{Event, FUNCTIONS, Kind, SHORT, Subject, sample};
+use self::subject::{Event, FUNCTIONS, Kind, SHORT, Subject, references, sample};
 use self::tls::Tls;
 
 const FLOOR: &str = "hello";
 
 /// What each function costs on Lambda beside what the runtime itself does: instructions, system calls, memory, bytes
 ///
-/// Needs valgrind, and strace for the system calls. Fails when a function is over its budget.
+/// Needs valgrind, and strace for the system calls. Without arguments it measures everything, with what benches/reference/install
+/// has installed to compare with, and writes docs/performance.md. Fails when a function is over its budget.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Measure these alone, and write no page
@@ -68,13 +70,20 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     for (name, event) in names {
         subjects.push(Subject { name, command: binary(name)?, kind: Kind::Till, event: *event });
     }
+    let reports = scratch(&root)?;
+    let is_whole = !arguments.short && arguments.functions.is_empty();
+    if is_whole {
+        subjects.extend(references(&reports));
+    }
 
     let template = std::fs::read_to_string(root.join("template.yaml")).context("template.yaml")?;
     let shop = Shop::open(Template::parse(&template)?).await?;
-    let reports = scratch(&root)?;
     let plain = shop.stack.dynamodb_url().trim_start_matches("http://").to_owned();
     let dynamodb = Tls::start(&plain, &reports).await?;
     let quota = if arguments.short { None } else { Quota::new(SMALL) };
+    if quota.is_none() && !arguments.short {
+        eprintln!("no times with a small share of a CPU: this user may not make a control group");
+    }
     let mut bench = Bench {
         shop: &shop,
         dynamodb: &dynamodb,
@@ -90,8 +99,12 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     }
     shop.stack.shutdown().await?;
 
-    let text = report::table(&figures)?;
-    print(&text)?;
+    let text = report::tables(&figures)?;
+    crate::print(&text)?;
+    if is_whole {
+        report::write(&text, &root.join("docs/performance.md"))?;
+        picture::draw(&figures, &root.join("docs/performance.svg"))?;
+    }
     let over = budget::over(&figures)?;
     if !over.is_empty() {
         bail!("over budget:\n  {}", over.join("\n  "));
@@ -130,9 +143,4 @@ fn scratch(root: &Path) -> Result<PathBuf> {
     let folder = root.join("target").join("measure");
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     Ok(folder)
-}
-
-fn print(text: &str) -> Result<()> {
-    use std::io::Write as _;
-    std::io::stdout().lock().write_all(text.as_bytes()).context("cannot write to standard output")
 }

@@ -21,7 +21,12 @@ const PARTS: [Part; 3] = [
 ];
 
 /// Draws the instructions of each subject, three bars each, on a logarithmic scale.
-#[allow(clippy::cast_precision_loss, reason = "for people to look at")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "small numbers, for people to look at"
+)]
 pub(super) fn draw(figures: &[Figures], file: &Path) -> Result<()> {
     let counted: Vec<_> = figures.iter().filter(|figures| figures.warm.is_some()).collect();
     let area = SVGBackend::new(file, SIZE).into_drawing_area();

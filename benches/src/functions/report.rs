@@ -1,18 +1,32 @@
 //! The figures, for people to read.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::budget::ratio;
+use super::budget::{self, ratio};
 use super::measure::Figures;
 
-/// The table of all figures, as Markdown.
-pub(super) fn table(figures: &[Figures]) -> Result<String> {
+/// Between these lines the page holds what was measured last.
+const MARKS: [&str; 2] = ["<!-- measured -->\n", "<!-- /measured -->\n"];
+
+/// Writes the tables into the page.
+pub(super) fn write(tables: &str, page: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
+    let [begin, end] = MARKS;
+    let marks = text.split_once(begin).and_then(|(before, rest)| Some((before, rest.split_once(end)?.1)));
+    let (before, after) = marks.with_context(|| format!("{} has lost its marks", page.display()))?;
+    std::fs::write(page, format!("{before}{begin}\n{tables}\n{end}{after}"))?;
+    Ok(())
+}
+
+/// The tables of all figures, as Markdown: what repeats, what is allowed, and the times.
+pub(super) fn tables(figures: &[Figures]) -> Result<String> {
     let floor = figures.first().context("nothing was measured")?;
     let mut text = String::new();
-    writeln!(text, "| | init Ir | first Ir | warm Ir | binary | memory | system calls |")?;
+    writeln!(text, "| | init | first | warm | binary | memory | system calls |")?;
     writeln!(text, "|---|---|---|---|---|---|---|")?;
     for subject in figures {
         let calls = subject.system_calls.map_or_else(|| "-".to_owned(), |calls| format!("{calls:.1}"));
@@ -27,6 +41,8 @@ pub(super) fn table(figures: &[Figures]) -> Result<String> {
             count(Some(subject.memory), Some(floor.memory), megabytes),
         )?;
     }
+    writeln!(text)?;
+    budget::write(&mut text)?;
     writeln!(text)?;
     writeln!(text, "| | CPU, warm | latency, warm | start | first | start, 14 % | first, 14 % | warm, 14 % |")?;
     writeln!(text, "|---|---|---|---|---|---|---|---|")?;

@@ -123,7 +123,10 @@ async fn next(State(exchange): State<Arc<Exchange>>) -> Response {
         ("lambda-runtime-aws-request-id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd".to_owned()),
         ("lambda-runtime-deadline-ms", deadline.as_millis().to_string()),
         ("lambda-runtime-invoked-function-arn", "arn:aws:lambda:us-east-1:123456789012:function:measured".to_owned()),
-        ("lambda-runtime-trace-id", "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Parent=9a9197af755a6419;Sampled=0".to_owned()),
+        (
+            "lambda-runtime-trace-id",
+            "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Parent=9a9197af755a6419;Sampled=0".to_owned(),
+        ),
     ];
     (headers, event.to_string()).into_response()
 }

@@ -66,11 +66,28 @@ pub(super) const FUNCTIONS: &[(&str, Event)] = &[
         let records = event["Records"].as_array_mut().context("the sample event has no records")?;
         for (place, record) in records.iter_mut().enumerate() {
             // As long as the stream's own, and rising.
-            record["dynamodb"]["SequenceNumber"] = json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
+            record["dynamodb"]["SequenceNumber"] =
+                json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
         }
         Ok(event)
     }),
 ];
+
+/// What does get-product's work in other ways, as far as `benches/reference/install` has put it into this folder.
+pub(super) fn references(folder: &Path) -> Vec<Subject> {
+    let at = |path: &str| folder.join(path).into_os_string();
+    let handler =
+        |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/python").join(path).into_os_string();
+    let all = [
+        ("rust-defaults", Kind::Binary, "rust/release/reference", vec![at("rust/release/reference")]),
+        ("python-boto3", Kind::Interpreter, "python/installed", vec![at("python/bin/python"), handler("bootstrap.py")]),
+        ("node-sdk-v3", Kind::Interpreter, "node/installed", vec!["node".into(), at("node/main.mjs")]),
+    ];
+    let installed = all.into_iter().filter(|(_, _, sign, _)| folder.join(sign).is_file());
+    installed
+        .map(|(name, kind, _, command)| Subject { name, command, kind, event: |_, _| sample("get-product") })
+        .collect()
+}
 
 /// The functions of the short form: one that reads, one that writes, one that consumes.
 pub(super) const SHORT: &[&str] = &["get-product", "place-order", "drain-writes"];
@@ -88,10 +105,10 @@ fn one_line() -> Value {
 
 /// The environment that Lambda gives a function: the template's variables and Lambda's own.
 pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<String, String> {
-    // What is no function of Till's gets the environment of the one whose work it does.
     let declared = template.functions.iter().find(|declared| declared.binary == function);
-    let declared = declared.or_else(|| template.functions.iter().find(|declared| declared.binary == "get-product"));
     let mut environment = declared.map(|declared| declared.environment.clone()).unwrap_or_default();
+    // Also for what is no function of Till's and does the work of one.
+    environment.insert("TABLE_NAME".to_owned(), template.table["TableName"].as_str().unwrap_or_default().to_owned());
     let own = [
         ("AWS_REGION", "us-east-1"),
         ("AWS_DEFAULT_REGION", "us-east-1"),
@@ -109,7 +126,5 @@ pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<Strin
     environment.insert("AWS_SESSION_TOKEN".to_owned(), "IQoJb3JpZ2luX2VjE".repeat(50));
     // The drain is measured and not its patience.
     environment.insert("DRAIN_WRITE_UNITS".to_owned(), "1000000".to_owned());
-    if std::env::var("NOTOK").is_ok() { environment.remove("AWS_SESSION_TOKEN"); }
-    if let Ok(t) = std::env::var("TUN") { environment.insert("GLIBC_TUNABLES".to_owned(), t); }
     environment
 }

@@ -28,10 +28,11 @@ impl Tls {
     pub(super) async fn start(behind: &str, folder: &Path) -> Result<Self> {
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec!["127.0.0.1".to_owned()])?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
-        let config = ServerConfig::builder_with_provider(Arc::new(tokio_rustls::rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key)?;
+        let config =
+            ServerConfig::builder_with_provider(Arc::new(tokio_rustls::rustls::crypto::ring::default_provider()))
+                .with_safe_default_protocol_versions()?
+                .with_no_client_auth()
+                .with_single_cert(vec![cert.der().clone()], key)?;
         // As many roots to read as on AWS, and one.
         let roots = folder.join("roots.pem");
         std::fs::write(&roots, format!("{AMAZON_ROOTS}{}", cert.pem()))

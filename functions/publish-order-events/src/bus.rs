@@ -5,15 +5,14 @@ use std::sync::Arc;
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_sdk_eventbridge::primitives::DateTime;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
-use aws_sdk_eventbridge::Client;
 use events::{Event, SOURCE, event_of};
-use lambda::{Environment, Error, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, Environment, Error, FromEnvironment, Misconfigured, Service};
 use tracing::warn;
 
 /// What this function may touch: it puts events on one bus.
 #[derive(Clone, Debug)]
 pub struct Bus {
-    client: Client,
+    client: Client<aws_sdk_eventbridge::Client>,
     name: Arc<str>,
 }
 
@@ -41,7 +40,7 @@ impl Change {
 
 impl FromEnvironment for Bus {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let client = environment.client(Service::EventBridge, Client::new)?;
+        let client = environment.client(Service::EventBridge, aws_sdk_eventbridge::Client::new)?;
         Ok(Self { client, name: environment.required("EVENT_BUS")?.into() })
     }
 }

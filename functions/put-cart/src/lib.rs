@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use edge::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
-use key_schema::entity::{Cart, CartLine, Product};
+use key_schema::entity::{Cart, CartLine, Stock};
 use key_schema::layout::Consistency;
-use key_schema::value::Timestamp;
+use key_schema::value::{ProductId, Timestamp};
 use serde::Deserialize;
 use table::{Reader, Write, Writer};
 use utoipa::ToSchema;
@@ -50,14 +50,19 @@ async fn check_products(table: &Reader, lines: &[CartLine], request: &Request) -
         let detail = format!("lines[{at}].productId stands in an earlier line too: add up the quantities");
         return Err(Problem::new(Kind::Validation, detail));
     }
-    if lines.is_empty() {
-        return Ok(());
+    // Products do not go away, so what the cheap read finds is there. Only what it does not find is asked for again.
+    let mut unknown: Vec<&ProductId> = lines.iter().map(|line| &line.product_id).collect();
+    for consistency in [Consistency::Eventual, Consistency::Strong] {
+        // A product and its stock are made together, and the stock is small, however long a description is.
+        let keys = unknown.iter().copied().map(Stock::key_of).collect();
+        let known: Vec<Stock> = table.batch(keys, consistency, request.budget()).await?;
+        unknown.retain(|id| known.iter().all(|stock| stock.product_id != **id));
     }
-    let keys = lines.iter().map(|line| Product::key_of(&line.product_id)).collect();
-    let known: Vec<Product> = table.batch(keys, Consistency::Strong, request.budget()).await?;
-    let unknown = |line: &CartLine| known.iter().all(|product| product.product_id != line.product_id);
-    match lines.iter().enumerate().find(|(_, line)| unknown(line)) {
-        Some((at, line)) => Err(Problem::not_found("product").with("line", at).with("productId", &line.product_id)),
+    match unknown.first() {
+        Some(id) => {
+            let at = lines.iter().position(|line| line.product_id == **id).unwrap_or_default();
+            Err(Problem::not_found("product").with("line", at).with("productId", id))
+        }
         None => Ok(()),
     }
 }

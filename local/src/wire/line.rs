@@ -1,7 +1,7 @@
 //! The line itself: it takes connections, and passes their calls on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::{BodyExt, Full};
@@ -124,6 +124,7 @@ impl Line {
             response: Value::Null,
             status: None,
             at: Instant::now(),
+            took: Duration::ZERO,
             consumed: Vec::new(),
             fault,
         };
@@ -174,8 +175,10 @@ impl Line {
         }
 
         let wants_figures = capacity::ask(&call.action, &mut asked);
+        let sent = Instant::now();
         let answer = self.forward(headers, &asked).await;
         call.at = Instant::now();
+        call.took = call.at - sent;
         let (head, mut body) = answer?.into_parts();
         call.consumed = capacity::read(&call.action, &body);
         if let Some(meter) = &mut meter {

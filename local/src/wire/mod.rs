@@ -44,6 +44,8 @@ pub struct Call {
     pub status: Option<u16>,
     /// When the engine had answered, or the wire had refused or cut the call in its stead.
     pub at: Instant,
+    /// How long the engine took to answer. Zero if it was not asked.
+    pub took: Duration,
     /// The capacity that the engine reports, per table. A refused call reports none, though AWS bills for it.
     pub consumed: Vec<Consumed>,
     /// What the wire did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a

@@ -121,3 +121,6 @@ pub(crate) enum Malformed {
     #[error("headers: {0}")]
     Header(#[from] http::header::InvalidHeaderValue),
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,5 @@
 //! Replies.
 
-use lambda_http::Body;
 use lambda_http::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use lambda_http::http::{Response, StatusCode};
 use serde::Serialize;
@@ -84,11 +83,11 @@ impl Reply {
 }
 
 /// The response that a reply is.
-impl From<Reply> for Response<Body> {
+impl From<Reply> for Response<String> {
     fn from(reply: Reply) -> Self {
         let mut response = match reply.body {
             Some(body) => json(reply.status, "application/json", body),
-            None => Response::new(Body::Empty),
+            None => Response::default(),
         };
         *response.status_mut() = reply.status;
         for (name, value) in reply.headers {
@@ -102,7 +101,7 @@ impl From<Reply> for Response<Body> {
 }
 
 /// The document that describes a problem.
-impl From<&Problem> for Response<Body> {
+impl From<&Problem> for Response<String> {
     fn from(problem: &Problem) -> Self {
         let kind = problem.kind();
         // Text and numbers only: writing them as JSON cannot fail.
@@ -117,8 +116,8 @@ impl From<&Problem> for Response<Body> {
     }
 }
 
-fn json(status: StatusCode, content_type: &'static str, body: String) -> Response<Body> {
-    let mut response = Response::new(Body::Text(body));
+fn json(status: StatusCode, content_type: &'static str, body: String) -> Response<String> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response

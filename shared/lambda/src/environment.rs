@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::fmt::{self, Display};
 use std::future::Future;
-use std::ops::RangeInclusive;
+use std::ops::{Deref, RangeInclusive};
 use std::pin::Pin;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_types::SdkConfig;
@@ -31,9 +31,31 @@ pub struct Environment {
 /// The clients that were made so far, one of a type.
 type Clients = Arc<Mutex<Vec<Box<dyn Any + Send + Sync>>>>;
 
+/// A client of a service, made when it is first used: some functions seldom need all of theirs.
+#[derive(Debug)]
+pub struct Client<C>(Arc<LazyLock<C, Make<C>>>);
+
+type Make<C> = Box<dyn FnOnce() -> C + Send>;
+
+impl<C> Clone for Client<C> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<C> Deref for Client<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        &self.0
+    }
+}
+
 /// What is done before the first event.
 #[derive(Clone, Default)]
-struct WarmUps(Arc<Mutex<Vec<Pin<Box<dyn Future<Output = ()> + Send>>>>>);
+struct WarmUps(Arc<Mutex<Vec<(Service, Work)>>>);
+
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl fmt::Debug for WarmUps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,34 +108,38 @@ impl Environment {
         self
     }
 
-    /// The client of a service. It is made when the first part of the function asks for it, and shared by all.
+    /// The client of a service, shared by all parts of the function that ask for it.
     ///
     /// # Errors
     /// Region or credentials are missing.
-    pub fn client<C>(&self, service: Service, make: impl FnOnce(&SdkConfig) -> C) -> Result<C, Misconfigured>
+    pub fn client<C>(&self, service: Service, make: fn(&SdkConfig) -> C) -> Result<Client<C>, Misconfigured>
     where
-        C: Clone + Send + Sync + 'static,
+        C: Send + Sync + 'static,
     {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = clients.iter().find_map(|client| client.downcast_ref::<C>()) {
+        if let Some(client) = clients.iter().find_map(|client| client.downcast_ref::<Client<C>>()) {
             return Ok(client.clone());
         }
-        let client = make(&self.connections.config(service, &self.variables)?);
+        let config = self.connections.config(service, &self.variables)?;
+        let client = Client(Arc::new(LazyLock::new(Box::new(move || make(&config)))));
         clients.push(Box::new(client.clone()));
         Ok(client)
     }
 
-    /// Does this before the first event, when the function runs on Lambda: while it starts, it has a whole CPU, and nobody waits
-    /// for an answer yet.
-    pub fn warm_up(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(work));
+    /// Does this before the first event, when the function runs on Lambda, and once for a service: while a function starts,
+    /// it has a whole CPU, and nobody waits for its answer yet.
+    pub fn warm_up(&self, service: Service, work: impl Future<Output = ()> + Send + 'static) {
+        let mut all = self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.iter().all(|(warmed, _)| *warmed != service) {
+            all.push((service, Box::pin(work)));
+        }
     }
 
     /// Does what was asked of [`warm_up`](Self::warm_up), within the time that a start should take at most.
     pub(crate) async fn warmed_up(&self) {
         let work = std::mem::take(&mut *self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner));
         let all = async {
-            for one in work {
+            for (_, one) in work {
                 one.await;
             }
         };

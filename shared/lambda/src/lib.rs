@@ -23,7 +23,7 @@ mod variables;
 pub use aws::Service;
 pub use budget::Budget;
 pub use consume::{consume, invoke};
-pub use environment::{Environment, FromEnvironment};
+pub use environment::{Client, Environment, FromEnvironment};
 pub use lambda_runtime::{Context, Error, LambdaEvent};
 pub use log::chain;
 pub use metrics::{Measure, metrics};

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_sqs::types::{BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
-use aws_sdk_sqs::Client;
-use lambda::{Environment, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, Environment, FromEnvironment, Misconfigured, Service};
 use tracing::warn;
 
 use crate::Error;
@@ -25,7 +24,7 @@ const LONGEST: Duration = Duration::from_mins(15);
 /// May send to the queue.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    client: Client,
+    client: Client<aws_sdk_sqs::Client>,
     url: Arc<str>,
 }
 
@@ -72,7 +71,7 @@ impl FromEnvironment for Source {
 
 impl Queue {
     fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
-        let client = environment.client(Service::Sqs, Client::new)?;
+        let client = environment.client(Service::Sqs, aws_sdk_sqs::Client::new)?;
         Ok(Self { client, url: environment.required(variable)?.into() })
     }
 

@@ -19,7 +19,7 @@ pub(crate) fn attributes<T: Stored>(entity: &T) -> Result<Item, Error> {
 }
 
 /// The item of an entity: its attributes, its kind and its keys.
-pub(crate) fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
+pub fn write<T: Stored>(entity: &T) -> Result<Item, Error> {
     let mut item = attributes(entity)?;
     item.extend(key(entity.key()));
     item.extend(entity.index_keys().into_iter().flat_map(key));

@@ -26,14 +26,13 @@ mod writer;
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::Client;
-use lambda::{Environment, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, Environment, FromEnvironment, Misconfigured, Service};
 
 pub use bucket::TokenBucket;
 pub use commit::Cause;
 pub use condition::Condition;
 pub use error::Error;
-pub use item::{Item, read as read_item};
+pub use item::{Item, read as read_item, write as write_item};
 pub use lambda::Budget;
 pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
@@ -45,18 +44,15 @@ pub use writer::{Put, Writer};
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    client: Client,
+    client: Client<aws_sdk_dynamodb::Client>,
     name: Arc<str>,
 }
 
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let name = environment.required("TABLE_NAME")?;
-        let client = environment.client(Service::DynamoDb, |config| {
-            let client = Client::new(config);
-            environment.warm_up(warm_up::ask_after_health(client.clone(), name.to_owned()));
-            client
-        })?;
-        Ok(Self { client, name: name.into() })
+        let client = environment.client(Service::DynamoDb, aws_sdk_dynamodb::Client::new)?;
+        let name: Arc<str> = environment.required("TABLE_NAME")?.into();
+        environment.warm_up(Service::DynamoDb, warm_up::ask_after_health(client.clone(), Arc::clone(&name)));
+        Ok(Self { client, name })
     }
 }

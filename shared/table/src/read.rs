@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::future::join_all;
 use key_schema::cursor;
-use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, SortRange};
+use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, SortRange, share_of_page};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -108,7 +108,8 @@ impl Reader {
     }
 
     /// One page of a list that is spread over shards, each with a pattern of its own and all with the same range,
-    /// in the order of their sort keys. One request for each shard, all at once.
+    /// in the order of their sort keys. One request for each shard, all at once, for its share of the page; another for
+    /// a shard that holds more than its share.
     ///
     /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after
     /// the position, whichever shard that came from.
@@ -117,30 +118,37 @@ impl Reader {
         // The cursor is that of the first shard: it stands for all of them.
         let Some(first) = shards.first() else { return Ok(Page { items: Vec::new(), next: None }) };
         let position = page.cursor.as_ref().map(|cursor| cursor::open(first, cursor)).transpose()?;
-        let reads = shards.iter().map(|shard| {
-            let range = position.as_ref().map_or_else(|| shard.range(), |position| shard.rest(position));
-            self.query(shard, range, Some(page.limit))
-        });
+        let rest = |shard: &P, position: Option<&str>| position.map_or_else(|| shard.range(), |end| shard.rest(end));
+        let mut asked: Vec<_> = shards.iter().map(|shard| (shard, rest(shard, position.as_deref()))).collect();
+        let mut share = share_of_page(page.limit, shards.len());
 
         let (_, sort) = P::DECLARED.place.index.attributes();
-        let mut found = BTreeMap::new();
-        let mut seen_up_to = None;
-        for answer in join_all(reads).await {
-            let (items, stopped) = answer?;
-            // Beyond where the first shard stopped, an item of that shard may be missing.
-            seen_up_to = seen_up_to.into_iter().chain(stopped).min();
-            for item in items {
-                if let Some(AttributeValue::S(position)) = item.get(sort) {
-                    found.insert(position.clone(), item);
+        let (mut found, mut stopped) = (BTreeMap::new(), Vec::new());
+        let limit = usize::from(page.limit);
+        while !asked.is_empty() {
+            let reads = asked.iter().map(|(shard, range)| self.query(*shard, range.clone(), Some(share)));
+            for (answer, (shard, _)) in join_all(reads).await.into_iter().zip(&asked) {
+                let (items, end) = answer?;
+                stopped.extend(end.map(|end| (*shard, end)));
+                for item in items {
+                    if let Some(AttributeValue::S(position)) = item.get(sort) {
+                        found.insert(position.clone(), item);
+                    }
                 }
             }
+            // The page is certain, and whether there is another, once nothing that is not read yet comes before the
+            // item after its last.
+            let after = found.keys().nth(limit);
+            let is_behind = |(_, end): &(&P, String)| after.is_none_or(|after| end < after);
+            let (behind, ahead) = stopped.into_iter().partition(is_behind);
+            stopped = ahead;
+            asked = behind.into_iter().map(|(shard, end)| (shard, rest(shard, Some(&end)))).collect();
+            share = share.saturating_mul(2).min(page.limit);
         }
-        let is_seen = |position: &String| seen_up_to.as_ref().is_none_or(|end| position <= end);
-        let seen: Vec<_> = found.into_iter().take_while(|(position, _)| is_seen(position)).collect();
-        let is_last = seen_up_to.is_none() && seen.len() <= usize::from(page.limit);
-        let mut items = Vec::new();
-        let mut next = None;
-        for (position, item) in seen.into_iter().take(page.limit.into()) {
+
+        let is_last = found.len() <= limit;
+        let (mut items, mut next) = (Vec::new(), None);
+        for (position, item) in found.into_iter().take(limit) {
             items.push(item::read(item)?);
             next = Some(position);
         }

@@ -1,15 +1,18 @@
 //! Before the first event.
 
-use aws_sdk_dynamodb::Client;
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_smithy_types::body::SdkBody;
+use lambda::Client;
 
 /// Asks DynamoDB whether it is well, as anybody may: `GET /`. The question reads nothing, is billed nothing, and needs no permission;
 /// but to ask it, the client finds its endpoint, signs, and opens the connection that the first event will use.
-pub(crate) async fn ask_after_health(client: Client, table: String) {
+pub(crate) async fn ask_after_health(client: Client<DynamoDb>, table: Arc<str>) {
     let once = Config::builder().retry_config(RetryConfig::disabled());
-    let question = client.query().table_name(table).customize().config_override(once).mutate_request(|request| {
+    let question = client.query().table_name(&*table).customize().config_override(once).mutate_request(|request| {
         // Both are constants that are valid.
         _ = request.set_method("GET");
         request.headers_mut().remove("content-length");
@@ -17,4 +20,64 @@ pub(crate) async fn ask_after_health(client: Client, table: String) {
     });
     // Whatever is answered: the way is open now.
     _ = question.send().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use lambda::{Environment, FromEnvironment as _};
+
+    use crate::Table;
+
+    use super::*;
+
+    /// Answers every request as DynamoDB answers those after its health, and tells the first line of each with the number of its
+    /// connection.
+    fn serve(listener: &TcpListener, lines: &mpsc::Sender<(usize, String)>) {
+        for (connection, client) in listener.incoming().enumerate() {
+            let (client, lines) = (client.expect("a connection"), lines.clone());
+            std::thread::spawn(move || answer_all(client, connection, &lines));
+        }
+    }
+
+    fn answer_all(mut client: TcpStream, connection: usize, lines: &mpsc::Sender<(usize, String)>) {
+        let mut request = [0; 4096];
+        while let Ok(length @ 1..) = client.read(&mut request) {
+            let text = String::from_utf8_lossy(&request[..length]);
+            let line = text.lines().next().unwrap_or_default().to_owned();
+            let answer = "healthy: dynamodb";
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
+            client.write_all(answer.as_bytes()).expect("an answer");
+            lines.send((connection, line)).expect("somebody listens");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_request_finds_the_connection_open() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+        let (send, lines) = mpsc::channel();
+        std::thread::spawn(move || serve(&listener, &send));
+        let variables = [
+            ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str()),
+            ("AWS_REGION", "eu-west-1"),
+            ("AWS_ACCESS_KEY_ID", "a"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("TABLE_NAME", "orders"),
+        ];
+        let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let table = Table::from_environment(&environment).expect("an environment");
+
+        ask_after_health(table.client.clone(), Arc::clone(&table.name)).await;
+        // That it is no answer to a query is no matter here.
+        _ = table.client.query().table_name(&*table.name).send().await;
+
+        let next = || lines.recv_timeout(Duration::from_secs(5)).expect("a request");
+        assert_eq!(next(), (0, "GET / HTTP/1.1".to_owned()));
+        assert_eq!(next(), (0, "POST / HTTP/1.1".to_owned()));
+    }
 }

@@ -76,5 +76,14 @@ fn consumption_is_summed_by_the_second_apart_for_table_and_index() {
 fn call(at: Instant, access: Access) -> Call {
     let consumed = vec![consumed(access, 4.0, &[("GSI1", 2.0)])];
     let (request, response) = (Value::Null, Value::Null);
-    Call { action: "TransactWriteItems".to_owned(), request, response, status: Some(200), at, consumed, fault: None }
+    Call {
+        action: "TransactWriteItems".to_owned(),
+        request,
+        response,
+        status: Some(200),
+        at,
+        took: Duration::ZERO,
+        consumed,
+        fault: None,
+    }
 }

@@ -22,11 +22,11 @@ fn sdk(bench: &Bench) -> Client {
         ("AWS_SECRET_ACCESS_KEY", "s"),
     ];
     let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let once = |config: &_| {
+    let client = environment.client(Service::DynamoDb, |config| {
         let config = aws_sdk_dynamodb::config::Builder::from(config).retry_config(RetryConfig::disabled());
         Client::from_conf(config.build())
-    };
-    environment.client(Service::DynamoDb, once).unwrap()
+    });
+    Client::clone(&client.unwrap())
 }
 
 async fn put(client: &Client) -> Result<(), PutItemError> {

@@ -38,7 +38,7 @@ pub use order::{
 };
 pub use order_flag::FlaggedOrders;
 pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
-pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored};
+pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
 pub use stock::{CellsOfStock, InStock};

@@ -96,3 +96,34 @@ pub enum Bound {
     /// A page of at most 100 items.
     Page,
 }
+
+/// How many items of a page each of several shards is asked for at first, where a stable hash spreads them: its even
+/// share and three standard deviations more. To ask each for the whole page would be to read as many pages as there
+/// are shards.
+pub fn share_of_page(limit: u8, shards: usize) -> u8 {
+    let even = usize::from(limit).div_ceil(shards.max(1));
+    u8::try_from(even + (9 * even).isqrt()).unwrap_or(u8::MAX).min(limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_shares_of_all_shards_are_a_page_and_no_share_is_more_than_one(
+            limit in 1..=100_u8, shards in 1..=255_usize,
+        ) {
+            let share = share_of_page(limit, shards);
+            prop_assert!(usize::from(share) * shards >= usize::from(limit));
+            prop_assert!((1..=limit).contains(&share));
+        }
+    }
+
+    #[test]
+    fn a_page_of_a_hundred_from_eight_shards_reads_less_than_two() {
+        assert_eq!(share_of_page(100, 8), 23);
+        assert_eq!(share_of_page(100, 1), 100);
+    }
+}

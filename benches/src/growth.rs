@@ -1,0 +1,153 @@
+//! `cargo measure growth`: whether an operation costs the same in a large table as in a small one.
+
+mod fill;
+mod plot;
+mod probe;
+mod report;
+mod shop;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use local::{Options, Stack, Template, functions};
+use serde::{Deserialize, Serialize};
+
+use self::probe::Measured;
+use self::shop::Shop;
+use crate::page;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// How many orders each shop has
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000, 1_000_000])]
+    orders: Vec<usize>,
+    /// How often each operation is done; the figures are medians
+    #[arg(long, default_value_t = 30)]
+    rounds: usize,
+    /// Where the tables are put: some 11 KB for each order
+    #[arg(long, default_value = "target/measure")]
+    data: PathBuf,
+    /// Keep the tables, to measure again without filling them
+    #[arg(long)]
+    keep: bool,
+    /// Writes the tables into docs/scale.md, and draws docs/growth.svg
+    #[arg(long)]
+    docs: bool,
+    /// Measure one table that is filled, and print what was seen: what this program calls itself with
+    #[arg(long, hide = true)]
+    probe: bool,
+}
+
+/// One size, measured.
+#[derive(Serialize, Deserialize)]
+struct Size {
+    orders: usize,
+    /// Of the table with its indexes, as the engine keeps them.
+    bytes: u64,
+    /// How long the table took to fill.
+    filled: Duration,
+    /// The most that the process with gateway, functions and engine had in memory.
+    resident: u64,
+    operations: Vec<Measured>,
+}
+
+pub(crate) async fn run(arguments: Arguments) -> Result<()> {
+    let Arguments { orders, rounds, data, keep, docs, probe } = arguments;
+    let mut sizes = Vec::new();
+    for orders in orders {
+        let data = data.join(format!("growth-{orders}"));
+        if probe {
+            print(&serde_json::to_string(&measure(&data, orders, rounds).await?)?);
+            continue;
+        }
+        let filled = fill_once(&data, orders).await?;
+        // In a process of its own, for what it has in memory is one of the figures.
+        eprintln!("{orders} orders: measuring every route {rounds} times");
+        let program = std::env::current_exe()?;
+        let mut child = Command::new(program);
+        child.args(["growth", "--probe", "--orders", &orders.to_string(), "--rounds", &rounds.to_string(), "--data"]);
+        let child = child.arg(data.parent().context("a folder")?).stderr(Stdio::inherit()).output()?;
+        ensure!(child.status.success(), "measuring {orders} orders failed");
+        let size: Size = serde_json::from_slice(&child.stdout)?;
+        sizes.push(Size { filled, ..size });
+        if !keep {
+            fs::remove_dir_all(&data)?;
+        }
+    }
+    if probe {
+        return Ok(());
+    }
+    let tables = report::tables(&sizes)?;
+    for (name, table) in &tables {
+        print(&format!("{name}\n\n{table}"));
+    }
+    if docs {
+        page::write(&tables)?;
+        plot::draw(&sizes)?;
+    }
+    Ok(())
+}
+
+/// Fills the table in this folder, unless it was filled before, and says how long that took.
+async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
+    let mark = data.join("filled-in-seconds");
+    if let Ok(seconds) = fs::read_to_string(&mark) {
+        return Ok(Duration::from_secs(seconds.trim().parse()?));
+    }
+    if data.exists() {
+        fs::remove_dir_all(data)?;
+    }
+    let started = Instant::now();
+    let stack = open(Some(data)).await?;
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")?;
+    let bar = ProgressBar::new(u64::try_from(orders)?).with_style(style).with_message("orders");
+    fill::fill(
+        stack.database().context("there is no engine")?,
+        stack.template().table_name(),
+        &Shop::new(orders)?,
+        &bar,
+    )?;
+    bar.finish_and_clear();
+    stack.shutdown().await?;
+    fs::write(mark, started.elapsed().as_secs().to_string())?;
+    Ok(started.elapsed())
+}
+
+async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
+    let stack = open(Some(data)).await?;
+    let operations = probe::probe(&stack, &Shop::new(orders)?, rounds).await?;
+    let bytes = stack.database().context("there is no engine")?.db_size_bytes()?;
+    stack.shutdown().await?;
+    Ok(Size { orders, bytes, filled: Duration::ZERO, resident: peak_resident()?, operations })
+}
+
+/// The most that this process ever had in memory, in bytes.
+fn peak_resident() -> Result<u64> {
+    let status =
+        fs::read_to_string("/proc/self/status").context("what a process has in memory is told by Linux only")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kilobytes * 1024)
+}
+
+#[allow(clippy::print_stdout, reason = "it is what was asked for")]
+fn print(text: &str) {
+    println!("{text}");
+}
+
+/// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes put
+/// there.
+async fn open(data: Option<&Path>) -> Result<Stack> {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
+    let mut template = Template::parse(&text.context("template.yaml cannot be read")?)?;
+    template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
+    let options = Options { wire: true, data: data.map(Path::to_owned), ..Options::new(template) };
+    Stack::start(options, functions::start_all).await
+}

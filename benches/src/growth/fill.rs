@@ -1,0 +1,76 @@
+//! Filling a table: past its protocol, straight into the engine.
+
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use anyhow::{Context, Result, anyhow, bail};
+use aws_sdk_dynamodb::types::AttributeValue;
+use counting::Counts;
+use dynoxide::types::{AttributeValue as Stored, Item as StoredItem};
+use dynoxide::{Database, ImportOptions};
+use indicatif::ProgressBar;
+use table::{Item, write_item};
+
+use super::shop::Shop;
+
+/// So many orders are imported in one transaction of the engine.
+const BATCH: usize = 5_000;
+
+/// Writes the whole shop into the table, with its counters as the stream's consumer would have left them. The stream hears
+/// nothing of it. `progress` counts orders.
+pub(super) fn fill(database: &Database, table: &str, shop: &Shop, progress: &ProgressBar) -> Result<()> {
+    database.enable_bulk_loading()?;
+    let import = |items: Vec<Item>| -> Result<()> {
+        let items = items.into_iter().map(stored).collect::<Result<_>>()?;
+        // It is a fresh table, and what is counted is counted already.
+        database.import_items(table, items, ImportOptions::default())?;
+        Ok(())
+    };
+    import(shop.catalogue()?)?;
+
+    // The engine writes one batch while the next one is made.
+    let (made, batches) = sync_channel(1);
+    let counts = thread::scope(|scope| {
+        let maker = scope.spawn(move || -> Result<Counts> {
+            let mut counts = Counts::default();
+            for first in (0..shop.orders()).step_by(BATCH) {
+                let mut items = Vec::with_capacity(4 * BATCH);
+                for number in first..(first + BATCH).min(shop.orders()) {
+                    let placed = shop.order(number)?;
+                    counts.add(&placed.counts());
+                    items.extend(placed.items()?);
+                }
+                made.send(items).context("the import failed")?;
+            }
+            Ok(counts)
+        });
+        for items in batches {
+            import(items)?;
+            progress.inc(u64::try_from(BATCH)?);
+        }
+        maker.join().map_err(|_| anyhow!("the orders could not be made"))?
+    })?;
+
+    let customers = counts.customers().map(write_item);
+    let products = counts.products().map(write_item);
+    let days = counts.days().map(write_item);
+    import(customers.chain(products).chain(days).collect::<Result<_, _>>()?)?;
+    database.disable_bulk_loading()?;
+    Ok(())
+}
+
+/// The item as the engine takes it.
+fn stored(item: Item) -> Result<StoredItem> {
+    item.into_iter().map(|(name, value)| Ok((name, stored_value(value)?))).collect()
+}
+
+fn stored_value(value: AttributeValue) -> Result<Stored> {
+    Ok(match value {
+        AttributeValue::S(text) => Stored::S(text),
+        AttributeValue::N(digits) => Stored::N(digits),
+        AttributeValue::Bool(flag) => Stored::BOOL(flag),
+        AttributeValue::L(values) => Stored::L(values.into_iter().map(stored_value).collect::<Result<_>>()?),
+        AttributeValue::M(fields) => Stored::M(stored(fields)?),
+        other => bail!("no item of the shop holds {other:?}"),
+    })
+}

@@ -1,0 +1,81 @@
+//! The tables of the page, which exist only if every operation costs the same in every table.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::Size;
+use super::probe::{Cost, Measured};
+use crate::page::table;
+
+/// The tables, each with its name in the page.
+///
+/// # Errors
+/// An operation that costs something else in one of the tables, by name.
+pub(super) fn tables(sizes: &[Size]) -> Result<Vec<(&'static str, String)>> {
+    let operations = sizes.iter().map(|size| (size.orders, size.operations.as_slice()));
+    Ok(vec![("growth-costs", costs(operations)?), ("growth-times", times(sizes)), ("growth-sizes", in_all(sizes))])
+}
+
+/// What each operation costs, in all tables.
+///
+/// # Errors
+/// As [`tables`].
+pub(super) fn costs<'a>(mut sizes: impl Iterator<Item = (usize, &'a [Measured])>) -> Result<String> {
+    let (first_orders, first) = sizes.next().context("no table was measured")?;
+    for (orders, operations) in sizes {
+        for (one, other) in first.iter().zip(operations) {
+            ensure!(
+                (&one.what, &one.cost) == (&other.what, &other.cost),
+                "{}: {:?} at {first_orders} orders, and {}: {:?} at {orders}",
+                one.what,
+                one.cost,
+                other.what,
+                other.cost
+            );
+        }
+        ensure!(first.len() == operations.len(), "at {orders} orders not all was measured");
+    }
+    let rows = first.iter().map(|Measured { what, cost: Cost { requests, read, written }, .. }| {
+        let written = written.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ");
+        let written = if written == "0 + 0 + 0" { "0".to_owned() } else { written };
+        vec![what.clone(), requests.clone(), read.to_string(), written]
+    });
+    Ok(table(&["operation", "requests", "read units", "write units"], rows))
+}
+
+fn times(sizes: &[Size]) -> String {
+    let mut columns = vec!["operation, milliseconds: whole / engine".to_owned()];
+    columns.extend(sizes.iter().map(|size| format!("{} orders", grouped(size.orders))));
+    let columns: Vec<_> = columns.iter().map(String::as_str).collect();
+    let operations = sizes.first().map(|size| size.operations.as_slice()).unwrap_or_default();
+    let rows = operations.iter().enumerate().map(|(position, operation)| {
+        let of = |size: &Size| match size.operations.get(position) {
+            Some(Measured { route, engine, .. }) => format!("{} / {}", milliseconds(*route), milliseconds(*engine)),
+            None => String::new(),
+        };
+        [operation.what.clone()].into_iter().chain(sizes.iter().map(of)).collect()
+    });
+    table(&columns, rows)
+}
+
+fn in_all(sizes: &[Size]) -> String {
+    let rows = sizes.iter().map(|size| {
+        let filled = format!("{} s", size.filled.as_secs());
+        vec![grouped(size.orders), megabytes(size.bytes), megabytes(size.resident), filled]
+    });
+    table(&["orders", "table and indexes on disk", "memory of the process", "filled in"], rows)
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1}", time.as_secs_f64() * 1_000.0)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes / 1_000_000)
+}
+
+/// With commas between thousands.
+fn grouped(number: usize) -> String {
+    if number < 1_000 { number.to_string() } else { format!("{},{:03}", grouped(number / 1_000), number % 1_000) }
+}

@@ -1,0 +1,233 @@
+//! A made-up shop of any number of orders, the same for the same number: pure, and item by item.
+//!
+//! Customers and products are as popular as Zipf's law has it. The orders lie evenly in thirty days; the oldest are
+//! delivered and some called off, the newest wait for their payment. All names and prices are of one length, so that a full
+//! page of a list has one size in every shop, and what it costs depends on nothing but the table.
+
+use anyhow::{Context, Result};
+use counting::{Change, Counts};
+use key_schema::entity::{
+    Cancellation, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag, OrderItem, OrderLine,
+    OrderStatus, Payment, PaymentStatus, Product, Stock, UsernameClaim, ViewShard,
+};
+use key_schema::value::{
+    Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
+};
+use table::{Item, write_item};
+
+use crate::popularity::Popularity;
+
+/// 2026-10-01, in milliseconds.
+const FIRST_MOMENT: i64 = 1_790_812_800_000;
+const DAYS: i64 = 30;
+const DAY: i64 = 86_400_000;
+const PRODUCTS: usize = 200;
+const CATEGORIES: usize = 5;
+/// The template's.
+const STATUS_SHARDS: u8 = 8;
+const VIEW_SHARDS: u8 = 16;
+/// In cents. The product with up to three units has four digits, and so one size.
+const PRICE: i64 = 1_999;
+const STOCK: u32 = 1_000_000_000;
+/// One order in so many is flagged.
+const FLAGGED: usize = 40;
+
+/// A gift card and a discount code that never run out.
+pub(super) const GIFT_CARD: &str = "GIFT";
+pub(super) const DISCOUNT: &str = "TEN";
+
+/// The shop.
+pub(super) struct Shop {
+    orders: usize,
+    customers: Popularity,
+    products: Popularity,
+    euro: Currency,
+}
+
+/// One order, with the items that its placing and its way have made.
+pub(super) struct Placed {
+    pub(super) order: Order,
+    pub(super) invoice: Invoice,
+    line: OrderItem,
+    flag: Option<OrderFlag>,
+}
+
+impl Shop {
+    pub(super) fn new(orders: usize) -> Result<Self> {
+        let customers = Popularity::new((orders / 10).max(100), 1.0);
+        let euro = Currency::try_from("EUR".to_owned())?;
+        Ok(Self { orders, customers, products: Popularity::new(PRODUCTS, 1.0), euro })
+    }
+
+    /// How many orders there are.
+    pub(super) fn orders(&self) -> usize {
+        self.orders
+    }
+
+    /// The n-th most eager customer.
+    pub(super) fn customer(rank: usize) -> Result<CustomerId> {
+        Ok(format!("customer-{rank:07}").parse()?)
+    }
+
+    /// The n-th most popular product.
+    pub(super) fn product(rank: usize) -> Result<ProductId> {
+        Ok(format!("product-{rank:04}").parse()?)
+    }
+
+    /// What the n-th most popular product is called.
+    fn name(rank: usize) -> String {
+        format!("Thing {rank:010}")
+    }
+
+    /// The category of the most popular product.
+    pub(super) const CATEGORY: &str = "category-0";
+
+    /// When so much of the shop's time, from 0 to 1000 per mille, was over.
+    pub(super) fn moment(per_mille: i64) -> Result<Timestamp> {
+        Timestamp::from_millisecond(FIRST_MOMENT + DAYS * DAY * per_mille / 1000).context("a moment of this century")
+    }
+
+    /// Everything that was there before the first order.
+    pub(super) fn catalogue(&self) -> Result<Vec<Item>> {
+        let created_at = Self::moment(0)?;
+        let mut items = Vec::new();
+        for rank in 0..self.products.len() {
+            let product_id = Self::product(rank)?;
+            let price = self.money(PRICE)?;
+            items.push(write_item(&Product {
+                product_id: product_id.clone(),
+                name: Self::name(rank),
+                description: "A thing that people want".to_owned(),
+                category: format!("category-{}", rank % CATEGORIES).parse()?,
+                price,
+                initial_stock: STOCK,
+                version: 1,
+            })?);
+            items.push(write_item(&Stock { product_id, available: STOCK.into(), price })?);
+        }
+        for shard in 0..VIEW_SHARDS {
+            items.push(write_item(&ViewShard { product_id: Self::product(0)?, shard, views: 1_000 })?);
+        }
+        for rank in 0..self.customers.len() {
+            let customer = Customer {
+                customer_id: Self::customer(rank)?,
+                username: format!("user-{rank:07}").try_into()?,
+                email: format!("user-{rank:07}@example.com").try_into()?,
+                name: format!("Customer {rank:010}"),
+                created_at,
+                version: 1,
+            };
+            let (email, customer_id) = (customer.email.clone(), customer.customer_id.clone());
+            items.push(write_item(&EmailClaim { email, customer_id: customer_id.clone() })?);
+            items.push(write_item(&UsernameClaim { username: customer.username.clone(), customer_id })?);
+            items.push(write_item(&customer)?);
+        }
+        let balance = self.money(i64::from(STOCK))?;
+        items.push(write_item(&GiftCard { code: GIFT_CARD.parse()?, balance, initial: balance, created_at })?);
+        let code = DISCOUNT.parse()?;
+        items.push(write_item(&Discount {
+            code,
+            percent: 10.try_into()?,
+            from: None,
+            to: None,
+            max_uses: None,
+            uses: 0,
+            created_at,
+        })?);
+        Ok(items)
+    }
+
+    /// The n-th order in time, counted from 0.
+    pub(super) fn order(&self, number: usize) -> Result<Placed> {
+        // Its own, so that orders can be made in any order and by many threads.
+        let mut random = fastrand::Rng::with_seed(u64::try_from(number)?);
+        let customer_id = Self::customer(self.customers.rank(random.f64()))?;
+        let rank = self.products.rank(random.f64());
+        let product_id = Self::product(rank)?;
+        let quantity = random.i64(1..=3);
+        let placed_at = FIRST_MOMENT + DAYS * DAY * i64::try_from(number)? / i64::try_from(self.orders)?;
+        let placed_at = Timestamp::from_millisecond(placed_at).context("a moment of this century")?;
+
+        let key: IdempotencyKey = format!("order-{number:07}").parse()?;
+        let order_id = OrderId::of(&customer_id, &key);
+        let (unit_price, amount) = (self.money(PRICE)?, self.money(PRICE * quantity)?);
+        let status = self.status(number, &mut random);
+        let cancellation = (status == OrderStatus::Cancelled).then_some(Cancellation { at: placed_at, reason: None });
+        let order = Order {
+            order_id: order_id.clone(),
+            customer_id: customer_id.clone(),
+            status,
+            placed_at,
+            changed_at: Some(placed_at),
+            version: 1,
+            subtotal: amount,
+            discount: Money::zero(self.euro),
+            discount_code: None,
+            total: amount,
+            request_hash: RequestHash::of(key.as_str().as_bytes()),
+            line_count: 1,
+            shard: order_id.spread(STATUS_SHARDS),
+            cancellation,
+        };
+        let (status, reference) = match order.status {
+            OrderStatus::Pending => (PaymentStatus::Authorized, None),
+            OrderStatus::Cancelled => (PaymentStatus::Refunded, None),
+            _ => (PaymentStatus::Captured, Some(format!("bank-{number:07}"))),
+        };
+        let invoice = Invoice {
+            invoice_id: InvoiceId::of(&order_id),
+            order_id: order_id.clone(),
+            customer_id: customer_id.clone(),
+            issued_at: placed_at,
+            amount,
+            payments: vec![Payment::Card { amount, status, reference }],
+        };
+        let line = OrderLine { product_id, name: Self::name(rank), quantity: quantity.try_into()?, unit_price, amount };
+        let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {
+            order_id: order_id.clone(),
+            reason: "no signature".to_owned(),
+            flagged_at: placed_at,
+        });
+        Ok(Placed { order, invoice, line: OrderItem { order_id, customer_id, placed_at, line }, flag })
+    }
+
+    /// The newest fifth waits for its payment, the next is paid, the next on its way, and the rest arrived or was called
+    /// off, one in twenty.
+    fn status(&self, number: usize, random: &mut fastrand::Rng) -> OrderStatus {
+        match 5 * number / self.orders {
+            4.. => OrderStatus::Pending,
+            3 => OrderStatus::Paid,
+            2 => OrderStatus::Shipped,
+            _ if random.u8(0..20) == 0 => OrderStatus::Cancelled,
+            _ => OrderStatus::Delivered,
+        }
+    }
+
+    fn money(&self, amount: i64) -> Result<Money> {
+        Money::new(amount, self.euro).context("an amount that is money")
+    }
+}
+
+impl Placed {
+    /// Its items.
+    pub(super) fn items(&self) -> Result<Vec<Item>> {
+        let mut items = vec![write_item(&self.order)?, write_item(&self.line)?, write_item(&self.invoice)?];
+        items.extend(self.flag.as_ref().map(write_item).transpose()?);
+        Ok(items)
+    }
+
+    /// What the stream's consumer would have counted of it.
+    pub(super) fn counts(&self) -> Counts {
+        let placed = Order { status: OrderStatus::Pending, ..self.order.clone() };
+        let changes = [
+            Change::Placed(placed),
+            Change::Line(self.line.clone()),
+            Change::Moved(self.order.clone(), OrderStatus::Pending),
+        ];
+        let mut counts = Counts::default();
+        for change in changes {
+            counts.add(&change.counts(std::slice::from_ref(&self.line.line)));
+        }
+        counts
+    }
+}

@@ -1,0 +1,69 @@
+//! `cargo measure partitions`: at how many orders a second each key design fails, by DynamoDB's limits of a partition.
+//!
+//! A simulation that does no input or output: the same seed gives the same answer, anywhere. Orders are made from real
+//! entities, whose keys the key schema spells. They fall upon partitions by the hash of their partition key, and partitions
+//! are split for heat, as AWS documents it:
+//!
+//! - 1,000 write units and 3,000 read units a second for each partition, of the table and of each index apart:
+//!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>
+//! - A partition that stays hot is split where that spreads the heat. A single item cannot be split, and a collection that is
+//!   written at its end does not profit:
+//!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html>,
+//!   <https://aws.amazon.com/blogs/database/part-3-scaling-dynamodb-how-partitions-hot-keys-and-split-for-heat-impact-performance/>
+//! - An index that cannot take a write refuses the table's, too:
+//!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/gsi-throttling.html>
+//! - Burst capacity does not lift a partition's limit:
+//!   <https://repost.aws/knowledge-center/dynamodb-spiky-workloads-short-intervals>
+//!
+//! What is not modelled stands in docs/scale.md.
+
+mod conflict;
+mod demand;
+mod design;
+mod fleet;
+mod limits;
+mod plot;
+mod report;
+mod simulate;
+#[cfg(test)]
+mod tests;
+mod touch;
+mod traffic;
+mod units;
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::plot::draw;
+use self::report::Report;
+use crate::page;
+
+/// Of the page.
+const SEED: u64 = 7;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Of everything that is random: the same seed gives the same answer
+    #[arg(long, default_value_t = SEED)]
+    seed: u64,
+    /// Writes the tables into docs/scale.md, and draws docs/partitions.svg
+    #[arg(long)]
+    docs: bool,
+}
+
+#[allow(clippy::print_stdout, reason = "the tables are what was asked for")]
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg}")?;
+    let progress = ProgressBar::no_length().with_style(style);
+    let report = Report::new(arguments.seed, &progress)?;
+    progress.finish_and_clear();
+    for (name, table) in report.tables() {
+        println!("{name}\n\n{table}");
+    }
+    if arguments.docs {
+        page::write(&report.tables())?;
+        draw(&report)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Transactions that meet at one item: each holds it for a while, and whoever comes meanwhile is cancelled and tries again.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::popularity::as_float;
+
+/// What comes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Contention {
+    /// The share of first tries that meet another transaction.
+    pub(super) conflicts: f64,
+    /// How often an order is tried until it succeeds. Each try is billed.
+    pub(super) tries: f64,
+    /// The share of orders whose time is over before they succeed.
+    pub(super) given_up: f64,
+}
+
+/// So many orders are simulated.
+const ORDERS: usize = 20_000;
+/// For so long an order is tried again, in milliseconds: the 15 seconds of the function, less what answering takes.
+const PATIENCE: f64 = 14_000.0;
+
+/// Lets orders for one item come in at random, so many a second, where each transaction holds it for `window` milliseconds.
+/// `retries` as Till does: after a random part of 25 ms, doubled with each try up to 800 ms.
+pub(super) fn contend(rate: f64, window: f64, retries: bool, seed: u64) -> Contention {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut tries = BinaryHeap::new();
+    let mut now = 0.0;
+    for _ in 0..ORDERS {
+        now -= random.f64().max(f64::MIN_POSITIVE).ln() * 1_000.0 / rate;
+        tries.push(Reverse(Try { at: now, number: 1, since: now }));
+    }
+    let (mut free_at, mut first, mut all, mut given_up) = (0.0, 0, 0, 0);
+    while let Some(Reverse(Try { at, number, since })) = tries.pop() {
+        all += 1;
+        if at >= free_at {
+            free_at = at + window;
+            continue;
+        }
+        first += usize::from(number == 1);
+        let next = at + random.f64() * 25.0 * f64::from(1 << (number - 1).min(5));
+        if retries && next - since < PATIENCE {
+            tries.push(Reverse(Try { at: next, number: number + 1, since }));
+        } else {
+            given_up += 1;
+        }
+    }
+    let of_orders = |count: usize| as_float(count) / as_float(ORDERS);
+    Contention { conflicts: of_orders(first), tries: of_orders(all), given_up: of_orders(given_up) }
+}
+
+struct Try {
+    at: f64,
+    number: u32,
+    since: f64,
+}
+
+impl Ord for Try {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at.total_cmp(&other.at)
+    }
+}
+
+impl PartialOrd for Try {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Try {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Try {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        /// Erlang's formula for one line and no queue.
+        #[test]
+        fn without_retries_as_many_meet_as_erlang_says(busy in 0.05_f64..3.0, window in 1.0_f64..20.0, seed: u64) {
+            let rate = busy * 1_000.0 / window;
+            let Contention { conflicts, .. } = contend(rate, window, false, seed);
+            prop_assert!((conflicts - busy / (1.0 + busy)).abs() < 0.03, "{conflicts} at {busy}");
+        }
+
+        #[test]
+        fn nobody_gives_up_while_the_item_is_half_free(window in 1.0_f64..20.0, seed: u64) {
+            let contention = contend(500.0 / window, window, true, seed);
+            prop_assert!(contention.given_up < 0.001, "{contention:?}");
+        }
+
+        #[test]
+        fn more_than_one_transaction_at_a_time_is_more_than_an_item_takes(window in 1.0_f64..20.0, seed: u64) {
+            let rate = 1_500.0 / window;
+            // As many as come while orders are tried again are served late; so the wait has to be short against the whole.
+            let contention = contend(rate, window, true, seed);
+            let lasting = as_float(ORDERS) / rate * 1_000.0;
+            prop_assume!(lasting > 3.0 * PATIENCE);
+            prop_assert!(contention.given_up > 0.05, "{contention:?}");
+        }
+    }
+}

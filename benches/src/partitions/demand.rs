@@ -1,0 +1,150 @@
+//! What the table has to take for each order, key by key.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use anyhow::Result;
+use key_schema::layout::{Index, PlaceText};
+use sha2::{Digest as _, Sha256};
+
+use super::design::{Keys, Watched};
+use super::touch::Touch;
+use super::traffic::Sample;
+use crate::popularity::as_float;
+
+/// The table and its indexes, each with partitions of its own.
+pub(super) const INDEXES: [Index; 3] = [Index::Table, Index::Gsi1, Index::Gsi2];
+
+/// Into so many slices a collection is cut whose sort keys come in no order.
+const SLICES: u32 = 64;
+
+/// Sort keys of one kind, in one partition key: the smallest thing that has heat of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// Where the hash puts the partition key, from 0 to 1.
+    pub(super) hash: f64,
+    /// Where in the schema it lies.
+    pub(super) place: PlaceText,
+    pub(super) heat: Heat,
+}
+
+/// Units for each order of the whole traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Heat {
+    pub(super) written: f64,
+    pub(super) read: f64,
+}
+
+impl Heat {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { written: self.written + other.written, read: self.read + other.read }
+    }
+
+    pub(super) fn less(self, other: Self) -> Self {
+        self.plus(other.times(-1.0))
+    }
+
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self { written: self.written * factor, read: self.read * factor }
+    }
+}
+
+/// What one index has to take.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Load {
+    /// By hash, and then by the kind of sort key: as they lie.
+    pub(super) runs: Vec<Run>,
+    /// What falls on keys that come once and never again, such as orders: evenly, wherever the hash puts them.
+    pub(super) dust: Heat,
+}
+
+/// What the table and its indexes have to take.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Demand(pub(super) BTreeMap<&'static str, Load>);
+
+/// How the sort keys of a run come, as seen in the order of time.
+enum Motion {
+    /// The same item, or each after all before: whatever is split off, the next write is not there.
+    AtOnePoint,
+    /// Anywhere in the collection: a split halves it.
+    Anywhere,
+}
+
+struct Seen {
+    run: Run,
+    last: String,
+    motion: Motion,
+    /// The last order that came here, and how many came before it.
+    order: usize,
+    others: usize,
+}
+
+impl Demand {
+    /// As these orders make it with these keys: of the watched kind of key, or all of it.
+    pub(super) fn of(sample: &Sample, keys: Keys, watched: Option<Watched>) -> Result<Self> {
+        let mut seen: BTreeMap<(&'static str, String, &'static str), Seen> = BTreeMap::new();
+        let orders = sample.touches(keys, watched)?;
+        let share = 1.0 / as_float(orders.len());
+        for (order, touches) in orders.into_iter().enumerate() {
+            for touch in touches {
+                note(&mut seen, touch, order, share);
+            }
+        }
+        let mut demand = Self(INDEXES.map(|index| (name(index), Load::default())).into());
+        for ((index, ..), seen) in seen {
+            let load = demand.0.entry(index).or_default();
+            match seen {
+                Seen { run, others: 0, .. } => load.dust = load.dust.plus(run.heat),
+                Seen { run, motion: Motion::AtOnePoint, .. } => load.runs.push(run),
+                Seen { run, motion: Motion::Anywhere, .. } => {
+                    let slice = Run { heat: run.heat.times(1.0 / f64::from(SLICES)), ..run };
+                    load.runs.extend((0..SLICES).map(|_| slice));
+                }
+            }
+        }
+        for load in demand.0.values_mut() {
+            load.runs.sort_by(|a, b| a.hash.total_cmp(&b.hash).then_with(|| a.place.sort.cmp(b.place.sort)));
+        }
+        Ok(demand)
+    }
+
+    /// The same without the runs that are not wanted, for which somebody else has to care.
+    pub(super) fn only(&self, is_wanted: impl Fn(&Run) -> bool) -> Self {
+        let mut demand = self.clone();
+        demand.0.values_mut().for_each(|load| load.runs.retain(&is_wanted));
+        demand
+    }
+}
+
+/// What an index is called; the table, too.
+pub(super) fn name(index: Index) -> &'static str {
+    index.name().unwrap_or("table")
+}
+
+fn note(seen: &mut BTreeMap<(&'static str, String, &'static str), Seen>, touch: Touch, order: usize, share: f64) {
+    let Touch { key, place, written, read } = touch;
+    let heat = Heat { written, read }.times(share);
+    match seen.entry((name(key.index), key.partition, place.sort)) {
+        Entry::Occupied(mut entry) => {
+            let seen = entry.get_mut();
+            seen.run.heat = seen.run.heat.plus(heat);
+            if key.sort < seen.last {
+                seen.motion = Motion::Anywhere;
+            }
+            seen.others += usize::from(order != seen.order);
+            seen.order = order;
+            seen.last = key.sort;
+        }
+        Entry::Vacant(entry) => {
+            let run = Run { hash: hash(&entry.key().1), place, heat };
+            entry.insert(Seen { run, last: key.sort, motion: Motion::AtOnePoint, order, others: 0 });
+        }
+    }
+}
+
+/// DynamoDB's hash is its own; any that spreads keys evenly puts them on partitions as well.
+fn hash(partition: &str) -> f64 {
+    let digest = Sha256::digest(partition.as_bytes());
+    let number = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
+    f64::from(number) / (f64::from(u32::MAX) + 1.0)
+}

@@ -1,0 +1,119 @@
+//! The partitions of one index, and how they are split for heat.
+
+use super::demand::{Heat, Load, Run};
+use super::limits::{FIRST_PARTITIONS, HEAT, READ_UNITS, WRITE_UNITS};
+
+/// Partitions, in the order of the hash.
+pub(super) struct Fleet<'a> {
+    load: &'a Load,
+    partitions: Vec<Partition>,
+    /// The heat of all runs before each, and of all.
+    before: Vec<Heat>,
+}
+
+/// A range of hashes, and within the hash at either end a range of sort keys: the runs from one to another.
+#[derive(Clone, Copy, Debug)]
+struct Partition {
+    low: f64,
+    high: f64,
+    first: usize,
+    end: usize,
+}
+
+/// A partition that has to refuse something.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Throttled<'a> {
+    /// The run that takes the most of it. None: only keys that come once.
+    pub(super) hottest: Option<&'a Run>,
+    /// What is asked of it, where 1 is all that it can give.
+    pub(super) usage: f64,
+}
+
+impl<'a> Fleet<'a> {
+    /// The partitions of a fresh table.
+    pub(super) fn fresh(load: &'a Load) -> Self {
+        let count = f64::from(FIRST_PARTITIONS);
+        let partitions = (0..FIRST_PARTITIONS).map(|number| {
+            let (low, high) = (f64::from(number) / count, f64::from(number + 1) / count);
+            let position = |hash: f64| load.runs.partition_point(|run| run.hash < hash);
+            Partition { low, high, first: position(low), end: position(high) }
+        });
+        Self { load, partitions: partitions.collect(), before: vec![Heat::default(); load.runs.len() + 1] }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// How much comes for each run from now on, at so many orders a second: its mean, times what `noise` says of it.
+    pub(super) fn weigh(&mut self, rate: f64, mut noise: impl FnMut(&Run) -> f64) {
+        let mut sum = Heat::default();
+        for (position, run) in self.load.runs.iter().enumerate() {
+            sum = sum.plus(run.heat.times(rate * noise(run)));
+            self.before[position + 1] = sum;
+        }
+    }
+
+    /// Write units a second of all partitions together.
+    #[cfg(test)]
+    pub(super) fn written(&self, rate: f64) -> f64 {
+        self.partitions.iter().map(|partition| self.asked_of(partition, rate).written).sum()
+    }
+
+    /// The partition of which most is asked beyond what it can give.
+    pub(super) fn throttled(&self, rate: f64) -> Option<Throttled<'a>> {
+        let usages = self.partitions.iter().map(|partition| (partition, self.usage(partition, rate)));
+        let (partition, usage) = usages.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let runs = &self.load.runs[partition.first..partition.end];
+        let hottest = runs.iter().max_by(|a, b| usage_of(a.heat).total_cmp(&usage_of(b.heat)));
+        (usage > 1.0).then_some(Throttled { hottest, usage })
+    }
+
+    /// Splits every partition in two that is hot, if that is of use. Says whether it was, to any.
+    pub(super) fn split(&mut self, rate: f64) -> bool {
+        let before = std::mem::take(&mut self.partitions);
+        let count = before.len();
+        for partition in before {
+            let is_hot = self.usage(&partition, rate) > HEAT;
+            match is_hot.then(|| self.halves(&partition, rate)).flatten() {
+                Some(halves) => self.partitions.extend(halves),
+                None => self.partitions.push(partition),
+            }
+        }
+        self.partitions.len() > count
+    }
+
+    fn asked_of(&self, partition: &Partition, rate: f64) -> Heat {
+        let runs = self.before[partition.end].less(self.before[partition.first]);
+        runs.plus(self.load.dust.times(rate * (partition.high - partition.low)))
+    }
+
+    fn usage(&self, partition: &Partition, rate: f64) -> f64 {
+        usage_of(self.asked_of(partition, rate))
+    }
+
+    /// The two halves whose hotter one is coolest. None if that is hardly cooler than the whole: then the heat is at one
+    /// point, which is an item, or the end of a collection.
+    fn halves(&self, whole: &Partition, rate: f64) -> Option<[Partition; 2]> {
+        let cut = |at: f64, position: usize| {
+            [Partition { high: at, end: position, ..*whole }, Partition { low: at, first: position, ..*whole }]
+        };
+        let hotter = |halves: &[Partition; 2]| halves.iter().map(|half| self.usage(half, rate)).fold(0.0, f64::max);
+        let middle = whole.low.midpoint(whole.high);
+        let runs = &self.load.runs[whole.first..whole.end];
+        let in_the_middle = cut(middle, whole.first + runs.partition_point(|run| run.hash < middle));
+        let at_a_run = runs
+            .iter()
+            .zip(whole.first..)
+            .flat_map(|(run, position)| [cut(run.hash, position), cut(run.hash, position + 1)]);
+        let candidates = at_a_run.chain([in_the_middle]).map(|halves| (hotter(&halves), halves));
+        let (usage, halves) = candidates.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        (usage < 0.99 * self.usage(whole, rate)).then_some(halves)
+    }
+}
+
+/// How much of a partition this takes: the more of its write units and its read units.
+fn usage_of(heat: Heat) -> f64 {
+    (heat.written / WRITE_UNITS).max(heat.read / READ_UNITS)
+}

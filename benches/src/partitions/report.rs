@@ -1,0 +1,174 @@
+//! The tables of the page, and what stands in them.
+
+use anyhow::Result;
+use indicatif::ProgressBar;
+
+use super::conflict::{Contention, contend};
+use super::demand::{Demand, name};
+use super::design::{Design, TILL, designs};
+use super::simulate::{Hot, failing_rate, simulate};
+use super::traffic::{Sample, Traffic};
+use crate::page::table;
+
+/// For so many milliseconds a transaction is taken to hold its items. AWS tells no figure; see the page.
+const WINDOW: f64 = 5.0;
+
+/// What was found out.
+pub(crate) struct Report {
+    designs: Vec<Row>,
+    ladder: Vec<(f64, Hot)>,
+    fresh: Vec<Fresh>,
+    conflicts: Vec<(f64, Contention)>,
+}
+
+/// One design, at so many orders a second of the whole shop.
+pub(super) struct Row {
+    pub(super) design: Design,
+    /// The share of the most popular subject.
+    share: f64,
+    /// What follows from the units.
+    pub(super) computed: f64,
+    /// The same as simulated. None: more than a million.
+    pub(super) simulated: Option<f64>,
+    /// Beyond which transactions leave each other no time.
+    pub(super) conflicting: Option<f64>,
+}
+
+/// What becomes of a fresh table.
+struct Fresh {
+    rate: f64,
+    throttled: Option<Hot>,
+    minutes: u32,
+    partitions: usize,
+}
+
+impl Report {
+    /// Simulates everything.
+    pub(crate) fn new(seed: u64, progress: &ProgressBar) -> Result<Self> {
+        let traffic = Traffic::new(seed);
+        let sample = traffic.sample()?;
+        let designs = designs();
+        progress.set_length(u64::try_from(designs.len() + 1)?);
+        let mut rows = Vec::new();
+        for design in designs {
+            progress.set_message(format!("{}: {}", design.what, design.how));
+            rows.push(row(design, &traffic, &sample)?);
+            progress.inc(1);
+        }
+
+        progress.set_message("all keys together");
+        let whole = Demand::of(&sample, TILL, None)?;
+        let fresh = [100.0, 300.0, 1_000.0, 2_500.0].map(|rate| {
+            let outcome = simulate(&whole, rate, seed);
+            let partitions = outcome.partitions.values().sum();
+            Fresh { rate, throttled: outcome.at_first, minutes: outcome.minutes, partitions }
+        });
+        let mut left = whole;
+        let mut ladder = Vec::new();
+        while let Some((rate, hot)) = failing_rate(&left, seed) {
+            left = left.only(|run| Some(run.place) != hot.place);
+            ladder.push((rate, hot));
+        }
+        let conflicts = [20.0, 50.0, 100.0, 150.0, 180.0, 220.0];
+        let conflicts = conflicts.map(|rate| (rate, contend(rate, WINDOW, true, seed))).into();
+        progress.inc(1);
+        Ok(Self { designs: rows, ladder, fresh: fresh.into(), conflicts })
+    }
+
+    /// Every design.
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.designs
+    }
+
+    /// The tables, each with its name in the page.
+    pub(crate) fn tables(&self) -> [(&'static str, String); 4] {
+        [
+            ("designs", self.designs()),
+            ("ladder", self.ladder()),
+            ("fresh", self.fresh()),
+            ("conflicts", self.conflicts()),
+        ]
+    }
+
+    fn designs(&self) -> String {
+        let rows = self.designs.iter().map(|row| {
+            let Row { design, share, computed, simulated, conflicting } = row;
+            vec![
+                design.what.to_owned(),
+                design.how.to_owned(),
+                format!("`{}` / `{}`", design.watched.0, design.watched.1),
+                whole(computed * share),
+                conflicting.map_or("-".to_owned(), |rate| whole(rate * share)),
+                whole(*computed),
+                simulated.map_or("more than 1,000,000".to_owned(), whole),
+            ]
+        });
+        let columns = [
+            "what",
+            "how",
+            "partition / sort key",
+            "of one, by units",
+            "of one, by conflicts",
+            "the shop, computed",
+            "the shop, simulated",
+        ];
+        table(&columns, rows)
+    }
+
+    fn ladder(&self) -> String {
+        let rows = self.ladder.iter().map(|(rate, hot)| vec![whole(*rate), place(hot)]);
+        table(&["orders a second", "what throttles first, if all above is cured"], rows)
+    }
+
+    fn fresh(&self) -> String {
+        let rows = self.fresh.iter().map(|fresh| {
+            let (throttled, usage) = match &fresh.throttled {
+                Some(hot) => (place(hot), format!("{:.1}", hot.usage)),
+                None => ("nothing".to_owned(), "-".to_owned()),
+            };
+            vec![whole(fresh.rate), throttled, usage, fresh.minutes.to_string(), fresh.partitions.to_string()]
+        });
+        table(&["orders a second", "hottest at first", "asked of its partition", "splits", "partitions then"], rows)
+    }
+
+    fn conflicts(&self) -> String {
+        let rows = self.conflicts.iter().map(|(rate, contention)| {
+            let Contention { conflicts, tries, given_up } = contention;
+            vec![whole(*rate), percent(*conflicts), format!("{tries:.1}"), percent(*given_up)]
+        });
+        table(&["orders a second of one item", "first tries in conflict", "tries for each order", "given up"], rows)
+    }
+}
+
+fn row(design: Design, traffic: &Traffic, sample: &Sample) -> Result<Row> {
+    let demand = Demand::of(sample, design.keys, Some(design.watched))?;
+    let simulated = failing_rate(&demand, traffic.seed).map(|(rate, _)| rate);
+    let share = design.subject.share(traffic);
+    let computed = design.takes(traffic, sample);
+    let conflicting = design.serialises(WINDOW, traffic, sample);
+    Ok(Row { design, share, computed, simulated, conflicting })
+}
+
+fn place(hot: &Hot) -> String {
+    hot.place.map_or("orders, invoices and the like: all partitions".to_owned(), |place| {
+        format!("{} `{}` / `{}`", name(place.index), place.partition, place.sort)
+    })
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Three digits that count, with commas between thousands.
+pub(super) fn whole(number: f64) -> String {
+    let magnitude = 10_f64.powf((number.abs().max(1.0).log10().floor() - 2.0).max(0.0));
+    let digits = format!("{:.0}", (number / magnitude).round() * magnitude);
+    let mut grouped = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

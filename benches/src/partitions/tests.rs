@@ -1,0 +1,112 @@
+#![allow(clippy::expect_used, reason = "tests")]
+
+use indicatif::ProgressBar;
+use key_schema::layout::{Index, PlaceText};
+use proptest::prelude::*;
+
+use super::demand::{Demand, Heat, Load, Run};
+use super::design::TILL;
+use super::fleet::Fleet;
+use super::report::Report;
+use super::simulate::{failing_rate, simulate};
+use super::traffic::Traffic;
+use super::{SEED, draw};
+use crate::page;
+
+/// The whole page: what it says is what the simulation answers, and that agrees with what can be computed by hand.
+#[test]
+fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
+    let report = Report::new(SEED, &ProgressBar::hidden()).expect("a report");
+    for row in report.rows() {
+        let Some(simulated) = row.simulated else {
+            assert!(row.computed > 1_000_000.0, "{}, {}: {}", row.design.what, row.design.how, row.computed);
+            continue;
+        };
+        let off = (simulated / row.computed - 1.0).abs();
+        assert!(off < 0.04, "{}, {}: {simulated} and {}", row.design.what, row.design.how, row.computed);
+    }
+
+    if std::env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
+        page::write(&report.tables()).expect("docs/scale.md is writable");
+        draw(&report).expect("docs/partitions.svg is writable");
+        return;
+    }
+    let written = page::read().expect("docs/scale.md");
+    let current = page::with(written.clone(), &report.tables()).expect("a place for each table");
+    assert!(written == current, "docs/scale.md is stale: UPDATE_DOCS=1 cargo test -p benches");
+}
+
+fn run(hash: f64, written: f64) -> Run {
+    let place = PlaceText { index: Index::Table, partition: "p#{productId}", sort: "stock" };
+    Run { hash, place, heat: Heat { written, read: 0.0 } }
+}
+
+fn demand(mut runs: Vec<Run>, dust: f64) -> Demand {
+    runs.sort_by(|a, b| a.hash.total_cmp(&b.hash));
+    Demand([("table", Load { runs, dust: Heat { written: dust, read: 0.0 } })].into())
+}
+
+fn any_runs() -> impl Strategy<Value = Vec<Run>> {
+    prop::collection::vec((0.0..1.0, 0.01..2.0), 1..40)
+        .prop_map(|runs| runs.into_iter().map(|(hash, written)| run(hash, written)).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Splitting brings everything to the limit of its hottest item, and nothing beyond, whatever else lies beside it.
+    #[test]
+    fn a_table_takes_what_its_hottest_item_takes(runs in any_runs(), dust in 0.0..20.0, seed: u64) {
+        let hottest = runs.iter().map(|run| run.heat.written).fold(0.0, f64::max);
+        let (rate, _) = failing_rate(&demand(runs, dust), seed).expect("a limit");
+        prop_assert!((rate * hottest / 1_000.0 - 1.0).abs() < 0.03, "{rate} orders of {hottest} units");
+    }
+
+    #[test]
+    fn what_has_no_hot_item_has_no_limit(dust in 0.1..20.0, seed: u64) {
+        prop_assert!(failing_rate(&demand(Vec::new(), dust), seed).is_none());
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_answer(runs in any_runs(), rate in 1.0..10_000.0, seed: u64) {
+        let demand = demand(runs, 8.0);
+        let answers = [(); 2].map(|()| format!("{:?}", simulate(&demand, rate, seed)));
+        prop_assert_eq!(&answers[0], &answers[1]);
+    }
+
+    /// A split loses no heat and makes none: the parts are the whole.
+    #[test]
+    fn partitions_always_hold_everything_once(runs in any_runs(), dust in 0.0..20.0, rate in 1.0..50_000.0) {
+        let demand = demand(runs, dust);
+        let load = &demand.0["table"];
+        let mut fleet = Fleet::fresh(load);
+        fleet.weigh(rate, |_| 1.0);
+        for _ in 0..12 {
+            fleet.split(rate);
+            let expected = (load.runs.iter().map(|run| run.heat.written).sum::<f64>() + dust) * rate;
+            prop_assert!((fleet.written(rate) / expected - 1.0).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn the_key_schema_tells_an_item_from_a_collection_and_both_from_what_comes_once() {
+    let traffic = Traffic { sample: 200, ..Traffic::new(1) };
+    let demand = Demand::of(&traffic.sample().expect("orders"), TILL, None).expect("a demand");
+    let partitions = |index| demand.0[index].runs.iter().map(|run| run.place.partition).collect::<Vec<_>>();
+
+    assert!(!partitions("table").contains(&"o#{orderId}"), "an order is written once");
+    assert!(!partitions("GSI1").contains(&"i#{invoiceId}"), "and so is an invoice");
+    let shards = partitions("GSI1").iter().filter(|&&partition| partition == "s#{status}#{shard}").count();
+    assert_eq!(shards, usize::from(TILL.status_shards), "one place for each shard: its sort keys rise");
+
+    // Header, line and invoice, twice each for the transaction, and stock; what counts and looks comes beside it.
+    let all = |index: &str| {
+        let load = &demand.0[index];
+        load.runs.iter().fold(load.dust, |sum, run| sum.plus(run.heat)).written
+    };
+    assert!((all("GSI1") - 3.0).abs() < 1e-9 && (all("GSI2") - 3.0).abs() < 1e-9);
+    let beside = 20.0 + 0.1 * 2.0 + 0.05 * 4.0;
+    let counted = all("table") - 8.0 - beside;
+    assert!(counted > 2.0 && counted < 6.0, "three counters, of which a customer's is seldom shared: {counted}");
+}

@@ -1,0 +1,262 @@
+//! Orders as they come in, and what each of them does to the keys of the table: made by the key schema from real entities.
+
+use std::collections::HashSet;
+
+use anyhow::{Context, Result};
+use counting::{Change, Counts};
+use key_schema::entity::{
+    Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus, Payment,
+    PaymentStatus, Product, QueuedOrder, Stock, ViewShard,
+};
+use key_schema::layout::{Index, Stored};
+use key_schema::value::{
+    Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
+};
+
+use super::design::{Counters, Keys, Watched};
+use super::touch::{Touch, Touches};
+use super::units::{eventual, plain, transactional};
+use crate::popularity::{Popularity, as_float};
+
+/// 2026-11-27, Black Friday, in milliseconds.
+const FIRST_MOMENT: i64 = 1_795_737_600_000;
+const CODE: &str = "BLACK-FRIDAY";
+
+/// Who buys what.
+pub(super) struct Traffic {
+    pub(super) products: Popularity,
+    pub(super) customers: Popularity,
+    /// The share of orders that use the one discount code of the day.
+    pub(super) discounted: f64,
+    /// So many times a product is looked at for each time it is ordered.
+    pub(super) views: u32,
+    /// So many orders are made by the key schema; each stands for its share of the traffic.
+    pub(super) sample: usize,
+    pub(super) seed: u64,
+}
+
+impl Traffic {
+    /// One busy day: 10,000 products and a million customers. Nobody buys as much more than others as products sell better
+    /// than others, so the customers' law is a flatter one.
+    pub(super) fn new(seed: u64) -> Self {
+        let (products, customers) = (Popularity::new(10_000, 1.0), Popularity::new(1_000_000, 0.75));
+        Self { products, customers, discounted: 0.1, views: 20, sample: 2_000, seed }
+    }
+
+    /// Some orders that stand for all.
+    pub(super) fn sample(&self) -> Result<Sample> {
+        let mut random = fastrand::Rng::with_seed(self.seed);
+        // One order from each equal part of a distribution: so the popular ones have their shares in a small sample, too.
+        // Which product goes with which customer is left to chance.
+        let mut parts = || {
+            let mut all: Vec<_> = (0..self.sample).map(|part| (as_float(part) + 0.5) / as_float(self.sample)).collect();
+            random.shuffle(&mut all);
+            all
+        };
+        let (products, customers, codes) = (parts(), parts(), parts());
+        let orders = products.into_iter().zip(customers).zip(codes).enumerate();
+        let orders = orders.map(|(number, ((product, customer), code))| {
+            let (product, customer) = (self.products.rank(product), self.customers.rank(customer));
+            Placing::new(number, product, customer, code < self.discounted)
+        });
+        let orders: Vec<_> = orders.collect::<Result<_>>()?;
+        let counted_together = counted_together(&orders);
+        let counters = counters(&orders, counted_together, &mut random);
+        Ok(Sample { orders, counted_together, counters, views: self.views.into() })
+    }
+}
+
+/// Orders that stand for the whole traffic.
+pub(super) struct Sample {
+    orders: Vec<Placing>,
+    /// How many of them the stream's consumer counts in one transaction when more wait than it can take: as many as have no
+    /// more than 99 counters between them.
+    pub(super) counted_together: f64,
+    /// What counting each order from the stream writes to its day, its product and its customer.
+    counters: Vec<[f64; 3]>,
+    views: f64,
+}
+
+impl Sample {
+    /// What each order touches: of the watched kind of key, or everything.
+    pub(super) fn touches(&self, keys: Keys, watched: Option<Watched>) -> Result<Vec<Vec<Touch>>> {
+        let orders = self.orders.iter().enumerate();
+        orders.map(|(number, order)| order.touches(number, keys, self, watched)).collect()
+    }
+}
+
+fn counted_together(orders: &[Placing]) -> f64 {
+    let (mut transactions, mut counts) = (1, Counts::default());
+    for order in orders {
+        counts.add(&order.counts);
+        if counts.len() > counting::MOST_COUNTERS {
+            transactions += 1;
+            counts = order.counts.clone();
+        }
+    }
+    as_float(orders.len()) / f64::from(transactions)
+}
+
+/// What counting each order writes to its day, its product and its customer: a counter is written once in a transaction,
+/// however many of its orders are in it, so the first of them has to pay.
+fn counters(orders: &[Placing], together: f64, random: &mut fastrand::Rng) -> Vec<[f64; 3]> {
+    /// Orders come in many ways, and what a counter costs depends on which of them meet.
+    const WAYS: usize = 20;
+
+    let mut units = vec![[0.0; 3]; orders.len()];
+    let mut way: Vec<usize> = (0..orders.len()).collect();
+    for _ in 0..WAYS {
+        random.shuffle(&mut way);
+        let (mut transaction, mut written) = (1.0, HashSet::new());
+        for (position, &number) in way.iter().enumerate() {
+            if as_float(position) >= transaction * together {
+                transaction += 1.0;
+                written.clear();
+            }
+            let item = &orders[number].item;
+            let day = item.placed_at.day().to_string();
+            let of = [day.as_str(), item.line.product_id.as_str(), item.customer_id.as_str()].map(str::to_owned);
+            for (units, counter) in units[number].iter_mut().zip(of) {
+                if written.insert(counter) {
+                    *units += transactional() / as_float(WAYS);
+                }
+            }
+        }
+    }
+    units
+}
+
+/// An order of one line.
+struct Placing {
+    order: Order,
+    item: OrderItem,
+    invoice: Invoice,
+    counts: Counts,
+    with_code: bool,
+}
+
+impl Placing {
+    fn new(number: usize, product: usize, customer: usize, with_code: bool) -> Result<Self> {
+        let customer_id: CustomerId = format!("customer-{customer:07}").parse()?;
+        let product_id: ProductId = format!("product-{product:05}").parse()?;
+        let key: IdempotencyKey = number.to_string().parse()?;
+        let order_id = OrderId::of(&customer_id, &key);
+        let placed_at = Timestamp::from_millisecond(FIRST_MOMENT + i64::try_from(number)?).context("a moment")?;
+        let price = Money::new(1_999, Currency::try_from("EUR".to_owned())?).context("a price")?;
+        let line = OrderLine {
+            product_id,
+            name: "A thing".to_owned(),
+            quantity: 1.try_into()?,
+            unit_price: price,
+            amount: price,
+        };
+        let payment = Payment::Card { amount: price, status: PaymentStatus::Authorized, reference: None };
+        let order = Order {
+            order_id: order_id.clone(),
+            customer_id: customer_id.clone(),
+            status: OrderStatus::Pending,
+            placed_at,
+            changed_at: Some(placed_at),
+            version: 1,
+            subtotal: price,
+            discount: Money::zero(price.currency()),
+            discount_code: None,
+            total: price,
+            request_hash: RequestHash::of(key.as_str().as_bytes()),
+            line_count: 1,
+            shard: 0,
+            cancellation: None,
+        };
+        let invoice = Invoice {
+            invoice_id: InvoiceId::of(&order_id),
+            order_id: order_id.clone(),
+            customer_id: customer_id.clone(),
+            issued_at: placed_at,
+            amount: price,
+            payments: vec![payment],
+        };
+        let item = OrderItem { order_id, customer_id, placed_at, line };
+        let mut counts = Change::Placed(order.clone()).counts(&[]);
+        counts.add(&Change::Line(item.clone()).counts(&[]));
+        Ok(Self { order, item, invoice, counts, with_code })
+    }
+
+    /// Everything that placing it reads and writes, with the views that came before it.
+    ///
+    /// Which shard, cell or part it falls upon is a hash's choice or chance, which are even: so it takes its part of each.
+    fn touches(&self, number: usize, keys: Keys, sample: &Sample, watched: Option<Watched>) -> Result<Vec<Touch>> {
+        let Self { order, item, invoice, counts, .. } = self;
+        let (order_id, product, line) = (&order.order_id, &item.line.product_id, &item.line);
+        let mut touches = Touches::of(watched);
+        touches.put(item);
+        touches.put(invoice);
+        touches.write(order, transactional());
+        // Making an entity costs more than looking whether anybody wants it.
+        let shards = if touches.want::<Order>() { keys.status_shards } else { 0 };
+        for shard in 0..shards {
+            for mut key in (Order { shard, ..order.clone() }).index_keys() {
+                if keys.has_suffix && key.index == Index::Gsi1 {
+                    key.sort.extend(["#", &order_id.spread(64).to_string()]);
+                }
+                touches.add::<Order>(key, plain() / f64::from(keys.status_shards), 0.0);
+            }
+        }
+
+        let cells = if touches.want::<Stock>() { keys.cells } else { 0 };
+        for cell in 0..cells {
+            let stock = Stock { product_id: product_of_cell(product, cell)?, available: 1, price: line.unit_price };
+            touches.write(&stock, transactional() / f64::from(keys.cells));
+        }
+        if self.with_code {
+            let code = Discount {
+                code: CODE.parse()?,
+                percent: 10.try_into()?,
+                from: None,
+                to: None,
+                max_uses: None,
+                uses: 0,
+                created_at: order.placed_at,
+            };
+            touches.write(&code, transactional());
+            touches.read::<Discount>(code.key(), eventual());
+        }
+        // One order in twenty is paid with a gift card, each with its own.
+        if number.is_multiple_of(20) {
+            let (code, at, amount) = (order_id.as_str().parse()?, order.placed_at, line.amount);
+            let card = GiftCard { code, balance: amount, initial: amount, created_at: at };
+            touches.write(&card, transactional());
+            touches.read::<GiftCard>(card.key(), eventual());
+            let (code, order_id) = (card.code, order_id.clone());
+            touches.put(&GiftCardEntry { code, order_id, amount, at, status: PaymentStatus::Captured });
+        }
+        touches.read::<Order>(order.key(), eventual());
+        touches.read::<QueuedOrder>(QueuedOrder::key_of(order_id), eventual());
+        touches.read::<Customer>(Customer::key_of(&order.customer_id), eventual());
+        touches.read::<Product>(Product::key_of(product), eventual());
+        touches.read::<Stock>(Stock::key_of(product), eventual());
+
+        // Whoever orders it has looked at it, and so have others: each look is a Query over the product's collection.
+        let views = sample.views;
+        touches.read::<Product>(Product::key_of(product), views * eventual());
+        let parts = if touches.want::<ViewShard>() { keys.view_shards } else { 0 };
+        for shard in 0..parts {
+            let part = ViewShard { product_id: product.clone(), shard, views: 1 };
+            touches.write(&part, views * plain() / f64::from(keys.view_shards));
+        }
+
+        let [day, of_product, of_customer] = match keys.counters {
+            Counters::Order => [transactional(); 3],
+            Counters::Stream => sample.counters[number],
+        };
+        counts.days().for_each(|totals| touches.write(totals, day));
+        counts.products().for_each(|stats| touches.write(stats, of_product));
+        counts.customers().for_each(|stats| touches.write(stats, of_customer));
+        Ok(touches.all)
+    }
+}
+
+/// The cell of a product's stock, as if each but the first were the stock of another product: all that matters here is that
+/// it has a partition of its own.
+fn product_of_cell(product: &ProductId, cell: u8) -> Result<ProductId> {
+    Ok(if cell == 0 { product.clone() } else { format!("{product}-{cell}").parse()? })
+}

@@ -1,0 +1,68 @@
+//! `cargo local cost`: what a month costs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use local::cost::bill::estimate;
+use local::cost::deployment::Deployment;
+use local::cost::prices::{PriceList, SHIPPED};
+use local::cost::profile::{EXAMPLE, Profile};
+
+use super::{default_template, print};
+
+/// Say what a month costs on AWS
+///
+/// A traffic profile says what a shop does in a month. Together with the templates, the capacity ledger and a price list
+/// that becomes a bill by service, compared with the other ways to pay for the table. Nothing is asked of AWS.
+///
+/// Begin with `cargo local cost --example > shop.yaml`, change what is different in your shop, and go on with
+/// `cargo local cost --profile shop.yaml`.
+#[derive(Args)]
+#[command(arg_required_else_help = true)]
+pub(super) struct Arguments {
+    /// The traffic profile, in YAML
+    #[arg(long, value_name = "FILE", required_unless_present = "example")]
+    profile: Option<PathBuf>,
+
+    /// Print a profile with every field, and what each means
+    #[arg(long, exclusive = true)]
+    example: bool,
+
+    /// Another price list [default: us-east-1 in November 2026, local/prices]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+
+    /// Print JSON; numbers that need not be whole are strings, exact
+    #[arg(long)]
+    json: bool,
+
+    /// What is deployed, with operations.yaml beside it [default: template.yaml of this workspace or this directory]
+    #[arg(long, value_name = "PATH")]
+    template: Option<PathBuf>,
+}
+
+/// Reads, adds up, and prints.
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let Some(profile) = &arguments.profile else { return print(EXAMPLE) };
+    let parsed = Profile::parse(&text_of(profile, "--profile")?);
+    let profile = parsed.with_context(|| profile.display().to_string())?;
+    let prices = match &arguments.prices {
+        None => PriceList::parse(SHIPPED).context("the price list that is shipped")?,
+        Some(path) => PriceList::parse(&text_of(path, "--prices")?).with_context(|| path.display().to_string())?,
+    };
+    let template = arguments.template.clone().unwrap_or_else(default_template);
+    let operations = template.with_file_name("operations.yaml");
+    let (template, operations) = (text_of(&template, "--template")?, text_of(&operations, "--template")?);
+    let deployment = Deployment::read(&template, &operations, &profile.parameters)?;
+
+    let estimate = estimate(&profile, &prices, &deployment)?;
+    if arguments.json {
+        return print(&format!("{}\n", serde_json::to_string_pretty(&estimate)?));
+    }
+    print(&estimate.to_string())
+}
+
+fn text_of(path: &Path, option: &str) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}: name it with {option}", path.display()))
+}

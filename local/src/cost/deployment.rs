@@ -1,0 +1,206 @@
+//! What is deployed: what the templates say that costs money.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail, ensure};
+use rust_decimal::Decimal;
+use serde_yaml_ng::{Mapping, Value as Yaml};
+
+use super::billing_mode::Units;
+use super::profile::Parameter;
+use crate::Template;
+use crate::intrinsic::Scope;
+
+/// Lambda's own default.
+const DEFAULT_MEMORY: u64 = 128;
+
+/// What `template.yaml` and `operations.yaml` say that costs money.
+#[derive(Debug, Clone)]
+pub struct Deployment {
+    /// By the names of their folders.
+    pub functions: BTreeMap<String, Function>,
+    /// `PAY_PER_REQUEST`, and not `PROVISIONED`.
+    pub is_on_demand: bool,
+    /// `STANDARD`, and not `STANDARD_INFREQUENT_ACCESS`.
+    pub is_standard: bool,
+    /// `arm64`, and not `x86_64`.
+    pub is_arm: bool,
+    /// The least capacity of the table and of each index, if it is provisioned.
+    pub least: Units,
+    /// What autoscaling aims at, from 0 to 1.
+    pub target_utilization: Decimal,
+    /// For how many days a daily backup is kept.
+    pub backup_days: Decimal,
+    /// For how many days logs are kept.
+    pub log_retention_days: Decimal,
+    /// What the comparison of counts with orders reads in a second at most.
+    pub reconcile_read_units: Decimal,
+    /// Over how many partitions the orders of a status are spread.
+    pub status_shards: u8,
+    /// Over how many the views of a product are.
+    pub view_shards: u32,
+    /// The metrics that alarms look at. Each is billed.
+    pub alarm_metrics: u64,
+    /// The dashboards.
+    pub dashboards: u64,
+    /// The capacities that follow the load, if the table is provisioned.
+    pub scaling_policies: u64,
+}
+
+/// A function, as far as it costs money.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Its memory.
+    pub memory_mb: u64,
+    /// Whether clients call it.
+    pub has_route: bool,
+    /// For how long records of the stream are collected for one call, if it consumes the stream.
+    pub batching_window_seconds: Option<u64>,
+}
+
+impl Deployment {
+    /// From the templates' texts, with these parameters.
+    pub fn read(template: &str, operations: &str, parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
+        let mut document: Yaml = serde_yaml_ng::from_str(template).context("template.yaml")?;
+        for (name, value) in parameters {
+            set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
+        }
+        let scope = Scope::new(&document);
+        let parameter = |name: &str| -> Result<String> {
+            let declared = document.get("Parameters").and_then(|all| all.get(name));
+            let default = declared.with_context(|| format!("template.yaml has no parameter {name}"))?;
+            scope.required_text(default, "Default").with_context(|| name.to_owned())
+        };
+        let number = |name: &str| -> Result<Decimal> {
+            let text = parameter(name)?;
+            text.parse().with_context(|| format!("parameters.{name}: {text} is no number"))
+        };
+
+        let operations: Yaml = serde_yaml_ng::from_str(operations).context("operations.yaml")?;
+        let operations = resources(&operations)?;
+        Ok(Self {
+            functions: functions(&Template::parse(template)?, &scope, &document)?,
+            is_on_demand: parameter("BillingMode")? == "PAY_PER_REQUEST",
+            is_standard: parameter("TableClass")? == "STANDARD",
+            is_arm: parameter("Architecture")? == "arm64",
+            least: Units { read: number("MinReadUnits")?, write: number("MinWriteUnits")? },
+            target_utilization: number("TargetUtilization")? / Decimal::ONE_HUNDRED,
+            backup_days: number("BackupDays")?,
+            log_retention_days: number("LogRetentionDays")?,
+            reconcile_read_units: number("ReconcileReadUnits")?,
+            status_shards: number("StatusShards")?.try_into().context("parameters.StatusShards")?,
+            view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
+            alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").map(metrics).sum(),
+            dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
+            scaling_policies: count(operations, "AWS::ApplicationAutoScaling::ScalingPolicy"),
+        })
+    }
+}
+
+/// Gives a parameter another value than its default.
+fn set(document: &mut Yaml, name: &str, value: &Parameter) -> Result<()> {
+    let Some(declared) = document.get_mut("Parameters").and_then(|all| all.get_mut(name)) else {
+        bail!("template.yaml has no such parameter");
+    };
+    let value = value.text();
+    if let Some(allowed) = declared.get("AllowedValues").and_then(Yaml::as_sequence) {
+        let allowed: Vec<String> = allowed.iter().map(text).collect();
+        ensure!(allowed.contains(&value), "{value} is none of {}", allowed.join(", "));
+    }
+    for (bound, is_beyond) in [("MinValue", Ordering::Less), ("MaxValue", Ordering::Greater)] {
+        if let Some(bound) = declared.get(bound).and_then(Yaml::as_u64) {
+            let number: Decimal = value.parse().with_context(|| format!("{value} is no number"))?;
+            ensure!(number.cmp(&bound.into()) != is_beyond, "{value} is beyond {bound}");
+        }
+    }
+    declared["Default"] = Yaml::String(value);
+    Ok(())
+}
+
+fn text(value: &Yaml) -> String {
+    value.as_u64().map(|number| number.to_string()).or_else(|| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTreeMap<String, Function>> {
+    let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
+    let default = scope.number_or(globals, "MemorySize", DEFAULT_MEMORY)?;
+    let resources = resources(document)?;
+    let functions = template.functions.iter().map(|function| {
+        let id = &function.logical_id;
+        let properties = resources.get(id).and_then(|resource| resource.get("Properties")).unwrap_or(&Yaml::Null);
+        let source = template.stream_sources.iter().find(|source| source.function == *id);
+        let read = Function {
+            memory_mb: scope.number_or(properties, "MemorySize", default).with_context(|| id.clone())?,
+            has_route: template.routes.iter().any(|route| route.function == *id),
+            batching_window_seconds: source.map(|source| source.batching_window_seconds),
+        };
+        Ok((function.binary.clone(), read))
+    });
+    functions.collect()
+}
+
+fn resources(document: &Yaml) -> Result<&Mapping> {
+    document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")
+}
+
+fn of_type<'a>(resources: &'a Mapping, kind: &'a str) -> impl Iterator<Item = &'a Yaml> {
+    resources.values().filter(move |resource| resource.get("Type").and_then(Yaml::as_str) == Some(kind))
+}
+
+fn count(resources: &Mapping, kind: &str) -> u64 {
+    of_type(resources, kind).map(|_| 1).sum()
+}
+
+/// The metrics that an alarm looks at: its own, or those that its expressions are made of.
+fn metrics(alarm: &Yaml) -> u64 {
+    let queries = alarm.get("Properties").and_then(|properties| properties.get("Metrics")).and_then(Yaml::as_sequence);
+    queries.map_or(1, |queries| queries.iter().filter(|query| query.get("MetricStat").is_some()).map(|_| 1).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATE: &str = include_str!("../../../template.yaml");
+    const OPERATIONS: &str = include_str!("../../../operations.yaml");
+
+    fn deployed(parameters: &str) -> Result<Deployment> {
+        Deployment::read(TEMPLATE, OPERATIONS, &serde_yaml_ng::from_str(parameters).unwrap())
+    }
+
+    #[test]
+    fn the_templates_say_what_there_is_to_pay() {
+        let deployment = deployed("{}").unwrap();
+        assert!(deployment.is_on_demand && deployment.is_standard && deployment.is_arm);
+        assert_eq!((deployment.alarm_metrics, deployment.dashboards, deployment.scaling_policies), (36, 1, 6));
+        let function = |name: &str| deployment.functions[name].clone();
+        assert_eq!(
+            function("get-product"),
+            Function { memory_mb: 256, has_route: true, batching_window_seconds: None }
+        );
+        assert_eq!(function("count-orders").batching_window_seconds, Some(5));
+        assert!(!function("drain-writes").has_route);
+    }
+
+    #[test]
+    fn a_parameter_has_the_value_that_it_is_deployed_with() {
+        let deployment = deployed("{ BillingMode: PROVISIONED, BackupDays: 7 }").unwrap();
+        assert!(!deployment.is_on_demand);
+        assert_eq!(deployment.backup_days, Decimal::from(7));
+    }
+
+    #[test]
+    fn a_parameter_that_there_is_not_is_refused_by_name() {
+        for (parameters, complaint) in [
+            ("{ BillingMod: PROVISIONED }", "parameters.BillingMod: template.yaml has no such parameter"),
+            ("{ TableClass: CHEAP }", "parameters.TableClass: CHEAP is none of STANDARD, STANDARD_INFREQUENT_ACCESS"),
+            ("{ BackupDays: some }", "parameters.BackupDays: some is no number"),
+            ("{ TargetUtilization: 0 }", "parameters.TargetUtilization: 0 is beyond 20"),
+            ("{ TargetUtilization: 91 }", "parameters.TargetUtilization: 91 is beyond 90"),
+        ] {
+            let error = format!("{:#}", deployed(parameters).unwrap_err());
+            assert!(error.starts_with(complaint), "{error}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! A traffic profile: what a shop does in a month.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use anyhow::{Context, Result, ensure};
+use capacity::sample::{Batch, Extent, Sample};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use serde::Deserialize;
+
+use super::deployment::Deployment;
+use super::read;
+
+/// A profile with every field, and what each means.
+pub const EXAMPLE: &str = include_str!("example.yaml");
+
+/// What a shop does in a month. [`EXAMPLE`] says what the fields mean.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Orders that are placed.
+    pub orders: Decimal,
+    /// How much more there is to do in the busiest minutes than on average.
+    pub peak_to_mean: Decimal,
+    /// What an order is like.
+    pub order: Order,
+    /// By function, or by function and course with a slash between them.
+    pub calls_per_order: BTreeMap<String, Decimal>,
+    /// How large things are.
+    pub sizes: Sizes,
+    /// What the table holds when the month ends.
+    pub kept: Kept,
+    /// What a call takes and leaves behind.
+    pub call: Call,
+    /// What comparing counts with orders reads.
+    pub comparison: Comparison,
+    /// How many shards the stream has.
+    pub stream_shards: Decimal,
+    /// How much of a provisioned capacity is in use on average, from 0 to 1.
+    pub utilization: Decimal,
+    /// The template's parameters that have another value than its default.
+    pub parameters: BTreeMap<String, Parameter>,
+}
+
+/// An order, on average.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// How many it has.
+    pub lines: Decimal,
+    /// The share of orders with a discount code.
+    pub with_discount: Decimal,
+    /// The share of orders that a gift card pays a part of.
+    pub with_gift_card: Decimal,
+    /// The share of orders that wait for capacity.
+    pub queued: Decimal,
+}
+
+/// How large things are.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// Of an id that the shop chooses.
+    pub id_bytes: u16,
+    /// Of a name.
+    pub name_bytes: u16,
+    /// Of a product's description.
+    pub description_bytes: u16,
+    /// Lines of a cart.
+    pub cart_lines: u16,
+    /// Items on a page of a list.
+    pub items_per_page: u8,
+}
+
+/// What the table holds.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// Orders of so many months like this one.
+    pub order_months: Decimal,
+    /// Profiles.
+    pub customers: Decimal,
+    /// Products.
+    pub products: Decimal,
+}
+
+/// What a call takes and leaves behind.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// For which Lambda bills, by function, and `usually`.
+    pub milliseconds: BTreeMap<String, Decimal>,
+    /// What it logs, and the gateway about it.
+    pub log_bytes: Decimal,
+    /// What it answers.
+    pub answer_bytes: Decimal,
+}
+
+/// Read units of the comparison of counts with orders.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// For each order of the last week.
+    pub units_per_order: Decimal,
+    /// For each order that a customer or product met there ever had.
+    pub units_per_counted_order: Decimal,
+}
+
+/// The value of a parameter of the template.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum Parameter {
+    /// A whole number.
+    Number(u64),
+    /// Anything else.
+    Text(String),
+}
+
+/// The milliseconds of functions that have none of their own.
+const USUALLY: &str = "usually";
+
+impl Profile {
+    /// Reads a profile from its text. An error names the field at fault.
+    pub fn parse(text: &str) -> Result<Self> {
+        let profile: Self = read(text)?;
+        profile.check()?;
+        Ok(profile)
+    }
+
+    fn check(&self) -> Result<()> {
+        let Self { order, sizes, kept, call, .. } = self;
+        let whole = |value: u16| Decimal::from(value);
+        for (field, value, range) in [
+            ("orders", self.orders, 0..=1_000_000_000_000),
+            ("peak_to_mean", self.peak_to_mean, 1..=10_000),
+            ("order.lines", order.lines, 1..=40),
+            ("order.with_discount", order.with_discount, 0..=1),
+            ("order.with_gift_card", order.with_gift_card, 0..=1),
+            ("order.queued", order.queued, 0..=1),
+            ("sizes.id_bytes", whole(sizes.id_bytes), 1..=64),
+            ("sizes.name_bytes", whole(sizes.name_bytes), 1..=800),
+            ("sizes.description_bytes", whole(sizes.description_bytes), 0..=20_000),
+            ("sizes.cart_lines", whole(sizes.cart_lines), 0..=100),
+            ("sizes.items_per_page", whole(sizes.items_per_page.into()), 0..=100),
+            ("kept.order_months", kept.order_months, 0..=1_200),
+            ("kept.customers", kept.customers, 0..=1_000_000_000_000),
+            ("kept.products", kept.products, 0..=1_000_000_000_000),
+            ("call.log_bytes", call.log_bytes, 0..=1_000_000),
+            ("call.answer_bytes", call.answer_bytes, 0..=10_000_000),
+            ("comparison.units_per_order", self.comparison.units_per_order, 0..=1_000),
+            ("comparison.units_per_counted_order", self.comparison.units_per_counted_order, 0..=1_000),
+            ("stream_shards", self.stream_shards, 1..=1_000_000),
+            ("utilization", self.utilization, 0..=1),
+        ] {
+            within(field, value, &range)?;
+        }
+        ensure!(!self.utilization.is_zero(), "utilization: of a capacity that is never used, no amount is enough");
+        for (function, calls) in &self.calls_per_order {
+            within(&format!("calls_per_order.{function}"), *calls, &(0..=1_000_000))?;
+        }
+        for (function, milliseconds) in &call.milliseconds {
+            within(&format!("call.milliseconds.{function}"), *milliseconds, &(0..=900_000))?;
+        }
+        call.milliseconds.get(USUALLY).context("call.milliseconds: `usually` is missing, for functions not named")?;
+        Ok(())
+    }
+
+    /// What Lambda bills for a call of this function.
+    pub fn milliseconds(&self, function: &str) -> Decimal {
+        let of = |name| self.call.milliseconds.get(name).copied();
+        of(function).or_else(|| of(USUALLY)).unwrap_or_default()
+    }
+
+    /// One sample of items for each kind of order, and which share of all orders is of it.
+    ///
+    /// With 2.4 lines, 60 % of the orders have two lines and 40 % have three. Lines, codes and gift cards have nothing to do
+    /// with each other.
+    pub fn samples(&self, deployment: &Deployment) -> Result<Vec<(Decimal, Sample)>> {
+        let mut samples = Vec::new();
+        for (of_lines, lines) in around(self.order.lines) {
+            for (of_discount, discount) in either(self.order.with_discount) {
+                for (of_cards, cards) in either(self.order.with_gift_card) {
+                    let share = of_lines * of_discount * of_cards;
+                    if !share.is_zero() {
+                        let extent = Extent { lines, discount, gift_cards: cards.into(), ..self.extent(deployment) };
+                        samples.push((share, Sample::new(extent).context("sizes")?));
+                    }
+                }
+            }
+        }
+        Ok(samples)
+    }
+
+    /// How large everything is but orders.
+    pub fn extent(&self, deployment: &Deployment) -> Extent {
+        Extent {
+            id: self.sizes.id_bytes.into(),
+            name: self.sizes.name_bytes.into(),
+            description: self.sizes.description_bytes.into(),
+            cart_lines: self.sizes.cart_lines.into(),
+            listed: self.sizes.items_per_page,
+            status_shards: deployment.status_shards,
+            view_shards: deployment.view_shards,
+            batch: Batch { customers: 0, products: 0, days: 0 },
+            ..Extent::TYPICAL
+        }
+    }
+}
+
+fn within(field: &str, value: Decimal, range: &RangeInclusive<u64>) -> Result<()> {
+    let (least, most) = (range.start(), range.end());
+    let is_within = Decimal::from(*least) <= value && value <= Decimal::from(*most);
+    ensure!(is_within, "{field}: {value} is not from {least} to {most}");
+    Ok(())
+}
+
+/// The whole numbers around a mean, with the shares that make it.
+pub fn around(mean: Decimal) -> [(Decimal, u32); 2] {
+    let above = mean.fract();
+    let whole = mean.trunc().to_u32().unwrap_or(u32::MAX);
+    [(Decimal::ONE - above, whole), (above, whole.saturating_add(1))]
+}
+
+/// Without and with something that a share of all has.
+fn either(share: Decimal) -> [(Decimal, bool); 2] {
+    [(Decimal::ONE - share, false), (share, true)]
+}
+
+impl Parameter {
+    /// As the template would write it.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! An estimate as text.
+
+use std::fmt::{self, Display, Formatter};
+
+use rust_decimal::Decimal;
+
+use super::bill::{Class, Estimate, Mode, Service, Thresholds, to_the_cent};
+
+impl Display for Estimate {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { region, prices_of, orders, bill, .. } = self;
+        writeln!(f, "{} orders a month in {region}, at the list prices of {prices_of}", number(*orders))?;
+        writeln!(f, "US dollars, before taxes, free allowances and discounts\n")?;
+
+        let mut table = Table::new([Left, Left, Right, Left, Right], ["service", "what", "quantity", "", "USD"]);
+        for line in &bill.lines {
+            let (quantity, usd) = (number(line.quantity), dollars(line.usd));
+            table.row([line.service.to_string(), line.what.to_owned(), quantity, line.unit.to_owned(), usd]);
+        }
+        table.row(["total".to_owned(), String::new(), String::new(), String::new(), dollars(bill.total)]);
+        writeln!(f, "{table}")?;
+
+        let mut table = Table::new([Left, Right, Right], ["service", "USD", "share"]);
+        for (service, usd) in &bill.services {
+            let share = if bill.total.is_zero() { Decimal::ZERO } else { usd / bill.total };
+            table.row([service.to_string(), dollars(*usd), percent(share)]);
+        }
+        writeln!(f, "{table}")?;
+
+        let heads = ["the table's capacity", "class", "storage and capacity", "whole bill", ""];
+        let mut table = Table::new([Left, Left, Right, Right, Left], heads);
+        for choice in &self.choices {
+            let marks = match (choice.is_cheapest, choice.is_chosen) {
+                (true, true) => "cheapest, this bill",
+                (true, false) => "cheapest",
+                (false, true) => "this bill",
+                (false, false) => "",
+            };
+            let (part, total) = (dollars(choice.capacity_and_storage), dollars(choice.total));
+            table.row([choice.mode.to_string(), choice.class.to_string(), part, total, marks.to_owned()]);
+        }
+        writeln!(f, "{table}\n{}", self.thresholds)?;
+        if self.comparison_share < Decimal::ONE {
+            let share = percent(self.comparison_share);
+            writeln!(
+                f,
+                "The daily comparison of counts with orders reads {share} of what it needs: raise ReconcileReadUnits."
+            )?;
+        }
+
+        let [table, gsi1, gsi2] = self.peak.map(|units| (number(units.write.ceil()), number(units.read.ceil())));
+        writeln!(f, "In the busiest minutes the table takes {} write and {} read units a second,", table.0, table.1)?;
+        writeln!(f, "GSI1 {} and {}, GSI2 {} and {}.", gsi1.0, gsi1.1, gsi2.0, gsi2.1)?;
+
+        let heads = ["function", "calls", "read units", "write units", "GB-seconds"];
+        let mut table = Table::new([Left, Right, Right, Right, Right], heads);
+        for function in &self.functions {
+            let figures = [function.calls, function.read_units, function.write_units, function.gb_seconds].map(number);
+            let [calls, reads, writes, gb_seconds] = figures;
+            table.row([function.name.clone(), calls, reads, writes, gb_seconds]);
+        }
+        write!(f, "\n{table}")
+    }
+}
+
+impl Display for Thresholds {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.break_even_utilization {
+            Some(utilization) => writeln!(
+                f,
+                "Provisioned capacity is cheaper when more than {} of it is in use on average.",
+                percent(utilization)
+            )?,
+            None => writeln!(f, "Provisioned capacity is never cheaper: its alarms cost more than all requests.")?,
+        }
+        let (at_peak, stated) = (percent(self.utilization_for_the_peak), percent(self.utilization));
+        writeln!(f, "Sized for the peak it would be {at_peak}; with autoscaling the profile says {stated}.")?;
+        let (least, here) = (percent(self.break_even_storage_share), percent(self.storage_share));
+        writeln!(f, "On demand, infrequent access is cheaper when storage is more than {least} of what storage and")?;
+        writeln!(f, "requests cost together. Here it is {here}.")
+    }
+}
+
+impl Display for Service {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DynamoDb => "DynamoDB",
+            Self::HttpApi => "HTTP API",
+            Self::Lambda => "Lambda",
+            Self::EventBridge => "EventBridge",
+            Self::Sqs => "SQS",
+            Self::CloudWatch => "CloudWatch",
+            Self::Transfer => "Transfer",
+        })
+    }
+}
+
+impl Display for Mode {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OnDemand => "on demand",
+            Self::Autoscaled => "provisioned, autoscaled",
+            Self::ForThePeak => "provisioned for the peak",
+        })
+    }
+}
+
+impl Display for Class {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Standard => "standard",
+            Self::InfrequentAccess => "infrequent access",
+        })
+    }
+}
+
+/// An amount, to the cent: `1,234.50`.
+pub fn dollars(usd: Decimal) -> String {
+    grouped(to_the_cent(usd))
+}
+
+/// A quantity, as precise as anybody wants to know it: `1,234,567`, and `12.3` of what is little.
+pub fn number(quantity: Decimal) -> String {
+    let rounded = if quantity < Decimal::ONE_HUNDRED { quantity.round_dp(1) } else { quantity.round() };
+    grouped(rounded.normalize())
+}
+
+/// A share, in percent.
+pub fn percent(share: Decimal) -> String {
+    format!("{:.1} %", (share * Decimal::ONE_HUNDRED).round_dp(1))
+}
+
+/// With commas between the thousands.
+fn grouped(number: Decimal) -> String {
+    let text = number.to_string();
+    let (whole, fraction) = text.find('.').map_or((&*text, ""), |point| text.split_at(point));
+    let mut grouped = String::new();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped + fraction
+}
+
+use Side::{Left, Right};
+
+/// Where a column's texts stand.
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Rows whose columns are aligned.
+struct Table<const N: usize> {
+    sides: [Side; N],
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    fn new(sides: [Side; N], heads: [&str; N]) -> Self {
+        Self { sides, rows: vec![heads.map(str::to_owned)] }
+    }
+
+    fn row(&mut self, row: [String; N]) {
+        self.rows.push(row);
+    }
+}
+
+impl<const N: usize> Display for Table<N> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let widths: [usize; N] =
+            std::array::from_fn(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+        for row in &self.rows {
+            let cells = row.iter().zip(widths).zip(self.sides).map(|((text, width), side)| match side {
+                Left => format!("{text:<width$}"),
+                Right => format!("{text:>width$}"),
+            });
+            writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,354 @@
+//! What a month uses: calls, units, bytes, messages. No prices.
+
+use std::collections::BTreeMap;
+use std::ops::{AddAssign, Mul, Sub};
+
+use anyhow::{Context, Result, bail};
+use capacity::ledger::{self, Operation};
+use capacity::sample::{Batch, Extent, Sample};
+use rust_decimal::{Decimal, dec};
+
+use super::billing_mode::{SECONDS_PER_HOUR, Units};
+use super::deployment::Deployment;
+use super::profile::{Profile, around};
+
+const PLACE_ORDER: &str = "place-order";
+const DRAIN_WRITES: &str = "drain-writes";
+const CANCEL_ORDER: &str = "cancel-order";
+const COUNT_ORDERS: &str = "count-orders";
+const PUBLISH: &str = "publish-order-events";
+const RECONCILE: &str = "reconcile-counts";
+
+/// These change an order's status, and so many events tell of it: a capture is a payment, too.
+const STATUS_CHANGES: &[(&str, Decimal)] =
+    &[("capture-payment", dec!(2)), ("change-order-status", dec!(1)), (CANCEL_ORDER, dec!(1))];
+
+/// A message is sent, received and deleted.
+const REQUESTS_PER_MESSAGE: Decimal = dec!(3);
+
+/// The metrics that functions tell: those of drain-writes and of reconcile-counts.
+const METRICS: Decimal = dec!(9);
+
+const DAYS_PER_MONTH: Decimal = dec!(30.4375);
+const DAYS_COMPARED: Decimal = dec!(7);
+pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
+const MB_PER_GB: Decimal = dec!(1024);
+
+/// What a month uses.
+#[derive(Debug, Clone, Default)]
+pub struct Usage {
+    /// By function, those that clients call and those that nobody does.
+    pub calls: BTreeMap<String, Calls>,
+    /// Requests of clients.
+    pub http_requests: Decimal,
+    /// What the table holds at the end of the month.
+    pub table_gb: Decimal,
+    /// What its indexes hold.
+    pub indexes_gb: Decimal,
+    /// Requests to the queue of orders that wait.
+    pub sqs_requests: Decimal,
+    /// Events on the bus.
+    pub events: Decimal,
+    /// What is logged.
+    pub log_gb: Decimal,
+    /// Metrics of Till's own.
+    pub metrics: Decimal,
+    /// What is answered.
+    pub out_gb: Decimal,
+    /// Units that the comparison of counts with orders would read if nothing held it back.
+    pub comparison_wanted: Decimal,
+    /// Units that it does read.
+    pub comparison_read: Decimal,
+}
+
+/// The calls of a function in a month.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Calls {
+    /// How many.
+    pub count: Decimal,
+    /// For as long as Lambda bills them, times their memory.
+    pub gb_seconds: Decimal,
+    /// What they consume.
+    pub units: Places,
+}
+
+/// Units of the table and of each index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Places(pub [Units; 3]);
+
+impl Usage {
+    /// What this shop uses in a month of so many hours, deployed like this.
+    pub fn of(profile: &Profile, deployment: &Deployment, hours: Decimal) -> Result<Self> {
+        let month =
+            Month { profile, deployment, samples: profile.samples(deployment)?, seconds: hours * SECONDS_PER_HOUR };
+        let mut usage = Self { metrics: METRICS, ..Self::default() };
+        month.requests(&mut usage)?;
+        month.queue(&mut usage)?;
+        month.stream(&mut usage)?;
+        month.comparison(&mut usage)?;
+        month.storage(&mut usage)?;
+
+        let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
+        usage.log_gb = calls * profile.call.log_bytes / BYTES_PER_GB;
+        usage.out_gb = usage.http_requests * profile.call.answer_bytes / BYTES_PER_GB;
+        Ok(usage)
+    }
+
+    /// Units of all calls together.
+    pub fn places(&self) -> Places {
+        let mut all = Places::default();
+        self.calls.values().for_each(|calls| all += calls.units);
+        all
+    }
+
+    /// Units of what goes on at the same pace whatever clients do.
+    pub fn steady(&self) -> Places {
+        self.calls.get(RECONCILE).map(|calls| calls.units).unwrap_or_default()
+    }
+
+    /// Of all calls together.
+    pub fn gb_seconds(&self) -> Decimal {
+        self.calls.values().map(|calls| calls.gb_seconds).sum()
+    }
+}
+
+/// A shop's month, while it is added up.
+struct Month<'a> {
+    profile: &'a Profile,
+    deployment: &'a Deployment,
+    /// One for each kind of order, with its share.
+    samples: Vec<(Decimal, Sample)>,
+    seconds: Decimal,
+}
+
+impl Month<'_> {
+    /// What clients ask for.
+    fn requests(&self, usage: &mut Usage) -> Result<()> {
+        let Profile { orders, order, .. } = self.profile;
+        let queued = orders * order.queued;
+        let placed = self.charge(operation(PLACE_ORDER, "placed")?)? * (orders - queued);
+        let waiting = self.charge(operation(PLACE_ORDER, "accepted for later")?)? * queued;
+        self.call(usage, PLACE_ORDER, *orders, placed)?;
+        self.call(usage, PLACE_ORDER, Decimal::ZERO, waiting)?;
+        usage.http_requests += orders;
+        for (name, per_order) in &self.profile.calls_per_order {
+            let (function, course) = split(name);
+            let known = self.deployment.functions.get(function).filter(|function| function.has_route);
+            known.with_context(|| {
+                format!("calls_per_order.{name}: no function of this name answers a route: see functions/")
+            })?;
+            let operation = usual_or(function, course).with_context(|| format!("calls_per_order.{name}"))?;
+            let calls = orders * per_order;
+            self.call(usage, function, calls, self.charge(operation)? * calls)?;
+            usage.http_requests += calls;
+        }
+        Ok(())
+    }
+
+    /// Orders that wait, each taken by a call of its own.
+    fn queue(&self, usage: &mut Usage) -> Result<()> {
+        let queued = self.profile.orders * self.profile.order.queued;
+        let units = self.charge(operation(DRAIN_WRITES, "placed")?)? * queued;
+        usage.sqs_requests = queued * REQUESTS_PER_MESSAGE;
+        self.call(usage, DRAIN_WRITES, queued, units)
+    }
+
+    /// Counting, and telling the world.
+    ///
+    /// A batch begins with a record and takes along what comes within the window. So there are as many batches as changes
+    /// that come after a window has passed: for a rate r and a window w, r / (1 + r w).
+    fn stream(&self, usage: &mut Usage) -> Result<()> {
+        let Profile { orders, order, stream_shards, .. } = self.profile;
+        let mut changes = *orders;
+        usage.events = *orders;
+        for (function, events) in STATUS_CHANGES {
+            let calls = orders * self.changes_per_order(function)?;
+            changes += calls;
+            usage.events += calls * events;
+        }
+        let batches = |function: &str| -> Decimal {
+            let window = self.deployment.functions.get(function).and_then(|function| function.batching_window_seconds);
+            let a_second = changes / self.seconds / stream_shards;
+            changes / (Decimal::ONE + a_second * Decimal::from(window.unwrap_or_default()))
+        };
+        self.call(usage, PUBLISH, batches(PUBLISH), Places::default())?;
+
+        let count = batches(COUNT_ORDERS);
+        if count.is_zero() {
+            return Ok(());
+        }
+        let called_off = orders * self.changes_per_order(CANCEL_ORDER)?;
+        let orders_in_one = (orders + called_off) / count;
+        let counting = operation(COUNT_ORDERS, "a batch")?;
+        let mut units = Places::default();
+        // Nobody orders twice within a batch, and no two of its orders are for the same product.
+        for (share, customers) in around(orders_in_one) {
+            for (of_products, products) in around(orders_in_one * order.lines) {
+                let batch = Batch { customers, products, days: 1 };
+                let sample = Sample::new(Extent { batch, ..self.profile.extent(self.deployment) }).context("sizes")?;
+                units += places(&counting.charge(&sample))? * (share * of_products * count);
+            }
+        }
+        // The stream does not tell the lines of an order that is called off.
+        let lines = self.charge(operation(COUNT_ORDERS, "an order that was called off")?)?;
+        units += lines.reads() * called_off;
+        self.call(usage, COUNT_ORDERS, count, units)
+    }
+
+    /// Once a day, at the pace that is allowed.
+    fn comparison(&self, usage: &mut Usage) -> Result<()> {
+        let Profile { orders, order, kept, comparison, .. } = self.profile;
+        let of_a_week = orders * DAYS_COMPARED / DAYS_PER_MONTH;
+        let ever = orders * kept.order_months;
+        let share = |met: Decimal, all: Decimal| if all.is_zero() { Decimal::ZERO } else { met.min(all) / all };
+        let counted = ever * share(of_a_week, kept.customers)
+            + ever * order.lines * share(of_a_week * order.lines, kept.products);
+        let a_run = of_a_week * comparison.units_per_order + counted * comparison.units_per_counted_order;
+        usage.comparison_wanted = a_run * DAYS_PER_MONTH;
+        let most = self.deployment.reconcile_read_units * self.seconds;
+        usage.comparison_read = usage.comparison_wanted.min(most);
+        // It sleeps until the next read is earned, and Lambda bills that.
+        let mut calls = self.calls(RECONCILE, Decimal::ZERO)?;
+        calls.count = self.seconds / (dec!(15) * dec!(60));
+        calls.gb_seconds += self.memory_gb(RECONCILE)? * usage.comparison_read / self.deployment.reconcile_read_units;
+        calls.units.0[1].read = usage.comparison_read;
+        usage.calls.insert(RECONCILE.to_owned(), calls);
+        Ok(())
+    }
+
+    /// When the month ends.
+    fn storage(&self, usage: &mut Usage) -> Result<()> {
+        let Profile { orders, kept, .. } = self.profile;
+        for (function, course, times) in [
+            (PLACE_ORDER, "placed", orders * kept.order_months),
+            ("create-customer", "signed up", kept.customers),
+            ("create-product", "made", kept.products),
+        ] {
+            let operation = operation(function, course)?;
+            for (share, sample) in &self.samples {
+                let stored = operation.stored(sample);
+                let gb = |bytes: f64| Ok::<_, anyhow::Error>(exact(bytes)? * share * times / BYTES_PER_GB);
+                usage.table_gb += gb(stored.table)?;
+                usage.indexes_gb += gb(stored.gsi1 + stored.gsi2)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The units of an operation, on average over all kinds of orders.
+    fn charge(&self, operation: &Operation) -> Result<Places> {
+        let mut mean = Places::default();
+        for (share, sample) in &self.samples {
+            mean += places(&operation.charge(sample))? * *share;
+        }
+        Ok(mean)
+    }
+
+    fn call(&self, usage: &mut Usage, function: &str, count: Decimal, units: Places) -> Result<()> {
+        let more = self.calls(function, count)?;
+        let calls = usage.calls.entry(function.to_owned()).or_default();
+        calls.count += more.count;
+        calls.gb_seconds += more.gb_seconds;
+        calls.units += units;
+        Ok(())
+    }
+
+    fn calls(&self, function: &str, count: Decimal) -> Result<Calls> {
+        let seconds = self.profile.milliseconds(function) / dec!(1000);
+        Ok(Calls { count, gb_seconds: count * seconds * self.memory_gb(function)?, units: Places::default() })
+    }
+
+    /// Of all courses that change something.
+    fn changes_per_order(&self, function: &str) -> Result<Decimal> {
+        let mut changes = Decimal::ZERO;
+        for (name, calls) in &self.profile.calls_per_order {
+            let (of, course) = split(name);
+            if of == function && !self.charge(usual_or(of, course)?)?.is_read_only() {
+                changes += calls;
+            }
+        }
+        Ok(changes)
+    }
+
+    fn memory_gb(&self, function: &str) -> Result<Decimal> {
+        let deployed = self.deployment.functions.get(function);
+        let deployed = deployed.with_context(|| format!("template.yaml has no function {function}"))?;
+        Ok(Decimal::from(deployed.memory_mb) / MB_PER_GB)
+    }
+}
+
+/// The function, and the course if one is named behind a slash.
+fn split(name: &str) -> (&str, Option<&str>) {
+    name.split_once('/').map_or((name, None), |(function, course)| (function, Some(course)))
+}
+
+/// The operation of this course, or the one that the ledger tells first.
+fn usual_or(function: &str, course: Option<&str>) -> Result<&'static Operation> {
+    if function == PLACE_ORDER && course.is_none() {
+        bail!("it is called once for each order: change `orders`, or name another course: {}", courses(function));
+    }
+    let found = match course {
+        Some(course) => ledger::find(function, course),
+        None => ledger::operations().find(|operation| operation.function == function),
+    };
+    found.with_context(|| format!("the ledger knows these courses of it: {}", courses(function)))
+}
+
+fn courses(function: &str) -> String {
+    let all = ledger::operations().filter(|operation| operation.function == function);
+    all.map(|operation| format!("{function}/{}", operation.course)).collect::<Vec<_>>().join("; ")
+}
+
+fn operation(function: &str, course: &str) -> Result<&'static Operation> {
+    ledger::find(function, course).with_context(|| format!("the ledger has no {function}, {course}"))
+}
+
+/// The ledger counts in halves, which are exact in either kind of number.
+fn exact(number: f64) -> Result<Decimal> {
+    Decimal::try_from(number).with_context(|| format!("{number} is no number of units"))
+}
+
+fn places(charge: &capacity::Charge) -> Result<Places> {
+    let units = |read, write| Ok::<_, anyhow::Error>(Units { read: exact(read)?, write: exact(write)? });
+    Ok(Places([
+        units(charge.read.table, charge.write.table)?,
+        units(charge.read.gsi1, charge.write.gsi1)?,
+        units(charge.read.gsi2, charge.write.gsi2)?,
+    ]))
+}
+
+impl Places {
+    fn is_read_only(&self) -> bool {
+        self.0.iter().all(|units| units.write.is_zero())
+    }
+
+    fn reads(self) -> Self {
+        Self(self.0.map(|units| Units { write: Decimal::ZERO, ..units }))
+    }
+}
+
+impl Mul<Decimal> for Places {
+    type Output = Self;
+
+    fn mul(self, times: Decimal) -> Self {
+        Self(self.0.map(|units| Units { read: units.read * times, write: units.write * times }))
+    }
+}
+
+impl Sub for Places {
+    type Output = Self;
+
+    fn sub(mut self, other: Self) -> Self {
+        self += other * -Decimal::ONE;
+        self
+    }
+}
+
+impl AddAssign for Places {
+    fn add_assign(&mut self, other: Self) {
+        for (units, more) in self.0.iter_mut().zip(other.0) {
+            units.read += more.read;
+            units.write += more.write;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The ledger as Markdown: the tables in `docs/capacity.md`, rendered from the code so that they cannot go stale.
+
+use key_schema::layout::PATTERNS;
+
+use crate::ledger::{self, Operation};
+use crate::rules::{Indexes, Projection};
+use crate::sample::{Batch, Extent, NoSample, Sample};
+use crate::{Charge, Units};
+
+/// As small as things come.
+const SMALL: Extent = Extent {
+    id: 8,
+    name: 8,
+    description: 0,
+    lines: 1,
+    cart_lines: 1,
+    listed: 1,
+    batch: Batch { customers: 1, products: 1, days: 1 },
+    ..Extent::TYPICAL
+};
+
+/// As large as the contract allows, or nearly.
+const LARGE: Extent = Extent {
+    id: 64,
+    name: 800,
+    description: 20_000,
+    lines: 40,
+    gift_cards: 4,
+    discount: true,
+    cart_lines: 100,
+    listed: 40,
+    batch: Batch { customers: 50, products: 48, days: 1 },
+    ..Extent::TYPICAL
+};
+
+/// Small, typical and large.
+fn samples() -> Result<[Sample; 3], NoSample> {
+    Ok([Sample::new(SMALL)?, Sample::new(Extent::TYPICAL)?, Sample::new(LARGE)?])
+}
+
+/// What every operation is charged, at each size, beside the least.
+pub fn operations() -> Result<String, NoSample> {
+    let samples = samples()?;
+    let rows = ledger::operations().map(|operation| {
+        let charges = samples.each_ref().map(|sample| operation.charge(sample));
+        let least = samples.each_ref().map(|sample| operation.least(sample));
+        let reasons: Vec<_> = operation.reasons().into_iter().map(ledger::Reason::name).collect();
+        vec![
+            format!("`{}`", operation.function),
+            operation.course.to_owned(),
+            sizes(charges.map(|charge| charge.requests.to_string())),
+            sizes(charges.map(|charge| charge.read.total().to_string())),
+            sizes(least.map(|charge| charge.read.total().to_string())),
+            sizes(charges.map(writes)),
+            sizes(least.map(writes)),
+            reasons.join(", "),
+        ]
+    });
+    Ok(table(&["function", "course", "requests", "read", "least", "written", "least", "why more"], rows))
+}
+
+/// What the questions of the table are charged, each by itself.
+pub fn patterns() -> Result<String, NoSample> {
+    let samples = samples()?;
+    let rows = PATTERNS.iter().map(|pattern| {
+        let charge = |sample| ledger::operations().find_map(|operation| operation.charge_along(pattern, sample));
+        let charges = samples.each_ref().map(|sample| charge(sample).unwrap_or_default());
+        vec![
+            pattern.number.to_string(),
+            pattern.question.to_owned(),
+            sizes(charges.map(|charge: Charge| charge.requests.to_string())),
+            sizes(charges.map(|charge| charge.read.total().to_string())),
+        ]
+    });
+    Ok(table(&["#", "question", "requests", "read"], rows))
+}
+
+/// Entries with nothing but keys.
+const KEYS: Indexes = Indexes { gsi1: Projection::KeysOnly, gsi2: Projection::KeysOnly };
+
+/// What would be written if the entries of the indexes had nothing but keys.
+pub fn projections() -> Result<String, NoSample> {
+    let samples = samples()?;
+    let of = |operation: &Operation, indexes| {
+        samples.each_ref().map(|sample| writes(operation.charge_with(sample, indexes)))
+    };
+    let rows = ledger::operations().filter_map(|operation| {
+        let (all, keys) = (of(operation, Indexes::DECLARED), of(operation, KEYS));
+        (all != keys).then(|| vec![name(operation), sizes(all), sizes(keys)])
+    });
+    Ok(table(&["operation", "all attributes", "keys alone"], rows))
+}
+
+/// What is stored for ever, or until it expires, in bytes.
+pub fn stored() -> Result<String, NoSample> {
+    let samples = samples()?;
+    let rows = ledger::operations().filter_map(|operation| {
+        let of = |indexes| samples.each_ref().map(|sample| operation.stored_with(sample, indexes));
+        let (all, keys) = (of(Indexes::DECLARED), of(KEYS));
+        let grows = all.iter().all(|bytes| bytes.total() >= 100.0);
+        grows.then(|| vec![name(operation), sizes(all.map(parts)), sizes(keys.map(parts))])
+    });
+    Ok(table(&["operation", "all attributes", "keys alone"], rows))
+}
+
+fn name(operation: &Operation) -> String {
+    format!("`{}` {}", operation.function, operation.course)
+}
+
+/// The write units of the table, the first index and the second; nothing if there are none.
+fn writes(charge: Charge) -> String {
+    parts(charge.write)
+}
+
+fn parts(units: Units) -> String {
+    if units == Units::default() {
+        return "0".to_owned();
+    }
+    format!("{}+{}+{}", units.table, units.gsi1, units.gsi2)
+}
+
+/// The same at each size, said once if it is the same.
+fn sizes(each: [String; 3]) -> String {
+    if each.iter().all(|one| *one == each[0]) {
+        let [one, ..] = each;
+        return one;
+    }
+    each.join(" / ")
+}
+
+fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head = row(&columns.iter().map(|&column| column.to_owned()).collect::<Vec<_>>());
+    let rule = format!("|{}\n", "---|".repeat(columns.len()));
+    rows.fold(head + &rule, |table, cells| table + &row(&cells))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs};
+
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capacity.md");
+
+    /// The text with what stands between a table's markers replaced.
+    fn with_table(text: &str, name: &str, table: &str) -> String {
+        let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
+        let (before, rest) = text.split_once(&open).expect("the table's first marker");
+        let (_, after) = rest.split_once(&close).expect("the table's last marker");
+        format!("{before}{open}\n\n{table}\n{close}{after}")
+    }
+
+    #[test]
+    fn the_tables_in_the_documentation_are_those_of_the_ledger() {
+        let written = fs::read_to_string(FILE).expect("docs/capacity.md");
+        let tables = [
+            ("patterns", super::patterns()),
+            ("operations", super::operations()),
+            ("projections", super::projections()),
+            ("stored", super::stored()),
+        ];
+        let current = tables
+            .into_iter()
+            .fold(written.clone(), |text, (name, table)| with_table(&text, name, &table.expect("a table")));
+        if env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
+            fs::write(FILE, &current).expect("docs/capacity.md is writable");
+            return;
+        }
+        assert!(written == current, "docs/capacity.md is stale: UPDATE_DOCS=1 cargo test -p capacity");
+    }
+}

@@ -1,0 +1,302 @@
+//! The ledger: what every operation asks of the table.
+//!
+//! An operation is what one call of a function does in one course of events. Its requests are data. What they cost is
+//! computed from the items of a [`Sample`].
+
+mod access;
+mod catalogue;
+mod customers;
+mod least;
+mod orders;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use least::Reason;
+
+use std::iter::Sum;
+use std::ops::Mul;
+
+use key_schema::layout::{Consistency, Declaration, share_of_page};
+
+use crate::rules::{self, Images, Indexes, TRANSACTION};
+use crate::sample::{Extent, Kind, Sample};
+use crate::{Charge, Units};
+
+/// One course of one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// The function, by its name.
+    pub function: &'static str,
+    /// What happens, in a few words: unique among those of the function.
+    pub course: &'static str,
+    /// What it asks of the table, one after the other.
+    pub requests: &'static [Several<Request>],
+}
+
+/// One request to the table.
+#[derive(Clone, Copy, Debug)]
+pub enum Request {
+    /// A `Query` along an access pattern, and what it finds.
+    Query(Declaration, &'static [Several<Kind>]),
+    /// A `BatchGetItem` along an access pattern, and what is under its keys.
+    Keys(Declaration, &'static [Several<Kind>]),
+    /// A `BatchGetItem` of any other keys.
+    Batch(Consistency, &'static [Several<Kind>]),
+    /// A `TransactGetItems` of these keys.
+    ReadTransaction(&'static [Several<Kind>]),
+    /// One write, as a request of its own.
+    Write(Write),
+    /// A `TransactWriteItems`.
+    Transaction(&'static [Several<Write>]),
+    /// One write whose condition fails. DynamoDB bills it and does not report it.
+    Failed(Write),
+    /// A `TransactWriteItems` that is cancelled. DynamoDB bills it and does not report it.
+    Cancelled(&'static [Several<Write>]),
+    /// A `TransactWriteItems` that is sent again under its token after it succeeded.
+    Repeated(&'static [Several<Write>]),
+}
+
+/// A write of one item: what becomes of which.
+#[derive(Clone, Copy, Debug)]
+pub enum Write {
+    /// Put where there was none.
+    New(Kind),
+    /// Put in place of another.
+    Over(Kind, Kind),
+    /// Changed where it lies.
+    Update(Kind, Kind),
+    /// Deleted.
+    Delete(Kind),
+    /// Left as it is: a condition of a transaction.
+    Check(Kind),
+}
+
+/// So many of something.
+#[derive(Clone, Copy, Debug)]
+pub struct Several<T> {
+    /// How many.
+    pub many: Many,
+    /// Of what.
+    pub of: T,
+}
+
+/// How many: once, or as often as something occurs in the [`Extent`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Many {
+    /// One.
+    One,
+    /// As many as an order has lines.
+    Lines,
+    /// As many as an order has gift cards.
+    GiftCards,
+    /// One if an order has a discount code.
+    Discounts,
+    /// As many as a cart has lines.
+    CartLines,
+    /// As many as are on a page.
+    Listed,
+    /// As many as one shard is asked for, so that a page comes of all of them.
+    ShareOfPage,
+    /// As many as so many statuses have shards.
+    Shards(u32),
+    /// So many times.
+    Times(u32),
+    /// As many as the views of a product have parts.
+    ViewShards,
+    /// As many as a batch of the stream has customers.
+    Customers,
+    /// As many as it has products.
+    Products,
+    /// As many as it has days.
+    Days,
+}
+
+impl<T> Several<T> {
+    fn count(&self, sample: &Sample) -> usize {
+        usize::try_from(self.many.of(sample.extent())).unwrap_or(usize::MAX)
+    }
+}
+
+/// A course of a function.
+const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
+    Operation { function, course, requests }
+}
+
+/// One of these.
+const fn one<T>(of: T) -> Several<T> {
+    Several { many: Many::One, of }
+}
+
+/// So many of these.
+const fn each<T>(many: Many, of: T) -> Several<T> {
+    Several { many, of }
+}
+
+/// Every operation of every function, in the order of the functions' names within each part of the shop.
+pub const OPERATIONS: &[&[Operation]] =
+    &[access::OPERATIONS, catalogue::OPERATIONS, customers::OPERATIONS, orders::OPERATIONS, stream::OPERATIONS];
+
+/// All of them.
+pub fn operations() -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().flat_map(|part| part.iter())
+}
+
+/// The operation of this function and this course, if there is one.
+pub fn find(function: &str, course: &str) -> Option<&'static Operation> {
+    operations().find(|operation| operation.function == function && operation.course == course)
+}
+
+impl Many {
+    /// How many these are.
+    pub fn of(self, extent: &Extent) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Lines => extent.lines,
+            Self::GiftCards => extent.gift_cards,
+            Self::Discounts => extent.discount.into(),
+            Self::CartLines => extent.cart_lines,
+            Self::Listed => extent.listed.into(),
+            Self::ShareOfPage => share_of_page(extent.listed, extent.status_shards.into()).into(),
+            Self::Shards(statuses) => statuses * u32::from(extent.status_shards),
+            Self::Times(times) => times,
+            Self::ViewShards => extent.view_shards,
+            Self::Customers => extent.batch.customers,
+            Self::Products => extent.batch.products,
+            Self::Days => extent.batch.days,
+        }
+    }
+}
+
+impl Operation {
+    /// What it is charged, in the table as it is declared.
+    pub fn charge(&self, sample: &Sample) -> Charge {
+        self.charge_with(sample, Indexes::DECLARED)
+    }
+
+    /// What it would be charged if the entries of the indexes had these attributes.
+    pub fn charge_with(&self, sample: &Sample, indexes: Indexes) -> Charge {
+        sum(sample, self.requests, |request| request.charge(sample, indexes))
+    }
+
+    /// What its reads along this access pattern are charged.
+    pub fn charge_along(&self, pattern: &Declaration, sample: &Sample) -> Option<Charge> {
+        let is_along =
+            |request: &&Several<Request>| request.of.pattern().is_some_and(|of| of.question == pattern.question);
+        let along = self.requests.iter().find(is_along)?;
+        Some(along.of.charge(sample, Indexes::DECLARED) * f64::from(along.many.of(sample.extent())))
+    }
+
+    /// What DynamoDB reports of it: its charge without that of what fails.
+    pub fn reported(&self, sample: &Sample) -> Charge {
+        sum(sample, self.requests, |request| {
+            let charge = request.charge(sample, Indexes::DECLARED);
+            if request.is_reported() { charge } else { Charge { requests: charge.requests, ..Charge::default() } }
+        })
+    }
+
+    /// The access patterns along which it reads.
+    pub fn patterns(&self) -> impl Iterator<Item = &'static Declaration> {
+        self.requests.iter().filter_map(|request| request.of.pattern())
+    }
+
+    /// The requests by their names in DynamoDB.
+    pub fn actions(&self, sample: &Sample) -> Vec<&'static str> {
+        let all = self.requests.iter().filter(|request| request.of.is_sent(sample));
+        all.flat_map(|request| vec![request.of.action(); request.count(sample)]).collect()
+    }
+
+    /// The bytes that it leaves stored, as they are billed, less those that were there before.
+    pub fn stored(&self, sample: &Sample) -> Units {
+        self.stored_with(sample, Indexes::DECLARED)
+    }
+
+    /// What it would leave stored if the entries of the indexes had these attributes.
+    pub fn stored_with(&self, sample: &Sample, indexes: Indexes) -> Units {
+        sum(sample, self.requests, |request| match request {
+            Request::Write(write) => write.images(sample).stored(indexes),
+            Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(indexes)),
+            _ => Units::default(),
+        })
+    }
+}
+
+impl Request {
+    fn pattern(&self) -> Option<&Declaration> {
+        match self {
+            Self::Query(pattern, _) | Self::Keys(pattern, _) => Some(pattern),
+            _ => None,
+        }
+    }
+
+    fn charge(&self, sample: &Sample, indexes: Indexes) -> Charge {
+        let (mut read, mut write) = (Units::default(), Units::default());
+        match self {
+            Self::Query(pattern, found) => {
+                let each = |found: &Several<Kind>| sample.bytes(found.of) * found.count(sample);
+                let bytes = found.iter().map(each).sum();
+                read = Units::of(pattern.place.index, rules::read_units(bytes, pattern.consistency));
+            }
+            Self::Batch(consistency, keys) | Self::Keys(Declaration { consistency, .. }, keys) => {
+                read.table = sum(sample, keys, |key| rules::read_units(sample.bytes(*key), *consistency));
+            }
+            Self::ReadTransaction(keys) => {
+                read.table = sum(sample, keys, |key| rules::transactional_read_units(sample.bytes(*key)));
+            }
+            Self::Write(one) => write = one.images(sample).units(1.0, indexes),
+            Self::Transaction(writes) => {
+                write = sum(sample, writes, |write| write.images(sample).units(TRANSACTION, indexes));
+            }
+            // What is not written reaches no index.
+            Self::Failed(one) => write.table = one.images(sample).table(),
+            Self::Cancelled(writes) => {
+                write.table = sum(sample, writes, |write| TRANSACTION * write.images(sample).table());
+            }
+            Self::Repeated(writes) => read.table = sum(sample, writes, |write| write.images(sample).repeated()),
+        }
+        Charge { requests: if self.is_sent(sample) { 1.0 } else { 0.0 }, read, write }
+    }
+
+    /// A batch of no keys is not sent.
+    fn is_sent(&self, sample: &Sample) -> bool {
+        !matches!(self, Self::Batch(_, keys) if keys.iter().all(|key| key.many.of(sample.extent()) == 0))
+    }
+
+    fn is_reported(&self) -> bool {
+        !matches!(self, Self::Failed(_) | Self::Cancelled(_))
+    }
+
+    fn action(&self) -> &'static str {
+        match self {
+            Self::Query(..) => "Query",
+            Self::Keys(..) | Self::Batch(..) => "BatchGetItem",
+            Self::ReadTransaction(_) => "TransactGetItems",
+            Self::Transaction(_) | Self::Cancelled(_) | Self::Repeated(_) => "TransactWriteItems",
+            Self::Write(write) | Self::Failed(write) => match write {
+                Write::New(_) | Write::Over(..) => "PutItem",
+                Write::Update(..) => "UpdateItem",
+                Write::Delete(_) => "DeleteItem",
+                // A check alone is no request.
+                Write::Check(_) => "TransactWriteItems",
+            },
+        }
+    }
+}
+
+/// The sum over all of these, each as often as it occurs.
+fn sum<T, S: Sum + Mul<f64, Output = S>>(sample: &Sample, all: &[Several<T>], of: impl Fn(&T) -> S) -> S {
+    all.iter().map(|several| of(&several.of) * f64::from(several.many.of(sample.extent()))).sum()
+}
+
+impl Write {
+    /// The item before and after it.
+    fn images(self, sample: &Sample) -> Images<'_> {
+        let (before, after) = match self {
+            Self::New(kind) => (Kind::Absent, kind),
+            Self::Over(before, after) | Self::Update(before, after) => (before, after),
+            Self::Delete(kind) => (kind, Kind::Absent),
+            Self::Check(kind) => (kind, kind),
+        };
+        Images { before: sample.item(before), after: sample.item(after) }
+    }
+}

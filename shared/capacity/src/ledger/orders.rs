@@ -1,0 +1,158 @@
+//! Placing orders, now or later, and what happens to them after.
+
+use key_schema::entity::OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
+use key_schema::entity::PaymentStatus::{Authorized, Captured, Refunded};
+use key_schema::layout::Consistency::{Eventual, Strong};
+use key_schema::layout::{AccessPattern as _, InvoiceById, OrderById};
+
+use super::Many::{Discounts, GiftCards, Lines};
+use super::Request::{
+    Batch, Cancelled as Undone, Failed, Query, ReadTransaction, Repeated, Transaction, Write as Alone,
+};
+use super::Write::{Check, Delete, New, Over, Update};
+use super::access::ORDER;
+use super::{Operation, Request, Several, Write, each, of, one};
+use crate::sample::Edition::{Changed, First};
+use crate::sample::Kind::{
+    self, Absent, Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem, Product,
+    QueuedOrder, RefusedOrder, Stock,
+};
+
+/// All that an order depends on: whether it is there or waits, its customer, and what it takes from.
+macro_rules! depends_on {
+    ($order:expr, $waits:expr) => {
+        &[
+            one($order),
+            one($waits),
+            one(Customer(First)),
+            each(Lines, Product(First)),
+            each(Lines, Stock(First)),
+            each(Discounts, Discount(First)),
+            each(GiftCards, GiftCard(First)),
+        ]
+    };
+}
+
+const NEW: &[Several<Kind>] = depends_on!(Absent, Absent);
+const WAITING: &[Several<Kind>] = depends_on!(Absent, QueuedOrder);
+const PLACED: &[Several<Kind>] = depends_on!(Order(Pending), Absent);
+const PLACED_LATE: &[Several<Kind>] = depends_on!(Order(Pending), QueuedOrder);
+
+/// The certainty that no copy of the order is under way.
+const SETTLED: Several<Request> = one(ReadTransaction(&[one(Absent)]));
+
+/// All that an order is made of, and what it takes.
+const PLACEMENT: &[Several<Write>] = &[
+    one(New(Order(Pending))),
+    one(New(Invoice(Authorized))),
+    each(Lines, New(OrderItem)),
+    each(Lines, Update(Stock(First), Stock(Changed))),
+    each(Discounts, Update(Discount(First), Discount(Changed))),
+    each(GiftCards, Update(GiftCard(First), GiftCard(Changed))),
+    each(GiftCards, New(GiftCardEntry(Captured))),
+];
+
+/// Calling an order off: header and invoice, and all that it took goes back.
+macro_rules! cancellation {
+    ($status:ident, $payment:ident) => {
+        one(Transaction(&[
+            one(Over(Order($status), Order(Cancelled))),
+            one(Over(Invoice($payment), Invoice(Refunded))),
+            each(Lines, Update(Stock(Changed), Stock(First))),
+            each(Discounts, Update(Discount(Changed), Discount(First))),
+            each(GiftCards, Update(GiftCard(Changed), GiftCard(First))),
+            each(GiftCards, Over(GiftCardEntry(Captured), GiftCardEntry(Refunded))),
+        ]))
+    };
+}
+
+/// An order's collection when its card payment is captured, or its payments are given back.
+macro_rules! order {
+    ($status:ident, $payment:ident) => {
+        one(Query(OrderById::DECLARED, &[one(Order($status)), one(Invoice($payment)), each(Lines, OrderItem)]))
+    };
+}
+
+const NOTHING: Several<Request> = one(Query(OrderById::DECLARED, &[]));
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    of("cancel-order", "before it is paid", &[ORDER, cancellation!(Pending, Authorized)]),
+    of("cancel-order", "after it is paid", &[order!(Paid, Captured), cancellation!(Paid, Captured)]),
+    of("cancel-order", "again", &[order!(Cancelled, Refunded)]),
+    of(
+        "capture-payment",
+        "captured",
+        &[
+            one(Query(InvoiceById::DECLARED, &[one(Invoice(Authorized))])),
+            ORDER,
+            one(Transaction(&[
+                one(Over(Order(Pending), Order(Paid))),
+                one(Over(Invoice(Authorized), Invoice(Captured))),
+            ])),
+        ],
+    ),
+    of(
+        "capture-payment",
+        "again",
+        &[one(Query(InvoiceById::DECLARED, &[one(Invoice(Captured))])), order!(Paid, Captured)],
+    ),
+    of("change-order-status", "shipped", &[order!(Paid, Captured), one(Alone(Over(Order(Paid), Order(Shipped))))]),
+    of(
+        "change-order-status",
+        "delivered",
+        &[order!(Shipped, Captured), one(Alone(Over(Order(Shipped), Order(Delivered))))],
+    ),
+    of("change-order-status", "again", &[order!(Delivered, Captured)]),
+    of("drain-writes", "placed", &[one(Batch(Eventual, WAITING)), one(Transaction(PLACEMENT))]),
+    of("drain-writes", "placed before", &[one(Batch(Eventual, PLACED_LATE)), ORDER_AND_WAIT]),
+    of(
+        "drain-writes",
+        "out of stock",
+        &[
+            one(Batch(Eventual, WAITING)),
+            one(Batch(Strong, WAITING)),
+            SETTLED,
+            one(Alone(Update(QueuedOrder, RefusedOrder))),
+        ],
+    ),
+    of("flag-order", "flagged", &[one(Transaction(&[one(Check(Order(Pending))), one(New(OrderFlag(First)))]))]),
+    of(
+        "flag-order",
+        "for another reason",
+        &[one(Transaction(&[one(Check(Order(Pending))), one(Over(OrderFlag(First), OrderFlag(Changed)))]))],
+    ),
+    of(
+        "flag-order",
+        "again",
+        &[one(Undone(&[one(Check(Order(Pending))), one(Over(OrderFlag(First), OrderFlag(First)))]))],
+    ),
+    of("flag-order", "no such order", &[one(Undone(&[one(Check(Absent)), one(New(OrderFlag(First)))]))]),
+    of("place-order", "placed", &[one(Batch(Eventual, NEW)), one(Transaction(PLACEMENT))]),
+    of("place-order", "placed before", &[one(Batch(Eventual, PLACED)), ORDER]),
+    of(
+        "place-order",
+        "placed, and the answer lost on the way",
+        &[one(Batch(Eventual, NEW)), one(Transaction(PLACEMENT)), one(Repeated(PLACEMENT))],
+    ),
+    of("place-order", "out of stock", &[one(Batch(Eventual, NEW)), one(Batch(Strong, NEW)), SETTLED]),
+    of("place-order", "sold out since it was read", &[one(Batch(Eventual, NEW)), one(Undone(PLACEMENT)), SETTLED]),
+    of(
+        "place-order",
+        "price changed since it was read",
+        &[one(Batch(Eventual, NEW)), one(Undone(PLACEMENT)), one(Batch(Strong, NEW)), one(Transaction(PLACEMENT))],
+    ),
+    of("place-order", "accepted for later", &[NOTHING, one(Alone(New(QueuedOrder)))]),
+    of(
+        "place-order",
+        "accepted before",
+        &[one(Query(OrderById::DECLARED, &[one(QueuedOrder)])), one(Failed(Over(QueuedOrder, QueuedOrder)))],
+    ),
+    of("unflag-order", "unflagged", &[one(Alone(Delete(OrderFlag(First))))]),
+    of("unflag-order", "had no flag", &[one(Alone(Delete(Absent)))]),
+];
+
+/// An order that waited and was placed: that it waited is left to expire.
+const ORDER_AND_WAIT: Several<Request> = one(Query(
+    OrderById::DECLARED,
+    &[one(Order(Pending)), one(Invoice(Authorized)), each(Lines, OrderItem), one(QueuedOrder)],
+));

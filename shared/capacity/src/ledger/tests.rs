@@ -1,0 +1,92 @@
+//! What the ledger says, by hand where it is short enough to be counted.
+
+use super::*;
+
+fn typical() -> Sample {
+    Sample::new(Extent::TYPICAL).expect("a sample")
+}
+
+fn charge(function: &str, course: &str) -> Charge {
+    find(function, course).expect("an operation").charge(&typical())
+}
+
+#[test]
+fn an_order_of_two_lines_costs_what_anybody_can_count() {
+    // Six small items in a transaction; header, invoice and lines have an entry in each index; seven keys are read.
+    let placed = charge("place-order", "placed");
+    assert_eq!(placed.write, Units { table: 12.0, gsi1: 4.0, gsi2: 4.0 });
+    assert_eq!((placed.requests, placed.read), (2.0, Units { table: 3.5, ..Units::default() }));
+}
+
+#[test]
+fn reads_of_one_collection_are_one_request() {
+    let half = Units { table: 0.5, ..Units::default() };
+    assert_eq!(charge("get-product", "found"), Charge { requests: 1.0, read: half, write: Units::default() });
+    assert_eq!(charge("get-order", "found"), Charge { requests: 1.0, read: half * 2.0, write: Units::default() });
+}
+
+/// The kinds of item that a request reads or writes.
+fn kinds(request: &Request) -> Vec<Kind> {
+    let of = |write: &Write| match *write {
+        Write::New(kind) | Write::Delete(kind) | Write::Check(kind) => vec![kind],
+        Write::Over(before, after) | Write::Update(before, after) => vec![before, after],
+    };
+    match request {
+        Request::Query(_, kinds)
+        | Request::Keys(_, kinds)
+        | Request::Batch(_, kinds)
+        | Request::ReadTransaction(kinds) => kinds.iter().map(|kind| kind.of).collect(),
+        Request::Write(write) | Request::Failed(write) => of(write),
+        Request::Transaction(writes) | Request::Cancelled(writes) | Request::Repeated(writes) => {
+            writes.iter().flat_map(|write| of(&write.of)).collect()
+        }
+    }
+}
+
+#[test]
+fn the_sample_has_an_item_of_every_kind_that_the_ledger_names() {
+    let sample = typical();
+    for operation in operations() {
+        for kind in operation.requests.iter().flat_map(|request| kinds(&request.of)) {
+            assert!(kind == Kind::Absent || sample.item(kind).is_some(), "{}: {kind:?}", operation.function);
+        }
+    }
+}
+
+#[test]
+fn a_query_finds_nothing_but_what_its_pattern_declares() {
+    let sample = typical();
+    for operation in operations() {
+        for request in operation.requests {
+            let (Request::Query(pattern, kinds) | Request::Keys(pattern, kinds)) = &request.of else { continue };
+            for item in kinds.iter().filter_map(|kind| sample.item(kind.of)) {
+                let Some(serde_dynamo::AttributeValue::S(entity)) = item.get("EntityType") else { panic!("{item:?}") };
+                assert!(pattern.entities.contains(&entity.as_str()), "{}: {entity}", pattern.question);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_course_of_a_function_is_there_twice() {
+    let mut courses: Vec<_> = operations().map(|operation| (operation.function, operation.course)).collect();
+    courses.sort_unstable();
+    assert!(courses.windows(2).all(|two| two[0] != two[1]), "{courses:?}");
+}
+
+#[test]
+fn nothing_is_charged_less_than_the_least_and_more_only_for_a_reason() {
+    for extent in [Extent::TYPICAL, Extent { name: 800, description: 20_000, gift_cards: 4, ..Extent::TYPICAL }] {
+        let sample = Sample::new(extent).expect("a sample");
+        for operation in operations() {
+            let (charge, least) = (operation.charge(&sample), operation.least(&sample));
+            let of = format!("{}: {}", operation.function, operation.course);
+            let is_more = charge.read.total() > least.read.total() || charge.write.total() > least.write.total();
+            // What is refused writes nothing, so its least is a look.
+            let is_refused = charge.read.total() == 0.0 && least.write == Units::default();
+            assert!(is_refused || charge.read.total() >= least.read.total(), "{of}");
+            assert!(charge.write.total() >= least.write.total() && charge.requests >= least.requests, "{of}");
+            assert!(!is_more || !operation.reasons().is_empty(), "{of}");
+        }
+    }
+}

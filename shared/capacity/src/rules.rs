@@ -1,0 +1,252 @@
+//! How many units a read or a write consumes.
+//!
+//! The rules are DynamoDB's, as published in these places:
+//! - items, reads and writes:
+//!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html>
+//! - indexes: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations>
+//! - transactions:
+//!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-capacity-handling>
+
+use key_schema::layout::{Consistency, Index};
+use serde_dynamo::Item;
+
+use crate::Units;
+use crate::size;
+
+/// A write unit is one write of so many bytes.
+const WRITE_UNIT: usize = 1024;
+
+/// A read unit is one strongly consistent read of so many bytes.
+const READ_UNIT: usize = 4096;
+
+/// An item of a transaction is read or written twice: once to prepare the transaction and once to commit it. Entries
+/// of indexes are written once, as by any other write.
+pub const TRANSACTION: f64 = 2.0;
+
+/// Write units of so many bytes: one for each kilobyte begun, and one at least.
+pub fn write_units(bytes: usize) -> f64 {
+    begun(bytes, WRITE_UNIT)
+}
+
+/// Read units of so many bytes: one for each four kilobytes begun, and one at least: whoever finds nothing has read.
+/// An eventually consistent read is half of that.
+///
+/// A `Query` adds up what it finds and rounds once. `GetItem` and `BatchGetItem` round each item.
+pub fn read_units(bytes: usize, consistency: Consistency) -> f64 {
+    let units = begun(bytes, READ_UNIT);
+    match consistency {
+        Consistency::Strong => units,
+        Consistency::Eventual => units / 2.0,
+    }
+}
+
+/// Read units of an item that is read in a transaction.
+pub fn transactional_read_units(bytes: usize) -> f64 {
+    TRANSACTION * read_units(bytes, Consistency::Strong)
+}
+
+/// How many of this size are begun; one at least.
+fn begun(bytes: usize, each: usize) -> f64 {
+    // An item has at most 400 KB, an answer 1 MB.
+    f64::from(u32::try_from(bytes.div_ceil(each).max(1)).unwrap_or(u32::MAX))
+}
+
+/// An item before and after it is written. Without the first it is new, without the second it is gone.
+#[derive(Clone, Copy, Debug)]
+pub struct Images<'a> {
+    /// As it was.
+    pub before: Option<&'a Item>,
+    /// As it is.
+    pub after: Option<&'a Item>,
+}
+
+impl Images<'_> {
+    /// Bytes that count for the table: the larger of the two images, whichever attributes the write names.
+    fn bytes(self) -> usize {
+        self.before.map_or(0, size::of_item).max(self.after.map_or(0, size::of_item))
+    }
+
+    /// Units of the table for a write outside of any transaction. It costs as much when its condition fails.
+    pub fn table(self) -> f64 {
+        write_units(self.bytes())
+    }
+
+    /// Read units that a transaction's write costs when the transaction is sent again under its token, and DynamoDB
+    /// only answers as before.
+    pub fn repeated(self) -> f64 {
+        transactional_read_units(self.bytes())
+    }
+
+    /// Units of an index: none for an entry that stays as it is; one write for an entry that is new, gone or different;
+    /// two for one whose key changes, which is deleted in one place and put in another.
+    pub fn entry(self, index: Index, projection: Projection) -> f64 {
+        let entry = |item: Option<&Item>| item.and_then(|item| projection.entry(index, item));
+        let units = |entry: &Item| write_units(size::of_item(entry));
+        match (entry(self.before), entry(self.after)) {
+            (None, None) => 0.0,
+            (Some(one), None) | (None, Some(one)) => units(&one),
+            (Some(before), Some(after)) if before == after => 0.0,
+            (Some(before), Some(after)) if key(index, &before) == key(index, &after) => {
+                units(&before).max(units(&after))
+            }
+            (Some(before), Some(after)) => units(&before) + units(&after),
+        }
+    }
+
+    /// Units of the table, so many times those of a plain write, and of both indexes.
+    pub fn units(self, factor: f64, indexes: Indexes) -> Units {
+        Units {
+            table: factor * self.table(),
+            gsi1: self.entry(Index::Gsi1, indexes.gsi1),
+            gsi2: self.entry(Index::Gsi2, indexes.gsi2),
+        }
+    }
+
+    /// Bytes that are billed as stored from now on, less those that no longer are.
+    pub fn stored(self, indexes: Indexes) -> Units {
+        let of = |index, projection: Projection| {
+            let bytes = |item: Option<&Item>| {
+                let entry = item.and_then(|item| projection.entry(index, item));
+                entry.map_or(0.0, |entry| float(size::of_item(&entry) + size::STORAGE_OVERHEAD))
+            };
+            bytes(self.after) - bytes(self.before)
+        };
+        Units {
+            table: of(Index::Table, Projection::All),
+            gsi1: of(Index::Gsi1, indexes.gsi1),
+            gsi2: of(Index::Gsi2, indexes.gsi2),
+        }
+    }
+}
+
+/// Which attributes of an item its entry in an index has.
+/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.Projections>
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Projection {
+    /// All of them.
+    All,
+    /// The keys of the table and of the index.
+    KeysOnly,
+    /// The keys, and these.
+    Include(&'static [&'static str]),
+}
+
+impl Projection {
+    /// The item's entry; none if the item lacks a key of the index.
+    pub fn entry(self, index: Index, item: &Item) -> Option<Item> {
+        key(index, item)?;
+        if self == Self::All {
+            return Some(item.clone());
+        }
+        let (keys, table) = (index.attributes(), Index::Table.attributes());
+        let mut entry = item.clone();
+        entry.inner_mut().retain(|name, _| {
+            let is_key = [keys.0, keys.1, table.0, table.1].contains(&name.as_str());
+            is_key || matches!(self, Self::Include(names) if names.contains(&name.as_str()))
+        });
+        Some(entry)
+    }
+}
+
+/// The projections of both indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Indexes {
+    /// Of the first.
+    pub gsi1: Projection,
+    /// Of the second.
+    pub gsi2: Projection,
+}
+
+impl Indexes {
+    /// As the template declares them.
+    pub const DECLARED: Self = Self { gsi1: Projection::All, gsi2: Projection::All };
+}
+
+/// The item's key in an index.
+fn key(index: Index, item: &Item) -> Option<[&serde_dynamo::AttributeValue; 2]> {
+    let (partition, sort) = index.attributes();
+    Some([item.get(partition)?, item.get(sort)?])
+}
+
+/// A count of bytes, for sums and averages.
+fn float(bytes: usize) -> f64 {
+    f64::from(u32::try_from(bytes).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use key_schema::layout::Index::{Gsi1, Table};
+    use proptest::prelude::*;
+    use serde_dynamo::AttributeValue;
+
+    use super::*;
+
+    /// An item with an entry in the first index under this key, and so many bytes of text.
+    fn item(key: &str, bytes: usize) -> Item {
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let mut item = Item::from(std::collections::HashMap::<String, AttributeValue>::new());
+        for name in ["PK", "SK", "GSI1PK", "GSI1SK"] {
+            item.insert(name.to_owned(), text(if name.starts_with("GSI") { key } else { "k" }));
+        }
+        item.insert("text".to_owned(), text(&"t".repeat(bytes)));
+        item
+    }
+
+    #[test]
+    fn a_unit_ends_with_its_last_byte_and_nothing_is_free() {
+        for (bytes, units) in [(0, 1.0), (1, 1.0), (1024, 1.0), (1025, 2.0), (400 * 1024, 400.0)] {
+            assert_eq!(write_units(bytes), units, "{bytes}");
+        }
+        for (bytes, units) in [(0, 1.0), (4096, 1.0), (4097, 2.0)] {
+            assert_eq!(read_units(bytes, Consistency::Strong), units, "{bytes}");
+            assert_eq!(read_units(bytes, Consistency::Eventual), units / 2.0, "{bytes}");
+            assert_eq!(transactional_read_units(bytes), units * 2.0, "{bytes}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_entry_costs_by_what_becomes_of_it(was in 0..5000_usize, is in 0..5000_usize, moves: bool) {
+            let (before, after) = (item("here", was), item(if moves { "away" } else { "here" }, is));
+            let units = |before, after| Images { before, after }.entry(Gsi1, Projection::All);
+            let [one, other] = [&before, &after].map(|item| write_units(size::of_item(item)));
+            prop_assert_eq!(units(None, None), 0.0);
+            prop_assert_eq!(units(None, Some(&after)), other);
+            prop_assert_eq!(units(Some(&before), None), one);
+            prop_assert_eq!(units(Some(&before), Some(&before)), 0.0);
+            let expected = if moves { one + other } else if was == is { 0.0 } else { one.max(other) };
+            prop_assert_eq!(units(Some(&before), Some(&after)), expected);
+        }
+
+        #[test]
+        fn a_write_costs_its_larger_image_and_twice_that_in_a_transaction_of_which_no_index_knows(
+            was in 0..5000_usize, is in 0..5000_usize,
+        ) {
+            let (before, after) = (item("here", was), item("away", is));
+            let images = Images { before: Some(&before), after: Some(&after) };
+            let [plain, doubled] = [1.0, TRANSACTION].map(|factor| images.units(factor, Indexes::DECLARED));
+            let larger = size::of_item(if was > is { &before } else { &after });
+            prop_assert_eq!(plain.table, write_units(larger));
+            prop_assert_eq!(doubled, Units { table: 2.0 * plain.table, ..plain });
+            prop_assert_eq!(images.repeated(), transactional_read_units(larger));
+        }
+
+        #[test]
+        fn an_entry_of_keys_alone_does_not_change_with_what_it_lacks(was in 0..5000_usize, is in 0..5000_usize) {
+            let (before, after) = (item("here", was), item("here", is));
+            let images = Images { before: Some(&before), after: Some(&after) };
+            prop_assert_eq!(images.entry(Gsi1, Projection::KeysOnly), 0.0);
+            let named = images.entry(Gsi1, Projection::Include(&["text"]));
+            prop_assert_eq!(named, images.entry(Gsi1, Projection::All));
+        }
+
+        #[test]
+        fn what_is_made_and_deleted_leaves_nothing_stored(bytes in 0..5000_usize) {
+            let item = item("here", bytes);
+            let made = Images { before: None, after: Some(&item) }.stored(Indexes::DECLARED);
+            let gone = Images { before: Some(&item), after: None }.stored(Indexes::DECLARED);
+            prop_assert_eq!(made + gone, Units::default());
+            prop_assert_eq!(made, Units { gsi1: made.table, ..Units::of(Table, made.table) });
+        }
+    }
+}

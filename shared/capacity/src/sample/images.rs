@@ -1,0 +1,286 @@
+//! The items of a sample.
+
+use key_schema::entity::OrderStatus::{Cancelled, Pending};
+use key_schema::entity::PaymentStatus::{Authorized, Captured, Refunded};
+use key_schema::entity::{
+    Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
+    Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
+};
+use key_schema::layout::{ENTITY_TYPE, Stored};
+use key_schema::value::{
+    Cells, Currency, CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, Money, OrderId, ProductId, Quantity,
+    RequestHash, Timestamp,
+};
+use serde_dynamo::{AttributeValue, Item};
+
+use super::Edition::{Changed, First, Moved};
+use super::{Edition, Extent, Kind, NoSample};
+
+type Images = Vec<(Kind, Item)>;
+
+/// One of each kind in each of its states.
+pub(super) fn of(extent: &Extent) -> Result<Images, NoSample> {
+    let parts = Parts::new(extent)?;
+    let mut images = parts.claims()?;
+    for edition in [First, Changed] {
+        images.extend(parts.customer(edition)?);
+        images.extend(parts.sold(edition)?);
+        images.extend(parts.counted(edition)?);
+    }
+    for edition in [First, Changed, Moved] {
+        images.push((Kind::Product(edition), parts.product(edition)?));
+    }
+    for status in OrderStatus::WAY {
+        images.push((Kind::Order(status), parts.order(status)?));
+    }
+    for status in [Authorized, Captured, Refunded] {
+        images.extend(parts.paid(status)?);
+    }
+    images.extend(parts.rest_of_order()?);
+    Ok(images)
+}
+
+/// The item of an entity: its attributes, its kind and its keys.
+fn item<T: Stored>(entity: &T) -> Result<Item, NoSample> {
+    let mut item: Item = serde_dynamo::to_item(entity)?;
+    let mut insert = |name: &str, text: String| item.insert(name.to_owned(), AttributeValue::S(text));
+    insert(ENTITY_TYPE, T::TYPE.to_owned());
+    for key in [entity.key()].into_iter().chain(entity.index_keys()) {
+        let (partition, sort) = key.index.attributes();
+        insert(partition, key.partition);
+        insert(sort, key.sort);
+    }
+    Ok(item)
+}
+
+/// A number that tells an edition from the others, and is as long.
+fn number(edition: Edition) -> u32 {
+    match edition {
+        First => 1,
+        Changed => 2,
+        Moved => 3,
+    }
+}
+
+/// What the items are made of.
+struct Parts<'a> {
+    extent: &'a Extent,
+    customer: CustomerId,
+    product: ProductId,
+    order: OrderId,
+    discount: DiscountCode,
+    gift_card: GiftCardCode,
+    at: Timestamp,
+    later: Timestamp,
+    price: Money,
+    reason: String,
+}
+
+impl<'a> Parts<'a> {
+    fn new(extent: &'a Extent) -> Result<Self, Invalid> {
+        let id = |letter: &str| letter.repeat(extent.id);
+        Ok(Self {
+            extent,
+            customer: id("c").parse()?,
+            product: id("p").parse()?,
+            // An order's id is the text of a UUID, whatever the shop's other ids are.
+            order: "00000000-0000-5000-8000-000000000000".parse()?,
+            discount: id("d").parse()?,
+            gift_card: id("g").parse()?,
+            at: "2026-11-21T09:30:00.000Z".parse()?,
+            later: "2026-11-21T09:31:00.000Z".parse()?,
+            price: Money::nearest(1999, Currency::try_from("EUR".to_owned())?),
+            reason: "r".repeat(extent.name),
+        })
+    }
+
+    fn name(&self, edition: Edition) -> String {
+        if edition == First { "n" } else { "m" }.repeat(self.extent.name)
+    }
+
+    fn amount(&self, amount: u32) -> Money {
+        Money::nearest(amount.into(), self.price.currency())
+    }
+
+    fn claims(&self) -> Result<Images, NoSample> {
+        let email = EmailClaim { email: self.email()?, customer_id: self.customer.clone() };
+        let username = UsernameClaim { username: self.username()?, customer_id: self.customer.clone() };
+        Ok(vec![(Kind::EmailClaim, item(&email)?), (Kind::UsernameClaim, item(&username)?)])
+    }
+
+    fn email(&self) -> Result<key_schema::value::EmailAddress, Invalid> {
+        format!("{}@example.com", "e".repeat(self.extent.id)).parse()
+    }
+
+    fn username(&self) -> Result<key_schema::value::Username, Invalid> {
+        "u".repeat(self.extent.id).parse()
+    }
+
+    fn customer(&self, edition: Edition) -> Result<Images, NoSample> {
+        let customer_id = || self.customer.clone();
+        let profile = Customer {
+            customer_id: customer_id(),
+            username: self.username()?,
+            email: self.email()?,
+            name: self.name(edition),
+            created_at: self.at,
+            version: number(edition).into(),
+        };
+        let quantity = Quantity::try_from(i64::from(number(edition)))?;
+        let lines = (0..self.extent.cart_lines).map(|_| CartLine { product_id: self.product.clone(), quantity });
+        let cart = Cart {
+            customer_id: customer_id(),
+            lines: lines.collect(),
+            updated_at: self.at,
+            expires_at: self.at.as_second(),
+        };
+        Ok(vec![(Kind::Customer(edition), item(&profile)?), (Kind::Cart(edition), item(&cart)?)])
+    }
+
+    fn product(&self, edition: Edition) -> Result<Item, NoSample> {
+        item(&Product {
+            product_id: self.product.clone(),
+            name: self.name(edition),
+            description: "d".repeat(self.extent.description),
+            category: if edition == Moved { "l" } else { "k" }.repeat(self.extent.id).parse()?,
+            price: self.price,
+            initial_stock: 998,
+            version: number(edition).into(),
+        })
+    }
+
+    /// What an order takes from.
+    fn sold(&self, edition: Edition) -> Result<Images, NoSample> {
+        let taken = number(edition);
+        let stock = Stock {
+            product_id: self.product.clone(),
+            available: u64::from(999 - taken),
+            price: self.price,
+            cells: Cells::ONE,
+        };
+        let discount = Discount {
+            code: self.discount.clone(),
+            percent: 10.try_into()?,
+            from: None,
+            to: None,
+            max_uses: None,
+            uses: taken,
+            created_at: self.at,
+        };
+        let card = GiftCard {
+            code: self.gift_card.clone(),
+            balance: self.amount(500 - taken),
+            initial: self.amount(499),
+            created_at: self.at,
+        };
+        Ok(vec![
+            (Kind::Stock(edition), item(&stock)?),
+            (Kind::Discount(edition), item(&discount)?),
+            (Kind::GiftCard(edition), item(&card)?),
+        ])
+    }
+
+    /// What is counted, and how far.
+    fn counted(&self, edition: Edition) -> Result<Images, NoSample> {
+        let count = i64::from(number(edition));
+        let sums = || [(self.price.currency(), 1999 + count)].into_iter().collect();
+        let customer = CustomerStats { customer_id: self.customer.clone(), orders: count, spent: sums() };
+        let product = ProductStats { product_id: self.product.clone(), orders: count, units: count, revenue: sums() };
+        let views = ViewShard { product_id: self.product.clone(), shard: 0, views: number(edition).into() };
+        let day = DayTotals {
+            date: self.at.day(),
+            orders: count,
+            units: count,
+            revenue: sums(),
+            statuses: [(Pending, count)].into_iter().collect(),
+        };
+        let checkpoint = StreamCheckpoint {
+            shard_id: "shardId-00000001795253400000-00000001".parse()?,
+            mark: format!("30000000000000000000{count}").parse()?,
+            updated_at: self.at,
+            expires_at: self.at.as_second(),
+        };
+        let updated_at = if edition == First { self.at } else { self.later };
+        let compared = Reconciliation { to: self.at.day(), resume: None, updated_at };
+        Ok(vec![
+            (Kind::CustomerStats(edition), item(&customer)?),
+            (Kind::ProductStats(edition), item(&product)?),
+            (Kind::ViewShard(edition), item(&views)?),
+            (Kind::DayTotals(edition), item(&day)?),
+            (Kind::StreamCheckpoint(edition), item(&checkpoint)?),
+            (Kind::Reconciliation(edition), item(&compared)?),
+        ])
+    }
+
+    fn order(&self, status: OrderStatus) -> Result<Item, NoSample> {
+        let cancelled = || Cancellation { at: self.later, reason: Some(self.reason.clone()) };
+        item(&Order {
+            order_id: self.order.clone(),
+            customer_id: self.customer.clone(),
+            status,
+            placed_at: self.at,
+            changed_at: Some(if status == Pending { self.at } else { self.later }),
+            version: 1,
+            subtotal: self.price,
+            discount: self.price,
+            discount_code: self.extent.discount.then(|| self.discount.clone()),
+            total: self.price,
+            request_hash: RequestHash::of(b""),
+            line_count: u8::try_from(self.extent.lines).unwrap_or(u8::MAX),
+            shard: 1,
+            cancellation: (status == Cancelled).then(cancelled),
+        })
+    }
+
+    /// An invoice whose card payment has this status, and what stands on its gift cards then.
+    fn paid(&self, status: PaymentStatus) -> Result<Images, NoSample> {
+        // A gift card is charged at once.
+        let of_gift_card = if status == Authorized { Captured } else { status };
+        let amount = self.amount(499);
+        let by_card = Payment::GiftCard { code: self.gift_card.clone(), amount, status: of_gift_card };
+        let mut payments: Vec<_> = (0..self.extent.gift_cards).map(|_| by_card.clone()).collect();
+        let reference = (status == Captured).then(|| self.reason.clone());
+        payments.push(Payment::Card { amount: self.price, status, reference });
+        let invoice = Invoice {
+            invoice_id: InvoiceId::of(&self.order),
+            order_id: self.order.clone(),
+            customer_id: self.customer.clone(),
+            issued_at: self.at,
+            amount: self.price,
+            payments,
+        };
+        let entry = GiftCardEntry {
+            code: self.gift_card.clone(),
+            order_id: self.order.clone(),
+            amount,
+            at: self.at,
+            status: of_gift_card,
+        };
+        Ok(vec![(Kind::Invoice(status), item(&invoice)?), (Kind::GiftCardEntry(status), item(&entry)?)])
+    }
+
+    /// A line, the flags, and that an order waits or was refused.
+    fn rest_of_order(&self) -> Result<Images, NoSample> {
+        let order_id = || self.order.clone();
+        let line = OrderLine {
+            product_id: self.product.clone(),
+            name: self.name(First),
+            quantity: Quantity::try_from(1)?,
+            unit_price: self.price,
+            amount: self.price,
+        };
+        let line = OrderItem { order_id: order_id(), customer_id: self.customer.clone(), placed_at: self.at, line };
+        let flag = |flagged_at| OrderFlag { order_id: order_id(), reason: self.reason.clone(), flagged_at };
+        let queued = QueuedOrder::new(order_id(), self.customer.clone(), RequestHash::of(b""), self.at);
+        let rejection = Rejection::OutOfStock { line: 0, product: self.product.clone(), available: 998 };
+        let refused = QueuedOrder { refusal: Some(Refusal { at: self.later, rejection }), ..queued.clone() };
+        Ok(vec![
+            (Kind::OrderItem, item(&line)?),
+            (Kind::OrderFlag(First), item(&flag(self.at))?),
+            (Kind::OrderFlag(Changed), item(&flag(self.later))?),
+            (Kind::QueuedOrder, item(&queued)?),
+            (Kind::RefusedOrder, item(&refused)?),
+        ])
+    }
+}

@@ -1,0 +1,207 @@
+//! A shop whose items have some size, and what of the ledger was tried in it.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use capacity::ledger;
+use capacity::sample::{Extent, Kind, Sample};
+use capacity::{Charge, Units, rules, size};
+use key_schema::layout::Consistency;
+use local::wire::{Access, Call};
+use reqwest::Method;
+use serde_dynamo::Item;
+use serde_json::{Value, json};
+
+use crate::shop::{Client, Shop, eur};
+use crate::shop_reconcile::reconciled;
+
+pub struct Book {
+    pub shop: Shop,
+    pub sample: Sample,
+    done: BTreeSet<(&'static str, &'static str)>,
+    /// What is not as the ledger says: all of it is told, when all is done.
+    differences: Vec<String>,
+    has_no_figures: bool,
+}
+
+/// An identifier of this letter and number, and of so many bytes.
+pub fn id(letter: &str, number: u32, bytes: usize) -> String {
+    format!("{letter}{number:0>width$}", width = bytes - letter.len())
+}
+
+/// A text of so many bytes, different for each letter, and of as few characters as can be, which the API limits.
+fn text(letter: char, bytes: usize) -> String {
+    let face = char::from_u32(0x1F600 + u32::from(letter) - u32::from('a')).expect("a character");
+    face.to_string().repeat(bytes / 4) + &letter.to_string().repeat(bytes % 4)
+}
+
+impl Book {
+    pub async fn open(extent: Extent, has_no_figures: bool) -> Self {
+        let shop = Shop::open_with(|template| {
+            template.queue_sources[0].enabled = false;
+            reconciled(template, 0, 100_000);
+            let shards = [("VIEW_SHARDS", extent.view_shards), ("STATUS_SHARDS", extent.status_shards.into())];
+            for function in &mut template.functions {
+                for (name, shards) in shards {
+                    function.environment.entry(name.to_owned()).and_modify(|value| *value = shards.to_string());
+                }
+            }
+        })
+        .await;
+        // The first transaction of a cold engine may take so long that it is sent twice. This one leaves nothing.
+        let flag = json!({ "reason": "none" }).to_string();
+        shop.admin().send(Method::PUT, "/orders/nothing/flag", &[], Some(flag)).await.expect(404);
+        shop.wire().take_calls();
+        let sample = Sample::new(extent).expect("a sample");
+        Self { shop, sample, done: BTreeSet::new(), differences: Vec::new(), has_no_figures }
+    }
+
+    pub fn close(self) -> BTreeSet<(&'static str, &'static str)> {
+        assert!(self.differences.is_empty(), "{}", self.differences.join("\n"));
+        self.done
+    }
+
+    pub fn extent(&self) -> Extent {
+        *self.sample.extent()
+    }
+
+    /// An identifier of this shop.
+    pub fn id(&self, letter: &str, number: u32) -> String {
+        id(letter, number, self.extent().id)
+    }
+
+    /// A name of this shop.
+    pub fn name(&self, letter: char) -> String {
+        text(letter, self.extent().name)
+    }
+
+    pub fn customer(&self) -> Client {
+        self.shop.customer(&self.id("c", 0))
+    }
+
+    /// Nothing that was asked so far is looked at.
+    pub fn pass(&self) {
+        self.shop.wire().take_calls();
+    }
+
+    /// What was asked since the last time is what the ledger says of this course of this function.
+    #[track_caller]
+    pub fn check(&mut self, function: &'static str, course: &'static str) {
+        let operation =
+            ledger::find(function, course).unwrap_or_else(|| panic!("{function}: {course}: not in the ledger"));
+        let calls = self.shop.wire().take_calls();
+        let sorted = |mut actions: Vec<String>| {
+            actions.sort_unstable();
+            actions
+        };
+        // What is asked at once has no order.
+        let actions = sorted(calls.iter().map(|call| call.action.clone()).collect());
+        let expected = sorted(operation.actions(&self.sample).into_iter().map(str::to_owned).collect());
+        self.done.insert((function, course));
+        let mut differ = |is: &dyn Debug, said: &dyn Debug| {
+            self.differences
+                .push(format!("{function}: {course}: {is:?}\n  instead of {said:?}, {:?}", self.sample.extent()));
+        };
+        if actions != expected {
+            return differ(&actions, &expected);
+        }
+        if self.has_no_figures {
+            return;
+        }
+        calls.iter().for_each(check_read);
+        let (reported, expected) = (calls.iter().map(reported).sum::<Charge>(), operation.reported(&self.sample));
+        if reported != expected {
+            differ(&reported, &expected);
+        }
+    }
+
+    /// The items of the table are as large as the sample says, but for the digits of a few numbers.
+    pub async fn check_sizes(&self, kinds: &[(&str, Kind)]) {
+        let items = self.shop.dump().await;
+        for (entity, kind) in kinds {
+            let mut found = items.iter().filter(|item| item["EntityType"]["S"] == *entity).peekable();
+            assert!(found.peek().is_some(), "{entity}");
+            for item in found {
+                let (is, said) = (bytes(item), self.sample.bytes(*kind));
+                assert!(is.abs_diff(said) <= 8, "{entity}: {is} bytes and not {said}: {item}");
+            }
+        }
+    }
+
+    /// An order of this shop: its first lines, its discount code, and gift cards that no other order has.
+    pub fn order(&self, number: u32, quantity: u64) -> Value {
+        let Extent { lines, gift_cards, discount, .. } = self.extent();
+        let lines: Vec<_> =
+            (0..lines).map(|at| json!({ "productId": self.id("p", at), "quantity": quantity })).collect();
+        let cards: Vec<_> = (0..gift_cards).map(|at| self.id("g", number * 4 + at)).collect();
+        let mut order = json!({ "lines": lines, "giftCards": cards });
+        if discount {
+            order["discountCode"] = json!(self.id("d", 0));
+        }
+        order
+    }
+
+    pub fn product(&self, number: u32) -> Value {
+        json!({
+            "productId": self.id("p", number), "name": self.name('n'), "category": self.id("k", 0),
+            "description": text('d', self.extent().description),
+            "price": eur(1999), "stock": 998,
+        })
+    }
+}
+
+/// What DynamoDB reported of a call.
+fn reported(call: &Call) -> Charge {
+    let mut charge = Charge { requests: 1.0, ..Charge::default() };
+    for consumed in &call.consumed {
+        let of = |index: &str| consumed.index_units.get(index).copied().unwrap_or_default();
+        let units = Units { table: consumed.table_units, gsi1: of("GSI1"), gsi2: of("GSI2") };
+        match consumed.access {
+            Access::Read => charge.read += units,
+            Access::Write => charge.write += units,
+        }
+    }
+    charge
+}
+
+fn bytes(item: &Value) -> usize {
+    size::of_item(&serde_json::from_value::<Item>(item.clone()).expect("an item"))
+}
+
+/// Whatever a query or a batch found, its units follow from that.
+fn check_read(call: &Call) {
+    let consistency = |request: &Value| match request["ConsistentRead"].as_bool() {
+        Some(true) => Consistency::Strong,
+        _ => Consistency::Eventual,
+    };
+    let units = match call.action.as_str() {
+        "Query" => {
+            let found = call.response["Items"].as_array().expect("items").iter().map(bytes).sum();
+            rules::read_units(found, consistency(&call.request))
+        }
+        "BatchGetItem" => {
+            let of = |tables: &Value| tables.as_object().expect("tables").values().next().cloned().unwrap_or_default();
+            let (asked, found) = (of(&call.request["RequestItems"]), of(&call.response["Responses"]));
+            let found = found.as_array().expect("items");
+            let missing = asked["Keys"].as_array().expect("keys").len() - found.len();
+            let sizes = found.iter().map(bytes).chain(std::iter::repeat_n(0, missing));
+            sizes.map(|bytes| rules::read_units(bytes, consistency(&asked))).sum()
+        }
+        _ => return,
+    };
+    let Charge { read, .. } = reported(call);
+    assert!((read.total() - units).abs() < f64::EPSILON, "{} instead of {units}: {call:?}", read.total());
+}
+
+/// What placing an order is expected to consume: of the table and of both indexes.
+pub fn expected(extent: &Extent) -> (f64, f64, f64) {
+    let lines = (0..extent.lines).map(|at| json!({ "productId": id("p", at, 8), "quantity": 1 }));
+    let cards = (0..extent.gift_cards).map(|at| id("g", at, 8));
+    let mut order = json!({ "lines": lines.collect::<Vec<_>>(), "giftCards": cards.collect::<Vec<_>>() });
+    if extent.discount {
+        order["discountCode"] = json!("TEN");
+    }
+    let order: ordering::OrderRequest = serde_json::from_value(order).expect("a request");
+    let units = ordering::Basket::try_from(order).expect("a basket").write_units();
+    (units.table, units.indexes["GSI1"], units.indexes["GSI2"])
+}

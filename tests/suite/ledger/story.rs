@@ -1,0 +1,338 @@
+//! Everything that customers and admins do.
+
+use std::time::{Duration, Instant};
+
+use capacity::sample::Edition::{Changed, First};
+use capacity::sample::Kind;
+use key_schema::entity::OrderStatus::Pending;
+use key_schema::entity::PaymentStatus::{Authorized, Captured};
+use local::wire::{Fault, Match};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::book::Book;
+use crate::queue::order_later;
+use crate::shop::{Client, Reply, eur};
+
+pub async fn tell(book: &mut Book) {
+    customers(book).await;
+    catalogue(book).await;
+    nothing_there(book).await;
+    carts(book).await;
+    let orders = orders(book).await;
+    reads(book, &orders).await;
+    views(book).await;
+    lifecycle(book, &orders).await;
+    refusals(book).await;
+    waiting(book).await;
+    changes(book).await;
+}
+
+/// An order as it was answered.
+pub struct Placed(pub Value);
+
+impl Placed {
+    pub fn id(&self) -> &str {
+        self.0["orderId"].as_str().expect("an id")
+    }
+
+    fn invoice(&self) -> &str {
+        self.0["invoice"]["invoiceId"].as_str().expect("an id")
+    }
+}
+
+async fn send(client: &Client, method: Method, path: &str, body: &Value) -> Reply {
+    let body = (!body.is_null()).then(|| body.to_string());
+    client.send(method, path, &[("if-match", "*")], body).await
+}
+
+async fn customers(book: &mut Book) {
+    let sign_up = json!({
+        "username": book.id("u", 0), "email": format!("{}@example.com", book.id("e", 0)), "name": book.name('n'),
+    });
+    book.customer().post("/customers", sign_up.clone()).await.expect(201);
+    book.check("create-customer", "signed up");
+    book.customer().post("/customers", sign_up.clone()).await.expect(201);
+    book.check("create-customer", "signed up before");
+    let mut other = sign_up;
+    other["email"] = json!(format!("{}@example.com", book.id("e", 1)));
+    book.shop.customer(&book.id("c", 1)).post("/customers", other).await.expect(409);
+    book.check("create-customer", "another has the username");
+}
+
+async fn catalogue(book: &mut Book) {
+    let admin = book.shop.admin();
+    let extent = book.extent();
+    for number in 0..extent.lines.max(extent.cart_lines).max(extent.listed.into()) {
+        admin.post("/products", book.product(number)).await.expect(201);
+        book.check("create-product", "made");
+    }
+    admin.post("/products", book.product(0)).await.expect(201);
+    book.check("create-product", "made before");
+    let discount = json!({ "code": book.id("d", 0), "percent": 10 });
+    admin.post("/discounts", discount.clone()).await.expect(201);
+    book.check("create-discount", "made");
+    admin.post("/discounts", discount).await.expect(201);
+    book.check("create-discount", "made before");
+    let card = |number: u32| json!({ "code": book.id("g", number), "balance": eur(499) });
+    // Each order has its own.
+    let cards: Vec<_> = (0..4 * 7).map(card).collect();
+    for card in &cards {
+        admin.post("/gift-cards", card.clone()).await.expect(201);
+        book.check("create-gift-card", "made");
+    }
+    admin.post("/gift-cards", cards[0].clone()).await.expect(201);
+    book.check("create-gift-card", "made before");
+}
+
+async fn nothing_there(book: &mut Book) {
+    let admin = book.shop.admin();
+    admin.get("/products/nothing").await.expect(404);
+    book.check("get-product", "not found");
+    admin.get("/orders/nothing").await.expect(404);
+    book.check("get-order", "not found");
+    admin.get("/orders/nothing/products").await.expect(404);
+    book.check("list-order-products", "not found");
+    admin.get("/customers?email=nobody@example.com").await.expect(404);
+    book.check("find-customer", "nobody has it");
+    admin.get("/totals?from=2020-01-01&to=2020-01-03").await.expect(200);
+    book.check("list-totals", "of days without");
+    send(&admin, Method::POST, "/products/nothing/views", &Value::Null).await.expect(404);
+    book.check("record-view", "no such product");
+    send(&admin, Method::PUT, "/orders/nothing/flag", &json!({ "reason": book.name('r') })).await.expect(404);
+    book.check("flag-order", "no such order");
+}
+
+async fn carts(book: &mut Book) {
+    let customer = book.customer();
+    let path = format!("/customers/{}/cart", book.id("c", 0));
+    send(&customer, Method::DELETE, &path, &Value::Null).await.expect(204);
+    book.check("delete-cart", "there was none");
+    let unknown = json!({ "lines": [{ "productId": "nothing", "quantity": 1 }] });
+    send(&customer, Method::PUT, &path, &unknown).await.expect(404);
+    book.check("put-cart", "of a product that is not there");
+    for (quantity, course) in [(2, "the first"), (1, "in place of another")] {
+        let lines: Vec<_> = (0..book.extent().cart_lines)
+            .map(|number| json!({ "productId": book.id("p", number), "quantity": quantity }))
+            .collect();
+        send(&customer, Method::PUT, &path, &json!({ "lines": lines })).await.expect(200);
+        book.check("put-cart", course);
+    }
+    customer.get(&path).await.expect(200);
+    book.check("get-cart", "found");
+}
+
+/// Two orders, counted.
+async fn orders(book: &mut Book) -> [Placed; 2] {
+    let customer = book.customer();
+    let first = Placed(customer.order("k0", book.order(0, 1)).await.expect(201));
+    book.check("place-order", "placed");
+    customer.order("k0", book.order(0, 1)).await.expect(201);
+    book.check("place-order", "placed before");
+    let mut kinds = vec![
+        ("customer", Kind::Customer(First)),
+        ("emailClaim", Kind::EmailClaim),
+        ("usernameClaim", Kind::UsernameClaim),
+        ("cart", Kind::Cart(First)),
+        ("product", Kind::Product(First)),
+        ("stock", Kind::Stock(First)),
+        ("order", Kind::Order(Pending)),
+        ("orderItem", Kind::OrderItem),
+        ("invoice", Kind::Invoice(Authorized)),
+        ("discount", Kind::Discount(First)),
+        ("giftCard", Kind::GiftCard(First)),
+    ];
+    if book.extent().gift_cards > 0 {
+        kinds.push(("giftCardEntry", Kind::GiftCardEntry(Captured)));
+    }
+    book.check_sizes(&kinds).await;
+    super::days::count_first(book, &first).await;
+
+    book.shop.wire().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
+    let second = Placed(customer.order("k1", book.order(1, 1)).await.expect(201));
+    book.check("place-order", "placed, and the answer lost on the way");
+    super::days::count_second(book).await;
+    [first, second]
+}
+
+async fn reads(book: &mut Book, [first, second]: &[Placed; 2]) {
+    let admin = book.shop.admin();
+    let customer = format!("/customers/{}", book.id("c", 0));
+    let product = format!("/products/{}", book.id("p", 0));
+    let (order, invoice) = (format!("/orders/{}", first.id()), format!("/invoices/{}", first.invoice()));
+    let page = format!("limit={}", book.extent().listed);
+    let today = &first.0["placedAt"].as_str().expect("a time")[..10];
+    let tomorrow = today.parse::<key_schema::value::Day>().expect("a day").plus(2);
+    let mut all = vec![
+        (format!("/customers?email={}@example.com", book.id("e", 0)), "find-customer", "by e-mail"),
+        (format!("/customers?username={}", book.id("u", 0)), "find-customer", "by username"),
+        (customer.clone(), "get-customer", "found"),
+        (format!("{customer}/overview"), "get-customer-overview", "found"),
+        (format!("{customer}/invoices?{page}"), "list-customer-invoices", "a page"),
+        (format!("{customer}/orders?{page}"), "list-customer-orders", "a page"),
+        (format!("{customer}/products?{page}"), "list-customer-products", "a page"),
+        (format!("/discounts/{}", book.id("d", 0)), "get-discount", "found"),
+        (invoice.clone(), "get-invoice", "found"),
+        (format!("{invoice}/payments"), "list-invoice-payments", "found"),
+        (order.clone(), "get-order", "found"),
+        (format!("{order}/invoice"), "get-order-invoice", "found"),
+        (format!("{order}/products"), "list-order-products", "found"),
+        (product.clone(), "get-product", "found"),
+        (format!("{product}/stats"), "get-product-stats", "found"),
+        (format!("{product}/orders?{page}"), "list-product-orders", "a page"),
+        (format!("/products?category={}&{page}", book.id("k", 0)), "list-products", "a page"),
+        ("/orders?status=PENDING&limit=100".to_owned(), "list-orders", "a page"),
+        (format!("/totals?from={today}&to={tomorrow}"), "list-totals", "of days with orders"),
+    ];
+    if book.extent().gift_cards > 0 {
+        all.push((format!("/gift-cards/{}", book.id("g", 0)), "get-gift-card", "found, and used once"));
+    }
+    for (path, function, course) in all {
+        admin.get(&path).await.expect(200);
+        book.check(function, course);
+    }
+
+    let mut flag = async |order: &Placed, reason: char, course| {
+        let path = format!("/orders/{}/flag", order.id());
+        let body = json!({ "reason": book.name(reason) });
+        send(&book.shop.admin(), Method::PUT, &path, &body).await.expect(200);
+        book.check("flag-order", course);
+    };
+    flag(first, 'r', "flagged").await;
+    flag(first, 'r', "again").await;
+    flag(first, 's', "for another reason").await;
+    flag(second, 'r', "flagged").await;
+    admin.get(&format!("/flagged-orders?{page}")).await.expect(200);
+    book.check("list-flagged-orders", "a page");
+    for (order, course) in [(first, "unflagged"), (second, "unflagged"), (second, "had no flag")] {
+        send(&admin, Method::DELETE, &format!("/orders/{}/flag", order.id()), &Value::Null).await.expect(204);
+        book.check("unflag-order", course);
+    }
+}
+
+/// A view goes to a part at random: until some part has had its first and another one.
+async fn views(book: &mut Book) {
+    let path = format!("/products/{}/views", book.id("p", 0));
+    let mut seen = [false; 2];
+    for _ in 0..200 {
+        send(&book.shop.nobody(), Method::POST, &path, &Value::Null).await.expect(204);
+        let is_first = book.shop.wire().calls().len() > 1;
+        book.check("record-view", if is_first { "the first of its part" } else { "counted" });
+        seen[usize::from(is_first)] = true;
+        if seen == [true, true] {
+            return;
+        }
+    }
+    panic!("{seen:?}");
+}
+
+async fn lifecycle(book: &mut Book, [first, second]: &[Placed; 2]) {
+    let admin = book.shop.admin();
+    let capture = json!({ "reference": book.name('r') });
+    for course in ["captured", "again"] {
+        admin.post(&format!("/invoices/{}/payments", first.invoice()), capture.clone()).await.expect(200);
+        book.check("capture-payment", course);
+    }
+    for (status, course) in [("SHIPPED", "shipped"), ("DELIVERED", "delivered"), ("DELIVERED", "again")] {
+        admin.post(&format!("/orders/{}/status", first.id()), json!({ "status": status })).await.expect(200);
+        book.check("change-order-status", course);
+    }
+    let reason = json!({ "reason": book.name('r') });
+    for course in ["before it is paid", "again"] {
+        admin.post(&format!("/orders/{}/cancellation", second.id()), reason.clone()).await.expect(200);
+        book.check("cancel-order", course);
+    }
+    super::days::count_cancellation(book, second).await;
+    let third = Placed(book.customer().order("k2", book.order(2, 1)).await.expect(201));
+    admin.post(&format!("/invoices/{}/payments", third.invoice()), capture).await.expect(200);
+    book.pass();
+    admin.post(&format!("/orders/{}/cancellation", third.id()), reason).await.expect(200);
+    book.check("cancel-order", "after it is paid");
+}
+
+/// Past the wire: what a product's stock says from now on.
+async fn set_stock(book: &Book, number: u32, attribute: &str, value: u64) {
+    let update = json!({
+        "TableName": book.shop.table(),
+        "Key": { "PK": { "S": format!("p#{}", book.id("p", number)) }, "SK": { "S": "stock" } },
+        "UpdateExpression": format!("SET {attribute} = :value"),
+        "ExpressionAttributeValues": { ":value": { "N": value.to_string() } },
+    });
+    book.shop.dynamodb("UpdateItem", &update).await;
+}
+
+/// Places an order while something changes between its read and its commit.
+async fn order_while(book: &Book, key: &'static str, number: u32, attribute: &str, value: u64) -> Reply {
+    let wire = book.shop.wire();
+    wire.inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_secs(1)), 1);
+    let (customer, order) = (book.customer(), book.order(number, 1));
+    let ordering = tokio::spawn(async move { customer.order(key, order).await });
+    let begin = Instant::now();
+    while wire.calls().is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "the order is never read");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    set_stock(book, 0, attribute, value).await;
+    ordering.await.expect("a reply")
+}
+
+async fn refusals(book: &mut Book) {
+    book.customer().order("k3", book.order(3, 5000)).await.problem(edge::Kind::OutOfStock);
+    book.check("place-order", "out of stock");
+    order_while(book, "k4", 3, "available", 0).await.problem(edge::Kind::OutOfStock);
+    book.check("place-order", "sold out since it was read");
+    set_stock(book, 0, "available", 990).await;
+    order_while(book, "k5", 4, "price.amount", 2001).await.expect(201);
+    book.check("place-order", "price changed since it was read");
+    set_stock(book, 0, "price.amount", 1999).await;
+}
+
+async fn waiting(book: &mut Book) {
+    let customer = book.customer();
+    let accepted = order_later(&customer, "k6", book.order(5, 1)).await.expect(202);
+    book.check("place-order", "accepted for later");
+    order_later(&customer, "k6", book.order(5, 1)).await.expect(202);
+    book.check("place-order", "accepted before");
+    book.check_sizes(&[("queuedOrder", Kind::QueuedOrder)]).await;
+    customer.get(&format!("/orders/{}", accepted["orderId"].as_str().expect("an id"))).await.expect(200);
+    book.check("get-order", "waits");
+    let messages = book.shop.take_messages().await;
+    for course in ["placed", "placed before"] {
+        book.shop.drain(&messages[..1]).await;
+        book.check("drain-writes", course);
+    }
+    order_later(&customer, "k7", book.order(6, 5000)).await.expect(202);
+    book.pass();
+    let messages = book.shop.take_messages().await;
+    book.shop.drain(&messages).await;
+    book.check("drain-writes", "out of stock");
+}
+
+async fn changes(book: &mut Book) {
+    let (admin, customer) = (book.shop.admin(), book.customer());
+    let (profile, product) = (format!("/customers/{}", book.id("c", 0)), format!("/products/{}", book.id("p", 0)));
+    send(&customer, Method::DELETE, &format!("{profile}/cart"), &Value::Null).await.expect(204);
+    book.check("delete-cart", "thrown away");
+    let patch = Method::PATCH;
+    for (path, change, function, course) in [
+        (&profile, json!({ "name": book.name('m') }), "update-customer", "another name"),
+        (
+            &profile,
+            json!({ "email": format!("{}@example.com", book.id("e", 2)) }),
+            "update-customer",
+            "another e-mail address",
+        ),
+        (&profile, json!({ "username": book.id("u", 2) }), "update-customer", "another username"),
+        (&profile, json!({ "name": book.name('m') }), "update-customer", "nothing new"),
+        (&product, json!({ "name": book.name('m') }), "update-product", "another name"),
+        (&product, json!({ "price": eur(2999) }), "update-product", "another price"),
+        (&product, json!({ "category": book.id("l", 0) }), "update-product", "another category"),
+        (&product, json!({ "name": book.name('m') }), "update-product", "nothing new"),
+    ] {
+        send(&admin, patch.clone(), path, &change).await.expect(200);
+        book.check(function, course);
+    }
+    send(&admin, Method::POST, &format!("{product}/stock"), &json!({ "delta": 5 })).await.expect(200);
+    book.check("adjust-stock", "adjusted");
+    book.check_sizes(&[("discount", Kind::Discount(Changed)), ("stock", Kind::Stock(Changed))]).await;
+}
