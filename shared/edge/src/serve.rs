@@ -18,11 +18,13 @@ use crate::{Answer, Problem, Request, Route, telemetry};
 /// The environment lacks something, or Lambda's own interface does not answer.
 pub fn serve<D, F, Fut>(route: &Route, handle: F) -> Result<(), Error>
 where
-    D: FromEnvironment + Clone + Send + Sync,
-    F: Fn(D, Request) -> Fut + Send + Sync,
-    Fut: Future<Output = Answer> + Send,
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    F: Fn(D, Request) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = Answer> + Send + 'static,
 {
-    lambda::run(|deps: D, event| answer(route, deps, &handle, event))
+    // It is needed as long as the process lives.
+    let route: &'static Route = Box::leak(Box::new(route.clone()));
+    lambda::run(move |deps: D, event| answer(route, deps, handle, event))
 }
 
 /// Runs the function on one event, as Lambda would: an API Gateway event of payload version 2.0 in, its response out.
@@ -45,7 +47,7 @@ where
     Ok(serde_json::to_value(answer(route, deps.clone(), handle, event).await?)?)
 }
 
-async fn answer<D, F, Fut>(route: &Route, deps: D, handle: &F, event: LambdaEvent<Event>) -> Result<Gateway, Error>
+async fn answer<D, F, Fut>(route: &Route, deps: D, handle: F, event: LambdaEvent<Event>) -> Result<Gateway, Error>
 where
     F: Fn(D, Request) -> Fut,
     Fut: Future<Output = Answer>,

@@ -18,13 +18,13 @@ use crate::{FromEnvironment, event, run, time_left};
 /// The environment lacks something, or Lambda's own interface does not answer.
 pub fn consume<D, E, R, F, Fut>(handle: F) -> Result<(), Error>
 where
-    D: FromEnvironment + Clone,
-    E: DeserializeOwned,
-    R: Serialize,
-    F: Fn(D, E, Duration) -> Fut,
-    Fut: Future<Output = Result<R, Error>>,
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    E: DeserializeOwned + Send + 'static,
+    R: Serialize + Send + 'static,
+    F: Fn(D, E, Duration) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
-    run(|deps, event| answer(deps, &handle, event))
+    run(move |deps, event| answer(deps, handle, event))
 }
 
 /// Runs the function on one event, as Lambda would.
@@ -42,7 +42,7 @@ where
     Ok(serde_json::to_value(answer(deps.clone(), handle, event(payload, timeout)?).await?)?)
 }
 
-async fn answer<D, E, R, F, Fut>(deps: D, handle: &F, event: LambdaEvent<E>) -> Result<R, Error>
+async fn answer<D, E, R, F, Fut>(deps: D, handle: F, event: LambdaEvent<E>) -> Result<R, Error>
 where
     F: Fn(D, E, Duration) -> Fut,
     Fut: Future<Output = Result<R, Error>>,

@@ -19,20 +19,22 @@ use crate::{Environment, FromEnvironment, log};
 /// The environment lacks something, or Lambda's own interface does not answer.
 pub fn run<D, E, R, F, Fut>(handle: F) -> Result<(), Error>
 where
-    D: FromEnvironment + Clone,
-    E: DeserializeOwned,
-    R: Serialize,
-    F: Fn(D, LambdaEvent<E>) -> Fut,
-    Fut: Future<Output = Result<R, Error>>,
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    E: DeserializeOwned + Send + 'static,
+    R: Serialize + Send + 'static,
+    F: Fn(D, LambdaEvent<E>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
     log::start();
-    let life = async {
+    let life = async move {
         let environment = Environment::of_process();
         let deps = D::from_environment(&environment)?;
         environment.warmed_up().await;
         // Without the runtime's span around each event: what is logged names its request itself.
         Runtime::new(service_fn(|event| Box::pin(handle(deps.clone(), event)))).run().await
     };
+    // As a task, which is woken in memory. What `block_on` itself runs is woken by a write and a read of the kernel's, twice an event.
+    let life = async { tokio::spawn(life).await? };
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(life)
 }
 

@@ -130,12 +130,12 @@ async fn rush(cells: u8, takes: Duration) -> (usize, Duration) {
     (conflicts, took)
 }
 
-/// The figures of docs/key-schema.md: `cargo test -p tests --test suite in_each_others_way -- --nocapture`.
+/// `cargo test -p tests --test suite in_each_others_way -- --nocapture` tells the figures.
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_from_eight_cells_are_seldom_in_each_others_way() {
+async fn orders_from_many_cells_are_seldom_in_each_others_way() {
     let mut told = String::new();
     let mut conflicts = Vec::new();
-    for cells in [1, 8] {
+    for cells in [1, 8, 32] {
         let (cancelled, took) = rush(cells, Duration::from_millis(10)).await;
         conflicts.push(cancelled);
         let rate = 100.0 / took.as_secs_f64();
@@ -143,7 +143,7 @@ async fn orders_from_eight_cells_are_seldom_in_each_others_way() {
             .expect("a text");
     }
     _ = stderr().write_all(told.as_bytes());
-    assert!(conflicts[0] > 100 && conflicts[1] < conflicts[0] / 2, "{told}");
+    assert!(3 * conflicts[1] < 2 * conflicts[0] && 3 * conflicts[2] < conflicts[0], "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
