@@ -61,11 +61,11 @@ async fn cancel(client: &Client, order: &Value) -> Value {
     client.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200)
 }
 
-fn place(cell: usize) -> [String; 2] {
+fn place(product: &str, cell: usize) -> [String; 2] {
     if cell == 0 {
-        return ["p#thing", "stock"].map(str::to_owned);
+        return [format!("p#{product}"), "stock".to_owned()];
     }
-    let key = format!("stock#thing#{cell}");
+    let key = format!("stock#{product}#{cell}");
     [key.clone(), key]
 }
 
@@ -75,7 +75,7 @@ async fn units(shop: &Shop) -> Vec<u64> {
     let cells = first["cells"]["N"].as_str().map_or(1, |cells| cells.parse().expect("a number"));
     let mut units = Vec::new();
     for cell in 0..cells {
-        let [pk, sk] = place(cell);
+        let [pk, sk] = place("thing", cell);
         let cell = shop.item(&pk, &sk).await;
         units.push(cell["available"]["N"].as_str().expect("a cell").parse().expect("not below zero"));
     }
@@ -83,9 +83,9 @@ async fn units(shop: &Shop) -> Vec<u64> {
 }
 
 /// Puts so many into each cell, however they came there.
-async fn lay_out(shop: &Shop, units: &[u64]) {
+pub async fn lay_out(shop: &Shop, product: &str, units: &[u64]) {
     for (cell, units) in units.iter().enumerate() {
-        let [pk, sk] = place(cell);
+        let [pk, sk] = place(product, cell);
         let update = json!({
             "TableName": shop.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
             "UpdateExpression": "SET available = :units", "ConditionExpression": "attribute_exists(PK)",

@@ -4,6 +4,7 @@
 //! a shop with items of that size does everything that the ledger knows, over a wire that records each call.
 
 mod book;
+mod cells;
 mod days;
 mod story;
 
@@ -19,7 +20,7 @@ use crate::completeness;
 use crate::engine::{Feature, lacks};
 
 /// As the template has it, but quicker to walk through.
-const FEW_SHARDS: Extent = Extent { status_shards: 2, view_shards: 4, listed: 2, ..Extent::TYPICAL };
+const FEW_SHARDS: Extent = Extent { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..Extent::TYPICAL };
 
 /// Items as small as can be; of more than one kilobyte, where a write unit ends; and of more than four, where a read
 /// unit does.
@@ -65,6 +66,7 @@ async fn every_operation_asks_and_is_charged_what_the_ledger_says_whatever_the_s
         let mut book = Book::open(extent, has_no_figures).await;
         story::tell(&mut book).await;
         days::tell(&mut book).await;
+        cells::tell(&mut book).await;
         book.close()
     });
     let done: BTreeSet<_> = join_all(books).await.into_iter().flatten().collect();

@@ -15,6 +15,7 @@ const SMALL: Extent = Extent {
     lines: 1,
     cart_lines: 1,
     listed: 1,
+    cells: 2,
     batch: Batch { customers: 1, products: 1, days: 1 },
     ..Extent::TYPICAL
 };
@@ -29,6 +30,7 @@ const LARGE: Extent = Extent {
     discount: true,
     cart_lines: 100,
     listed: 40,
+    cells: 32,
     batch: Batch { customers: 50, products: 48, days: 1 },
     ..Extent::TYPICAL
 };

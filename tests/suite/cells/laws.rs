@@ -28,7 +28,7 @@ async fn of_fifty_buyers_of_the_last_unit_in_any_of_eight_cells_one_gets_it() {
         let shop = shop(1).await;
         let mut last = [0; 8];
         last[cell] = 1;
-        lay_out(&shop, &last).await;
+        lay_out(&shop, "thing", &last).await;
         shop.wire().hold_items(TAKES);
         let replies = all_at_once(&shop, (0..50).map(|at| (format!("k{at}"), things(1)))).await;
         shop.wire().hold_items(Duration::ZERO);

@@ -29,7 +29,7 @@ async fn while_there_is_plenty_an_order_is_two_requests_as_of_any_product() {
 #[tokio::test(flavor = "multi_thread")]
 async fn when_little_is_left_all_cells_are_read_before_one_is_taken_from() {
     let shop = shop(16).await;
-    lay_out(&shop, &[0, 0, 0, 0, 16, 0, 0, 0]).await;
+    lay_out(&shop, "thing", &[0, 0, 0, 0, 16, 0, 0, 0]).await;
     for key in KEYS {
         shop.customer("ada").order(key, things(2)).await.expect(201);
         assert_eq!(actions(&shop), ["BatchGetItem", "BatchGetItem", "TransactWriteItems"]);
@@ -40,7 +40,7 @@ async fn when_little_is_left_all_cells_are_read_before_one_is_taken_from() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_that_is_empty_against_appearances_is_passed_over() {
     let shop = shop(1000).await;
-    lay_out(&shop, &[1000, 0, 0, 0, 0, 0, 0, 0]).await;
+    lay_out(&shop, "thing", &[1000, 0, 0, 0, 0, 0, 0, 0]).await;
     let mut costs = Vec::new();
     for key in KEYS {
         shop.customer("ada").order(key, things(2)).await.expect(201);

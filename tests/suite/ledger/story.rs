@@ -41,7 +41,7 @@ impl Placed {
     }
 }
 
-async fn send(client: &Client, method: Method, path: &str, body: &Value) -> Reply {
+pub async fn send(client: &Client, method: Method, path: &str, body: &Value) -> Reply {
     let body = (!body.is_null()).then(|| body.to_string());
     client.send(method, path, &[("if-match", "*")], body).await
 }
@@ -76,7 +76,7 @@ async fn catalogue(book: &mut Book) {
     book.check("create-discount", "made before");
     let card = |number: u32| json!({ "code": book.id("g", number), "balance": eur(499) });
     // Each order has its own.
-    let cards: Vec<_> = (0..4 * 7).map(card).collect();
+    let cards: Vec<_> = (0..4 * 12).map(card).collect();
     for card in &cards {
         admin.post("/gift-cards", card.clone()).await.expect(201);
         book.check("create-gift-card", "made");

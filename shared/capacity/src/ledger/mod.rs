@@ -5,6 +5,7 @@
 
 mod access;
 mod catalogue;
+mod cells;
 mod customers;
 mod least;
 mod orders;
@@ -104,6 +105,8 @@ pub enum Many {
     Times(u32),
     /// As many as the views of a product have parts.
     ViewShards,
+    /// As many cells as a stock in several has besides the first.
+    OtherCells,
     /// As many as a batch of the stream has customers.
     Customers,
     /// As many as it has products.
@@ -134,8 +137,14 @@ const fn each<T>(many: Many, of: T) -> Several<T> {
 }
 
 /// Every operation of every function, in the order of the functions' names within each part of the shop.
-pub const OPERATIONS: &[&[Operation]] =
-    &[access::OPERATIONS, catalogue::OPERATIONS, customers::OPERATIONS, orders::OPERATIONS, stream::OPERATIONS];
+pub const OPERATIONS: &[&[Operation]] = &[
+    access::OPERATIONS,
+    catalogue::OPERATIONS,
+    customers::OPERATIONS,
+    orders::OPERATIONS,
+    cells::OPERATIONS,
+    stream::OPERATIONS,
+];
 
 /// All of them.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
@@ -161,6 +170,7 @@ impl Many {
             Self::Shards(statuses) => statuses * u32::from(extent.status_shards),
             Self::Times(times) => times,
             Self::ViewShards => extent.view_shards,
+            Self::OtherCells => u32::from(extent.cells).saturating_sub(1),
             Self::Customers => extent.batch.customers,
             Self::Products => extent.batch.products,
             Self::Days => extent.batch.days,
@@ -181,8 +191,8 @@ impl Operation {
 
     /// What its reads along this access pattern are charged.
     pub fn charge_along(&self, pattern: &Declaration, sample: &Sample) -> Option<Charge> {
-        let is_along =
-            |request: &&Several<Request>| request.of.pattern().is_some_and(|of| of.question == pattern.question);
+        let is_of = |of: &Declaration| of.question == pattern.question && of.consistency == pattern.consistency;
+        let is_along = |request: &&Several<Request>| request.of.pattern().is_some_and(is_of);
         let along = self.requests.iter().find(is_along)?;
         Some(along.of.charge(sample, Indexes::DECLARED) * f64::from(along.many.of(sample.extent())))
     }

@@ -14,19 +14,22 @@ use super::access::ORDER;
 use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
-    self, Absent, Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem, Product,
-    QueuedOrder, RefusedOrder, Stock,
+    self, Absent, Customer, Discount, FirstCell, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem,
+    Product, QueuedOrder, RefusedOrder, Stock, StockCell,
 };
 
 /// All that an order depends on: whether it is there or waits, its customer, and what it takes from.
 macro_rules! depends_on {
     ($order:expr, $waits:expr) => {
+        depends_on!($order, $waits, Stock)
+    };
+    ($order:expr, $waits:expr, $stock:ident) => {
         &[
             one($order),
             one($waits),
             one(Customer(First)),
             each(Lines, Product(First)),
-            each(Lines, Stock(First)),
+            each(Lines, $stock(First)),
             each(Discounts, Discount(First)),
             each(GiftCards, GiftCard(First)),
         ]
@@ -34,23 +37,36 @@ macro_rules! depends_on {
 }
 
 const NEW: &[Several<Kind>] = depends_on!(Absent, Absent);
+
+/// The same of products whose stock lies in several cells: the first of each.
+pub(super) const NEW_IN_CELLS: &[Several<Kind>] = depends_on!(Absent, Absent, FirstCell);
+
 const WAITING: &[Several<Kind>] = depends_on!(Absent, QueuedOrder);
 const PLACED: &[Several<Kind>] = depends_on!(Order(Pending), Absent);
 const PLACED_LATE: &[Several<Kind>] = depends_on!(Order(Pending), QueuedOrder);
 
 /// The certainty that no copy of the order is under way.
-const SETTLED: Several<Request> = one(ReadTransaction(&[one(Absent)]));
+pub(super) const SETTLED: Several<Request> = one(ReadTransaction(&[one(Absent)]));
 
 /// All that an order is made of, and what it takes.
-const PLACEMENT: &[Several<Write>] = &[
-    one(New(Order(Pending))),
-    one(New(Invoice(Authorized))),
-    each(Lines, New(OrderItem)),
-    each(Lines, Update(Stock(First), Stock(Changed))),
-    each(Discounts, Update(Discount(First), Discount(Changed))),
-    each(GiftCards, Update(GiftCard(First), GiftCard(Changed))),
-    each(GiftCards, New(GiftCardEntry(Captured))),
-];
+macro_rules! placement {
+    ($stock:ident) => {
+        &[
+            one(New(Order(Pending))),
+            one(New(Invoice(Authorized))),
+            each(Lines, New(OrderItem)),
+            each(Lines, Update($stock(First), $stock(Changed))),
+            each(Discounts, Update(Discount(First), Discount(Changed))),
+            each(GiftCards, Update(GiftCard(First), GiftCard(Changed))),
+            each(GiftCards, New(GiftCardEntry(Captured))),
+        ]
+    };
+}
+
+const PLACEMENT: &[Several<Write>] = placement!(Stock);
+
+/// The same, from one cell of each stock.
+pub(super) const PLACEMENT_FROM_CELLS: &[Several<Write>] = placement!(StockCell);
 
 /// Calling an order off: header and invoice, and all that it took goes back.
 macro_rules! cancellation {

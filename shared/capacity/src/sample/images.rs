@@ -5,7 +5,7 @@ use key_schema::entity::PaymentStatus::{Authorized, Captured, Refunded};
 use key_schema::entity::{
     Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
     Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
-    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StreamCheckpoint, UsernameClaim, ViewShard,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{
@@ -159,6 +159,9 @@ impl<'a> Parts<'a> {
             price: self.price,
             cells: Cells::ONE,
         };
+        let first = Stock { cells: i64::from(self.extent.cells).try_into()?, ..stock.clone() };
+        let cell =
+            StockCell { product_id: self.product.clone(), cell: 1, available: stock.available, price: self.price };
         let discount = Discount {
             code: self.discount.clone(),
             percent: 10.try_into()?,
@@ -176,6 +179,8 @@ impl<'a> Parts<'a> {
         };
         Ok(vec![
             (Kind::Stock(edition), item(&stock)?),
+            (Kind::FirstCell(edition), item(&first)?),
+            (Kind::StockCell(edition), item(&cell)?),
             (Kind::Discount(edition), item(&discount)?),
             (Kind::GiftCard(edition), item(&card)?),
         ])

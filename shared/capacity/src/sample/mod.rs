@@ -31,6 +31,8 @@ pub struct Extent {
     pub status_shards: u8,
     /// Into how many items the views of a product are spread.
     pub view_shards: u32,
+    /// Into how many cells the stock of a product is spread that many want at once: 1 to 32.
+    pub cells: u8,
     /// What one batch of the stream is about.
     pub batch: Batch,
 }
@@ -60,6 +62,7 @@ impl Extent {
         listed: 10,
         status_shards: 8,
         view_shards: 16,
+        cells: 8,
         batch: Batch { customers: 1, products: 2, days: 1 },
     };
 }
@@ -83,6 +86,10 @@ pub enum Kind {
     Product(Edition),
     /// How many of a product can be sold.
     Stock(Edition),
+    /// How many lie in the first of several cells.
+    FirstCell(Edition),
+    /// How many lie in another.
+    StockCell(Edition),
     /// What was sold of a product.
     ProductStats(Edition),
     /// A part of a product's views.
