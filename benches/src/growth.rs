@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 
 use self::probe::Measured;
 use self::shop::Shop;
-use crate::page;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -89,7 +88,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         print(&format!("{name}\n\n{table}"));
     }
     if docs {
-        page::write(&tables)?;
+        page::write("scale.md", &tables)?;
         plot::draw(&sizes)?;
     }
     Ok(())

@@ -4,7 +4,6 @@ mod functions;
 mod growth;
 mod load;
 mod own;
-mod page;
 mod partitions;
 mod popularity;
 mod throughput;

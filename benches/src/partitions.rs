@@ -37,7 +37,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::plot::draw;
 use self::report::Report;
-use crate::page;
 
 /// Of the page.
 const SEED: u64 = 7;
@@ -62,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         println!("{name}\n\n{table}");
     }
     if arguments.docs {
-        page::write(&report.tables())?;
+        page::write("scale.md", &report.tables())?;
         draw(&report)?;
     }
     Ok(())

@@ -18,7 +18,7 @@ mod tls;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use local::Template;
 
@@ -32,16 +32,20 @@ const FLOOR: &str = "hello";
 
 /// What each function costs on Lambda beside what the runtime itself does: instructions, system calls, memory, bytes
 ///
-/// Needs valgrind, and strace for the system calls. Without arguments it measures everything, with what benches/reference/install
-/// has installed to compare with, and writes docs/performance.md. Fails when a function is over its budget.
+/// Needs valgrind, and strace for the system calls. Without names it measures everything, and what benches/reference/install has
+/// installed to compare with. Fails when a function is over its budget.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Measure these alone, and write no page
+    /// Measure these alone
     functions: Vec<String>,
 
-    /// Only get-product, place-order and drain-writes, and only what repeats; write no page
+    /// Only get-product, place-order and drain-writes, and only what repeats
     #[arg(long, conflicts_with = "functions")]
     short: bool,
+
+    /// Write docs/performance.md, and draw its picture
+    #[arg(long, conflicts_with_all = ["functions", "short"])]
+    docs: bool,
 
     /// Take binaries that `cargo lambda build` has put here, and build none
     #[arg(long, value_name = "FOLDER")]
@@ -54,62 +58,70 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         "valgrind is not installed: `apt-get install valgrind`, or what your system has instead"
     );
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
-    let names = chosen(arguments)?;
+    let folder = root.join("target").join("measure");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+
+    let mut subjects = built(arguments, &root)?;
+    if !arguments.short && arguments.functions.is_empty() {
+        subjects.extend(references(&folder));
+    }
+    let figures = measured(&subjects, arguments.short, &root, &folder).await?;
+
+    let text = report::tables(&figures)?;
+    crate::print(&text)?;
+    if arguments.docs {
+        page::write("performance.md", &[("measured", text)])?;
+        picture::draw(&figures, &page::file("performance.svg"))?;
+    }
+    let over = budget::over(&figures)?;
+    ensure!(over.is_empty(), "over budget:\n  {}", over.join("\n  "));
+    Ok(())
+}
+
+/// The floor, and after it the functions that are asked for.
+fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
+    let chosen = chosen(arguments)?;
     let folder = match &arguments.built {
         Some(folder) => folder.clone(),
-        None => build(&root, names.iter().map(|(name, _)| *name))?,
+        None => build(root, chosen.iter().map(|(name, _)| *name))?,
     };
-    let binary = |name: &str| -> Result<_> {
+    let command = |name: &str| -> Result<_> {
         let built = folder.join(name).join("bootstrap");
         let path = if built.is_file() { built } else { folder.join(name) };
         ensure!(path.is_file(), "{name} is not in {}: build it, or leave --built out", folder.display());
         Ok(vec![path.canonicalize()?.into_os_string()])
     };
-    let mut subjects =
-        vec![Subject { name: FLOOR, command: binary(FLOOR)?, kind: Kind::Floor, event: |_, _| sample("get-product") }];
-    for (name, event) in names {
-        subjects.push(Subject { name, command: binary(name)?, kind: Kind::Till, event: *event });
-    }
-    let reports = scratch(&root)?;
-    let is_whole = !arguments.short && arguments.functions.is_empty();
-    if is_whole {
-        subjects.extend(references(&reports));
-    }
+    let floor =
+        Subject { name: FLOOR, command: command(FLOOR)?, kind: Kind::Floor, event: |_, _| sample("get-product") };
+    let functions = chosen
+        .into_iter()
+        .map(|(name, event)| Ok(Subject { name, command: command(name)?, kind: Kind::Till, event: *event }));
+    std::iter::once(Ok(floor)).chain(functions).collect()
+}
 
+/// Opens a shop, and measures each of them on it.
+async fn measured(subjects: &[Subject], is_short: bool, root: &Path, folder: &Path) -> Result<Vec<Figures>> {
     let template = std::fs::read_to_string(root.join("template.yaml")).context("template.yaml")?;
     let shop = Shop::open(Template::parse(&template)?).await?;
     let plain = shop.stack.dynamodb_url().trim_start_matches("http://").to_owned();
-    let dynamodb = Tls::start(&plain, &reports).await?;
-    let quota = if arguments.short { None } else { Quota::new(SMALL) };
-    if quota.is_none() && !arguments.short {
+    let dynamodb = Tls::start(&plain, folder).await?;
+    let quota = if is_short { None } else { Quota::new(SMALL) };
+    if quota.is_none() && !is_short {
         eprintln!("no times with a small share of a CPU: this user may not make a control group");
     }
-    let mut bench = Bench {
-        shop: &shop,
-        dynamodb: &dynamodb,
-        folder: &reports,
-        counts_system_calls: is_installed("strace"),
-        quota: quota.as_ref(),
-        next: 0,
-    };
-    let mut figures: Vec<Figures> = Vec::new();
-    for subject in &subjects {
+    let counts_system_calls = is_installed("strace");
+    if !counts_system_calls {
+        eprintln!("no system calls: strace is not installed");
+    }
+    let mut bench =
+        Bench { shop: &shop, dynamodb: &dynamodb, folder, counts_system_calls, quota: quota.as_ref(), next: 0 };
+    let mut figures = Vec::new();
+    for subject in subjects {
         eprintln!("measuring {}", subject.name);
         figures.push(bench.measure(subject).await?);
     }
     shop.stack.shutdown().await?;
-
-    let text = report::tables(&figures)?;
-    crate::print(&text)?;
-    if is_whole {
-        report::write(&text, &root.join("docs/performance.md"))?;
-        picture::draw(&figures, &root.join("docs/performance.svg"))?;
-    }
-    let over = budget::over(&figures)?;
-    if !over.is_empty() {
-        bail!("over budget:\n  {}", over.join("\n  "));
-    }
-    Ok(())
+    Ok(figures)
 }
 
 /// The functions that are asked for, with their events.
@@ -137,10 +149,4 @@ fn build<'a>(root: &Path, names: impl Iterator<Item = &'a str>) -> Result<PathBu
     let own = std::env::current_exe()?;
     let target = own.parent().and_then(Path::parent).context("this program is in no target folder")?;
     Ok(target.join("release"))
-}
-
-fn scratch(root: &Path) -> Result<PathBuf> {
-    let folder = root.join("target").join("measure");
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    Ok(folder)
 }

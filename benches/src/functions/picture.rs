@@ -47,7 +47,7 @@ pub(super) fn draw(figures: &[Figures], file: &Path) -> Result<()> {
         .x_labels(counted.len() + 1)
         .x_label_formatter(&names)
         .x_label_offset(45)
-        .y_label_formatter(&|count| format!("{} k", (count / 1e3).round()))
+        .y_label_formatter(&|count| format!("{} M", count / 1e6))
         .y_desc("instructions")
         .draw()
         .map_err(|error| anyhow!("{error}"))?;

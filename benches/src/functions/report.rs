@@ -1,26 +1,12 @@
 //! The figures, for people to read.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::budget::{self, ratio};
 use super::measure::Figures;
-
-/// Between these lines the page holds what was measured last.
-const MARKS: [&str; 2] = ["<!-- measured -->\n", "<!-- /measured -->\n"];
-
-/// Writes the tables into the page.
-pub(super) fn write(tables: &str, page: &Path) -> Result<()> {
-    let text = std::fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
-    let [begin, end] = MARKS;
-    let marks = text.split_once(begin).and_then(|(before, rest)| Some((before, rest.split_once(end)?.1)));
-    let (before, after) = marks.with_context(|| format!("{} has lost its marks", page.display()))?;
-    std::fs::write(page, format!("{before}{begin}\n{tables}\n{end}{after}"))?;
-    Ok(())
-}
 
 /// The tables of all figures, as Markdown: what repeats, what is allowed, and the times.
 pub(super) fn tables(figures: &[Figures]) -> Result<String> {

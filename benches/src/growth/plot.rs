@@ -6,7 +6,6 @@ use plotters::prelude::*;
 
 use super::Size;
 use super::probe::Measured;
-use crate::page;
 use crate::popularity::as_float;
 
 const FONT: &str = "sans-serif";

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Size;
 use super::probe::{Cost, Measured};
-use crate::page::table;
+use key_schema::chart::table;
 
 /// The tables, each with its name in the page.
 ///

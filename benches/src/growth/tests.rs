@@ -8,7 +8,6 @@ use lambda::Environment;
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
 use super::{fill, open, probe, report};
-use crate::page;
 
 /// Small ones, in memory: whoever reads more than he must reads more of the larger one.
 const ORDERS: [usize; 2] = [1_000, 4_000];
@@ -27,13 +26,7 @@ async fn nothing_costs_more_in_a_larger_table_and_all_of_it_what_the_page_says()
     let (small, large) = tokio::join!(measured(ORDERS[0]), measured(ORDERS[1]));
     let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
     let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
-    if std::env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
-        page::write(&costs).expect("docs/scale.md is writable");
-        return;
-    }
-    let written = page::read().expect("docs/scale.md");
-    let current = page::with(written.clone(), &costs).expect("a place for the table");
-    assert!(written == current, "docs/scale.md is stale: UPDATE_DOCS=1 cargo test -p benches");
+    page::check("scale.md", &costs, "cargo test -p benches").expect("docs/scale.md");
 }
 
 #[test]

@@ -5,7 +5,6 @@ use plotters::prelude::*;
 
 use super::report::{Report, Row, whole};
 use super::simulate::MOST_ORDERS;
-use crate::page;
 use crate::popularity::as_float;
 
 const FONT: &str = "sans-serif";

@@ -8,7 +8,7 @@ use super::demand::{Demand, name};
 use super::design::{Design, TILL, designs};
 use super::simulate::{Hot, failing_rate, simulate};
 use super::traffic::{Sample, Traffic};
-use crate::page::table;
+use key_schema::chart::table;
 
 /// For so many milliseconds a transaction is taken to hold its items. AWS tells no figure; see the page.
 const WINDOW: f64 = 5.0;

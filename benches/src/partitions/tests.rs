@@ -11,7 +11,6 @@ use super::report::Report;
 use super::simulate::{failing_rate, simulate};
 use super::traffic::Traffic;
 use super::{SEED, draw};
-use crate::page;
 
 /// The whole page: what it says is what the simulation answers, and that agrees with what can be computed by hand.
 #[test]
@@ -26,14 +25,10 @@ fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
         assert!(off < 0.04, "{}, {}: {simulated} and {}", row.design.what, row.design.how, row.computed);
     }
 
-    if std::env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
-        page::write(&report.tables()).expect("docs/scale.md is writable");
+    if page::is_written() {
         draw(&report).expect("docs/partitions.svg is writable");
-        return;
     }
-    let written = page::read().expect("docs/scale.md");
-    let current = page::with(written.clone(), &report.tables()).expect("a place for each table");
-    assert!(written == current, "docs/scale.md is stale: UPDATE_DOCS=1 cargo test -p benches");
+    page::check("scale.md", &report.tables(), "cargo test -p benches").expect("docs/scale.md");
 }
 
 fn run(hash: f64, written: f64) -> Run {

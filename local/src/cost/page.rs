@@ -1,7 +1,6 @@
 //! docs/cost.md: what is computed in it, and its picture.
 
 use std::fmt::Write as _;
-use std::{env, fs};
 
 use plotters::prelude::*;
 use rust_decimal::Decimal;
@@ -14,8 +13,6 @@ use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Profile};
 use super::show::dollars;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cost.md");
-const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cost-of-designs.svg");
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 const OPERATIONS: &str = include_str!("../../../operations.yaml");
 
@@ -131,6 +128,7 @@ fn picture() -> String {
         area.fill(&WHITE).unwrap();
         let mut chart = ChartBuilder::on(&area)
             .margin(16)
+            .margin_right(40)
             .x_label_area_size(44)
             .y_label_area_size(70)
             .build_cartesian_2d((1e4..1e7).log_scale(), (10.0..1e5).log_scale())
@@ -176,25 +174,10 @@ fn picture() -> String {
     svg
 }
 
-/// The page with what stands between two markers replaced.
-fn with(page: &str, name: &str, text: &str) -> String {
-    let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
-    let (before, rest) = page.split_once(&open).unwrap_or_else(|| panic!("{open} is missing"));
-    let (_, after) = rest.split_once(&close).unwrap_or_else(|| panic!("{close} is missing"));
-    format!("{before}{open}\n\n{text}\n{close}{after}")
-}
-
 #[test]
 fn the_page_on_costs_says_what_is_computed() {
-    let written = fs::read_to_string(PAGE).unwrap();
     let parts = [("bill", bill()), ("shops", shops()), ("tasks", tasks()), ("months", months())];
-    let current = parts.iter().fold(written.clone(), |page, (name, text)| with(&page, name, text));
-    let (drawn, picture) = (fs::read_to_string(PICTURE).unwrap_or_default(), picture());
-    if env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
-        fs::write(PAGE, current).unwrap();
-        fs::write(PICTURE, picture).unwrap();
-        return;
-    }
-    assert!(written == current, "docs/cost.md is stale: UPDATE_DOCS=1 cargo test -p local cost");
-    assert!(drawn == picture, "docs/cost-of-designs.svg is stale: UPDATE_DOCS=1 cargo test -p local cost");
+    let command = "cargo test -p local cost";
+    page::check("cost.md", &parts, command).unwrap();
+    page::check_file("cost-of-designs.svg", &picture(), command).unwrap();
 }

@@ -1,5 +1,6 @@
 //! The ledger as Markdown: the tables in `docs/capacity.md`, rendered from the code so that they cannot go stale.
 
+use key_schema::chart::table;
 use key_schema::layout::PATTERNS;
 
 use crate::ledger::{self, Operation};
@@ -130,43 +131,17 @@ fn sizes(each: [String; 3]) -> String {
     each.join(" / ")
 }
 
-fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let head = row(&columns.iter().map(|&column| column.to_owned()).collect::<Vec<_>>());
-    let rule = format!("|{}\n", "---|".repeat(columns.len()));
-    rows.fold(head + &rule, |table, cells| table + &row(&cells))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{env, fs};
-
-    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capacity.md");
-
-    /// The text with what stands between a table's markers replaced.
-    fn with_table(text: &str, name: &str, table: &str) -> String {
-        let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
-        let (before, rest) = text.split_once(&open).expect("the table's first marker");
-        let (_, after) = rest.split_once(&close).expect("the table's last marker");
-        format!("{before}{open}\n\n{table}\n{close}{after}")
-    }
-
     #[test]
     fn the_tables_in_the_documentation_are_those_of_the_ledger() {
-        let written = fs::read_to_string(FILE).expect("docs/capacity.md");
         let tables = [
             ("patterns", super::patterns()),
             ("operations", super::operations()),
             ("projections", super::projections()),
             ("stored", super::stored()),
         ];
-        let current = tables
-            .into_iter()
-            .fold(written.clone(), |text, (name, table)| with_table(&text, name, &table.expect("a table")));
-        if env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
-            fs::write(FILE, &current).expect("docs/capacity.md is writable");
-            return;
-        }
-        assert!(written == current, "docs/capacity.md is stale: UPDATE_DOCS=1 cargo test -p capacity");
+        let tables = tables.map(|(name, table)| (name, table.expect("a table")));
+        page::check("capacity.md", &tables, "cargo test -p capacity").expect("docs/capacity.md");
     }
 }

@@ -54,7 +54,8 @@ fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// A table of Markdown.
+pub fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let head = row(&columns.iter().map(|&column| column.to_owned()).collect::<Vec<_>>());
     let rule = format!("|{}\n", "---|".repeat(columns.len()));
@@ -65,28 +66,10 @@ fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
 mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
 
-    use std::{env, fs};
-
-    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/key-schema.md");
-
-    /// The text with what stands between a chart's markers replaced.
-    fn with_chart(text: &str, name: &str, chart: &str) -> String {
-        let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
-        let (before, rest) = text.split_once(&open).expect("the chart's first marker");
-        let (_, after) = rest.split_once(&close).expect("the chart's last marker");
-        format!("{before}{open}\n\n{chart}\n{close}{after}")
-    }
-
     #[test]
     fn the_charts_in_the_documentation_are_those_of_the_code() {
-        let written = fs::read_to_string(FILE).expect("docs/key-schema.md");
-        let charts = with_chart(&written, "entities", &super::entities());
-        let current = with_chart(&charts, "patterns", &super::patterns());
-        if env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
-            fs::write(FILE, &current).expect("docs/key-schema.md is writable");
-            return;
-        }
-        assert!(written == current, "docs/key-schema.md is stale: UPDATE_DOCS=1 cargo test -p key-schema");
+        let charts = [("entities", super::entities()), ("patterns", super::patterns())];
+        page::check("key-schema.md", &charts, "cargo test -p key-schema").expect("docs/key-schema.md");
     }
 
     #[test]
