@@ -1,8 +1,7 @@
 //! How much of the floor's each function may cost.
 
-use std::fmt::Write as _;
-
 use anyhow::{Context, Result};
+use key_schema::chart;
 
 use super::measure::Figures;
 
@@ -27,14 +26,13 @@ const BUDGETS: &[(&str, Budget)] = &[
     ("count-orders", Budget { init: 12.2, first: 10.6, warm: 7.6, binary: 5.0, memory: 3.4, system_calls: 15.0 }),
 ];
 
-/// Adds the table of the budgets.
-pub(super) fn write(text: &mut String) -> std::fmt::Result {
-    writeln!(text, "| at most | init | first | warm | binary | memory | system calls |")?;
-    writeln!(text, "|---|---|---|---|---|---|---|")?;
-    for (name, Budget { init, first, warm, binary, memory, system_calls }) in BUDGETS {
-        writeln!(text, "| {name} | {init}x | {first}x | {warm}x | {binary}x | {memory}x | {system_calls} |")?;
-    }
-    Ok(())
+/// The budgets, as a table of Markdown.
+pub(super) fn table() -> String {
+    let rows = BUDGETS.iter().map(|(name, Budget { init, first, warm, binary, memory, system_calls })| {
+        let times = [init, first, warm, binary, memory].map(|most| format!("{most}x"));
+        [(*name).to_owned()].into_iter().chain(times).chain([system_calls.to_string()]).collect()
+    });
+    chart::table(&["at most", "init", "first", "warm", "binary", "memory", "system calls"], rows)
 }
 
 /// What is over its budget, in one line each.

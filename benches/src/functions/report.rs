@@ -1,45 +1,32 @@
 //! The figures, for people to read.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use key_schema::chart::table;
 
 use super::budget::{self, ratio};
-use super::measure::Figures;
+use super::measure::{Figures, SMALL, Small};
 
 /// The tables of all figures, as Markdown: what repeats, what is allowed, and the times.
 pub(super) fn tables(figures: &[Figures]) -> Result<String> {
     let floor = figures.first().context("nothing was measured")?;
-    let mut text = String::new();
-    writeln!(text, "| | init | first | warm | binary | memory | system calls |")?;
-    writeln!(text, "|---|---|---|---|---|---|---|")?;
-    for subject in figures {
-        let calls = subject.system_calls.map_or_else(|| "-".to_owned(), |calls| format!("{calls:.1}"));
-        writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {calls} |",
-            subject.name,
+    let counts = figures.iter().map(|subject| {
+        vec![
+            subject.name.to_owned(),
             count(subject.init, floor.init, thousands),
             count(subject.first, floor.first, thousands),
             count(subject.warm, floor.warm, thousands),
             count(subject.binary, floor.binary, megabytes),
             count(Some(subject.memory), Some(floor.memory), megabytes),
-        )?;
-    }
-    writeln!(text)?;
-    budget::write(&mut text)?;
-    writeln!(text)?;
-    writeln!(text, "| | CPU, warm | latency, warm | start | first | start, 14 % | first, 14 % | warm, 14 % |")?;
-    writeln!(text, "|---|---|---|---|---|---|---|---|")?;
-    for subject in figures {
-        let small = |pick: fn(&super::measure::Small) -> Duration| {
-            subject.small.as_ref().map_or_else(|| "-".to_owned(), |small| time(pick(small)))
-        };
-        writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
-            subject.name,
+            subject.system_calls.map_or_else(nothing, |calls| format!("{calls:.1}")),
+        ]
+    });
+    let times = figures.iter().map(|subject| {
+        let small =
+            |pick: fn(&Small) -> Duration| subject.small.as_ref().map_or_else(nothing, |small| time(pick(small)));
+        vec![
+            subject.name.to_owned(),
             time(subject.cpu),
             time(subject.latency),
             time(subject.start),
@@ -47,16 +34,28 @@ pub(super) fn tables(figures: &[Figures]) -> Result<String> {
             small(|small| small.start),
             small(|small| small.first),
             small(|small| small.latency),
-        )?;
-    }
-    Ok(text)
+        ]
+    });
+    let with_little = ["start", "first", "warm"].map(|what| format!("{what}, {SMALL} %"));
+    let [start, first, warm] = with_little.each_ref().map(String::as_str);
+    Ok([
+        table(&["", "init", "first", "warm", "binary", "memory", "system calls"], counts),
+        budget::table(),
+        table(&["", "CPU, warm", "latency, warm", "start", "first", start, first, warm], times),
+    ]
+    .join("\n"))
+}
+
+/// What was not measured.
+fn nothing() -> String {
+    "-".to_owned()
 }
 
 fn count(seen: Option<u64>, least: Option<u64>, say: fn(u64) -> String) -> String {
     match (seen, least) {
         (Some(seen), Some(least)) if seen != least => format!("{} ({:.1}x)", say(seen), ratio(seen, least)),
         (Some(seen), _) => say(seen),
-        (None, _) => "-".to_owned(),
+        (None, _) => nothing(),
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) struct Event {
     is_base64_encoded: bool,
 }
 
+/// The headers that some route reads: those of [`Headers`].
+pub(crate) const READ: [&str; 3] = ["idempotency-key", "if-match", "prefer"];
+
 /// The headers that some route reads. The gateway has joined those that were sent twice, and spells all names in lower case.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -8,7 +8,7 @@ use lambda::Context;
 use serde::de::DeserializeOwned;
 use table::{Budget, PageRequest};
 
-use crate::event::{Event, Malformed, Parameters};
+use crate::event::{Event, Malformed, Parameters, READ};
 use crate::prefer;
 use crate::query::{PAGING, Paging};
 use crate::{Caller, IfMatch, Kind, Problem, Route};
@@ -97,6 +97,7 @@ impl Request {
     /// # Errors
     /// A value that is no text.
     pub fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
+        debug_assert!(READ.iter().any(|read| name.eq_ignore_ascii_case(read)), "event.rs leaves {name} out");
         let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
     }
