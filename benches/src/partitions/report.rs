@@ -128,7 +128,16 @@ impl Report {
             };
             vec![whole(fresh.rate), throttled, usage, fresh.minutes.to_string(), fresh.partitions.to_string()]
         });
-        table(&["orders a second", "hottest at first", "asked of its partition", "minutes with a split", "partitions then"], rows)
+        table(
+            &[
+                "orders a second",
+                "hottest at first",
+                "asked of its partition",
+                "minutes with a split",
+                "partitions then",
+            ],
+            rows,
+        )
     }
 
     fn conflicts(&self) -> String {
