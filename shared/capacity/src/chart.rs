@@ -37,8 +37,36 @@ const LARGE: Extent = Extent {
 };
 
 /// Small, typical and large.
+const SIZES: [Extent; 3] = [SMALL, Extent::TYPICAL, LARGE];
+
 fn samples() -> Result<[Sample; 3], NoSample> {
-    Ok([Sample::new(SMALL)?, Sample::new(Extent::TYPICAL)?, Sample::new(LARGE)?])
+    let [small, typical, large] = SIZES.map(Sample::new);
+    Ok([small?, typical?, large?])
+}
+
+/// How large small, typical and large things are.
+pub fn extents() -> String {
+    let row = |what: &str, of: fn(&Extent) -> String| {
+        std::iter::once(what.to_owned()).chain(SIZES.each_ref().map(of)).collect::<Vec<_>>()
+    };
+    let rows = [
+        row("identifiers and codes, bytes", |extent| extent.id.to_string()),
+        row("names and reasons, bytes", |extent| extent.name.to_string()),
+        row("descriptions, bytes", |extent| extent.description.to_string()),
+        row("lines of an order", |extent| extent.lines.to_string()),
+        row("gift cards of an order", |extent| extent.gift_cards.to_string()),
+        row("discount codes of an order", |extent| u8::from(extent.discount).to_string()),
+        row("lines of a cart", |extent| extent.cart_lines.to_string()),
+        row("items on a page, or days", |extent| extent.listed.to_string()),
+        row("shards of a status", |extent| extent.status_shards.to_string()),
+        row("parts of the views of a product", |extent| extent.view_shards.to_string()),
+        row("cells of a stock that lies in several", |extent| extent.cells.to_string()),
+        row("customers, products and days in a batch of the stream", |extent| {
+            let Batch { customers, products, days } = extent.batch;
+            format!("{customers}, {products}, {days}")
+        }),
+    ];
+    table(&["", "small", "typical", "large"], rows.into_iter())
 }
 
 /// What every operation is charged, at each size, beside the least.
@@ -136,6 +164,7 @@ mod tests {
     #[test]
     fn the_tables_in_the_documentation_are_those_of_the_ledger() {
         let tables = [
+            ("extents", Ok(super::extents())),
             ("patterns", super::patterns()),
             ("operations", super::operations()),
             ("projections", super::projections()),

@@ -127,8 +127,6 @@ pub enum Projection {
     All,
     /// The keys of the table and of the index.
     KeysOnly,
-    /// The keys, and these.
-    Include(&'static [&'static str]),
 }
 
 impl Projection {
@@ -140,10 +138,7 @@ impl Projection {
         }
         let (keys, table) = (index.attributes(), Index::Table.attributes());
         let mut entry = item.clone();
-        entry.inner_mut().retain(|name, _| {
-            let is_key = [keys.0, keys.1, table.0, table.1].contains(&name.as_str());
-            is_key || matches!(self, Self::Include(names) if names.contains(&name.as_str()))
-        });
+        entry.inner_mut().retain(|name, _| [keys.0, keys.1, table.0, table.1].contains(&name.as_str()));
         Some(entry)
     }
 }
@@ -236,8 +231,6 @@ mod tests {
             let (before, after) = (item("here", was), item("here", is));
             let images = Images { before: Some(&before), after: Some(&after) };
             prop_assert_eq!(images.entry(Gsi1, Projection::KeysOnly), 0.0);
-            let named = images.entry(Gsi1, Projection::Include(&["text"]));
-            prop_assert_eq!(named, images.entry(Gsi1, Projection::All));
         }
 
         #[test]

@@ -50,7 +50,7 @@ pub struct Batch {
 
 impl Extent {
     /// A shop as one might be: ids of 36 bytes, as an order's always are, names of 24, descriptions of 200, and two
-    /// lines to an order. The shards are those that the template declares.
+    /// lines to an order. As many shards and parts as the template declares: a test of `local` compares them.
     pub const TYPICAL: Self = Self {
         id: 36,
         name: 24,
