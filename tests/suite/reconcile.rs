@@ -12,7 +12,7 @@ use crate::shop::Shop;
 use crate::shop_reconcile::{ask, reconciled};
 use crate::shop_stream::{Tail, is_wanted};
 
-const FAST: u32 = 100_000;
+pub const FAST: u32 = 100_000;
 
 /// A shop with some counted orders.
 async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>) -> (Shop, Book, Tail) {
@@ -34,7 +34,7 @@ async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>
     (shop, book, tail)
 }
 
-async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
+pub async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
     let mut records = tail.new_records(shop).await;
     records.retain(is_wanted);
     let answer = shop.count(shard, &records).await;
@@ -161,7 +161,23 @@ async fn a_scheduled_run_goes_on_where_the_last_one_stopped_and_ends_for_the_day
     assert_eq!(shop.wire().take_calls().len(), 1, "the look at how far it is");
 }
 
-fn read_units(calls: &[Call]) -> f64 {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_that_took_long_is_followed_by_one_that_leaves_no_day_out() {
+    let (shop, _, _) = counted_shop(0, FAST, None).await;
+    // Three weeks ago the last one was done; and so long ago that no range of days goes back to it.
+    for (ago, days) in [(21, 21), (3650, 92)] {
+        let item = json!({
+            "PK": { "S": "reconciliation" }, "SK": { "S": "reconciliation" }, "EntityType": { "S": "reconciliation" },
+            "to": { "S": Timestamp::now().day().plus(-ago).to_string() },
+            "updatedAt": { "S": Timestamp::now().to_string() },
+        });
+        shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
+        let answer = shop.reconciler()(json!({})).await.expect("an answer");
+        assert_eq!((figures(&answer), &answer["done"]), ([days, 0, 0, 0, 0], &json!(true)));
+    }
+}
+
+pub fn read_units(calls: &[Call]) -> f64 {
     let reads = calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Read);
     reads.map(Consumed::units).sum()
 }

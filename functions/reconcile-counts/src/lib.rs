@@ -5,7 +5,8 @@
 //!
 //! - `{"from": "2026-11-20", "to": "2026-11-21", "mend": true}` compares the days of the range, and every customer
 //!   and product that is met there, as far as the time goes; `{"resume": ...}` with what is answered then goes on.
-//! - A scheduled event compares the last days, once a day. What it does not finish, the next one does.
+//! - A scheduled event compares the last days, once a day. What it does not finish, the next one does. If that takes
+//!   longer than these days, the next comparison begins where this one ended, so that none is left out.
 
 mod mend;
 mod reads;
@@ -22,8 +23,11 @@ use table::{StatusShards, Writer};
 use tokio::time::Instant;
 use tracing::info;
 
+pub use reads::KEPT_BACK as SHARE_KEPT_BACK;
 use reads::Reads;
-pub use run::{Report, Run};
+pub use run::{KEPT_BACK as TIME_KEPT_BACK, Report, Run};
+pub use schedule::DAYS;
+pub use walk::OF_A_LIST;
 
 /// What this function may touch, and what the deployment says about its work.
 #[derive(Clone, Debug)]

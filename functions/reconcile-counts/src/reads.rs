@@ -18,7 +18,7 @@ const ONE_REQUEST: Duration = Duration::from_secs(5);
 const BATCH: usize = 10;
 
 /// Of the rate so much is kept back: a second that holds one request more than its share would otherwise be above it.
-const KEPT_BACK: f64 = 0.1;
+pub const KEPT_BACK: f64 = 0.1;
 
 /// A reader with a budget of read units for each second.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use crate::walk::Walk;
 
 /// With less time left, nothing more is begun: what is under way, and writing down where it goes on, takes that
 /// much at most.
-pub(crate) const KEPT_BACK: Duration = Duration::from_secs(10);
+pub const KEPT_BACK: Duration = Duration::from_secs(10);
 
 /// How long after a difference was found its counters are compared once more.
 const SECOND_LOOK: Duration = Duration::from_millis(500);

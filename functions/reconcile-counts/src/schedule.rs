@@ -10,8 +10,9 @@ use tracing::warn;
 
 use crate::{Answer, Reconciler, Run};
 
-/// So many days up to yesterday: as long as orders go on from one status to the next, their day's counts change.
-const DAYS: i64 = 7;
+/// So many days up to yesterday at least: as long as orders go on from one status to the next, their day's counts
+/// change. More, if the last comparison took so long that days would be left out.
+pub const DAYS: u8 = 7;
 
 impl Reconciler {
     /// Goes on with what the last one left, or compares the last days if that was not done today.
@@ -25,13 +26,13 @@ impl Reconciler {
                 Ok(run) => run,
                 Err(error) => {
                     warn!(cause = lambda::chain(&error), "begins again: what was left does not read");
-                    recent(today)?
+                    since(None, today)?
                 }
             },
             Some(Reconciliation { to, resume: None, .. }) if *to >= today => {
                 return Ok(Answer::new(Run::new(Days::new(today, today)?, false), true));
             }
-            _ => recent(today)?,
+            _ => since(last.as_ref().map(|last| last.to), today)?,
         };
 
         let done = self.go_on(&mut run, end).await?;
@@ -48,6 +49,9 @@ impl Reconciler {
     }
 }
 
-fn recent(today: Day) -> Result<Run, Error> {
-    Ok(Run::new(Days::new(today.plus(-DAYS), today)?, false))
+/// The last days, and those before them that nobody has compared, as far back as a range of days goes.
+fn since(compared: Option<Day>, today: Day) -> Result<Run, Error> {
+    let (recent, furthest) = (today.plus(-i64::from(DAYS)), today.plus(-i64::from(Days::MOST)));
+    let from = compared.map_or(recent, |to| to.clamp(furthest, recent));
+    Ok(Run::new(Days::new(from, today)?, false))
 }

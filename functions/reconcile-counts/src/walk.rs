@@ -23,7 +23,7 @@ use crate::Reconciler;
 use crate::run::KEPT_BACK;
 
 /// So many orders of each of a day's lists are looked at together: some 20 kilobytes.
-const OF_A_LIST: u8 = 25;
+pub const OF_A_LIST: u8 = 25;
 
 /// So many orders are read with all their lines at a time.
 const AT_A_TIME: usize = 8;
