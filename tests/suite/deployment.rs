@@ -54,6 +54,28 @@ fn a_stack_inside_the_stack_is_given_what_it_asks_for() {
     assert_eq!(files, ["operations.yaml", "sign-in.yaml"].map(str::to_owned).into());
 }
 
+/// Who chooses how often there is a backup can choose what the plan knows, and nothing that the plan knows is out of reach.
+#[test]
+fn every_schedule_of_backups_can_be_chosen_and_is_one_of_the_plan() {
+    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
+    let parameter = &outer["Parameters"]["BackupSchedule"];
+    let allowed: BTreeSet<_> =
+        parameter["AllowedValues"].as_sequence().into_iter().flatten().filter_map(Yaml::as_str).collect();
+    assert_eq!(allowed, keys(&operations["Mappings"]["BackupSchedules"]));
+    let rule = &operations["Resources"]["BackupPlan"]["Properties"]["BackupPlan"]["BackupPlanRule"][0];
+    let Yaml::Tagged(schedule) = &rule["ScheduleExpression"] else { panic!("a schedule of the mapping") };
+    assert_eq!((&*schedule.tag.to_string(), schedule.value[0].as_str()), ("!FindInMap", Some("BackupSchedules")));
+    assert_eq!(reference(&schedule.value[1]), Some("BackupSchedule"));
+}
+
+/// Recovery to any second is paid for already: a backup that goes no further back is worth nothing.
+#[test]
+fn backups_are_kept_for_longer_than_recovery_goes_back() {
+    let outer = stack("template.yaml");
+    let days = |name: &str| outer["Parameters"][name]["Default"].as_u64().expect("a number");
+    assert!(days("BackupDays") > days("RecoveryDays"));
+}
+
 /// A metric of Till's own that an alarm looks at is one that some function tells.
 #[test]
 fn the_metrics_of_functions_are_told_by_them() {

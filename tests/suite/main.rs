@@ -32,6 +32,7 @@ mod placing;
 mod problems;
 mod queue;
 mod reconcile;
+mod reconcile_cost;
 mod repeating;
 mod roles;
 mod routes;

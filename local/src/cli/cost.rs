@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use local::cost::bill::estimate;
 use local::cost::deployment::Deployment;
+use local::cost::estimate::estimate;
 use local::cost::prices::{PriceList, SHIPPED};
 use local::cost::profile::{EXAMPLE, Profile};
 

@@ -1,8 +1,9 @@
 //! What capacity costs: by request, or by the hour.
 
-use rust_decimal::{Decimal, dec};
+use rust_decimal::Decimal;
 use serde::Serialize;
 
+use super::month::SECONDS_PER_HOUR;
 use super::prices::TableClassPrices;
 
 /// Units of a month, in one place: the table or one of its indexes.
@@ -31,8 +32,6 @@ pub struct Provisioned {
     /// What they cost.
     pub cost: Cost,
 }
-
-pub(super) const SECONDS_PER_HOUR: Decimal = dec!(3600);
 
 impl Cost {
     /// Both.

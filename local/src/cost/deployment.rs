@@ -4,16 +4,19 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 use serde_yaml_ng::{Mapping, Value as Yaml};
 
 use super::billing_mode::Units;
 use super::profile::Parameter;
+use super::schedule::Schedule;
 use crate::Template;
 use crate::intrinsic::Scope;
 
 /// Lambda's own default.
 const DEFAULT_MEMORY: u64 = 128;
+
+const MB_PER_GB: Decimal = dec!(1024);
 
 /// What `template.yaml` and `operations.yaml` say that costs money.
 #[derive(Debug, Clone)]
@@ -30,8 +33,10 @@ pub struct Deployment {
     pub least: Units,
     /// What autoscaling aims at, from 0 to 1.
     pub target_utilization: Decimal,
-    /// For how many days a daily backup is kept.
+    /// For how many days a backup is kept.
     pub backup_days: Decimal,
+    /// How often there is a backup.
+    pub backup_schedule: Schedule,
     /// For how many days logs are kept.
     pub log_retention_days: Decimal,
     /// What the comparison of counts with orders reads in a second at most.
@@ -57,6 +62,17 @@ pub struct Function {
     pub has_route: bool,
     /// For how long records of the stream are collected for one call, if it consumes the stream.
     pub batching_window_seconds: Option<u64>,
+    /// For how long a call may last.
+    pub timeout_seconds: u64,
+    /// How often it is called, if a schedule calls it.
+    pub schedule: Option<Schedule>,
+}
+
+impl Function {
+    /// Its memory, in the gigabytes that Lambda bills.
+    pub fn memory_gb(&self) -> Decimal {
+        Decimal::from(self.memory_mb) / MB_PER_GB
+    }
 }
 
 impl Deployment {
@@ -78,6 +94,11 @@ impl Deployment {
         };
 
         let operations: Yaml = serde_yaml_ng::from_str(operations).context("operations.yaml")?;
+        let backups = parameter("BackupSchedule")?;
+        let schedule =
+            operations.get("Mappings").and_then(|all| all.get("BackupSchedules")?.get(&backups)?.get("Cron"));
+        let schedule = schedule.and_then(Yaml::as_str);
+        let schedule = schedule.with_context(|| format!("operations.yaml has no BackupSchedules.{backups}.Cron"))?;
         let operations = resources(&operations)?;
         Ok(Self {
             functions: functions(&Template::parse(template)?, &scope, &document)?,
@@ -87,6 +108,7 @@ impl Deployment {
             least: Units { read: number("MinReadUnits")?, write: number("MinWriteUnits")? },
             target_utilization: number("TargetUtilization")? / Decimal::ONE_HUNDRED,
             backup_days: number("BackupDays")?,
+            backup_schedule: Schedule::parse(schedule)?,
             log_retention_days: number("LogRetentionDays")?,
             reconcile_read_units: number("ReconcileReadUnits")?,
             status_shards: number("StatusShards")?.try_into().context("parameters.StatusShards")?,
@@ -95,6 +117,11 @@ impl Deployment {
             dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
             scaling_policies: count(operations, "AWS::ApplicationAutoScaling::ScalingPolicy"),
         })
+    }
+
+    /// The function of this name.
+    pub fn function(&self, name: &str) -> Result<&Function> {
+        self.functions.get(name).with_context(|| format!("template.yaml has no function {name}"))
     }
 }
 
@@ -134,10 +161,20 @@ fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTre
             memory_mb: scope.number_or(properties, "MemorySize", default).with_context(|| id.clone())?,
             has_route: template.routes.iter().any(|route| route.function == *id),
             batching_window_seconds: source.map(|source| source.batching_window_seconds),
+            timeout_seconds: function.timeout_seconds,
+            schedule: schedule(properties).with_context(|| id.clone())?,
         };
         Ok((function.binary.clone(), read))
     });
     functions.collect()
+}
+
+/// How often the function's own event calls it.
+fn schedule(properties: &Yaml) -> Result<Option<Schedule>> {
+    let events = properties.get("Events").and_then(Yaml::as_mapping).into_iter().flat_map(Mapping::values);
+    let scheduled = |event: &&Yaml| event.get("Type").and_then(Yaml::as_str) == Some("Schedule");
+    let mut expressions = events.filter(scheduled).map(|event| event.get("Properties")?.get("Schedule")?.as_str());
+    expressions.next().map(|text| Schedule::parse(text.context("a schedule without a Schedule")?)).transpose()
 }
 
 fn resources(document: &Yaml) -> Result<&Mapping> {
@@ -177,17 +214,41 @@ mod tests {
         let function = |name: &str| deployment.functions[name].clone();
         assert_eq!(
             function("get-product"),
-            Function { memory_mb: 256, has_route: true, batching_window_seconds: None }
+            Function {
+                memory_mb: 256,
+                has_route: true,
+                batching_window_seconds: None,
+                timeout_seconds: 15,
+                schedule: None
+            }
         );
         assert_eq!(function("count-orders").batching_window_seconds, Some(5));
         assert!(!function("drain-writes").has_route);
+        let quarters = function("reconcile-counts").schedule;
+        assert_eq!(quarters, Some(Schedule::Every(dec!(900))));
+    }
+
+    #[test]
+    fn a_typical_sample_has_the_shards_of_the_template() {
+        use capacity::sample::Extent;
+        let Deployment { status_shards, view_shards, .. } = deployed("{}").unwrap();
+        assert_eq!((Extent::TYPICAL.status_shards, Extent::TYPICAL.view_shards), (status_shards, view_shards));
+    }
+
+    #[test]
+    fn every_backup_schedule_that_there_is_to_choose_is_one_that_is_known() {
+        let month = crate::cost::month::Month::try_from(dec!(720)).unwrap();
+        for (schedule, days) in [("daily", dec!(1)), ("weekly", dec!(7)), ("monthly", dec!(30))] {
+            let deployment = deployed(&format!("{{ BackupSchedule: {schedule} }}")).unwrap();
+            assert_eq!(deployment.backup_schedule.days(month), days, "{schedule}");
+        }
     }
 
     #[test]
     fn a_parameter_has_the_value_that_it_is_deployed_with() {
-        let deployment = deployed("{ BillingMode: PROVISIONED, BackupDays: 7 }").unwrap();
+        let deployment = deployed("{ BillingMode: PROVISIONED, BackupDays: 7, BackupSchedule: monthly }").unwrap();
         assert!(!deployment.is_on_demand);
-        assert_eq!(deployment.backup_days, Decimal::from(7));
+        assert_eq!((deployment.backup_days, deployment.backup_schedule), (dec!(7), Schedule::Monthly));
     }
 
     #[test]

@@ -1,17 +1,23 @@
 //! docs/cost.md: what is computed in it, and its picture.
 
+mod designs;
+mod items;
+mod tests;
+
 use std::fmt::Write as _;
 
 use plotters::prelude::*;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use super::bill::{Choice, Estimate, Service, estimate};
+use designs::{Consumed, Design, Shop, TASKS, Task};
+
+use super::bill::Service;
 use super::deployment::Deployment;
-use super::designs::{Design, Held, Items, TASKS, Task};
+use super::estimate::{Choice, Estimate, estimate};
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Profile};
-use super::show::dollars;
+use super::show::{dollars, number};
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 const OPERATIONS: &str = include_str!("../../../operations.yaml");
@@ -19,91 +25,130 @@ const OPERATIONS: &str = include_str!("../../../operations.yaml");
 const DESIGNS: [(Design, &str); 3] =
     [(Design::Till, "Till"), (Design::ThreeTables, "three tables"), (Design::FatItems, "fat items")];
 
-const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
-
-const CUSTOMERS: usize = 100_000;
-const PRODUCTS: usize = 5_000;
-
-fn held(orders: usize) -> Held {
-    Held { orders, customers: CUSTOMERS, products: PRODUCTS }
-}
+/// How many orders the tables hold while the shop grows to what its profile says.
+const ON_THE_WAY: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
 fn prices() -> PriceList {
     PriceList::parse(SHIPPED).unwrap()
 }
 
-/// What `cargo local cost` prints about the example.
-fn bill() -> String {
+/// The example's profile, and what it is deployed with.
+fn deployed() -> (Profile, Deployment) {
     let profile = Profile::parse(EXAMPLE).unwrap();
     let deployment = Deployment::read(TEMPLATE, OPERATIONS, &profile.parameters).unwrap();
-    format!("```\n{}```\n", estimate(&profile, &prices(), &deployment).unwrap())
+    (profile, deployment)
+}
+
+fn example() -> Estimate {
+    let (profile, deployment) = deployed();
+    estimate(&profile, &prices(), &deployment).unwrap()
+}
+
+/// The example's shop, on any design.
+fn shop() -> Shop {
+    let (profile, deployment) = deployed();
+    Shop::of(&profile, &deployment, &prices()).unwrap()
+}
+
+/// What `cargo local cost` prints about the example.
+fn bill() -> String {
+    format!("```\n{}```\n", example())
 }
 
 /// The example with fewer and with more orders, and as many customers to each of them.
 fn shops() -> String {
-    let (example, prices) = (Profile::parse(EXAMPLE).unwrap(), prices());
-    let deployment = Deployment::read(TEMPLATE, OPERATIONS, &example.parameters).unwrap();
+    let ((example, deployment), prices) = (deployed(), prices());
     let mut rows = String::from(
         "| orders a month | the bill | an order | DynamoDB | CloudWatch | cheapest for the table |\n|---|---|---|---|---|---|\n",
     );
-    for orders in [1_000, 10_000, 100_000, 1_000_000, 10_000_000_u32] {
+    for orders in [1_000, 10_000, 100_000, 1_000_000, 10_000_000].map(Decimal::from) {
         let mut profile = example.clone();
-        profile.kept.customers = example.kept.customers * Decimal::from(orders) / example.orders;
-        profile.orders = orders.into();
+        profile.kept.customers = example.kept.customers * orders / example.orders;
+        profile.orders = orders;
         let Estimate { bill, choices, .. } = estimate(&profile, &prices, &deployment).unwrap();
-        let (total, cents) = (dollars(bill.total), dollars(bill.total * Decimal::ONE_HUNDRED / Decimal::from(orders)));
+        let (total, cents) = (dollars(bill.total), dollars(bill.total * Decimal::ONE_HUNDRED / orders));
         let of = |service| dollars(bill.services[&service]);
         let (dynamodb, cloudwatch) = (of(Service::DynamoDb), of(Service::CloudWatch));
         let Choice { mode, class, total: least, .. } = choices.iter().find(|choice| choice.is_cheapest).unwrap();
         let cheapest = format!("{mode}, {class}: ${}", dollars(*least));
-        let orders = grouped(orders);
+        let orders = number(orders);
         writeln!(rows, "| {orders} | ${total} | {cents} cents | ${dynamodb} | ${cloudwatch} | {cheapest} |").unwrap();
     }
     rows
 }
 
-/// The units of each task once, for a table of each size where it matters.
+/// The shop that the designs are compared for, in figures.
+fn compared() -> String {
+    let (Profile { orders, order, sizes, kept, .. }, _) = deployed();
+    let rows = [
+        ("orders a month", orders),
+        ("lines of an order", order.lines),
+        ("items on a page", sizes.items_per_page.into()),
+        ("bytes of an id", sizes.id_bytes.into()),
+        ("bytes of a name", sizes.name_bytes.into()),
+        ("bytes of a description", sizes.description_bytes.into()),
+        ("customers", kept.customers),
+        ("products", kept.products),
+    ];
+    let rows = rows.map(|(what, figure)| format!("| {what} | {} |\n", number(figure)));
+    format!("| what | how much |\n|---|---|\n{}", rows.concat())
+}
+
+/// The units of each task once, for tables of each size where it matters.
 fn tasks() -> String {
-    let items = Items::typical().unwrap();
-    let mut rows = String::from("| task | times | Till | three tables | fat items |\n|---|---|---|---|---|\n");
-    for (task, name, times) in TASKS {
-        write!(rows, "| {name} | {} |", grouped(*times)).unwrap();
+    let shop = shop();
+    let sizes = [10_000, 1_000_000, shop.kept()];
+    let mut rows = format!(
+        "`r` is a unit to read, `w` to write. What depends on how much the tables hold is for {}\norders.\n\n\
+         | task | times | Till | three tables | fat items |\n|---|---|---|---|---|\n",
+        sizes.map(|orders| number(orders.into())).join(" / ")
+    );
+    for (task, name, ..) in TASKS {
+        write!(rows, "| {name} | {} |", number(shop.times(*task))).unwrap();
         for (design, _) in DESIGNS {
-            let of = |orders| match items.consumed(design, *task, held(orders)) {
-                None => "too large".to_owned(),
-                Some(consumed) => match (consumed.read, consumed.write) {
-                    (0.0, 0.0) => "-".to_owned(),
-                    (read, 0.0) => format!("{read} r"),
-                    (0.0, write) => format!("{write} w"),
-                    (read, write) => format!("{read} r, {write} w"),
-                },
-            };
-            let mut cells: Vec<String> = SIZES.map(of).into();
-            cells.dedup();
-            write!(rows, " {} |", cells.join(" / ")).unwrap();
+            let of = |orders| shop.consumed(design, *task, orders).map_or_else(|| "too large".to_owned(), units);
+            let cells = sizes.map(of);
+            let is_one = cells.iter().all(|cell| *cell == cells[0]);
+            write!(rows, " {} |", if is_one { cells[0].clone() } else { cells.join(" / ") }).unwrap();
         }
         rows.push('\n');
     }
     rows
 }
 
-/// A million orders a month, by how many orders the tables hold.
+fn units(Consumed { read, write }: Consumed) -> String {
+    let rounded = |units| Decimal::try_from(units).unwrap().round_dp(1).normalize();
+    let figures = [(rounded(read), "r"), (rounded(write), "w")].into_iter().filter(|(units, _)| !units.is_zero());
+    let figures: Vec<_> = figures.map(|(units, name)| format!("{units} {name}")).collect();
+    if figures.is_empty() { "-".to_owned() } else { figures.join(", ") }
+}
+
+/// A design, with what is asked of it, as the page names it.
+type Case = (&'static str, Design, fn(Task) -> bool);
+
+/// The designs as they are, and those that Till is compared with without what they are worst at.
+const CASES: [Case; 6] = [
+    ("Till", Design::Till, |_| true),
+    ("three tables", Design::ThreeTables, |_| true),
+    ("three tables, no list for customers", Design::ThreeTables, |task| {
+        !matches!(task, Task::ListOfCustomer | Task::Overview)
+    }),
+    ("three tables, no list at all", Design::ThreeTables, |task| {
+        !matches!(task, Task::ListOfCustomer | Task::Overview | Task::ListOfProduct | Task::ListOfStatus)
+    }),
+    ("fat items", Design::FatItems, |_| true),
+    ("fat items, no list of a status", Design::FatItems, |task| task != Task::ListOfStatus),
+];
+
+/// A month, by how many orders the tables hold.
 fn months() -> String {
-    let (items, prices) = (Items::typical().unwrap(), prices());
-    let mut rows = String::from(
-        "| orders in the tables | Till | three tables | the same, no list for customers | fat items |\n|---|---|---|---|---|\n",
-    );
-    for orders in SIZES.into_iter().chain([10_000_000]) {
-        write!(rows, "| {} |", grouped(u32::try_from(orders).unwrap())).unwrap();
-        let all: fn(Task) -> bool = |_| true;
-        let without_lists: fn(Task) -> bool = |task| task != Task::ListOfCustomer;
-        for (design, is_done) in [
-            (Design::Till, all),
-            (Design::ThreeTables, all),
-            (Design::ThreeTables, without_lists),
-            (Design::FatItems, all),
-        ] {
-            let month = items.month(design, held(orders), &prices.dynamodb.standard, is_done);
+    let shop = shop();
+    let names = CASES.map(|(name, ..)| name).join(" | ");
+    let mut rows = format!("| orders in the tables | {names} |\n|---|{}\n", "---|".repeat(CASES.len()));
+    for orders in ON_THE_WAY.into_iter().chain([shop.kept()]) {
+        write!(rows, "| {} |", number(orders.into())).unwrap();
+        for (_, design, is_done) in CASES {
+            let month = shop.month(design, orders, is_done);
             write!(rows, " {} |", month.map_or("cannot".to_owned(), |usd| format!("${}", dollars(usd)))).unwrap();
         }
         rows.push('\n');
@@ -111,17 +156,23 @@ fn months() -> String {
     rows
 }
 
-fn grouped(number: u32) -> String {
-    super::show::number(number.into())
-}
-
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
-const COLOURS: [RGBColor; 3] = [RGBColor(50, 110, 170), RGBColor(190, 60, 40), RGBColor(200, 150, 40)];
+
+/// One colour for a design, paler where less is asked of it.
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(50, 110, 170),
+    RGBColor(190, 60, 40),
+    RGBColor(214, 135, 122),
+    RGBColor(235, 200, 192),
+    RGBColor(190, 140, 30),
+    RGBColor(226, 200, 140),
+];
 
 /// The bill by how many orders the tables hold, as an SVG.
 fn picture() -> String {
-    let (items, prices) = (Items::typical().unwrap(), prices());
+    let shop = shop();
+    let most = shop.kept().to_f64().unwrap();
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (900, 460)).into_drawing_area();
@@ -131,7 +182,7 @@ fn picture() -> String {
             .margin_right(40)
             .x_label_area_size(44)
             .y_label_area_size(70)
-            .build_cartesian_2d((1e4..1e7).log_scale(), (10.0..1e5).log_scale())
+            .build_cartesian_2d((1e4..most).log_scale(), (5.0..1e6).log_scale())
             .unwrap();
         chart
             .configure_mesh()
@@ -139,20 +190,19 @@ fn picture() -> String {
             .axis_style(INK)
             .label_style((FONT, 14).into_font().color(&INK))
             .x_desc("orders in the tables")
-            .y_desc("US dollars for a million orders a month")
+            .y_desc("US dollars a month")
             .x_label_formatter(&|orders| format!("{orders:.0}"))
             .y_label_formatter(&|usd| format!("{usd:.0}"))
             .draw()
             .unwrap();
-        for ((design, name), colour) in DESIGNS.into_iter().zip(COLOURS) {
+        for ((name, design, is_done), colour) in CASES.into_iter().zip(COLOURS) {
             let points = (0..=60).filter_map(|step| {
-                let orders = 10_f64.powf(4.0 + f64::from(step) / 20.0);
-                let count = Decimal::try_from(orders).ok()?.to_usize()?;
-                let usd = items.month(design, held(count), &prices.dynamodb.standard, |_| true)?;
+                let orders = 1e4 * (most / 1e4).powf(f64::from(step) / 60.0);
+                let usd = shop.month(design, orders.to_usize()?, is_done)?;
                 Some((orders, usd.to_f64()?))
             });
             let points: Vec<_> = points.collect();
-            let end = points.last().copied().filter(|(orders, _)| *orders < 9.9e6);
+            let end = points.last().copied().filter(|(orders, _)| *orders < most * 0.99);
             chart
                 .draw_series(LineSeries::new(points, colour.stroke_width(2)))
                 .unwrap()
@@ -176,7 +226,8 @@ fn picture() -> String {
 
 #[test]
 fn the_page_on_costs_says_what_is_computed() {
-    let parts = [("bill", bill()), ("shops", shops()), ("tasks", tasks()), ("months", months())];
+    let parts =
+        [("bill", bill()), ("shops", shops()), ("compared", compared()), ("tasks", tasks()), ("months", months())];
     let command = "cargo test -p local cost";
     page::check("cost.md", &parts, command).unwrap();
     page::check_file("cost-of-designs.svg", &picture(), command).unwrap();

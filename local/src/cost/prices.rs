@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use rust_decimal::Decimal;
 use serde::Deserialize;
 
+use super::month::Month;
 use super::read;
 
 /// The list that is taken unless the user names another.
@@ -19,8 +20,9 @@ pub struct PriceList {
     pub region: String,
     /// When they did: `2026-11-21`.
     pub date: String,
-    /// How many hours a month has.
-    pub hours_per_month: Decimal,
+    /// How long a month is.
+    #[serde(rename = "hours_per_month")]
+    pub month: Month,
     /// Where each price comes from, under the names that prices give as their source.
     pub sources: BTreeMap<String, Source>,
     /// The table.
@@ -175,11 +177,6 @@ impl PriceList {
     pub fn parse(text: &str) -> Result<Self> {
         let list: Self = read(text)?;
         list.date.parse::<jiff::civil::Date>().with_context(|| format!("date: {} is no day", list.date))?;
-        ensure!(
-            list.hours_per_month > Decimal::ZERO,
-            "hours_per_month: a month has more than {}",
-            list.hours_per_month
-        );
         Ok(list)
     }
 }
@@ -271,7 +268,7 @@ mod tests {
                 "dynamodb.standard.write_unit_hour: a price is negative",
             ),
             ("date: 2026-11-21", "date: some day", "date: some day is no day"),
-            ("hours_per_month: 730", "hours_per_month: 0", "hours_per_month: a month has more than 0"),
+            ("hours_per_month: 730", "hours_per_month: 0", "hours_per_month: a month has more than 0 hours"),
             (
                 "  dashboard_month: { usd: 3.00, per: 1, source: cloudwatch }\n",
                 "",

@@ -33,8 +33,6 @@ pub struct Profile {
     pub kept: Kept,
     /// What a call takes and leaves behind.
     pub call: Call,
-    /// What comparing counts with orders reads.
-    pub comparison: Comparison,
     /// How many shards the stream has.
     pub stream_shards: Decimal,
     /// How much of a provisioned capacity is in use on average, from 0 to 1.
@@ -97,16 +95,6 @@ pub struct Call {
     pub answer_bytes: Decimal,
 }
 
-/// Read units of the comparison of counts with orders.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Comparison {
-    /// For each order of the last week.
-    pub units_per_order: Decimal,
-    /// For each order that a customer or product met there ever had.
-    pub units_per_counted_order: Decimal,
-}
-
 /// The value of a parameter of the template.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
@@ -148,8 +136,6 @@ impl Profile {
             ("kept.products", kept.products, 0..=1_000_000_000_000),
             ("call.log_bytes", call.log_bytes, 0..=1_000_000),
             ("call.answer_bytes", call.answer_bytes, 0..=10_000_000),
-            ("comparison.units_per_order", self.comparison.units_per_order, 0..=1_000),
-            ("comparison.units_per_counted_order", self.comparison.units_per_counted_order, 0..=1_000),
             ("stream_shards", self.stream_shards, 1..=1_000_000),
             ("utilization", self.utilization, 0..=1),
         ] {
@@ -190,6 +176,11 @@ impl Profile {
             }
         }
         Ok(samples)
+    }
+
+    /// How large everything is, and an order of as many lines as most have, without a code or a gift card.
+    pub fn typical(&self, deployment: &Deployment) -> Extent {
+        Extent { lines: self.order.lines.round().to_u32().unwrap_or(u32::MAX), ..self.extent(deployment) }
     }
 
     /// How large everything is but orders.

@@ -4,7 +4,9 @@ use std::fmt::{self, Display, Formatter};
 
 use rust_decimal::Decimal;
 
-use super::bill::{Class, Estimate, Mode, Service, Thresholds, to_the_cent};
+use super::bill::{Class, Mode, Service, to_the_cent};
+use super::estimate::{Comparison, Estimate, Thresholds};
+use super::share;
 
 impl Display for Estimate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -22,7 +24,7 @@ impl Display for Estimate {
 
         let mut table = Table::new([Left, Right, Right], ["service", "USD", "share"]);
         for (service, usd) in &bill.services {
-            let share = if bill.total.is_zero() { Decimal::ZERO } else { usd / bill.total };
+            let share = share(*usd, bill.total).unwrap_or_default();
             table.row([service.to_string(), dollars(*usd), percent(share)]);
         }
         writeln!(f, "{table}")?;
@@ -40,12 +42,14 @@ impl Display for Estimate {
             table.row([choice.mode.to_string(), choice.class.to_string(), part, total, marks.to_owned()]);
         }
         writeln!(f, "{table}\n{}", self.thresholds)?;
-        if self.comparison_share < Decimal::ONE {
-            let share = percent(self.comparison_share);
+        let Comparison { days, units_for_one_day } = &self.comparison;
+        if *days > Decimal::ONE {
+            let (days, units) = (number(*days), number(*units_for_one_day));
             writeln!(
                 f,
-                "The daily comparison of counts with orders reads {share} of what it needs: raise ReconcileReadUnits."
+                "Comparing the counts of a week with the orders takes {days} days, for want of ReconcileReadUnits."
             )?;
+            writeln!(f, "{units} of them would do it in one.")?;
         }
 
         let [table, gsi1, gsi2] = self.peak.map(|units| (number(units.write.ceil()), number(units.read.ceil())));

@@ -6,12 +6,14 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 
-use super::bill::{Class, Estimate, Mode, break_even_storage_share, estimate};
+use super::bill::{Class, Mode};
 use super::billing_mode::{Units, break_even, on_demand, provisioned};
 use super::deployment::Deployment;
+use super::estimate::{Estimate, break_even_storage_share, estimate};
+use super::places::Places;
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile};
-use super::usage::{Calls, Places, Usage};
+use super::usage::{Calls, Usage};
 
 static PRICES: LazyLock<PriceList> = LazyLock::new(|| PriceList::parse(SHIPPED).unwrap());
 
@@ -149,7 +151,7 @@ fn half_a_line_more_is_a_line_more_for_half_of_the_orders() {
 fn a_status_in_more_shards_costs_more_to_list() {
     let reads = |shards: u64| {
         let parameters = [("StatusShards".to_owned(), Parameter::Number(shards))].into();
-        Usage::of(&example(), &deployed(&parameters), PRICES.hours_per_month).unwrap().calls["list-orders"].units
+        Usage::of(&example(), &deployed(&parameters), PRICES.month).unwrap().calls["list-orders"].units
     };
     assert!(reads(16).0[1].read > reads(8).0[1].read);
 }
@@ -157,7 +159,7 @@ fn a_status_in_more_shards_costs_more_to_list() {
 #[test]
 fn what_waits_costs_messages_and_a_second_attempt() {
     let profile = changed("queued: 0.01", "queued: 1").unwrap();
-    let usage = Usage::of(&profile, &DEPLOYED, PRICES.hours_per_month).unwrap();
+    let usage = Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap();
     assert_eq!(usage.sqs_requests, dec!(3000000));
     assert_eq!(usage.calls["drain-writes"].count, dec!(1000000));
 }
@@ -169,7 +171,7 @@ fn the_metrics_on_the_bill_are_those_that_functions_tell() {
         let code = std::fs::read_to_string(function.unwrap().path().join("src/lib.rs")).unwrap();
         code.matches(", Measure::").count()
     });
-    let usage = Usage::of(&example(), &DEPLOYED, PRICES.hours_per_month).unwrap();
+    let usage = Usage::of(&example(), &DEPLOYED, PRICES.month).unwrap();
     assert_eq!(usage.metrics, Decimal::from(told.sum::<usize>()));
 }
 
@@ -177,7 +179,7 @@ fn the_metrics_on_the_bill_are_those_that_functions_tell() {
 fn a_request_that_changes_nothing_is_no_change() {
     let events = |name: &str| {
         let profile = changed("capture-payment: 0.98", &format!("{name}: 0.98")).unwrap();
-        Usage::of(&profile, &DEPLOYED, PRICES.hours_per_month).unwrap().events
+        Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap().events
     };
     assert_eq!(events("capture-payment") - events("capture-payment/again"), dec!(1960000));
 }

@@ -1,23 +1,23 @@
 //! What a month uses: calls, units, bytes, messages. No prices.
 
 use std::collections::BTreeMap;
-use std::ops::{AddAssign, Mul, Sub};
 
-use anyhow::{Context, Result, bail};
-use capacity::ledger::{self, Operation};
+use anyhow::{Context, Result};
+use capacity::ledger::Operation;
 use capacity::sample::{Batch, Extent, Sample};
 use rust_decimal::{Decimal, dec};
 
-use super::billing_mode::{SECONDS_PER_HOUR, Units};
+use super::comparison::{Comparison, RECONCILE};
+use super::courses::{PLACE_ORDER, operation, split, usual_or};
 use super::deployment::Deployment;
+use super::month::Month;
+use super::places::{Places, exact};
 use super::profile::{Profile, around};
 
-const PLACE_ORDER: &str = "place-order";
 const DRAIN_WRITES: &str = "drain-writes";
 const CANCEL_ORDER: &str = "cancel-order";
 const COUNT_ORDERS: &str = "count-orders";
 const PUBLISH: &str = "publish-order-events";
-const RECONCILE: &str = "reconcile-counts";
 
 /// These change an order's status, and so many events tell of it: a capture is a payment, too.
 const STATUS_CHANGES: &[(&str, Decimal)] =
@@ -29,10 +29,7 @@ const REQUESTS_PER_MESSAGE: Decimal = dec!(3);
 /// The metrics that functions tell: those of drain-writes and of reconcile-counts.
 const METRICS: Decimal = dec!(9);
 
-const DAYS_PER_MONTH: Decimal = dec!(30.4375);
-const DAYS_COMPARED: Decimal = dec!(7);
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
-const MB_PER_GB: Decimal = dec!(1024);
 
 /// What a month uses.
 #[derive(Debug, Clone, Default)]
@@ -55,10 +52,8 @@ pub struct Usage {
     pub metrics: Decimal,
     /// What is answered.
     pub out_gb: Decimal,
-    /// Units that the comparison of counts with orders would read if nothing held it back.
-    pub comparison_wanted: Decimal,
-    /// Units that it does read.
-    pub comparison_read: Decimal,
+    /// The comparison of counts with orders.
+    pub comparison: Comparison,
 }
 
 /// The calls of a function in a month.
@@ -72,21 +67,16 @@ pub struct Calls {
     pub units: Places,
 }
 
-/// Units of the table and of each index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Places(pub [Units; 3]);
-
 impl Usage {
-    /// What this shop uses in a month of so many hours, deployed like this.
-    pub fn of(profile: &Profile, deployment: &Deployment, hours: Decimal) -> Result<Self> {
-        let month =
-            Month { profile, deployment, samples: profile.samples(deployment)?, seconds: hours * SECONDS_PER_HOUR };
+    /// What this shop uses in such a month, deployed like this.
+    pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
+        let shop = Shop { profile, deployment, samples: profile.samples(deployment)?, month };
         let mut usage = Self { metrics: METRICS, ..Self::default() };
-        month.requests(&mut usage)?;
-        month.queue(&mut usage)?;
-        month.stream(&mut usage)?;
-        month.comparison(&mut usage)?;
-        month.storage(&mut usage)?;
+        shop.requests(&mut usage)?;
+        shop.queue(&mut usage)?;
+        shop.stream(&mut usage)?;
+        shop.comparison(&mut usage)?;
+        shop.storage(&mut usage)?;
 
         let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
         usage.log_gb = calls * profile.call.log_bytes / BYTES_PER_GB;
@@ -112,16 +102,16 @@ impl Usage {
     }
 }
 
-/// A shop's month, while it is added up.
-struct Month<'a> {
+/// A shop whose month is added up.
+struct Shop<'a> {
     profile: &'a Profile,
     deployment: &'a Deployment,
     /// One for each kind of order, with its share.
     samples: Vec<(Decimal, Sample)>,
-    seconds: Decimal,
+    month: Month,
 }
 
-impl Month<'_> {
+impl Shop<'_> {
     /// What clients ask for.
     fn requests(&self, usage: &mut Usage) -> Result<()> {
         let Profile { orders, order, .. } = self.profile;
@@ -168,7 +158,7 @@ impl Month<'_> {
         }
         let batches = |function: &str| -> Decimal {
             let window = self.deployment.functions.get(function).and_then(|function| function.batching_window_seconds);
-            let a_second = changes / self.seconds / stream_shards;
+            let a_second = changes / self.month.seconds() / stream_shards;
             changes / (Decimal::ONE + a_second * Decimal::from(window.unwrap_or_default()))
         };
         self.call(usage, PUBLISH, batches(PUBLISH), Places::default())?;
@@ -186,7 +176,7 @@ impl Month<'_> {
             for (of_products, products) in around(orders_in_one * order.lines) {
                 let batch = Batch { customers, products, days: 1 };
                 let sample = Sample::new(Extent { batch, ..self.profile.extent(self.deployment) }).context("sizes")?;
-                units += places(&counting.charge(&sample))? * (share * of_products * count);
+                units += Places::of(&counting.charge(&sample))? * (share * of_products * count);
             }
         }
         // The stream does not tell the lines of an order that is called off.
@@ -195,24 +185,15 @@ impl Month<'_> {
         self.call(usage, COUNT_ORDERS, count, units)
     }
 
-    /// Once a day, at the pace that is allowed.
+    /// Once a day, or as often as it comes to its end.
     fn comparison(&self, usage: &mut Usage) -> Result<()> {
-        let Profile { orders, order, kept, comparison, .. } = self.profile;
-        let of_a_week = orders * DAYS_COMPARED / DAYS_PER_MONTH;
-        let ever = orders * kept.order_months;
-        let share = |met: Decimal, all: Decimal| if all.is_zero() { Decimal::ZERO } else { met.min(all) / all };
-        let counted = ever * share(of_a_week, kept.customers)
-            + ever * order.lines * share(of_a_week * order.lines, kept.products);
-        let a_run = of_a_week * comparison.units_per_order + counted * comparison.units_per_counted_order;
-        usage.comparison_wanted = a_run * DAYS_PER_MONTH;
-        let most = self.deployment.reconcile_read_units * self.seconds;
-        usage.comparison_read = usage.comparison_wanted.min(most);
+        let comparison = Comparison::of(self.profile, self.deployment, self.month)?;
+        let units = comparison.units_a_month(self.month);
         // It sleeps until the next read is earned, and Lambda bills that.
-        let mut calls = self.calls(RECONCILE, Decimal::ZERO)?;
-        calls.count = self.seconds / (dec!(15) * dec!(60));
-        calls.gb_seconds += self.memory_gb(RECONCILE)? * usage.comparison_read / self.deployment.reconcile_read_units;
-        calls.units.0[1].read = usage.comparison_read;
+        let gb_seconds = self.deployment.function(RECONCILE)?.memory_gb() * units.read() / comparison.pace;
+        let calls = Calls { count: comparison.invocations, gb_seconds, units };
         usage.calls.insert(RECONCILE.to_owned(), calls);
+        usage.comparison = comparison;
         Ok(())
     }
 
@@ -239,7 +220,7 @@ impl Month<'_> {
     fn charge(&self, operation: &Operation) -> Result<Places> {
         let mut mean = Places::default();
         for (share, sample) in &self.samples {
-            mean += places(&operation.charge(sample))? * *share;
+            mean += Places::of(&operation.charge(sample))? * *share;
         }
         Ok(mean)
     }
@@ -255,7 +236,11 @@ impl Month<'_> {
 
     fn calls(&self, function: &str, count: Decimal) -> Result<Calls> {
         let seconds = self.profile.milliseconds(function) / dec!(1000);
-        Ok(Calls { count, gb_seconds: count * seconds * self.memory_gb(function)?, units: Places::default() })
+        Ok(Calls {
+            count,
+            gb_seconds: count * seconds * self.deployment.function(function)?.memory_gb(),
+            units: Places::default(),
+        })
     }
 
     /// Of all courses that change something.
@@ -268,87 +253,5 @@ impl Month<'_> {
             }
         }
         Ok(changes)
-    }
-
-    fn memory_gb(&self, function: &str) -> Result<Decimal> {
-        let deployed = self.deployment.functions.get(function);
-        let deployed = deployed.with_context(|| format!("template.yaml has no function {function}"))?;
-        Ok(Decimal::from(deployed.memory_mb) / MB_PER_GB)
-    }
-}
-
-/// The function, and the course if one is named behind a slash.
-fn split(name: &str) -> (&str, Option<&str>) {
-    name.split_once('/').map_or((name, None), |(function, course)| (function, Some(course)))
-}
-
-/// The operation of this course, or the one that the ledger tells first.
-fn usual_or(function: &str, course: Option<&str>) -> Result<&'static Operation> {
-    if function == PLACE_ORDER && course.is_none() {
-        bail!("it is called once for each order: change `orders`, or name another course: {}", courses(function));
-    }
-    let found = match course {
-        Some(course) => ledger::find(function, course),
-        None => ledger::operations().find(|operation| operation.function == function),
-    };
-    found.with_context(|| format!("the ledger knows these courses of it: {}", courses(function)))
-}
-
-fn courses(function: &str) -> String {
-    let all = ledger::operations().filter(|operation| operation.function == function);
-    all.map(|operation| format!("{function}/{}", operation.course)).collect::<Vec<_>>().join("; ")
-}
-
-fn operation(function: &str, course: &str) -> Result<&'static Operation> {
-    ledger::find(function, course).with_context(|| format!("the ledger has no {function}, {course}"))
-}
-
-/// The ledger counts in halves, which are exact in either kind of number.
-fn exact(number: f64) -> Result<Decimal> {
-    Decimal::try_from(number).with_context(|| format!("{number} is no number of units"))
-}
-
-fn places(charge: &capacity::Charge) -> Result<Places> {
-    let units = |read, write| Ok::<_, anyhow::Error>(Units { read: exact(read)?, write: exact(write)? });
-    Ok(Places([
-        units(charge.read.table, charge.write.table)?,
-        units(charge.read.gsi1, charge.write.gsi1)?,
-        units(charge.read.gsi2, charge.write.gsi2)?,
-    ]))
-}
-
-impl Places {
-    fn is_read_only(&self) -> bool {
-        self.0.iter().all(|units| units.write.is_zero())
-    }
-
-    fn reads(self) -> Self {
-        Self(self.0.map(|units| Units { write: Decimal::ZERO, ..units }))
-    }
-}
-
-impl Mul<Decimal> for Places {
-    type Output = Self;
-
-    fn mul(self, times: Decimal) -> Self {
-        Self(self.0.map(|units| Units { read: units.read * times, write: units.write * times }))
-    }
-}
-
-impl Sub for Places {
-    type Output = Self;
-
-    fn sub(mut self, other: Self) -> Self {
-        self += other * -Decimal::ONE;
-        self
-    }
-}
-
-impl AddAssign for Places {
-    fn add_assign(&mut self, other: Self) {
-        for (units, more) in self.0.iter_mut().zip(other.0) {
-            units.read += more.read;
-            units.write += more.write;
-        }
     }
 }

@@ -1,0 +1,93 @@
+//! What comparing the counts with the orders reads, and how long that takes.
+//!
+//! A comparison reads each order of some days whole. Then it reads the counters of each customer and each product that
+//! it met there, and all orders that they ever had, for that is what the counters add up to.
+
+use anyhow::{Context, Result, ensure};
+use capacity::rules::read_units;
+use capacity::sample::{Kind, Sample};
+use key_schema::entity::OrderStatus;
+use key_schema::layout::Consistency::{Eventual, Strong};
+use reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
+use rust_decimal::Decimal;
+
+use super::courses::operation;
+use super::deployment::Deployment;
+use super::month::Month;
+use super::places::{Places, exact};
+use super::profile::Profile;
+use super::share;
+
+/// The function that compares.
+pub(super) const RECONCILE: &str = "reconcile-counts";
+
+/// The comparison of the last days, which begins each day unless the one before is still under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Comparison {
+    /// The units that one takes.
+    pub units: Places,
+    /// How many days one takes: less than one, or more.
+    pub days: Decimal,
+    /// What it may read in a second while it is at work.
+    pub pace: Decimal,
+    /// How often the function is invoked in a month. One comparison is many invocations.
+    pub invocations: Decimal,
+}
+
+impl Comparison {
+    /// That of this shop, deployed like this.
+    ///
+    /// # Errors
+    /// The profile's sizes are not those of any shop, or nothing compares there.
+    pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
+        let function = deployment.function(RECONCILE)?;
+        let interval = function.schedule.with_context(|| format!("{RECONCILE} has no schedule"))?.seconds(month);
+        // From when an invocation stops until the next one comes, nothing is read.
+        let at_work = Decimal::from(function.timeout_seconds.saturating_sub(TIME_KEPT_BACK.as_secs())).min(interval);
+        ensure!(at_work > Decimal::ZERO, "{RECONCILE}: {} s are too few for it", function.timeout_seconds);
+        let pace = deployment.reconcile_read_units * (Decimal::ONE - exact(SHARE_KEPT_BACK)?);
+
+        let invocations = month.seconds() / interval;
+        let units = units(profile, deployment, month)?;
+        let days = units.read() * month.days() / (pace * at_work * invocations);
+        Ok(Self { units, days, pace, invocations })
+    }
+
+    /// The units of a month.
+    pub(super) fn units_a_month(&self, month: Month) -> Places {
+        self.units * (month.days() / self.days.max(Decimal::ONE))
+    }
+}
+
+/// The units of one comparison.
+fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Places> {
+    let sample = Sample::new(profile.typical(deployment)).context("sizes")?;
+    let [header, line] = [Kind::Order(OrderStatus::Delivered), Kind::OrderItem].map(|kind| sample.bytes(kind));
+    let in_a_list = |bytes| exact(read_units(bytes * usize::from(OF_A_LIST), Eventual) / f64::from(OF_A_LIST));
+    let alone = |bytes, consistency| exact(read_units(bytes, consistency));
+    let charge = |function, course| Places::of(&operation(function, course)?.charge(&sample));
+
+    let Profile { orders, order, kept, .. } = profile;
+    let ever = orders * kept.order_months;
+    let recent = (orders * Decimal::from(DAYS) / month.days()).min(ever);
+    // In a status, and whether it is the last one of its customer and of its products.
+    let in_its_day =
+        [Decimal::ZERO, in_a_list(header)? + alone(line, Eventual)? * order.lines, alone(header, Eventual)?];
+    let each = charge("get-order", "found")? + Places::reading(in_its_day);
+
+    // Everybody orders as much as anybody, and nobody twice within these days.
+    let share = |some, all| share(some, all).unwrap_or_default();
+    let (customers, products) = (recent.min(kept.customers), (recent * order.lines).min(kept.products));
+    // An order that has come to the end of its way changes no more, and any copy of it will do. The way is taken to last
+    // as long as these days; until then the order is read once more.
+    let still_open = alone(header, Strong)? * share(recent, ever);
+    let of_customer = Places::reading([still_open, Decimal::ZERO, in_a_list(header)?]);
+    let of_product = Places::reading([alone(header, Eventual)? + still_open, in_a_list(line)?, Decimal::ZERO]);
+
+    let counters = Places::reading([customers + products, Decimal::ZERO, Decimal::ZERO]);
+    Ok(charge(RECONCILE, "scheduled, after a week of no orders")?.reads()
+        + each * recent
+        + counters
+        + of_customer * (ever * share(customers, kept.customers))
+        + of_product * (ever * order.lines * share(products, kept.products)))
+}
