@@ -17,7 +17,7 @@ use super::deployment::Deployment;
 use super::estimate::{Choice, Estimate, estimate};
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Profile};
-use super::show::{dollars, number};
+use super::show::{dollars, grouped, number};
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 const OPERATIONS: &str = include_str!("../../../operations.yaml");
@@ -117,9 +117,10 @@ fn tasks() -> String {
 }
 
 fn units(Consumed { read, write }: Consumed) -> String {
-    let rounded = |units| Decimal::try_from(units).unwrap().round_dp(1).normalize();
+    // Half units matter where there are few.
+    let rounded = |units| Decimal::try_from(units).unwrap().round_dp(if units < 1000.0 { 1 } else { 0 });
     let figures = [(rounded(read), "r"), (rounded(write), "w")].into_iter().filter(|(units, _)| !units.is_zero());
-    let figures: Vec<_> = figures.map(|(units, name)| format!("{units} {name}")).collect();
+    let figures: Vec<_> = figures.map(|(units, name)| format!("{} {name}", grouped(units.normalize()))).collect();
     if figures.is_empty() { "-".to_owned() } else { figures.join(", ") }
 }
 

@@ -135,7 +135,7 @@ pub fn percent(share: Decimal) -> String {
 }
 
 /// With commas between the thousands.
-fn grouped(number: Decimal) -> String {
+pub(super) fn grouped(number: Decimal) -> String {
     let text = number.to_string();
     let (whole, fraction) = text.find('.').map_or((&*text, ""), |point| text.split_at(point));
     let mut grouped = String::new();
