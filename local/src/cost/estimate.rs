@@ -51,13 +51,13 @@ pub struct Estimate {
     /// Who consumes how much, by name.
     pub functions: Vec<Function>,
     /// How long comparing the counts with the orders takes.
-    pub comparison: Comparison,
+    pub comparison: ComparisonTime,
 }
 
 /// How long comparing the counts of the last days with the orders takes.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Comparison {
+pub struct ComparisonTime {
     /// In days, at the `ReconcileReadUnits` that are deployed.
     pub days: Decimal,
     /// So many `ReconcileReadUnits` would do it in one day.
@@ -145,7 +145,7 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
         thresholds: Thresholds::of(&payer, chosen_class),
         peak: payer.peak().0,
         functions: functions.collect(),
-        comparison: Comparison {
+        comparison: ComparisonTime {
             days: usage.comparison.days,
             units_for_one_day: (deployment.reconcile_read_units * usage.comparison.days).ceil(),
         },

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use rust_decimal::Decimal;
 
 use super::bill::{Class, Mode, Service, to_the_cent};
-use super::estimate::{Comparison, Estimate, Thresholds};
+use super::estimate::{ComparisonTime, Estimate, Thresholds};
 use super::share;
 
 impl Display for Estimate {
@@ -42,7 +42,7 @@ impl Display for Estimate {
             table.row([choice.mode.to_string(), choice.class.to_string(), part, total, marks.to_owned()]);
         }
         writeln!(f, "{table}\n{}", self.thresholds)?;
-        let Comparison { days, units_for_one_day } = &self.comparison;
+        let ComparisonTime { days, units_for_one_day } = &self.comparison;
         if *days > Decimal::ONE {
             let (days, units) = (number(*days), number(*units_for_one_day));
             writeln!(

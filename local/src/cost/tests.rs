@@ -148,6 +148,37 @@ fn half_a_line_more_is_a_line_more_for_half_of_the_orders() {
 }
 
 #[test]
+fn a_backup_is_a_whole_copy_for_as_long_as_it_is_kept() {
+    let copies = |schedule: &str, days: u64| {
+        let schedule = ("BackupSchedule".to_owned(), Parameter::Text(schedule.to_owned()));
+        let days = ("BackupDays".to_owned(), Parameter::Number(days));
+        let Estimate { bill, .. } = estimate(&example(), &PRICES, &deployed(&[schedule, days].into())).unwrap();
+        let of = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().quantity;
+        of("backups") / of("recovery to any second")
+    };
+    assert_eq!((copies("daily", 90), copies("weekly", 91), copies("weekly", 0)), (dec!(90), dec!(13), Decimal::ZERO));
+    assert!(copies("monthly", 90) > dec!(2.9) && copies("monthly", 90) < dec!(3));
+}
+
+#[test]
+fn comparing_counts_reads_no_more_than_it_may_and_takes_the_longer_for_it() {
+    let example = example();
+    let enough = u64::try_from(costs(&example).comparison.units_for_one_day).unwrap();
+    let mut read_before = Decimal::ZERO;
+    for units in [20, 100, enough - 1, enough, 10_000] {
+        let deployment = deployed(&[("ReconcileReadUnits".to_owned(), Parameter::Number(units))].into());
+        let usage = Usage::of(&example, &deployment, PRICES.month).unwrap();
+        let (comparison, read) = (usage.comparison, usage.calls["reconcile-counts"].units.read());
+        assert!(read <= Decimal::from(units) * PRICES.month.seconds() && read >= read_before, "{units}: {read}");
+        // What is left unread in a day is read on the days after.
+        let wanted = comparison.units.read() * PRICES.month.days();
+        assert!((read * comparison.days.max(Decimal::ONE) / wanted - Decimal::ONE).abs() < dec!(0.000001), "{units}");
+        assert_eq!(comparison.days <= Decimal::ONE, units >= enough, "{units}: {}", comparison.days);
+        read_before = read;
+    }
+}
+
+#[test]
 fn a_status_in_more_shards_costs_more_to_list() {
     let reads = |shards: u64| {
         let parameters = [("StatusShards".to_owned(), Parameter::Number(shards))].into();
