@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use fastrand::Rng;
 use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::value::Timestamp;
 use local::Stack;
 use local::audit::{Report, audit};
-use rand::Rng;
 use tokio::task::JoinSet;
 
 use self::judge::{Effect, judge};
 use self::shop::Shop;
 use self::tally::Tally;
-use self::traffic::{Ask, Crowd, Mix, Placed, Shopper};
+use self::traffic::{Ask, Crowd, Mix, Placed, Shopper, Tastes};
 use crate::own;
 
 /// How often the line that is shown changes, and what its rate and latencies are of.
@@ -115,7 +115,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 /// Runs, and answers what is to be printed, and whether everything was as it should be.
 async fn drive(arguments: &Arguments, url: &str) -> Result<(String, Result<()>)> {
     let Arguments { workers, seconds, requests, mix, products, customers, skew, stock, seed, .. } = *arguments;
-    let crowd = Crowd { products, customers, skew };
+    let crowd = Crowd { products: products.try_into()?, customers: customers.try_into()?, skew };
+    let tastes = Arc::new(Tastes::of(crowd)?);
     let bar = bar("{spinner} making the shop: {pos} of {len}", Some(u64::from(products) + u64::from(customers)))?;
     let shop = Shop::open(url, crowd, stock, || bar.inc(1)).await?;
     let before = shop.available().await?;
@@ -126,13 +127,13 @@ async fn drive(arguments: &Arguments, url: &str) -> Result<(String, Result<()>)>
         None => End::After(Duration::from_secs(seconds)),
     };
     let bar = self::bar("{wide_bar} {msg}", Some(requests.unwrap_or(seconds * 1000)))?;
-    let tally = Mutex::new(Tally::new(products)?);
+    let tally = Mutex::new(Tally::new(crowd.products)?);
     let run = Arc::new(Run { shop, end, began: Instant::now(), tally, bar });
 
-    let mut seeds = crate::zipf::seeded(seed);
+    let mut seeds = Rng::with_seed(seed);
     let mut working = JoinSet::new();
     for number in 0..u64::from(workers) {
-        let shopper = Shopper::new(number, seeds.next_u64(), mix, crowd)?;
+        let shopper = Shopper::new(number, seeds.u64(..), mix, Arc::clone(&tastes));
         working.spawn(work(Arc::clone(&run), shopper));
     }
     let showing = tokio::spawn(show(Arc::clone(&run)));

@@ -6,7 +6,7 @@ use plotters::prelude::*;
 
 use super::Size;
 use super::probe::Measured;
-use crate::popularity::as_float;
+use crate::figures::as_float;
 
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
@@ -33,7 +33,7 @@ fn paint<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, sizes: &[Size]) -> Drawn
     let (units, times) = area.split_horizontally(500);
     let consumed = |one: &Measured| one.cost.read + one.cost.written.iter().sum::<f64>();
     panel(&units, sizes, "units: read and written", consumed, true)?;
-    panel(&times, sizes, "milliseconds in the engine", |one| one.engine.as_secs_f64() * 1_000.0, false)?;
+    panel(&times, sizes, "milliseconds in which the engine is busy", |one| one.engine.as_secs_f64() * 1_000.0, false)?;
     area.present()
 }
 
