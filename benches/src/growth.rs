@@ -96,7 +96,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     }
     if docs {
         page::write("scale.md", &tables)?;
-        plot::draw(&sizes)?;
+        let part = |name| page::part("scale.md", name);
+        let picture = plot::picture(&part("growth-costs")?, &part("growth-times")?)?;
+        fs::write(page::file("growth.svg"), picture).context("docs/growth.svg cannot be written")?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
-use super::{fill, open, probe, report, story};
+use super::{fill, open, plot, probe, report, story};
 use crate::own;
 
 /// Small ones, in memory: whoever reads more than he must reads more of the larger one.
@@ -28,7 +28,12 @@ async fn nothing_costs_more_in_a_larger_table_and_all_of_it_what_the_page_says()
     let (small, large) = tokio::join!(measured(ORDERS[0]), measured(ORDERS[1]));
     let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
     let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
-    page::check("scale.md", &costs, "cargo test -p benches").expect("docs/scale.md");
+    let command = "cargo test -p benches";
+    page::check("scale.md", &costs, command).expect("docs/scale.md");
+    // The times are a long run's alone, and what is drawn is what the page says.
+    let part = |name| page::part("scale.md", name).expect("a table");
+    let picture = plot::picture(&part("growth-costs"), &part("growth-times")).expect("a picture");
+    page::check_file("growth.svg", &picture, command).expect("docs/growth.svg");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -110,7 +110,7 @@ impl Report {
         let columns = [
             "what",
             "how",
-            "partition / sort key",
+            "partition / sort key in the schema",
             "of one, by units",
             "of one, by conflicts",
             "the shop, computed",
