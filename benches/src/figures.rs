@@ -1,5 +1,6 @@
 //! Figures, as every measurement has to do with them.
 
+use std::fmt::Display;
 use std::fs;
 use std::time::Duration;
 
@@ -29,13 +30,13 @@ pub(crate) fn grouped(digits: &str) -> String {
     grouped
 }
 
-/// The most memory that this process ever held, in bytes.
+/// The most memory that a process ever held, in bytes: the one with this id, or `self`.
 ///
 /// # Errors
-/// The system is not Linux.
-pub(crate) fn most_memory() -> Result<u64> {
-    let status =
-        fs::read_to_string("/proc/self/status").context("what a process has in memory is told by Linux only")?;
+/// There is no such process, or the system is not Linux.
+pub(crate) fn most_memory(process: impl Display) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"));
+    let status = status.context("what a process has in memory is told by Linux only")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmHWM")?;
     Ok(kilobytes * 1024)

@@ -133,7 +133,7 @@ async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
     let operations = story::tell(&stack, &Shop::new(orders)?, rounds).await?;
     let bytes = stack.database().context("there is no engine")?.db_size_bytes()?;
     stack.shutdown().await?;
-    Ok(Size { orders, bytes, filled: Duration::ZERO, resident: most_memory()?, operations })
+    Ok(Size { orders, bytes, filled: Duration::ZERO, resident: most_memory("self")?, operations })
 }
 
 /// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes put

@@ -44,7 +44,7 @@ async fn every_access_pattern_is_asked() {
         let ways = PATTERNS.iter().filter(|pattern| pattern.number == *number).count();
         let begin = format!("{number} ");
         let asked = asked.iter().filter(|what| what.starts_with(&begin)).count();
-        assert!(asked >= ways, "pattern {number}, {question}, has {ways} ways, of which growth/probe.rs asks {asked}");
+        assert!(asked >= ways, "{number}, {question}: of {ways} such patterns growth/story.rs asks {asked}");
     }
 }
 

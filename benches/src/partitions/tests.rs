@@ -1,7 +1,8 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use indicatif::ProgressBar;
-use key_schema::layout::{Index, PlaceText};
+use key_schema::entity::Stock;
+use key_schema::layout::Stored as _;
 use proptest::prelude::*;
 
 use super::demand::{Demand, Heat, Load, Run};
@@ -38,8 +39,7 @@ fn what_is_called_the_default_is_what_the_template_deploys() {
 }
 
 fn run(hash: f64, written: f64) -> Run {
-    let place = PlaceText { index: Index::Table, partition: "p#{productId}", sort: "stock" };
-    Run { hash, place, heat: Heat { written, read: 0.0 } }
+    Run { hash, place: Stock::PLACES[0], heat: Heat { written, read: 0.0 } }
 }
 
 fn demand(mut runs: Vec<Run>, dust: f64) -> Demand {
