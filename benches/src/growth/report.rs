@@ -62,7 +62,10 @@ fn times(sizes: &[Size]) -> String {
 
 fn in_all(sizes: &[Size]) -> String {
     let rows = sizes.iter().map(|size| {
-        let filled = format!("{} s", size.filled.as_secs());
+        let filled = match size.filled.as_secs() {
+            0 => "less than 1 s".to_owned(),
+            seconds => format!("{seconds} s"),
+        };
         vec![grouped(&size.orders.to_string()), megabytes(size.bytes), megabytes(size.resident), filled]
     });
     table(&["orders", "table and indexes on disk", "memory of the process", "filled in"], rows)
