@@ -58,7 +58,7 @@ fn read(file: &str) -> Result<(PathBuf, String)> {
     Ok((path, text))
 }
 
-/// Starts it in memory, on free ports.
+/// Starts a stack in memory, on free ports.
 pub(crate) async fn stack() -> Result<Stack> {
     stack_with(Options::new(template()?)).await
 }
