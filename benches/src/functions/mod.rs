@@ -20,13 +20,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use local::Template;
 
 use self::measure::{Bench, Figures, SMALL};
 use self::process::{Quota, is_installed};
 use self::shop::Shop;
-use self::subject::{FUNCTIONS, Function, Kind, SHORT, Subject, references, sample};
+use self::subject::{FUNCTIONS, Function, Kind, SHORT, Subject, references};
 use self::tls::Tls;
+use crate::own::sample;
 
 const FLOOR: &str = "hello";
 
@@ -65,7 +65,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.short && arguments.functions.is_empty() {
         subjects.extend(references(&folder));
     }
-    let figures = measured(&subjects, arguments.short, &root, &folder).await?;
+    let figures = measured(&subjects, arguments.short, &folder).await?;
 
     let text = report::tables(&figures)?;
     crate::print(&text)?;
@@ -100,9 +100,8 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
 }
 
 /// Opens a shop, and measures each of them on it.
-async fn measured(subjects: &[Subject], is_short: bool, root: &Path, folder: &Path) -> Result<Vec<Figures>> {
-    let template = std::fs::read_to_string(root.join("template.yaml")).context("template.yaml")?;
-    let shop = Shop::open(Template::parse(&template)?).await?;
+async fn measured(subjects: &[Subject], is_short: bool, folder: &Path) -> Result<Vec<Figures>> {
+    let shop = Shop::open().await?;
     let plain = shop.stack.dynamodb_url().trim_start_matches("http://").to_owned();
     let dynamodb = Tls::start(&plain, folder).await?;
     let quota = if is_short { None } else { Quota::new(SMALL) };

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::budget::Budget;
 use super::shop::{ORDERED, Shop};
+use crate::own::sample;
 
 /// Something that runs on Lambda.
 pub(super) struct Subject {
@@ -124,13 +125,6 @@ pub(super) fn references(folder: &Path) -> Vec<Subject> {
 
 /// The functions of the short form: one that reads, one that writes, one that consumes.
 pub(super) const SHORT: &[&str] = &["get-product", "place-order", "drain-writes"];
-
-/// The sample event of a function.
-pub(super) fn sample(function: &str) -> Result<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events").join(format!("{function}.json"));
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
-}
 
 fn one_line() -> Value {
     json!({ "lines": [{ "productId": ORDERED, "quantity": 1 }] })
