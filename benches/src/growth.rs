@@ -5,6 +5,7 @@ mod plot;
 mod probe;
 mod report;
 mod shop;
+mod story;
 #[cfg(test)]
 mod tests;
 
@@ -16,11 +17,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use local::{Options, Stack, Template, functions};
+use local::{Options, Stack};
 use serde::{Deserialize, Serialize};
 
 use self::probe::Measured;
 use self::shop::Shop;
+use crate::figures::most_memory;
+use crate::{own, print};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -63,7 +66,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     for orders in orders {
         let data = data.join(format!("growth-{orders}"));
         if probe {
-            print(&serde_json::to_string(&measure(&data, orders, rounds).await?)?);
+            print(&serde_json::to_string(&measure(&data, orders, rounds).await?)?)?;
             continue;
         }
         let filled = fill_once(&data, orders).await?;
@@ -73,7 +76,11 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         let mut child = Command::new(program);
         child.args(["growth", "--probe", "--orders", &orders.to_string(), "--rounds", &rounds.to_string(), "--data"]);
         let child = child.arg(data.parent().context("a folder")?).stderr(Stdio::inherit()).output()?;
-        ensure!(child.status.success(), "measuring {orders} orders failed");
+        ensure!(
+            child.status.success(),
+            "measuring {orders} orders failed. Its table is kept in {}, where the same command measures it again",
+            data.display()
+        );
         let size: Size = serde_json::from_slice(&child.stdout)?;
         sizes.push(Size { filled, ..size });
         if !keep {
@@ -85,11 +92,13 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     }
     let tables = report::tables(&sizes)?;
     for (name, table) in &tables {
-        print(&format!("{name}\n\n{table}"));
+        print(&format!("{name}\n\n{table}\n"))?;
     }
     if docs {
         page::write("scale.md", &tables)?;
-        plot::draw(&sizes)?;
+        let part = |name| page::part("scale.md", name);
+        let picture = plot::picture(&part("growth-costs")?, &part("growth-times")?)?;
+        fs::write(page::file("growth.svg"), picture).context("docs/growth.svg cannot be written")?;
     }
     Ok(())
 }
@@ -121,32 +130,17 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
 
 async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
     let stack = open(Some(data)).await?;
-    let operations = probe::probe(&stack, &Shop::new(orders)?, rounds).await?;
+    let operations = story::tell(&stack, &Shop::new(orders)?, rounds).await?;
     let bytes = stack.database().context("there is no engine")?.db_size_bytes()?;
     stack.shutdown().await?;
-    Ok(Size { orders, bytes, filled: Duration::ZERO, resident: peak_resident()?, operations })
-}
-
-/// The most that this process ever had in memory, in bytes.
-fn peak_resident() -> Result<u64> {
-    let status =
-        fs::read_to_string("/proc/self/status").context("what a process has in memory is told by Linux only")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
-    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kilobytes * 1024)
-}
-
-#[allow(clippy::print_stdout, reason = "it is what was asked for")]
-fn print(text: &str) {
-    println!("{text}");
+    Ok(Size { orders, bytes, filled: Duration::ZERO, resident: most_memory("self")?, operations })
 }
 
 /// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes put
 /// there.
 async fn open(data: Option<&Path>) -> Result<Stack> {
-    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml"));
-    let mut template = Template::parse(&text.context("template.yaml cannot be read")?)?;
+    let mut template = own::template()?;
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
     let options = Options { wire: true, data: data.map(Path::to_owned), ..Options::new(template) };
-    Stack::start(options, functions::start_all).await
+    own::stack_with(options).await
 }

@@ -5,27 +5,28 @@
 
 mod judge;
 mod report;
+mod run;
 mod shop;
 mod tally;
 mod traffic;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use fastrand::Rng;
 use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::value::Timestamp;
 use local::Stack;
 use local::audit::{Report, audit};
-use rand::Rng;
 use tokio::task::JoinSet;
 
-use self::judge::{Effect, judge};
+use self::run::{End, Run, show, work};
 use self::shop::Shop;
 use self::tally::Tally;
-use self::traffic::{Ask, Crowd, Mix, Placed, Shopper};
+use self::traffic::{Crowd, Mix, Shopper, Tastes};
 use crate::own;
 
 /// How often the line that is shown changes, and what its rate and latencies are of.
@@ -82,21 +83,6 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-/// When a run ends.
-enum End {
-    After(Duration),
-    Requests { limit: u64, begun: AtomicU64 },
-}
-
-/// What the workers share.
-struct Run {
-    shop: Shop,
-    end: End,
-    began: Instant,
-    tally: Mutex<Tally>,
-    bar: ProgressBar,
-}
-
 /// Starts a stack unless there is one, runs, reports, and checks.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     if let Some(url) = &arguments.url {
@@ -115,7 +101,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 /// Runs, and answers what is to be printed, and whether everything was as it should be.
 async fn drive(arguments: &Arguments, url: &str) -> Result<(String, Result<()>)> {
     let Arguments { workers, seconds, requests, mix, products, customers, skew, stock, seed, .. } = *arguments;
-    let crowd = Crowd { products, customers, skew };
+    let crowd = Crowd { products: products.try_into()?, customers: customers.try_into()?, skew };
+    let tastes = Arc::new(Tastes::of(crowd)?);
     let bar = bar("{spinner} making the shop: {pos} of {len}", Some(u64::from(products) + u64::from(customers)))?;
     let shop = Shop::open(url, crowd, stock, || bar.inc(1)).await?;
     let before = shop.available().await?;
@@ -126,13 +113,13 @@ async fn drive(arguments: &Arguments, url: &str) -> Result<(String, Result<()>)>
         None => End::After(Duration::from_secs(seconds)),
     };
     let bar = self::bar("{wide_bar} {msg}", Some(requests.unwrap_or(seconds * 1000)))?;
-    let tally = Mutex::new(Tally::new(products)?);
+    let tally = Mutex::new(Tally::new(crowd.products)?);
     let run = Arc::new(Run { shop, end, began: Instant::now(), tally, bar });
 
-    let mut seeds = crate::zipf::seeded(seed);
+    let mut seeds = Rng::with_seed(seed);
     let mut working = JoinSet::new();
     for number in 0..u64::from(workers) {
-        let shopper = Shopper::new(number, seeds.next_u64(), mix, crowd)?;
+        let shopper = Shopper::new(number, seeds.u64(..), mix, Arc::clone(&tastes));
         working.spawn(work(Arc::clone(&run), shopper));
     }
     let showing = tokio::spawn(show(Arc::clone(&run)));
@@ -157,53 +144,6 @@ async fn drive(arguments: &Arguments, url: &str) -> Result<(String, Result<()>)>
     let errors = tally.errors;
     let verdict = if errors > 0 { Err(anyhow::anyhow!("{errors} answers should not be")) } else { verdict };
     Ok((text, verdict))
-}
-
-/// One worker: asks, waits, and asks again.
-async fn work(run: Arc<Run>, mut shopper: Shopper) {
-    while run.goes_on() {
-        let ask = shopper.next();
-        let began = Instant::now();
-        let reply = run.shop.send(&ask).await;
-        let took = began.elapsed();
-        let judgement = judge(&ask, reply);
-        if let (Ask::PlaceOrder(order), Effect::Placed { id }) = (&ask, &judgement.effect) {
-            shopper.remember(Placed { id: id.clone(), order: Arc::clone(order) });
-        }
-        run.tally().add(&ask, took, judgement);
-    }
-}
-
-impl Run {
-    fn goes_on(&self) -> bool {
-        match &self.end {
-            End::After(duration) => self.began.elapsed() < *duration,
-            End::Requests { limit, begun } => begun.fetch_add(1, Ordering::Relaxed) < *limit,
-        }
-    }
-
-    fn tally(&self) -> MutexGuard<'_, Tally> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Keeps the line of progress up to date, on a terminal.
-async fn show(run: Arc<Run>) {
-    let mut ticks = tokio::time::interval(TICK);
-    let mut last = run.began;
-    loop {
-        ticks.tick().await;
-        let since = last.elapsed();
-        last = Instant::now();
-        let mut tally = run.tally();
-        let recent = tally.take_recent();
-        let position = match run.end {
-            End::After(_) => u64::try_from(run.began.elapsed().as_millis()).unwrap_or(u64::MAX),
-            End::Requests { .. } => tally.done(),
-        };
-        run.bar.set_position(position);
-        run.bar.set_message(report::now(&tally, &recent, since));
-    }
 }
 
 /// Whether the stock is what it was, without what was sold. It cannot be known after an answer that was lost.

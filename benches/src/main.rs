@@ -1,5 +1,6 @@
 //! `cargo measure`: how fast Till is, and how far it goes.
 
+mod figures;
 mod functions;
 mod growth;
 mod load;
@@ -7,7 +8,6 @@ mod own;
 mod partitions;
 mod popularity;
 mod throughput;
-mod zipf;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -31,12 +31,16 @@ mod touch;
 mod traffic;
 mod units;
 
-use anyhow::Result;
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::plot::draw;
+use self::plot::picture;
 use self::report::Report;
+use crate::{own, print};
 
 /// Of the page.
 const SEED: u64 = 7;
@@ -51,18 +55,22 @@ pub(crate) struct Arguments {
     docs: bool,
 }
 
-#[allow(clippy::print_stdout, reason = "the tables are what was asked for")]
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg}")?;
     let progress = ProgressBar::no_length().with_style(style);
-    let report = Report::new(arguments.seed, &progress)?;
+    let report = Report::new(arguments.seed, patience()?, &progress)?;
     progress.finish_and_clear();
     for (name, table) in report.tables() {
-        println!("{name}\n\n{table}");
+        print(&format!("{name}\n\n{table}\n"))?;
     }
     if arguments.docs {
         page::write("scale.md", &report.tables())?;
-        draw(&report)?;
+        fs::write(page::file("partitions.svg"), picture(&report)?).context("docs/partitions.svg cannot be written")?;
     }
     Ok(())
+}
+
+/// For so long an order is tried again that meets others.
+fn patience() -> Result<Duration> {
+    Ok(own::timeout("place-order")?.saturating_sub(lambda::ANSWERING))
 }

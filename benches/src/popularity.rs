@@ -1,5 +1,8 @@
-//! Zipf's law as shares: what is n-th in popularity has a share in proportion to `1 / n^exponent`. For whoever has to know
-//! the shares, and not only to draw by them.
+//! Zipf's law: what is n-th in popularity has a share in proportion to `1 / n^exponent`.
+
+use anyhow::{Result, ensure};
+
+use crate::figures::as_float;
 
 /// A distribution over ranks, the most popular first.
 pub(crate) struct Popularity {
@@ -9,7 +12,11 @@ pub(crate) struct Popularity {
 
 impl Popularity {
     /// Over so many ranks. An exponent of 1 is Zipf's own; of 0, all are alike.
-    pub(crate) fn new(ranks: usize, exponent: f64) -> Self {
+    ///
+    /// # Errors
+    /// There is no rank, or the exponent is negative or no number.
+    pub(crate) fn new(ranks: usize, exponent: f64) -> Result<Self> {
+        ensure!(ranks > 0 && exponent >= 0.0, "no Zipf law has {ranks} ranks and the exponent {exponent}");
         let mut sum = 0.0;
         let mut cumulative: Vec<f64> = (1..=ranks)
             .map(|rank| {
@@ -20,7 +27,7 @@ impl Popularity {
         for share in &mut cumulative {
             *share /= sum;
         }
-        Self { cumulative }
+        Ok(Self { cumulative })
     }
 
     /// How much of everything is for this rank, counted from 0.
@@ -40,12 +47,6 @@ impl Popularity {
     }
 }
 
-/// Exact below 2^53.
-#[allow(clippy::cast_precision_loss, reason = "ranks and counts are far below 2^53")]
-pub(crate) fn as_float(number: usize) -> f64 {
-    number as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,19 +54,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shares_add_up_to_one_and_fall_with_the_rank(ranks in 1..500_usize, exponent in 0.0..2.0) {
-            let popularity = Popularity::new(ranks, exponent);
+        fn shares_add_up_to_one_and_are_as_the_law_says(ranks in 1..500_usize, exponent in 0.0..5.0) {
+            let popularity = Popularity::new(ranks, exponent).unwrap();
             let shares: Vec<_> = (0..ranks).map(|rank| popularity.share(rank)).collect();
             prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            prop_assert!(shares.windows(2).all(|pair| pair[0] >= pair[1] - 1e-12));
+            for (rank, share) in shares.iter().enumerate() {
+                prop_assert!((share - shares[0] * as_float(rank + 1).powf(-exponent)).abs() < 1e-9);
+            }
         }
 
         #[test]
         fn a_number_falls_upon_the_rank_whose_share_holds_it(ranks in 1..500_usize, number in 0.0..1.0) {
-            let popularity = Popularity::new(ranks, 1.0);
+            let popularity = Popularity::new(ranks, 1.0).unwrap();
             let rank = popularity.rank(number);
             let below: f64 = (0..rank).map(|rank| popularity.share(rank)).sum();
             prop_assert!(below <= number + 1e-9 && number < below + popularity.share(rank) + 1e-9);
         }
+    }
+
+    #[test]
+    fn no_law_is_without_ranks_and_none_rises() {
+        for (ranks, exponent) in [(0, 1.0), (1, -1.0), (1, f64::NAN)] {
+            assert!(Popularity::new(ranks, exponent).is_err(), "{ranks} ranks, exponent {exponent}");
+        }
+        assert!((Popularity::new(2, f64::INFINITY).unwrap().share(0) - 1.0).abs() < 1e-9);
     }
 }

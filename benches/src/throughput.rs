@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::ProgressBar;
-use local::Wire;
+use local::{Options, Wire};
 
 use self::alone::Cost;
 use self::instant::Instantly;
@@ -66,7 +66,7 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
     let mut template = own::template()?;
     template.queue_sources.clear();
     template.stream_sources.clear();
-    let bare = own::stack_of(template).await?;
+    let bare = own::stack_with(Options::new(template)).await?;
     let in_whole = subject::subjects(&whole).await?;
     let in_bare = subject::subjects(&bare).await?;
 

@@ -120,11 +120,16 @@ async fn another_case_of_the_own_name_is_a_change_like_any_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_whose_answer_was_lost_is_made_once() {
-    for (fault, times) in [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, 3), (Fault::CutAfter, 3)] {
-        let shop = Shop::with_ada().await;
+    // A name alone moves no claim, and is one write.
+    let all = [
+        ("TransactWriteItems", json!({ "email": "new@example.com", "username": "new" })),
+        ("PutItem", json!({ "name": "New" })),
+    ];
+    let faults = [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, 3), (Fault::CutAfter, 3)];
+    for ((action, body), (fault, times)) in all.iter().flat_map(|change| faults.clone().map(|fault| (change, fault))) {
+        let (shop, body) = (Shop::with_ada().await, body.clone());
         let ada = shop.customer("ada");
-        shop.wire().inject(Match::action("TransactWriteItems"), fault, times);
-        let body = json!({ "email": "new@example.com", "username": "new" });
+        shop.wire().inject(Match::action(action), fault, times);
         let first = change(&ada, "ada", "\"1\"", body.clone()).await;
         assert_eq!(shop.wire().pending(), 0);
         laws::hold(&shop).await;

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use edge::Kind;
 use local::wire::{Fault, Match};
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::laws;
 use crate::shop::{Shop, eur};
 
 /// More attempts than the SDK makes for one call.
@@ -160,6 +162,47 @@ async fn a_customer_who_expects_another_total_is_not_charged_the_new_one() {
     let problem = reprice_while_ordering(&shop, order).await.problem(Kind::PriceChanged);
     assert_eq!(problem["total"], eur(3000));
     assert_eq!(shop.available("thing").await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_done_before_its_key_became_hot_is_done_once() {
+    let shop = shop().await;
+    let hot = Fault::Throttle { reason: "TableWriteKeyRangeThroughputExceeded", resource: "arn".to_owned() };
+    shop.wire().inject(commit(), Fault::CutAfter, 1);
+    shop.wire().inject(commit(), hot, 2);
+    let body = json!({ "delta": 5 }).to_string();
+    let path = "/products/thing/stock";
+    let reply = shop.admin().send(Method::POST, path, &[("if-match", "*")], Some(body)).await.expect(200);
+    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!((&reply["available"], shop.available("thing").await), (&json!(15), 15));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gift_card_that_gets_money_back_while_the_order_is_placed_pays_as_far_as_it_reaches() {
+    let shop = shop().await;
+    shop.gift_card("BACK", 1500).await;
+    let ada = shop.customer("ada");
+    let with_card = || {
+        let mut order = two_things();
+        order["lines"][0]["quantity"] = json!(1);
+        order["giftCards"] = json!(["BACK"]);
+        order
+    };
+    let first = ada.order("first", with_card()).await.expect(201);
+    // Five are left on the card when the second reads it, and fifteen when it commits.
+    shop.wire().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
+    let second = tokio::spawn({
+        let ada = ada.clone();
+        async move { ada.order("second", with_card()).await }
+    });
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    let path = format!("/orders/{}/cancellation", first["orderId"].as_str().expect("an id"));
+    ada.post(&path, json!({})).await.expect(200);
+    let second = second.await.expect("a reply").expect(201);
+    let payments = second["invoice"]["payments"].as_array().expect("payments");
+    assert_eq!(payments.len(), 1, "{payments:?}");
+    assert_eq!((&payments[0]["type"], &payments[0]["amount"]), (&json!("giftCard"), &eur(1000)));
+    laws::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

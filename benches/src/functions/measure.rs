@@ -10,6 +10,7 @@ use super::runtime_api::RuntimeApi;
 use super::shop::Shop;
 use super::subject::{Kind, Subject, environment};
 use super::tls::Tls;
+use crate::figures::{median, most_memory};
 
 /// How many warm events the counts are averaged over.
 const WARM: u32 = 60;
@@ -123,7 +124,7 @@ impl Bench<'_> {
         figures.start = life.start;
         figures.first_latency = median(self.invoke(subject, &mut life.api, 1).await?);
         self.invoke(subject, &mut life.api, WARM).await?;
-        figures.memory = life.process.most_memory()?;
+        figures.memory = most_memory(life.process.id())?;
         let before = life.process.cpu()?;
         figures.latency = median(self.invoke(subject, &mut life.api, TIMED).await?);
         figures.cpu = life.process.cpu()?.saturating_sub(before) / TIMED;
@@ -166,9 +167,4 @@ impl Bench<'_> {
         }
         Ok(took)
     }
-}
-
-fn median(mut all: Vec<Duration>) -> Duration {
-    all.sort_unstable();
-    all.get(all.len() / 2).copied().unwrap_or_default()
 }

@@ -20,13 +20,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use local::Template;
 
 use self::measure::{Bench, Figures, SMALL};
 use self::process::{Quota, is_installed};
 use self::shop::Shop;
-use self::subject::{Event, FUNCTIONS, Kind, SHORT, Subject, references, sample};
+use self::subject::{FUNCTIONS, Function, Kind, SHORT, Subject, references};
 use self::tls::Tls;
+use crate::own::sample;
 
 const FLOOR: &str = "hello";
 
@@ -65,7 +65,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.short && arguments.functions.is_empty() {
         subjects.extend(references(&folder));
     }
-    let figures = measured(&subjects, arguments.short, &root, &folder).await?;
+    let figures = measured(&subjects, arguments.short, &folder).await?;
 
     let text = report::tables(&figures)?;
     crate::print(&text)?;
@@ -83,7 +83,7 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
     let chosen = chosen(arguments)?;
     let folder = match &arguments.built {
         Some(folder) => folder.clone(),
-        None => build(root, chosen.iter().map(|(name, _)| *name))?,
+        None => build(root, chosen.iter().map(|function| function.name))?,
     };
     let command = |name: &str| -> Result<_> {
         let built = folder.join(name).join("bootstrap");
@@ -93,16 +93,15 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
     };
     let floor =
         Subject { name: FLOOR, command: command(FLOOR)?, kind: Kind::Floor, event: |_, _| sample("get-product") };
-    let functions = chosen
-        .into_iter()
-        .map(|(name, event)| Ok(Subject { name, command: command(name)?, kind: Kind::Till, event: *event }));
+    let functions = chosen.into_iter().map(|Function { name, event, .. }| {
+        Ok(Subject { name, command: command(name)?, kind: Kind::Till, event: *event })
+    });
     std::iter::once(Ok(floor)).chain(functions).collect()
 }
 
 /// Opens a shop, and measures each of them on it.
-async fn measured(subjects: &[Subject], is_short: bool, root: &Path, folder: &Path) -> Result<Vec<Figures>> {
-    let template = std::fs::read_to_string(root.join("template.yaml")).context("template.yaml")?;
-    let shop = Shop::open(Template::parse(&template)?).await?;
+async fn measured(subjects: &[Subject], is_short: bool, folder: &Path) -> Result<Vec<Figures>> {
+    let shop = Shop::open().await?;
     let plain = shop.stack.dynamodb_url().trim_start_matches("http://").to_owned();
     let dynamodb = Tls::start(&plain, folder).await?;
     let quota = if is_short { None } else { Quota::new(SMALL) };
@@ -125,16 +124,16 @@ async fn measured(subjects: &[Subject], is_short: bool, root: &Path, folder: &Pa
 }
 
 /// The functions that are asked for, with their events.
-fn chosen(arguments: &Arguments) -> Result<Vec<&'static (&'static str, Event)>> {
-    let all = || FUNCTIONS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+fn chosen(arguments: &Arguments) -> Result<Vec<&'static Function>> {
+    let all: Vec<_> = FUNCTIONS.iter().map(|function| function.name).collect();
     for name in &arguments.functions {
-        ensure!(FUNCTIONS.iter().any(|(known, _)| known == name), "{name} is not measured: choose of {}", all());
+        ensure!(all.contains(&name.as_str()), "{name} is not measured: choose of {}", all.join(", "));
     }
     let is_chosen = |name: &str| match arguments {
         Arguments { short: true, .. } => SHORT.contains(&name),
         Arguments { functions, .. } => functions.is_empty() || functions.iter().any(|chosen| chosen == name),
     };
-    Ok(FUNCTIONS.iter().filter(|(name, _)| is_chosen(name)).collect())
+    Ok(FUNCTIONS.iter().filter(|function| is_chosen(function.name)).collect())
 }
 
 /// Builds these functions and the floor with the profile that is deployed. Gives the folder that they are in.

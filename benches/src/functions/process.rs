@@ -90,12 +90,9 @@ impl Process {
         Ok(Duration::from_nanos(nanoseconds))
     }
 
-    /// The most memory that it has ever held, in bytes.
-    pub(super) fn most_memory(&self) -> Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
-        let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmHWM")?;
-        Ok(kilobytes * 1024)
+    /// Its number.
+    pub(super) fn id(&self) -> u32 {
+        self.pid
     }
 
     /// The function itself: valgrind becomes it, strace starts it.

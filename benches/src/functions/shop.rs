@@ -1,8 +1,10 @@
 //! The shop that the measured functions work on: the laptop stack's demo, with enough of one product.
 
 use anyhow::{Context, Result, ensure};
-use local::{Options, Stack, Template, demo, functions};
+use local::{Options, Stack, demo};
 use serde_json::{Value, json};
+
+use crate::own;
 
 /// The product that is ordered again and again.
 pub(super) const ORDERED: &str = "endless";
@@ -14,11 +16,12 @@ pub(super) struct Shop {
 }
 
 impl Shop {
-    pub(super) async fn open(mut template: Template) -> Result<Self> {
+    pub(super) async fn open() -> Result<Self> {
+        let mut template = own::template()?;
         // Whoever consumes beside the measured function would meet it in the table.
         template.stream_sources.clear();
         template.queue_sources.clear();
-        let stack = Stack::start(Options::new(template), functions::start_all).await?;
+        let stack = own::stack_with(Options::new(template)).await?;
         demo::create(&stack).await?;
         let product = json!({
             "productId": ORDERED, "name": "Endless", "description": "There is always another one", "category": "kitchen",

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Size;
 use super::probe::{Cost, Measured};
+use crate::figures::grouped;
 use key_schema::chart::table;
 
 /// The tables, each with its name in the page.
@@ -45,8 +46,8 @@ pub(super) fn costs<'a>(mut sizes: impl Iterator<Item = (usize, &'a [Measured])>
 }
 
 fn times(sizes: &[Size]) -> String {
-    let mut columns = vec!["operation, milliseconds: whole / engine".to_owned()];
-    columns.extend(sizes.iter().map(|size| format!("{} orders", grouped(size.orders))));
+    let mut columns = vec!["operation, milliseconds: whole / engine busy".to_owned()];
+    columns.extend(sizes.iter().map(|size| format!("{} orders", grouped(&size.orders.to_string()))));
     let columns: Vec<_> = columns.iter().map(String::as_str).collect();
     let operations = sizes.first().map(|size| size.operations.as_slice()).unwrap_or_default();
     let rows = operations.iter().enumerate().map(|(position, operation)| {
@@ -61,8 +62,11 @@ fn times(sizes: &[Size]) -> String {
 
 fn in_all(sizes: &[Size]) -> String {
     let rows = sizes.iter().map(|size| {
-        let filled = format!("{} s", size.filled.as_secs());
-        vec![grouped(size.orders), megabytes(size.bytes), megabytes(size.resident), filled]
+        let filled = match size.filled.as_secs() {
+            0 => "less than 1 s".to_owned(),
+            seconds => format!("{seconds} s"),
+        };
+        vec![grouped(&size.orders.to_string()), megabytes(size.bytes), megabytes(size.resident), filled]
     });
     table(&["orders", "table and indexes on disk", "memory of the process", "filled in"], rows)
 }
@@ -73,9 +77,4 @@ fn milliseconds(time: Duration) -> String {
 
 fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes / 1_000_000)
-}
-
-/// With commas between thousands.
-fn grouped(number: usize) -> String {
-    if number < 1_000 { number.to_string() } else { format!("{},{:03}", grouped(number / 1_000), number % 1_000) }
 }

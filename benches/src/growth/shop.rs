@@ -8,13 +8,14 @@ use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
     Cancellation, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag, OrderItem, OrderLine,
-    OrderStatus, Payment, PaymentStatus, Product, Stock, UsernameClaim, ViewShard,
+    OrderStatus, Payment, PaymentStatus, Product, StockCell, UsernameClaim, ViewShard, WholeStock,
 };
 use key_schema::value::{
     Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
 };
 use table::{Item, write_item};
 
+use crate::own::Shards;
 use crate::popularity::Popularity;
 
 /// 2026-10-01, in milliseconds.
@@ -23,12 +24,11 @@ const DAYS: i64 = 30;
 const DAY: i64 = 86_400_000;
 const PRODUCTS: usize = 200;
 const CATEGORIES: usize = 5;
-/// The template's.
-const STATUS_SHARDS: u8 = 8;
-const VIEW_SHARDS: u8 = 16;
 /// In cents. The product with up to three units has four digits, and so one size.
 const PRICE: i64 = 1_999;
 const STOCK: u32 = 1_000_000_000;
+/// Of the product that lies in several.
+const CELLS: i64 = 8;
 /// One order in so many is flagged.
 const FLAGGED: usize = 40;
 
@@ -41,6 +41,7 @@ pub(super) struct Shop {
     orders: usize,
     customers: Popularity,
     products: Popularity,
+    shards: Shards,
     euro: Currency,
 }
 
@@ -54,9 +55,15 @@ pub(super) struct Placed {
 
 impl Shop {
     pub(super) fn new(orders: usize) -> Result<Self> {
-        let customers = Popularity::new((orders / 10).max(100), 1.0);
-        let euro = Currency::try_from("EUR".to_owned())?;
-        Ok(Self { orders, customers, products: Popularity::new(PRODUCTS, 1.0), euro })
+        let customers = Popularity::new((orders / 10).max(100), 1.0)?;
+        let products = Popularity::new(PRODUCTS, 1.0)?;
+        Ok(Self {
+            orders,
+            customers,
+            products,
+            shards: Shards::deployed()?,
+            euro: Currency::try_from("EUR".to_owned())?,
+        })
     }
 
     /// How many orders there are.
@@ -72,6 +79,11 @@ impl Shop {
     /// The n-th most popular product.
     pub(super) fn product(rank: usize) -> Result<ProductId> {
         Ok(format!("product-{rank:04}").parse()?)
+    }
+
+    /// A product whose stock lies in [`CELLS`] cells, which none of the orders is for.
+    pub(super) fn in_cells() -> Result<ProductId> {
+        Ok("product-in-cells".parse()?)
     }
 
     /// What the n-th most popular product is called.
@@ -92,20 +104,13 @@ impl Shop {
         let created_at = Self::moment(0)?;
         let mut items = Vec::new();
         for rank in 0..self.products.len() {
-            let product_id = Self::product(rank)?;
-            let price = self.money(PRICE)?;
-            items.push(write_item(&Product {
-                product_id: product_id.clone(),
-                name: Self::name(rank),
-                description: "A thing that people want".to_owned(),
-                category: format!("category-{}", rank % CATEGORIES).parse()?,
-                price,
-                initial_stock: STOCK,
-                version: 1,
-            })?);
-            items.push(write_item(&Stock { product_id, available: STOCK.into(), price, cells: Cells::ONE })?);
+            let category = format!("category-{}", rank % CATEGORIES);
+            items.extend(self.offer(Self::product(rank)?, Self::name(rank), &category, Cells::ONE)?);
         }
-        for shard in 0..VIEW_SHARDS {
+        // In a category of its own, so that a page of another one is what it would be without it.
+        let name = Self::name(self.products.len());
+        items.extend(self.offer(Self::in_cells()?, name, "category-in-cells", CELLS.try_into()?)?);
+        for shard in 0..self.shards.views {
             items.push(write_item(&ViewShard { product_id: Self::product(0)?, shard, views: 1_000 })?);
         }
         for rank in 0..self.customers.len() {
@@ -133,6 +138,26 @@ impl Shop {
             max_uses: None,
             uses: 0,
             created_at,
+        })?);
+        Ok(items)
+    }
+
+    /// A product with its stock.
+    fn offer(&self, product_id: ProductId, name: String, category: &str, cells: Cells) -> Result<Vec<Item>> {
+        let price = self.money(PRICE)?;
+        let stock = WholeStock::shared_out(product_id.clone(), price, STOCK.into(), cells);
+        let mut items = vec![write_item(&stock.first())?];
+        for (cell, &available) in (0..).zip(&stock.units).skip(1) {
+            items.push(write_item(&StockCell { product_id: product_id.clone(), cell, available, price })?);
+        }
+        items.push(write_item(&Product {
+            product_id,
+            name,
+            description: "A thing that people want".to_owned(),
+            category: category.parse()?,
+            price,
+            initial_stock: STOCK,
+            version: 1,
         })?);
         Ok(items)
     }
@@ -166,7 +191,7 @@ impl Shop {
             total: amount,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
-            shard: order_id.spread(STATUS_SHARDS),
+            shard: order_id.spread(self.shards.status),
             cancellation,
         };
         let (status, reference) = match order.status {

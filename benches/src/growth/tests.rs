@@ -1,13 +1,15 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use lambda::Environment;
+use key_schema::layout::{Declaration, PATTERNS};
+use proptest::prelude::*;
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
-use super::{fill, open, probe, report};
+use super::{fill, open, plot, probe, report, story};
+use crate::own;
 
 /// Small ones, in memory: whoever reads more than he must reads more of the larger one.
 const ORDERS: [usize; 2] = [1_000, 4_000];
@@ -16,7 +18,7 @@ async fn measured(orders: usize) -> Vec<Measured> {
     let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(orders).expect("a shop"));
     let database = stack.database().expect("an engine");
     fill::fill(database, stack.template().table_name(), &shop, &ProgressBar::hidden()).expect("a table");
-    let operations = probe::probe(&stack, &shop, 1).await.expect("every route answers");
+    let operations = story::tell(&stack, &shop, 1).await.expect("every route answers");
     stack.shutdown().await.expect("the end");
     operations
 }
@@ -26,7 +28,36 @@ async fn nothing_costs_more_in_a_larger_table_and_all_of_it_what_the_page_says()
     let (small, large) = tokio::join!(measured(ORDERS[0]), measured(ORDERS[1]));
     let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
     let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
-    page::check("scale.md", &costs, "cargo test -p benches").expect("docs/scale.md");
+    let command = "cargo test -p benches";
+    page::check("scale.md", &costs, command).expect("docs/scale.md");
+    // The times are a long run's alone, and what is drawn is what the page says.
+    let part = |name| page::part("scale.md", name).expect("a table");
+    let picture = plot::picture(&part("growth-costs"), &part("growth-times")).expect("a picture");
+    page::check_file("growth.svg", &picture, command).expect("docs/growth.svg");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_access_pattern_is_asked() {
+    let asked: Vec<_> = measured(400).await.into_iter().map(|operation| operation.what).collect();
+    for Declaration { number, question, .. } in PATTERNS {
+        // Two ways to one answer have one number.
+        let ways = PATTERNS.iter().filter(|pattern| pattern.number == *number).count();
+        let begin = format!("{number} ");
+        let asked = asked.iter().filter(|what| what.starts_with(&begin)).count();
+        assert!(asked >= ways, "{number}, {question}: of {ways} such patterns growth/story.rs asks {asked}");
+    }
+}
+
+proptest! {
+    /// Calls one after the other add up, and those at the same time count once.
+    #[test]
+    fn the_engine_is_busy_while_any_call_is_under_way(calls in prop::collection::vec((0..60_u64, 0..20_u64), 0..12)) {
+        let start = Instant::now();
+        let at = |millisecond| start + Duration::from_millis(millisecond);
+        let spans = calls.iter().map(|&(from, took)| (at(from), at(from + took))).collect();
+        let expected = (0..80).filter(|now| calls.iter().any(|(from, took)| (*from..from + took).contains(now))).count();
+        prop_assert_eq!(probe::busy(spans).as_millis(), expected as u128);
+    }
 }
 
 #[test]
@@ -50,13 +81,7 @@ async fn the_made_up_shop_keeps_every_law_of_a_real_one() {
     let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(400).expect("a shop"));
     let (table, database) = (stack.template().table_name(), stack.database().expect("an engine"));
     fill::fill(database, table, &shop, &ProgressBar::hidden()).expect("a table");
-    let operator = [
-        ("AWS_REGION", "us-east-1"),
-        ("AWS_ACCESS_KEY_ID", "local"),
-        ("AWS_SECRET_ACCESS_KEY", "local"),
-        ("AWS_ENDPOINT_URL_DYNAMODB", stack.dynamodb_url()),
-    ];
-    let operator = Environment::of(operator.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let operator = own::operator(stack.dynamodb_url());
     // All of its orders are settled: none is younger than the shop's last moment.
     let horizon = Shop::moment(1000).expect("a moment");
     let report = local::audit::audit(&operator, table, horizon, |_| ()).await.expect("an audit");

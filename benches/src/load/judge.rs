@@ -1,5 +1,7 @@
 //! What an answer means: whether it may be, and what it changed.
 
+use edge::Kind as Problem;
+
 use super::shop::{Reply, Silence};
 use super::traffic::{Ask, Kind};
 
@@ -48,7 +50,10 @@ pub(super) fn judge(ask: &Ask, reply: Result<Reply, Silence>) -> Judgement {
     let is_expected = match (ask, status) {
         (Ask::PlaceOrder(_), 201) => order_id.is_some() && !replayed,
         (Ask::RepeatOrder(placed), 201) => order_id.as_ref() == Some(&placed.id) && replayed,
-        (Ask::PlaceOrder(_), 202 | 409) | (Ask::ViewProduct(_), 204) => true,
+        // Somebody else was faster. An order asks for nothing else of which there may be too little or none.
+        (Ask::PlaceOrder(_), 409) => problem.as_deref() == Some(Problem::OutOfStock.slug()),
+        // It waits for capacity.
+        (Ask::PlaceOrder(_), 202) | (Ask::ViewProduct(_), 204) => true,
         (Ask::PlaceOrder(_) | Ask::RepeatOrder(_) | Ask::ViewProduct(_), _) => false,
         (_, status) => status == 200,
     };
@@ -102,7 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn a_rejected_order_is_an_outcome_and_no_error() {
+    fn an_order_may_be_refused_for_want_of_stock_and_for_nothing_else() {
+        let others = Problem::ALL.iter().filter(|problem| **problem != Problem::OutOfStock);
+        let others = others.map(|problem| refused(problem.status().as_u16(), problem.slug()));
+        for refusal in others.chain([reply(409)]) {
+            assert!(!judge(&place(), Ok(refusal.clone())).is_expected, "{refusal:?}");
+        }
         let judgement = judge(&place(), Ok(refused(409, "out-of-stock")));
         let answer = "409 out-of-stock".to_owned();
         assert_eq!(judgement, Judgement { answer, is_expected: true, effect: Effect::Nothing });

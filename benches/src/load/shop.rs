@@ -24,7 +24,7 @@ pub(super) struct Shop {
     admin: String,
     /// A token for each customer.
     customers: Vec<String>,
-    products: u32,
+    products: usize,
 }
 
 /// What came back.
@@ -125,21 +125,21 @@ impl Shop {
         json!({ "productId": self.product(product), "quantity": quantity })
     }
 
-    fn product(&self, rank: u32) -> String {
+    fn product(&self, rank: usize) -> String {
         format!("{}-p{rank}", self.run)
     }
 
-    fn customer(&self, rank: u32) -> String {
+    fn customer(&self, rank: usize) -> String {
         format!("{}-c{rank}", self.run)
     }
 
     /// A request about a customer, by that customer.
-    fn own(&self, method: Method, customer: u32, path: &str) -> RequestBuilder {
+    fn own(&self, method: Method, customer: usize, path: &str) -> RequestBuilder {
         self.signed(method, customer, &format!("/customers/{}{path}", self.customer(customer)))
     }
 
-    fn signed(&self, method: Method, customer: u32, path: &str) -> RequestBuilder {
-        let token = self.customers.get(customer as usize).map_or("", String::as_str);
+    fn signed(&self, method: Method, customer: usize, path: &str) -> RequestBuilder {
+        let token = self.customers.get(customer).map_or("", String::as_str);
         self.http.request(method, format!("{}{path}", self.url)).bearer_auth(token)
     }
 
@@ -152,7 +152,7 @@ impl Shop {
     }
 
     /// Makes a customer, and answers their token.
-    async fn sign_up(&self, rank: u32) -> Result<String> {
+    async fn sign_up(&self, rank: usize) -> Result<String> {
         let id = self.customer(rank);
         let token = self.token(&id, "shop").await?;
         let body = json!({ "username": id, "email": format!("{id}@example.com"), "name": format!("Customer {rank}") });
@@ -160,7 +160,7 @@ impl Shop {
         Ok(token)
     }
 
-    async fn offer(&self, rank: u32, units: u32) -> Result<()> {
+    async fn offer(&self, rank: usize, units: u32) -> Result<()> {
         let category = format!("{}-{}", self.run, rank / CATEGORY_SIZE);
         let body = json!({
             "productId": self.product(rank), "name": format!("Product {rank}"), "category": category, "stock": units,

@@ -43,13 +43,13 @@ pub(super) struct Books {
 
 impl Tally {
     /// Nothing happened yet, with so many products.
-    pub(super) fn new(products: u32) -> Result<Self> {
+    pub(super) fn new(products: usize) -> Result<Self> {
         let empty = Latencies::new_with_max(LONGEST_MICROS, DIGITS).context("there is no such histogram")?;
         Ok(Self {
             latencies: BTreeMap::new(),
             answers: BTreeMap::new(),
             errors: 0,
-            books: Books { sold: vec![0; products as usize], orders: 0, unknown: 0 },
+            books: Books { sold: vec![0; products], orders: 0, unknown: 0 },
             recent: empty.clone(),
             empty,
         })
@@ -98,7 +98,7 @@ impl Tally {
 impl Books {
     fn take(&mut self, order: &Order, sign: i64) {
         for line in &order.lines {
-            if let Some(sold) = self.sold.get_mut(line.product as usize) {
+            if let Some(sold) = self.sold.get_mut(line.product) {
                 *sold += sign * i64::from(line.quantity);
             }
         }

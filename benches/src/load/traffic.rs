@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use rand::RngExt;
+use fastrand::Rng;
 
-use crate::zipf::{Random, Zipf, seeded};
+use crate::popularity::Popularity;
 
 /// A shopper remembers so many of the orders that they placed.
 const MEMORY: usize = 100;
@@ -17,7 +17,7 @@ const MAX_LINES: u32 = 3;
 const MAX_QUANTITY: u32 = 3;
 
 /// So many products are in one category.
-pub(super) const CATEGORY_SIZE: u32 = 20;
+pub(super) const CATEGORY_SIZE: usize = 20;
 
 /// Kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,8 +84,8 @@ impl Mix {
         }
     }
 
-    fn draw(self, random: &mut Random) -> Kind {
-        let mut at: u32 = random.random_range(0..100);
+    fn draw(self, random: &mut Rng) -> Kind {
+        let mut at: u32 = random.u32(0..100);
         for (kind, share) in self.shares() {
             match at.checked_sub(*share) {
                 Some(rest) => at = rest,
@@ -99,23 +99,43 @@ impl Mix {
 /// How many there are, by rank: the first is the favourite.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Crowd {
-    pub(super) products: u32,
-    pub(super) customers: u32,
+    pub(super) products: usize,
+    pub(super) customers: usize,
     /// The exponent of Zipf's law, by which both are chosen.
     pub(super) skew: f64,
+}
+
+/// What a crowd chooses by.
+pub(super) struct Tastes {
+    products: Popularity,
+    customers: Popularity,
+    categories: Popularity,
+}
+
+impl Tastes {
+    /// # Errors
+    /// There is nobody or nothing to buy, or no law has such a skew.
+    pub(super) fn of(crowd: Crowd) -> Result<Self> {
+        let Crowd { products, customers, skew } = crowd;
+        Ok(Self {
+            products: Popularity::new(products, skew)?,
+            customers: Popularity::new(customers, skew)?,
+            categories: Popularity::new(products.div_ceil(CATEGORY_SIZE), skew)?,
+        })
+    }
 }
 
 /// So many units of the product of this rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Line {
-    pub(super) product: u32,
+    pub(super) product: usize,
     pub(super) quantity: u32,
 }
 
 /// An order, before it is placed and after.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Order {
-    pub(super) customer: u32,
+    pub(super) customer: usize,
     /// No other order of this run has it.
     pub(super) key: String,
     pub(super) lines: Vec<Line>,
@@ -131,15 +151,15 @@ pub(super) struct Placed {
 /// One request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ask {
-    ReadProduct(u32),
-    ListProducts { category: u32 },
-    ViewProduct(u32),
-    PutCart { customer: u32, line: Line },
+    ReadProduct(usize),
+    ListProducts { category: usize },
+    ViewProduct(usize),
+    PutCart { customer: usize, line: Line },
     PlaceOrder(Arc<Order>),
     RepeatOrder(Placed),
     ReadOrder(Placed),
-    ListOrders { customer: u32 },
-    ReadOverview { customer: u32 },
+    ListOrders { customer: usize },
+    ReadOverview { customer: usize },
     CancelOrder(Placed),
 }
 
@@ -163,46 +183,31 @@ impl Ask {
 /// Somebody who asks for one thing after the other.
 pub(super) struct Shopper {
     number: u64,
-    random: Random,
+    random: Rng,
     mix: Mix,
-    products: Zipf,
-    customers: Zipf,
-    categories: Zipf,
+    tastes: Arc<Tastes>,
     ordered: u64,
     placed: VecDeque<Placed>,
 }
 
 impl Shopper {
     /// The shopper of this number, with chance of their own.
-    ///
-    /// # Errors
-    /// There is nobody, or nothing to buy.
-    pub(super) fn new(number: u64, seed: u64, mix: Mix, crowd: Crowd) -> Result<Self> {
-        let Crowd { products, customers, skew } = crowd;
-        Ok(Self {
-            number,
-            random: seeded(seed),
-            mix,
-            products: Zipf::new(products, skew)?,
-            customers: Zipf::new(customers, skew)?,
-            categories: Zipf::new(products.div_ceil(CATEGORY_SIZE), skew)?,
-            ordered: 0,
-            placed: VecDeque::new(),
-        })
+    pub(super) fn new(number: u64, seed: u64, mix: Mix, tastes: Arc<Tastes>) -> Self {
+        Self { number, random: Rng::with_seed(seed), mix, tastes, ordered: 0, placed: VecDeque::new() }
     }
 
     /// What comes next. Whoever has no order to look at places one.
     pub(super) fn next(&mut self) -> Ask {
         match self.mix.draw(&mut self.random) {
-            Kind::ReadProduct => Ask::ReadProduct(self.products.draw(&mut self.random)),
-            Kind::ListProducts => Ask::ListProducts { category: self.categories.draw(&mut self.random) },
-            Kind::ViewProduct => Ask::ViewProduct(self.products.draw(&mut self.random)),
-            Kind::PutCart => Ask::PutCart { customer: self.customers.draw(&mut self.random), line: self.line() },
+            Kind::ReadProduct => Ask::ReadProduct(self.product()),
+            Kind::ListProducts => Ask::ListProducts { category: self.tastes.categories.rank(self.random.f64()) },
+            Kind::ViewProduct => Ask::ViewProduct(self.product()),
+            Kind::PutCart => Ask::PutCart { customer: self.customer(), line: self.line() },
             Kind::PlaceOrder => self.order(),
             Kind::RepeatOrder => self.remembered().map_or_else(|| self.order(), Ask::RepeatOrder),
             Kind::ReadOrder => self.remembered().map_or_else(|| self.order(), Ask::ReadOrder),
-            Kind::ListOrders => Ask::ListOrders { customer: self.customers.draw(&mut self.random) },
-            Kind::ReadOverview => Ask::ReadOverview { customer: self.customers.draw(&mut self.random) },
+            Kind::ListOrders => Ask::ListOrders { customer: self.customer() },
+            Kind::ReadOverview => Ask::ReadOverview { customer: self.customer() },
             // Nobody cancels twice.
             Kind::CancelOrder => self.placed.pop_front().map_or_else(|| self.order(), Ask::CancelOrder),
         }
@@ -215,9 +220,9 @@ impl Shopper {
     }
 
     fn order(&mut self) -> Ask {
-        let customer = self.customers.draw(&mut self.random);
+        let customer = self.customer();
         let mut lines: Vec<Line> = Vec::new();
-        for _ in 0..self.random.random_range(1..=MAX_LINES) {
+        for _ in 0..self.random.u32(1..=MAX_LINES) {
             let line = self.line();
             // Each product is in one line alone.
             if lines.iter().all(|other| other.product != line.product) {
@@ -228,13 +233,21 @@ impl Shopper {
         Ask::PlaceOrder(Arc::new(Order { customer, key: format!("{}-{}", self.number, self.ordered), lines }))
     }
 
+    fn product(&mut self) -> usize {
+        self.tastes.products.rank(self.random.f64())
+    }
+
+    fn customer(&mut self) -> usize {
+        self.tastes.customers.rank(self.random.f64())
+    }
+
     fn line(&mut self) -> Line {
-        let product = self.products.draw(&mut self.random);
-        Line { product, quantity: self.random.random_range(1..=MAX_QUANTITY) }
+        let product = self.product();
+        Line { product, quantity: self.random.u32(1..=MAX_QUANTITY) }
     }
 
     fn remembered(&mut self) -> Option<Placed> {
-        let at = self.random.random_range(0..self.placed.len().max(1));
+        let at = self.random.usize(0..self.placed.len().max(1));
         self.placed.get(at).cloned()
     }
 }

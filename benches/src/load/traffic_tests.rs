@@ -6,9 +6,13 @@ use super::*;
 
 const CROWD: Crowd = Crowd { products: 50, customers: 20, skew: 1.0 };
 
+fn tastes() -> Arc<Tastes> {
+    Arc::new(Tastes::of(CROWD).unwrap())
+}
+
 /// What a shopper asks for in a shop that takes every order.
 fn asked(number: u64, seed: u64, mix: Mix, count: usize) -> Vec<Ask> {
-    let mut shopper = Shopper::new(number, seed, mix, CROWD).unwrap();
+    let mut shopper = Shopper::new(number, seed, mix, tastes());
     let asks = (0..count).map(|_| {
         let ask = shopper.next();
         if let Ask::PlaceOrder(order) = &ask {
@@ -42,7 +46,7 @@ proptest! {
                     prop_assert!(customer < CROWD.customers);
                 }
                 Ask::PlaceOrder(order) => {
-                    let products: BTreeSet<u32> = order.lines.iter().map(|line| line.product).collect();
+                    let products: BTreeSet<usize> = order.lines.iter().map(|line| line.product).collect();
                     prop_assert_eq!(products.len(), order.lines.len(), "a product is in two lines");
                     prop_assert!(order.lines.iter().all(|line| line.product < CROWD.products && line.quantity > 0));
                 }
@@ -84,10 +88,10 @@ fn every_kind_comes_as_often_as_the_mix_says() {
 
 #[test]
 fn favourites_are_asked_for_most() {
-    let mut counts = vec![0; CROWD.products as usize];
+    let mut counts = vec![0; CROWD.products];
     for ask in asked(0, 1, Mix::Browse, 20_000) {
         if let Ask::ReadProduct(product) = ask {
-            counts[product as usize] += 1;
+            counts[product] += 1;
         }
     }
     assert!(counts[0] > counts[1] && counts[1] > counts[3] && counts[3] > 3 * counts[49], "{counts:?}");
@@ -95,7 +99,7 @@ fn favourites_are_asked_for_most() {
 
 #[test]
 fn whoever_has_no_order_yet_places_one() {
-    let mut shopper = Shopper::new(0, 1, Mix::Order, CROWD).unwrap();
+    let mut shopper = Shopper::new(0, 1, Mix::Order, tastes());
     let kinds: BTreeSet<Kind> = (0..200).map(|_| shopper.next().kind()).collect();
     assert_eq!(kinds, BTreeSet::from([Kind::PlaceOrder, Kind::ListOrders]));
 }

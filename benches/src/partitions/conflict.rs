@@ -2,8 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::time::Duration;
 
-use crate::popularity::as_float;
+use lambda::Budget;
+
+use crate::figures::as_float;
 
 /// What comes of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,12 +21,10 @@ pub(super) struct Contention {
 
 /// So many orders are simulated.
 const ORDERS: usize = 20_000;
-/// For so long an order is tried again, in milliseconds: the 15 seconds of the function, less what answering takes.
-const PATIENCE: f64 = 14_000.0;
 
 /// Lets orders for one item come in at random, so many a second, where each transaction holds it for `window` milliseconds.
-/// `retries` as Till does: after a random part of 25 ms, doubled with each try up to 800 ms.
-pub(super) fn contend(rate: f64, window: f64, retries: bool, seed: u64) -> Contention {
+/// They are tried again as Till does, for as long as `patience`, or not at all.
+pub(super) fn contend(rate: f64, window: f64, patience: Option<Duration>, seed: u64) -> Contention {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut tries = BinaryHeap::new();
     let mut now = 0.0;
@@ -39,8 +40,8 @@ pub(super) fn contend(rate: f64, window: f64, retries: bool, seed: u64) -> Conte
             continue;
         }
         first += usize::from(number == 1);
-        let next = at + random.f64() * 25.0 * f64::from(1 << (number - 1).min(5));
-        if retries && next - since < PATIENCE {
+        let next = at + random.f64() * milliseconds(Budget::longest_pause(number));
+        if patience.is_some_and(|patience| next - since < milliseconds(patience)) {
             tries.push(Reverse(Try { at: next, number: number + 1, since }));
         } else {
             given_up += 1;
@@ -48,6 +49,10 @@ pub(super) fn contend(rate: f64, window: f64, retries: bool, seed: u64) -> Conte
     }
     let of_orders = |count: usize| as_float(count) / as_float(ORDERS);
     Contention { conflicts: of_orders(first), tries: of_orders(all), given_up: of_orders(given_up) }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
 }
 
 struct Try {
@@ -81,6 +86,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const PATIENCE: Duration = Duration::from_secs(14);
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
@@ -88,13 +95,13 @@ mod tests {
         #[test]
         fn without_retries_as_many_meet_as_erlang_says(busy in 0.05_f64..3.0, window in 1.0_f64..20.0, seed: u64) {
             let rate = busy * 1_000.0 / window;
-            let Contention { conflicts, .. } = contend(rate, window, false, seed);
+            let Contention { conflicts, .. } = contend(rate, window, None, seed);
             prop_assert!((conflicts - busy / (1.0 + busy)).abs() < 0.03, "{conflicts} at {busy}");
         }
 
         #[test]
         fn nobody_gives_up_while_the_item_is_half_free(window in 1.0_f64..20.0, seed: u64) {
-            let contention = contend(500.0 / window, window, true, seed);
+            let contention = contend(500.0 / window, window, Some(PATIENCE), seed);
             prop_assert!(contention.given_up < 0.001, "{contention:?}");
         }
 
@@ -102,9 +109,9 @@ mod tests {
         fn more_than_one_transaction_at_a_time_is_more_than_an_item_takes(window in 1.0_f64..20.0, seed: u64) {
             let rate = 1_500.0 / window;
             // As many as come while orders are tried again are served late; so the wait has to be short against the whole.
-            let contention = contend(rate, window, true, seed);
+            let contention = contend(rate, window, Some(PATIENCE), seed);
             let lasting = as_float(ORDERS) / rate * 1_000.0;
-            prop_assume!(lasting > 3.0 * PATIENCE);
+            prop_assume!(lasting > 3.0 * milliseconds(PATIENCE));
             prop_assert!(contention.given_up > 0.05, "{contention:?}");
         }
     }

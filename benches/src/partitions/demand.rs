@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::design::{Keys, Watched};
 use super::touch::Touch;
 use super::traffic::Sample;
-use crate::popularity::as_float;
+use crate::figures::as_float;
 
 /// The table and its indexes, each with partitions of its own.
 pub(super) const INDEXES: [Index; 3] = [Index::Table, Index::Gsi1, Index::Gsi2];
@@ -80,7 +80,7 @@ struct Seen {
 }
 
 impl Demand {
-    /// As these orders make it with these keys: of the watched kind of key, or all of it.
+    /// As these orders make it with these keys: of those that are watched, or all of it.
     pub(super) fn of(sample: &Sample, keys: Keys, watched: Option<Watched>) -> Result<Self> {
         let mut seen: BTreeMap<(&'static str, String, &'static str), Seen> = BTreeMap::new();
         let orders = sample.touches(keys, watched)?;

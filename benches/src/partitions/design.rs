@@ -1,5 +1,10 @@
 //! The key designs that are compared.
 
+use key_schema::entity::{CustomerStats, DayTotals, Discount, ProductStats, Stock, StockCell, ViewShard};
+use key_schema::layout::{
+    AccessPattern as _, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PlaceText, Stored as _,
+};
+
 use super::limits::{READ_UNITS, WRITE_UNITS};
 use super::traffic::{Sample, Traffic};
 use super::units::{eventual, plain, transactional};
@@ -28,12 +33,12 @@ pub(super) enum Counters {
     Stream,
 }
 
-/// As Till is deployed by default.
+/// As Till is deployed by default, which a test holds against the template.
 pub(super) const TILL: Keys =
     Keys { status_shards: 8, has_suffix: false, view_shards: 16, cells: 1, counters: Counters::Stream };
 
-/// Which kind of key is watched: by its partition's and its sort key's template, as in the chart of the key schema.
-pub(super) type Watched = (&'static str, &'static str);
+/// Which keys are watched: their places, as the key schema declares them.
+pub(super) type Watched = &'static [PlaceText];
 
 /// A key, in one design.
 pub(super) struct Design {
@@ -119,15 +124,16 @@ impl Subject {
     }
 }
 
-const STATUS: Watched = ("s#{status}#{shard}", "{placedAt}#{orderId}");
-const VIEWS: Watched = ("v#{productId}#{n}", "v#{productId}#{n}");
-const STOCK: Watched = ("p#{productId}", "stock");
-const OF_PRODUCT: Watched = ("p#{productId}", "{placedAt}#{orderId}");
-const DISCOUNT: Watched = ("d#{code}", "d#{code}");
-const DAY: Watched = ("day#{date}", "totals");
-const PRODUCT_STATS: Watched = ("p#{productId}", "stats");
-const CUSTOMER_STATS: Watched = ("c#{customerId}", "stats");
-const OF_CUSTOMER: Watched = ("c#{customerId}", "o#{placedAt}#{orderId}");
+const STATUS: Watched = &[OrdersOfStatus::DECLARED.place];
+const VIEWS: Watched = ViewShard::PLACES;
+const STOCK: Watched = Stock::PLACES;
+const CELLS: Watched = &[Stock::PLACES[0], StockCell::PLACES[0]];
+const OF_PRODUCT: Watched = &[OrdersOfProduct::DECLARED.place];
+const DISCOUNT: Watched = Discount::PLACES;
+const DAY: Watched = DayTotals::PLACES;
+const PRODUCT_STATS: Watched = ProductStats::PLACES;
+const CUSTOMER_STATS: Watched = CustomerStats::PLACES;
+const OF_CUSTOMER: Watched = &[OrdersOfCustomer::DECLARED.place];
 
 /// Every key that may be hot, in each design.
 pub(super) fn designs() -> Vec<Design> {
@@ -166,7 +172,7 @@ pub(super) fn designs() -> Vec<Design> {
         what: "stock of a product",
         how,
         keys: Keys { cells, ..TILL },
-        watched: STOCK,
+        watched: if cells == 1 { STOCK } else { CELLS },
         subject: Subject::Product,
         spread: cells,
         written: Units::Each(transactional()),

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 use super::report::{Report, Row, whole};
 use super::simulate::MOST_ORDERS;
-use crate::popularity::as_float;
+use crate::figures::as_float;
 
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
@@ -13,13 +13,15 @@ const UNITS: RGBColor = RGBColor(50, 110, 170);
 const CONFLICTS: RGBColor = RGBColor(190, 60, 40);
 const ROW: i32 = 26;
 
-/// Draws the picture.
-pub(super) fn draw(report: &Report) -> Result<()> {
+/// The picture as SVG.
+pub(super) fn picture(report: &Report) -> Result<String> {
     let rows = report.rows();
     let height = ROW * i32::try_from(rows.len())? + 90;
-    let file = page::file("partitions.svg");
-    let area = SVGBackend::new(&file, (1000, u32::try_from(height)?)).into_drawing_area();
-    paint(&area, rows).map_err(|error| anyhow!("docs/partitions.svg cannot be drawn: {error}"))
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, (1000, u32::try_from(height)?)).into_drawing_area();
+    paint(&area, rows).map_err(|error| anyhow!("docs/partitions.svg cannot be drawn: {error}"))?;
+    drop(area);
+    Ok(svg)
 }
 
 fn paint<'a>(

@@ -1,5 +1,7 @@
 //! The tables of the page, and what stands in them.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use indicatif::ProgressBar;
 
@@ -8,7 +10,9 @@ use super::demand::{Demand, name};
 use super::design::{Design, TILL, designs};
 use super::simulate::{Hot, failing_rate, simulate};
 use super::traffic::{Sample, Traffic};
+use crate::figures::grouped;
 use key_schema::chart::table;
+use key_schema::layout::PlaceText;
 
 /// For so many milliseconds a transaction is taken to hold its items. AWS tells no figure; see the page.
 const WINDOW: f64 = 5.0;
@@ -43,9 +47,9 @@ struct Fresh {
 }
 
 impl Report {
-    /// Simulates everything.
-    pub(crate) fn new(seed: u64, progress: &ProgressBar) -> Result<Self> {
-        let traffic = Traffic::new(seed);
+    /// Simulates everything. Orders are tried again for as long as `patience`.
+    pub(crate) fn new(seed: u64, patience: Duration, progress: &ProgressBar) -> Result<Self> {
+        let traffic = Traffic::new(seed)?;
         let sample = traffic.sample()?;
         let designs = designs();
         progress.set_length(u64::try_from(designs.len() + 1)?);
@@ -70,7 +74,7 @@ impl Report {
             ladder.push((rate, hot));
         }
         let conflicts = [20.0, 50.0, 100.0, 150.0, 180.0, 220.0];
-        let conflicts = conflicts.map(|rate| (rate, contend(rate, WINDOW, true, seed))).into();
+        let conflicts = conflicts.map(|rate| (rate, contend(rate, WINDOW, Some(patience), seed))).into();
         progress.inc(1);
         Ok(Self { designs: rows, ladder, fresh: fresh.into(), conflicts })
     }
@@ -96,7 +100,7 @@ impl Report {
             vec![
                 design.what.to_owned(),
                 design.how.to_owned(),
-                format!("`{}` / `{}`", design.watched.0, design.watched.1),
+                design.watched.iter().map(keys).collect::<Vec<_>>().join(", "),
                 whole(computed * share),
                 conflicting.map_or("-".to_owned(), |rate| whole(rate * share)),
                 whole(*computed),
@@ -106,7 +110,7 @@ impl Report {
         let columns = [
             "what",
             "how",
-            "partition / sort key",
+            "partition / sort key in the schema",
             "of one, by units",
             "of one, by conflicts",
             "the shop, computed",
@@ -160,8 +164,12 @@ fn row(design: Design, traffic: &Traffic, sample: &Sample) -> Result<Row> {
 
 fn place(hot: &Hot) -> String {
     hot.place.map_or("orders, invoices and the like: all partitions".to_owned(), |place| {
-        format!("{} `{}` / `{}`", name(place.index), place.partition, place.sort)
+        format!("{} {}", name(place.index), keys(&place))
     })
+}
+
+fn keys(place: &PlaceText) -> String {
+    format!("`{}` / `{}`", place.partition, place.sort)
 }
 
 fn percent(share: f64) -> String {
@@ -171,13 +179,5 @@ fn percent(share: f64) -> String {
 /// Three digits that count, with commas between thousands.
 pub(super) fn whole(number: f64) -> String {
     let magnitude = 10_f64.powf((number.abs().max(1.0).log10().floor() - 2.0).max(0.0));
-    let digits = format!("{:.0}", (number / magnitude).round() * magnitude);
-    let mut grouped = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    grouped(&format!("{:.0}", (number / magnitude).round() * magnitude))
 }

@@ -1,7 +1,8 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use indicatif::ProgressBar;
-use key_schema::layout::{Index, PlaceText};
+use key_schema::entity::Stock;
+use key_schema::layout::Stored as _;
 use proptest::prelude::*;
 
 use super::demand::{Demand, Heat, Load, Run};
@@ -10,12 +11,13 @@ use super::fleet::Fleet;
 use super::report::Report;
 use super::simulate::{failing_rate, simulate};
 use super::traffic::Traffic;
-use super::{SEED, draw};
+use super::{SEED, patience, picture};
+use crate::own::Shards;
 
 /// The whole page: what it says is what the simulation answers, and that agrees with what can be computed by hand.
 #[test]
 fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
-    let report = Report::new(SEED, &ProgressBar::hidden()).expect("a report");
+    let report = Report::new(SEED, patience().expect("the template"), &ProgressBar::hidden()).expect("a report");
     for row in report.rows() {
         let Some(simulated) = row.simulated else {
             assert!(row.computed > 1_000_000.0, "{}, {}: {}", row.design.what, row.design.how, row.computed);
@@ -25,15 +27,19 @@ fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
         assert!(off < 0.04, "{}, {}: {simulated} and {}", row.design.what, row.design.how, row.computed);
     }
 
-    if page::is_written() {
-        draw(&report).expect("docs/partitions.svg is writable");
-    }
-    page::check("scale.md", &report.tables(), "cargo test -p benches").expect("docs/scale.md");
+    let command = "cargo test -p benches";
+    page::check("scale.md", &report.tables(), command).expect("docs/scale.md");
+    page::check_file("partitions.svg", &picture(&report).expect("a picture"), command).expect("docs/partitions.svg");
+}
+
+#[test]
+fn what_is_called_the_default_is_what_the_template_deploys() {
+    let Shards { status, views } = Shards::deployed().expect("the template");
+    assert_eq!((TILL.status_shards, TILL.view_shards), (status, views));
 }
 
 fn run(hash: f64, written: f64) -> Run {
-    let place = PlaceText { index: Index::Table, partition: "p#{productId}", sort: "stock" };
-    Run { hash, place, heat: Heat { written, read: 0.0 } }
+    Run { hash, place: Stock::PLACES[0], heat: Heat { written, read: 0.0 } }
 }
 
 fn demand(mut runs: Vec<Run>, dust: f64) -> Demand {
@@ -86,7 +92,7 @@ proptest! {
 
 #[test]
 fn the_key_schema_tells_an_item_from_a_collection_and_both_from_what_comes_once() {
-    let traffic = Traffic { sample: 200, ..Traffic::new(1) };
+    let traffic = Traffic { sample: 200, ..Traffic::new(1).expect("a law") };
     let demand = Demand::of(&traffic.sample().expect("orders"), TILL, None).expect("a demand");
     let partitions = |index| demand.0[index].runs.iter().map(|run| run.place.partition).collect::<Vec<_>>();
 

@@ -23,7 +23,7 @@ pub(super) struct Touches {
 }
 
 impl Touches {
-    /// None yet: of the watched kind of key, or of all.
+    /// None yet: of the watched keys, or of all.
     pub(super) fn of(watched: Option<Watched>) -> Self {
         Self { watched, all: Vec::new() }
     }
@@ -34,7 +34,7 @@ impl Touches {
     }
 
     fn watches(&self, place: &PlaceText) -> bool {
-        self.watched.is_none_or(|watched| watched == (place.partition, place.sort))
+        self.watched.is_none_or(|watched| watched.contains(place))
     }
 
     /// A new item, written in a transaction, with its entries in the indexes.

@@ -16,7 +16,8 @@ use key_schema::value::{
 use super::design::{Counters, Keys, Watched};
 use super::touch::{Touch, Touches};
 use super::units::{eventual, plain, transactional};
-use crate::popularity::{Popularity, as_float};
+use crate::figures::as_float;
+use crate::popularity::Popularity;
 
 /// 2026-11-27, Black Friday, in milliseconds.
 const FIRST_MOMENT: i64 = 1_795_737_600_000;
@@ -38,9 +39,9 @@ pub(super) struct Traffic {
 impl Traffic {
     /// One busy day: 10,000 products and a million customers. Nobody buys as much more than others as products sell better
     /// than others, so the customers' law is a flatter one.
-    pub(super) fn new(seed: u64) -> Self {
-        let (products, customers) = (Popularity::new(10_000, 1.0), Popularity::new(1_000_000, 0.75));
-        Self { products, customers, discounted: 0.1, views: 20, sample: 2_000, seed }
+    pub(super) fn new(seed: u64) -> Result<Self> {
+        let (products, customers) = (Popularity::new(10_000, 1.0)?, Popularity::new(1_000_000, 0.75)?);
+        Ok(Self { products, customers, discounted: 0.1, views: 20, sample: 2_000, seed })
     }
 
     /// Some orders that stand for all.
@@ -78,7 +79,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// What each order touches: of the watched kind of key, or everything.
+    /// What each order touches: of the watched keys, or everything.
     pub(super) fn touches(&self, keys: Keys, watched: Option<Watched>) -> Result<Vec<Vec<Touch>>> {
         let orders = self.orders.iter().enumerate();
         orders.map(|(number, order)| order.touches(number, keys, self, watched)).collect()
@@ -202,10 +203,11 @@ impl Placing {
             }
         }
 
-        let cells = if touches.want::<Stock>() { keys.cells } else { 0 };
-        for cell in 0..cells {
-            let key = if cell == 0 { Stock::key_of(product) } else { StockCell::key_of(product, cell) };
-            touches.add::<Stock>(key, transactional() / f64::from(keys.cells), 0.0);
+        let units = transactional() / f64::from(keys.cells);
+        touches.add::<Stock>(Stock::key_of(product), units, 0.0);
+        let cells = if touches.want::<StockCell>() { keys.cells } else { 0 };
+        for cell in 1..cells {
+            touches.add::<StockCell>(StockCell::key_of(product, cell), units, 0.0);
         }
         if self.with_code {
             let code = Discount {

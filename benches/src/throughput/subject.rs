@@ -1,13 +1,12 @@
 //! The functions that are measured, and the events that they are given: the samples of `events/`, on the demo's shop.
 
-use std::path::Path;
-
 use anyhow::{Context, Result, ensure};
 use local::{Stack, demo};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::whole;
+use crate::own::sample;
 
 /// So many more of each product can be bought: the most that one delivery may bring.
 const UNITS: u32 = 1_000_000;
@@ -89,10 +88,4 @@ pub(super) async fn subjects(stack: &Stack) -> Result<Vec<Subject>> {
     get_order.sample["rawPath"] = json!(format!("/orders/{id}"));
     get_order.sample["pathParameters"]["orderId"] = json!(id);
     Ok(vec![get_product, place_order, get_order])
-}
-
-fn sample(function: &str) -> Result<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{function}.json"));
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| path.display().to_string())
 }

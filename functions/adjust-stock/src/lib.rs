@@ -28,9 +28,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         return Err(Problem::new(Kind::Validation, "delta: must be -1000000 to 1000000, and not 0"));
     }
     let budget = request.budget();
-    // That there is not enough must be certain.
-    let look = if delta < 0 { Look::AtOnce } else { Look::Close };
-
+    let mut look = Look::Close;
     for attempt in 1.. {
         let found = stock::product(&table, &id, look, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
@@ -40,6 +38,11 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         }
         let available = stock.available();
         let Some(adjusted) = available.checked_add_signed(delta) else {
+            // That there is not enough must be certain.
+            if look == Look::Close && !stock.cells().is_one() {
+                look = Look::AtOnce;
+                continue;
+            }
             return Err(Problem::new(Kind::OutOfStock, format!("Only {available} are there."))
                 .with("productId", id)
                 .with("available", available));
@@ -52,6 +55,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         if writer.commit([vec![put], adjust].concat(), budget).await?.is_ok() {
             return Ok(Reply::ok(&ProductView::with_stock(next, &shared_out))?.etag(version + 1));
         }
+        look = Look::Close;
         if !budget.wait(attempt).await {
             break;
         }

@@ -79,7 +79,7 @@ impl Drain {
         if batch.all_wait.load(Relaxed) {
             return no_capacity;
         }
-        let expected = waiting.order.basket.write_units();
+        let expected = waiting.write_units();
         let most = batch.end.saturating_duration_since(Instant::now() + ONE_ORDER);
         // A smaller one may still be in time.
         let Some(wait) = self.pace().reserve(&expected, most) else { return Fate::Waits(SOON.of(1)) };
@@ -167,6 +167,6 @@ async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
             Ok("rejected")
         }
         // Of one that has waited, this is not said.
-        Placement::Waits(_) => Ok("waits"),
+        Placement::Waits => Ok("waits"),
     }
 }

@@ -15,7 +15,7 @@ const KEPT_BACK: f64 = 0.05;
 /// With less, the largest order would wait for longer than an invocation lasts.
 const LEAST_SHARE: f64 = 5.0;
 
-/// How long to write nothing after DynamoDB had no capacity, the first time; and it is doubled once.
+/// How long to begin nothing more after DynamoDB had no capacity, the first time; and it is doubled once.
 const PAUSE: Delay = Delay::of_first(Duration::from_millis(500));
 const LONGEST_PAUSE: u32 = 2;
 
@@ -28,7 +28,7 @@ pub(crate) struct Pace {
     rate: f64,
     buckets: BTreeMap<String, TokenBucket>,
     start: Instant,
-    /// Nothing starts before this.
+    /// Nothing is reserved for before this.
     paused_until: Duration,
     /// How often in a row DynamoDB had no capacity.
     throttles: u32,

@@ -33,12 +33,14 @@ pub async fn handle((orders, intake): (Orders, Intake), request: Request) -> Ans
         Some(Placement::Placed(order)) => created(order, false),
         Some(Placement::Replayed(order)) => created(order, true),
         Some(Placement::Rejected(rejection)) => Err(rejection.into()),
-        Some(Placement::Waits(order)) => accepted(order, is_for_later, true),
-        Some(Placement::Void) | None => match intake.accept(&order, request.budget()).await.map_err(not_accepted)? {
-            Acceptance::Accepted(order) => accepted(order, is_for_later, false),
-            Acceptance::Replayed(order) => accepted(order, is_for_later, true),
-            Acceptance::KeyReused => Err(Rejection::KeyReused.into()),
-        },
+        // One that waits is sent again: whether that was done is written nowhere.
+        Some(Placement::Waits | Placement::Void) | None => {
+            match intake.accept(&order, request.budget()).await.map_err(not_accepted)? {
+                Acceptance::Accepted(order) => accepted(order, is_for_later, false),
+                Acceptance::Replayed(order) => accepted(order, is_for_later, true),
+                Acceptance::KeyReused => Err(Rejection::KeyReused.into()),
+            }
+        }
     }
 }
 

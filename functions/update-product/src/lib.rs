@@ -19,7 +19,7 @@ pub struct ProductChanges {
     description: Option<Text>,
     category: Option<Category>,
     price: Option<Money>,
-    /// In how many cells the stock lies.
+    /// In how many cells the stock lies. As many as there are: it is shared out anew.
     cells: Option<Cells>,
 }
 
@@ -35,10 +35,16 @@ impl ProductChanges {
         changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
         changed.price = self.price.unwrap_or(product.price);
         let mut to = WholeStock { price: changed.price, ..stock.clone() };
-        if let Some(cells) = self.cells.filter(|cells| *cells != stock.cells()) {
+        if let Some(cells) = self.cells.filter(|cells| *cells != stock.cells() || !stock.is_even()) {
             to = WholeStock::shared_out(to.product_id, to.price, stock.available(), cells);
         }
         (changed, to)
+    }
+
+    /// Whether nothing is left to do, but for how units lie in the cells, which sales change all the time.
+    fn are_made(&self, product: &Product, stock: &WholeStock) -> bool {
+        let (changed, to) = self.of(product, stock);
+        changed == *product && to.price == stock.price && to.cells() == stock.cells()
     }
 }
 
@@ -56,10 +62,12 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         let (product, stock) = found;
         let version = product.version;
         let (mut next, to) = changes.of(&product, &stock);
-        if next == product && to == stock && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+        let matches = if_match.matches(version);
+        let was_made = if_match.may_have_led_to(version) && changes.are_made(&product, &stock);
+        if was_made || (matches && next == product && to == stock) {
             return Ok(Reply::ok(&ProductView::with_stock(product, &stock))?.etag(version));
         }
-        if !if_match.matches(version) {
+        if !matches {
             return Err(Problem::version_conflict(version));
         }
         next.version += 1;

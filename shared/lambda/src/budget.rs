@@ -16,20 +16,21 @@ impl Budget {
         Self { end: Instant::now() + time }
     }
 
-    /// Waits before attempt number `attempt` (from 1 on): up to 25 ms, doubled with each attempt up to 800 ms, at
-    /// random, so that those who collided do not meet again. `false` when too little time is left for another
+    /// Waits after attempt number `attempt` (from 1 on), for a random part of the [longest pause](Self::longest_pause)
+    /// ("full jitter"), so that those who collided do not meet again. `false` when too little time is left for another
     /// attempt.
     pub async fn wait(&self, attempt: u32) -> bool {
-        let pause = pause(attempt);
+        let pause = Self::longest_pause(attempt).mul_f64(fastrand::f64());
         if Instant::now() + pause >= self.end {
             return false;
         }
         tokio::time::sleep(pause).await;
         true
     }
-}
 
-/// "Full jitter": a random time up to 25 ms, doubled with each attempt up to 800 ms.
-fn pause(attempt: u32) -> Duration {
-    Duration::from_millis(25 << attempt.saturating_sub(1).min(5)).mul_f64(fastrand::f64())
+    /// At most so long is the pause after this attempt: 25 ms, doubled with each attempt up to 800 ms.
+    pub const fn longest_pause(attempt: u32) -> Duration {
+        let doubled = attempt.saturating_sub(1);
+        Duration::from_millis(25 << if doubled < 5 { doubled } else { 5 })
+    }
 }

@@ -28,5 +28,5 @@ pub use lambda_runtime::{Context, Error, LambdaEvent};
 pub use log::chain;
 pub use metrics::{Measure, metrics};
 pub use run::{event, run};
-pub use time::time_left;
+pub use time::{ANSWERING, time_left};
 pub use variables::Misconfigured;

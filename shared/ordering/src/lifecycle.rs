@@ -40,7 +40,8 @@ enum Step {
 
 impl FromEnvironment for Lifecycle {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { reader: Reader::from_environment(environment)?, writer: Writer::from_environment(environment)? })
+        let writer = Writer::from_environment(environment)?.once();
+        Ok(Self { reader: Reader::from_environment(environment)?, writer })
     }
 }
 

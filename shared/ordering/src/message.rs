@@ -3,6 +3,7 @@
 use key_schema::entity::QueuedOrder;
 use key_schema::value::{CustomerId, IdempotencyKey, OrderId, Timestamp};
 use serde::{Deserialize, Serialize};
+use table::WriteUnits;
 
 use crate::{Basket, OrderRequest, PlaceOrder};
 
@@ -51,6 +52,13 @@ impl Waiting {
         let PlaceOrder { customer, key, basket } = &self.order;
         let id = OrderId::of(customer, key);
         QueuedOrder::new(id, customer.clone(), basket.hash().clone(), self.queued_at).is_expired(now)
+    }
+
+    /// What placing it is expected to consume: two units more than that of an order which did not wait, for being sure
+    /// that nobody was told it is refused.
+    pub fn write_units(&self) -> WriteUnits {
+        let placing = self.order.basket.write_units();
+        WriteUnits { table: placing.table + 2.0, ..placing }
     }
 
     /// The order as a message. The largest has 8 KiB, a small part of what SQS takes.

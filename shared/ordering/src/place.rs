@@ -1,11 +1,13 @@
 //! Read, quote, commit, and again while others are in the way.
 
+use std::collections::HashMap;
+
 use futures_util::future::try_join_all;
 use key_schema::entity::{
     Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, QueuedOrder, Refusal, Rejection, Stock,
     WholeOrder,
 };
-use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, Timestamp};
+use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, ProductId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use stock::Look;
 use table::{Budget, Condition, Error, Meter, Reader, StatusShards, Write, Writer};
@@ -42,9 +44,9 @@ pub enum Placement {
     Replayed(WholeOrder),
     /// It cannot be placed, and nothing was written.
     Rejected(Rejection),
-    /// It cannot be placed now; but an earlier copy of the request waits in the queue, and what becomes of that is
-    /// not known yet.
-    Waits(QueuedOrder),
+    /// It cannot be placed now; but an earlier copy of the request was written down as waiting, and what becomes of that
+    /// is not known yet.
+    Waits,
     /// It waited, and nobody waits for it any more: it was refused when its turn came before, and perhaps another
     /// request has its key.
     Void,
@@ -57,6 +59,33 @@ enum Turn {
     Now,
     /// When a message in the queue says so.
     AfterWaiting,
+}
+
+/// How closely the next reading looks.
+struct Looks {
+    /// At all that the order depends on. At first it may be behind, which the transaction notices.
+    at_all: Look,
+    /// At every cell of these stocks, and not only at the first: the order's own had too little, or so it seemed.
+    at_cells: HashMap<ProductId, Look>,
+}
+
+impl Looks {
+    /// What the last try was decided on has changed, and these stocks had too little where it looked.
+    fn closer(&mut self, short: impl IntoIterator<Item = ProductId>) {
+        self.at_all = Look::Close;
+        self.at_cells = short.into_iter().map(|product| (product, Look::Close)).collect();
+    }
+
+    /// Whether what was found at this look can tell that the order cannot be placed. If not, the next one can.
+    fn bear_out(&mut self, rejection: &Rejection, found: &Found) -> bool {
+        let is_close = std::mem::replace(&mut self.at_all, Look::Close) != Look::Glance;
+        match rejection {
+            Rejection::OutOfStock { product, .. } if found.is_in_cells(product) => {
+                self.at_cells.insert(product.clone(), Look::AtOnce) == Some(Look::AtOnce)
+            }
+            _ => is_close,
+        }
+    }
 }
 
 impl FromEnvironment for Orders {
@@ -82,7 +111,8 @@ impl Orders {
     /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it
     /// again. A conflict with another write is tried again, and a price that moved between the two is read again,
     /// within the budget. Of a stock in several cells the first is read, and the order's own is taken from unseen: all
-    /// of them begin alike and are drawn upon alike. When the first has too little, one request more reads all.
+    /// of them begin alike and are drawn upon alike. When the first has too little, one request more for each such
+    /// stock reads all.
     ///
     /// # Errors
     /// [`Error::Throttled`] when there is no capacity, or when the budget ends first. [`Error::Unanswered`] when it
@@ -102,11 +132,16 @@ impl Orders {
 
     async fn take_turn(&self, ask: &PlaceOrder, turn: Turn, budget: Budget) -> Result<Placement, Error> {
         let id = OrderId::of(&ask.customer, &ask.key);
-        // The first read is the cheap one. It may be behind, which the transaction notices and a rejection asks again.
-        let mut look = Look::Glance;
+        let at_all = match turn {
+            // The first read is the cheap one. It may be behind, which the transaction notices and a rejection asks again.
+            Turn::Now => Look::Glance,
+            // What was refused and may be delivered again must be seen.
+            Turn::AfterWaiting => Look::Close,
+        };
+        let mut looks = Looks { at_all, at_cells: HashMap::new() };
         let mut unanswered = None;
         for attempt in 1.. {
-            let found = self.find(ask, &id, look, budget).await?;
+            let found = self.find(ask, &id, &looks, budget).await?;
             if found.order.is_some() {
                 return self.placed_certainly(ask, budget).await;
             }
@@ -120,37 +155,41 @@ impl Orders {
             let quote = if is_taken { Err(Rejection::KeyReused) } else { Quote::of(&ask.basket, &found, now) };
             let quote = match quote {
                 Ok(quote) => quote,
-                Err(rejection) if found.bears_out_a_refusal(look) => {
-                    return self.reject(ask, turn, found, rejection, unanswered, budget).await;
+                Err(rejection) if looks.bear_out(&rejection, &found) => {
+                    return self.reject(ask, turn, rejection, unanswered, budget).await;
                 }
-                Err(_) => {
-                    look = Look::AtOnce;
-                    continue;
-                }
+                Err(_) => continue,
             };
 
             let order = self.order(ask, &id, quote, now);
             let cells: Option<Vec<_>> = order.lines.iter().map(|line| found.cell_of(&id, line)).collect();
             if let Some(cells) = cells {
-                let OrderTransaction { writes, guards } = OrderTransaction::of(&order, &cells)?;
+                let mut transaction = OrderTransaction::of(&order, &cells)?;
+                if turn == Turn::AfterWaiting {
+                    transaction.unless_refused(&order.order)?;
+                }
+                let OrderTransaction { writes, guards } = transaction;
                 match self.writer.commit(writes, budget).await {
                     Ok(Ok(())) => return Ok(Placement::Placed(order)),
-                    Ok(Err(causes)) => match guards.verdict(&ask.basket, causes, look)? {
+                    Ok(Err(causes)) => match guards.verdict(&ask.basket, causes)? {
                         Verdict::AlreadyPlaced => return self.placed_certainly(ask, budget).await,
                         Verdict::Rejected(rejection) => {
-                            return self.reject(ask, turn, found, rejection, unanswered, budget).await;
+                            return self.reject(ask, turn, rejection, unanswered, budget).await;
                         }
-                        Verdict::TryAgain => {}
+                        Verdict::TryAgain { short } => looks.closer(short),
                     },
-                    Err(error @ Error::Unanswered(_)) => unanswered = Some(error),
+                    Err(error @ Error::Unanswered(_)) => {
+                        unanswered = Some(error);
+                        looks.closer([]);
+                    }
                     Err(error) => return Err(error),
                 }
             } else {
                 for (whole, quantity) in found.scattered(&order) {
                     stock::gather(&self.writer, whole, quantity, budget).await?;
                 }
+                looks.closer(found.scattered(&order).map(|(whole, _)| whole.product_id.clone()));
             }
-            look = Look::Close;
             if !budget.wait(attempt).await {
                 break;
             }
@@ -159,7 +198,8 @@ impl Orders {
     }
 
     /// Everything the order depends on, in one request: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 it may hold.
-    async fn find(&self, ask: &PlaceOrder, id: &OrderId, look: Look, budget: Budget) -> Result<Found, Error> {
+    /// One more for each stock whose cells are all looked at.
+    async fn find(&self, ask: &PlaceOrder, id: &OrderId, looks: &Looks, budget: Budget) -> Result<Found, Error> {
         let request = ask.basket.request();
         let mut keys = vec![Order::key_of(id), QueuedOrder::key_of(id), Customer::key_of(&ask.customer)];
         for line in &request.lines {
@@ -167,13 +207,17 @@ impl Orders {
         }
         keys.extend(request.discount_code.iter().map(Discount::key_of));
         keys.extend(request.gift_cards.iter().map(GiftCard::key_of));
-        let items: Vec<FoundItem> = self.reader.batch(keys, look.consistency(), budget).await?;
+        let items: Vec<FoundItem> = self.reader.batch(keys, looks.at_all.consistency(), budget).await?;
         let mut found: Found = items.into_iter().collect();
+        if found.order.is_some() {
+            return Ok(found);
+        }
 
         let in_cells = request.lines.iter().filter_map(|line| {
             let first = found.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
             let is_scarce = first.available < line.quantity.get().into();
-            (look != Look::Glance || is_scarce).then(|| stock::whole(&self.reader, first.clone(), look, budget))
+            let look = looks.at_cells.get(&line.product_id).copied().or(is_scarce.then_some(looks.at_all))?;
+            Some(stock::whole(&self.reader, first.clone(), look, budget))
         });
         for whole in try_join_all(in_cells).await? {
             found.stock.insert(whole.product_id.clone(), whole.first());
@@ -188,24 +232,26 @@ impl Orders {
         &self,
         ask: &PlaceOrder,
         turn: Turn,
-        found: Found,
         rejection: Rejection,
         unanswered: Option<Error>,
         budget: Budget,
     ) -> Result<Placement, Error> {
         let id = OrderId::of(&ask.customer, &ask.key);
-        if !self.reader.settled::<Order>(vec![Order::key_of(&id)], budget).await?.is_empty() {
+        let keys = vec![Order::key_of(&id), QueuedOrder::key_of(&id)];
+        let settled: Found = self.reader.settled::<FoundItem>(keys, budget).await?.into_iter().collect();
+        if settled.order.is_some() {
             return self.placed_certainly(ask, budget).await;
         }
         // An earlier attempt may still be on its way to the table.
         if let Some(error) = unanswered {
             return Err(error);
         }
-        let waits = found.queued.filter(|queued| {
-            let is_own = queued.request_hash == *ask.basket.hash();
-            turn == Turn::Now && is_own && queued.refusal.is_none() && !queued.is_expired(Timestamp::now())
-        });
-        Ok(waits.map_or(Placement::Rejected(rejection), Placement::Waits))
+        let waits = turn == Turn::Now
+            && settled.queued.is_some_and(|queued| {
+                let is_own = queued.request_hash == *ask.basket.hash();
+                is_own && queued.refusal.is_none() && !queued.is_expired(Timestamp::now())
+            });
+        Ok(if waits { Placement::Waits } else { Placement::Rejected(rejection) })
     }
 
     async fn placed_certainly(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {

@@ -8,7 +8,6 @@ use key_schema::entity::{
 };
 use key_schema::value::{GiftCardCode, Money, OrderId, ProductId, Quantity, Timestamp};
 use serde::Deserialize;
-use stock::Look;
 
 use crate::{Basket, OrderRequest};
 
@@ -77,13 +76,9 @@ impl Found {
         whole.or_else(|| self.stock.get(product).filter(|stock| stock.cells.is_one()).map(|stock| stock.available))
     }
 
-    /// Whether what was found at this look can tell that an order cannot be placed.
-    pub(crate) fn bears_out_a_refusal(&self, look: Look) -> bool {
-        match look {
-            Look::Glance => false,
-            Look::Close => self.stock.values().all(|stock| stock.cells.is_one()),
-            Look::AtOnce => true,
-        }
+    /// Whether the stock of a product lies in several cells.
+    pub(crate) fn is_in_cells(&self, product: &ProductId) -> bool {
+        self.stock.get(product).is_some_and(|stock| !stock.cells.is_one())
     }
 
     /// The cell that an order takes a line from: its own, unless that is known to hold too little. `None` if every cell

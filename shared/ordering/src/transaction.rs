@@ -1,11 +1,11 @@
 //! The transaction that places an order, and what its cancellation says.
 
 use key_schema::entity::{
-    Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, Rejection, WholeOrder,
+    Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, QueuedOrder, Rejection, Stock, StockCell,
+    WholeOrder,
 };
 use key_schema::layout::InStock;
-use key_schema::value::GiftCardCode;
-use stock::Look;
+use key_schema::value::{GiftCardCode, ProductId};
 use table::{Cause, Condition, Error, Write, read_item};
 
 use crate::Basket;
@@ -21,7 +21,7 @@ enum Guard {
     Stock(OrderLine),
     /// The code is in its window and has uses left.
     Discount,
-    /// The gift card holds what is taken.
+    /// The gift card holds what is taken; and no more, if another payment follows.
     GiftCard(GiftCardCode),
 }
 
@@ -41,8 +41,8 @@ pub(crate) enum Verdict {
     AlreadyPlaced,
     /// It cannot be placed.
     Rejected(Rejection),
-    /// A price moved, or something went away, since it was read: read again and try again.
-    TryAgain,
+    /// Something moved since it was read: read again and try again. In these products' cells was too little.
+    TryAgain { short: Vec<ProductId> },
 }
 
 impl OrderTransaction {
@@ -66,10 +66,20 @@ impl OrderTransaction {
             let use_one = Write::update(Discount::key_of(code), "SET #uses = #uses + :one", is_good);
             this.push(use_one, Guard::Discount);
         }
-        for payment in &whole.invoice.payments {
-            this.payment(order, payment)?;
+        let mut payments = whole.invoice.payments.iter().peekable();
+        while let Some(payment) = payments.next() {
+            this.payment(order, payment, payments.peek().is_none())?;
         }
         Ok(this)
+    }
+
+    /// One action more, of an order that waited: whoever was told why it cannot be placed has no order of it later.
+    pub(crate) fn unless_refused(&mut self, order: &Order) -> Result<(), Error> {
+        let stands =
+            Condition::new("attribute_not_exists(#PK) OR (#requestHash = :hash AND attribute_not_exists(#refusal))");
+        let stands = stands.value(":hash", &order.request_hash)?;
+        self.push(Write::check(QueuedOrder::key_of(&order.order_id), stands), Guard::Nothing);
+        Ok(())
     }
 
     fn push(&mut self, write: Write, guard: Guard) {
@@ -90,11 +100,15 @@ impl OrderTransaction {
         Ok(())
     }
 
-    fn payment(&mut self, order: &Order, payment: &Payment) -> Result<(), Error> {
+    fn payment(&mut self, order: &Order, payment: &Payment, is_last: bool) -> Result<(), Error> {
         let Payment::GiftCard { code, amount, status } = payment else { return Ok(()) };
-        let is_covered = Condition::new("#balance.#amount >= :amount AND #balance.#currency = :currency")
-            .value(":amount", amount.amount())?
-            .value(":currency", amount.currency())?;
+        // Before another payment a card gives all it has, which may be more than was seen.
+        let is_covered = if is_last {
+            Condition::new("#balance.#amount >= :amount AND #balance.#currency = :currency")
+        } else {
+            Condition::new("#balance.#amount = :amount AND #balance.#currency = :currency")
+        };
+        let is_covered = is_covered.value(":amount", amount.amount())?.value(":currency", amount.currency())?;
         let spend =
             Write::update(GiftCard::key_of(code), "SET #balance.#amount = #balance.#amount - :amount", is_covered);
         self.push(spend, Guard::GiftCard(code.clone()));
@@ -113,17 +127,29 @@ impl OrderTransaction {
 impl Guards {
     /// What the causes of the cancellation mean together: an order that is there outweighs a rejection, and the first
     /// rejection counts.
-    pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>, look: Look) -> Result<Verdict, Error> {
-        let mut verdict = Verdict::TryAgain;
+    pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>) -> Result<Verdict, Error> {
+        let mut refused = None;
+        let mut short = Vec::new();
         for (guard, cause) in self.0.iter().zip(causes) {
             let Cause::Condition(item) = cause else { continue };
             let rejection = match guard {
                 Guard::Header => return Ok(Verdict::AlreadyPlaced),
                 Guard::Nothing => continue,
                 Guard::Stock(line) => {
-                    // What is too little in one cell of several may be enough in all of them.
-                    let Some(InStock::Stock(stock)) = item.map(read_item).transpose()? else { continue };
-                    if stock.price != line.unit_price || !stock.cells.is_one() {
+                    let stock = match item.map(read_item).transpose()? {
+                        Some(InStock::Stock(stock)) if stock.cells.is_one() => stock,
+                        // What is too little in one cell of several may be enough in all of them.
+                        Some(
+                            InStock::Stock(Stock { available, .. }) | InStock::StockCell(StockCell { available, .. }),
+                        ) => {
+                            if available < line.quantity.get().into() {
+                                short.push(line.product_id.clone());
+                            }
+                            continue;
+                        }
+                        None => continue,
+                    };
+                    if stock.price != line.unit_price {
                         continue;
                     }
                     let at = basket.request().lines.iter().position(|asked| asked.product_id == line.product_id);
@@ -142,14 +168,16 @@ impl Guards {
                         Rejection::DiscountExhausted { code: discount.code }
                     }
                 }
-                // The quote may have taken more than a fresh read would have shown.
-                Guard::GiftCard(_) if look == Look::Glance => continue,
-                Guard::GiftCard(code) => Rejection::GiftCardBalance { code: code.clone() },
+                // As long as there is something on it, it pays that.
+                Guard::GiftCard(code) => match item.map(read_item).transpose()? {
+                    Some(GiftCard { balance, .. }) if balance.is_zero() => {
+                        Rejection::GiftCardBalance { code: code.clone() }
+                    }
+                    _ => continue,
+                },
             };
-            if matches!(verdict, Verdict::TryAgain) {
-                verdict = Verdict::Rejected(rejection);
-            }
+            refused.get_or_insert(rejection);
         }
-        Ok(verdict)
+        Ok(refused.map_or(Verdict::TryAgain { short }, Verdict::Rejected))
     }
 }

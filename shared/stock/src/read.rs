@@ -32,7 +32,7 @@ impl Look {
 /// # Errors
 /// Those of any read.
 pub async fn whole(reader: &Reader, first: Stock, look: Look, budget: Budget) -> Result<WholeStock, Error> {
-    let mut first = first;
+    let (mut first, mut look) = (first, look);
     // The number of cells changes seldom: an admin changes it.
     while !first.cells.is_one() {
         let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
@@ -43,6 +43,8 @@ pub async fn whole(reader: &Reader, first: Stock, look: Look, budget: Budget) ->
         match pattern.assemble(items) {
             Ok(whole) => return Ok(whole),
             Err(Some(other)) => first = other,
+            // A read that may be behind may know nothing yet of a stock that another one has seen.
+            Err(None) if look == Look::Glance => look = Look::Close,
             Err(None) => return Err(Error::Refused("a stock was there and is gone".into())),
         }
     }

@@ -29,9 +29,11 @@ impl Writer {
         let actions = writes.into_iter().map(|write| write.into_action(&self.table.name));
         let actions: Vec<_> = actions.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
         let mut attempt = 1;
+        // Under one token all repetitions count once, the client's and ours.
+        let mut token = token();
         loop {
-            // Each call has a token of its own, so that the client's repetitions of one call count once.
             let call = self.table.client.transact_write_items().set_transact_items(Some(actions.clone()));
+            let call = call.client_request_token(&token);
             let mut call = call.set_return_consumed_capacity(self.report()).customize();
             if !self.waits_for_capacity {
                 call = call.config_override(Config::builder().retry_classifier(NotForWantOfCapacity));
@@ -75,8 +77,15 @@ impl Writer {
                 return Err(Error::contention(error));
             }
             attempt += 1;
+            // What was cancelled was not done, and is another transaction now.
+            token = self::token();
         }
     }
+}
+
+/// Tells one transaction from every other.
+fn token() -> String {
+    format!("{:032x}", fastrand::u128(..))
 }
 
 fn causes(error: TransactWriteItemsError) -> Vec<Cause> {

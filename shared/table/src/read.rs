@@ -108,8 +108,8 @@ impl Reader {
     }
 
     /// One page of a list that is spread over shards, each with a pattern of its own and all with the same range,
-    /// in the order of their sort keys. One request for each shard, all at once, for its share of the page; another for
-    /// a shard that holds more than its share.
+    /// in the order of their sort keys. One request for each shard, all at once, for its share of the page; more for a
+    /// shard that holds more than its share of what belongs on the page.
     ///
     /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after
     /// the position, whichever shard that came from.

@@ -94,6 +94,26 @@ impl ClassifyRetry for NotForWantOfCapacity {
     }
 }
 
+/// Keeps the client from repeating a call that may have been done: one that DynamoDB has not refused.
+#[derive(Debug)]
+pub(crate) struct UnlessRefused;
+
+impl ClassifyRetry for UnlessRefused {
+    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+        let was_refused = context.response().is_some_and(|response| response.status().is_client_error());
+        if was_refused { RetryAction::NoActionIndicated } else { RetryAction::RetryForbidden }
+    }
+
+    fn name(&self) -> &'static str {
+        "unless refused"
+    }
+
+    /// After all others, so that this one has the last word.
+    fn priority(&self) -> Priority {
+        Priority::run_after(Priority::transient_error_classifier())
+    }
+}
+
 /// A refusal's body, as far as it says what.
 #[derive(Deserialize)]
 struct Code {

@@ -7,7 +7,7 @@ use key_schema::layout::{Key, OrderById, OrderState, Torn};
 use key_schema::value::OrderId;
 use serde::de::DeserializeOwned;
 
-use crate::{Budget, Error, Reader, item};
+use crate::{Budget, Error, Reader, Throttle, item};
 
 impl Reader {
     /// An order with all that belongs to it; one that is just being written is read again, within the budget.
@@ -52,12 +52,16 @@ impl Reader {
                 }
                 Err(error) => error,
             };
-            let is_conflict = matches!(
-                error.as_service_error(),
-                Some(TransactGetItemsError::TransactionCanceledException(cancelled))
-                    if cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some("TransactionConflict"))
-            );
-            if !is_conflict {
+            let codes: Vec<_> = match error.as_service_error() {
+                Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
+                    cancelled.cancellation_reasons().iter().filter_map(|reason| reason.code()).collect()
+                }
+                _ => Vec::new(),
+            };
+            if let Some(by) = codes.iter().find_map(|code| Throttle::of_cancellation(code)) {
+                return Err(Error::Throttled { by, source: error.into() });
+            }
+            if !codes.contains(&"TransactionConflict") {
                 return Err(error.into());
             }
             if !budget.wait(attempt).await {

@@ -1,5 +1,6 @@
 //! Writing one item.
 
+use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::{DeleteItemError, DeleteItemOutput};
 use aws_sdk_dynamodb::operation::put_item::{PutItemError, PutItemOutput};
@@ -11,6 +12,7 @@ use lambda::{Environment, FromEnvironment, Misconfigured};
 
 use crate::expression::Expressions;
 use crate::item::{self, Item};
+use crate::throttle::UnlessRefused;
 use crate::write::Act;
 use crate::{Budget, Error, Meter, Table, Write};
 
@@ -20,12 +22,14 @@ pub struct Writer {
     pub(crate) table: Table,
     /// Whether a transaction for which there is no capacity is left to the client's own retries.
     pub(crate) waits_for_capacity: bool,
+    /// Whether a single write that was not answered is left to the client's own retries.
+    repeats: bool,
     pub(crate) meter: Option<Meter>,
 }
 
 impl FromEnvironment for Writer {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { table: Table::from_environment(environment)?, waits_for_capacity: true, meter: None })
+        Ok(Self { table: Table::from_environment(environment)?, waits_for_capacity: true, repeats: true, meter: None })
     }
 }
 
@@ -43,6 +47,13 @@ impl Writer {
     #[must_use]
     pub fn hurried(self) -> Self {
         Self { waits_for_capacity: false, ..self }
+    }
+
+    /// The same, but a single write that was not answered comes back at once: for callers who must know whether it was
+    /// theirs, and not another's, that a repetition finds done.
+    #[must_use]
+    pub fn once(self) -> Self {
+        Self { repeats: false, ..self }
     }
 
     /// The same, and adds what it consumes to the meter.
@@ -78,29 +89,36 @@ impl Writer {
     }
 
     async fn send(&self, write: Write) -> Sent {
+        /// Each operation has a type of its own, and no trait is common to them.
+        macro_rules! sent {
+            ($call:expr) => {{
+                let mut call = $call.set_return_consumed_capacity(self.report()).customize();
+                if !self.repeats {
+                    call = call.config_override(Config::builder().retry_classifier(UnlessRefused));
+                }
+                self.sent(call.send().await)
+            }};
+        }
         let Expressions { update, condition, names, values, on_failure } = write.expressions();
-        let (client, table, report) = (&self.table.client, &*self.table.name, self.report());
+        let (client, table) = (&self.table.client, &*self.table.name);
         match write.act {
             Act::Put(item) => {
                 let put = client.put_item().table_name(table).set_item(Some(item)).set_condition_expression(condition);
                 let put = put.set_expression_attribute_names(names).set_expression_attribute_values(values);
-                let put = put.set_return_values_on_condition_check_failure(on_failure);
-                self.sent(put.set_return_consumed_capacity(report).send().await)
+                sent!(put.set_return_values_on_condition_check_failure(on_failure))
             }
             Act::Update(key, _) | Act::Add(key, _) => {
                 let key = Some(item::key(key).into());
                 let update = client.update_item().table_name(table).set_key(key).set_update_expression(update);
                 let update = update.set_condition_expression(condition);
                 let update = update.set_expression_attribute_names(names).set_expression_attribute_values(values);
-                let update = update.set_return_values_on_condition_check_failure(on_failure);
-                self.sent(update.set_return_consumed_capacity(report).send().await)
+                sent!(update.set_return_values_on_condition_check_failure(on_failure))
             }
             Act::Delete(key) => {
                 let delete = client.delete_item().table_name(table).set_key(Some(item::key(key).into()));
                 let delete = delete.set_condition_expression(condition);
                 let delete = delete.set_expression_attribute_names(names).set_expression_attribute_values(values);
-                let delete = delete.set_return_values_on_condition_check_failure(on_failure);
-                self.sent(delete.set_return_consumed_capacity(report).send().await)
+                sent!(delete.set_return_values_on_condition_check_failure(on_failure))
             }
             Act::Check(_) => Sent::Failed(Error::Refused("a check alone is no write".into())),
         }

@@ -8,7 +8,7 @@
 #![warn(missing_docs)]
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
@@ -56,11 +56,28 @@ pub fn check_file(name: &str, content: &str, command: &str) -> Result<()> {
 /// # Errors
 /// The page has no place for one of them, or cannot be written.
 pub fn write(page: &str, parts: &[Part<'_>]) -> Result<()> {
-    // Tests write their parts of a page at the same time.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _writing = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _writing = one_at_a_time();
     let current = with(page, &read(page)?, parts)?;
     fs::write(file(page), current).with_context(|| format!("docs/{page} cannot be written"))
+}
+
+/// What stands in a part of the page.
+///
+/// # Errors
+/// The page has no such part.
+pub fn part(page: &str, name: &str) -> Result<String> {
+    let text = {
+        let _writing = one_at_a_time();
+        read(page)?
+    };
+    let (_, part, _) = split(page, &text, name)?;
+    Ok(part.trim().to_owned())
+}
+
+/// Tests write their parts of a page at the same time.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static WRITING: Mutex<()> = Mutex::new(());
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn read(name: &str) -> Result<String> {
@@ -70,12 +87,17 @@ fn read(name: &str) -> Result<String> {
 /// The text with these parts in their places.
 fn with(page: &str, text: &str, parts: &[Part<'_>]) -> Result<String> {
     parts.iter().try_fold(text.to_owned(), |text, (name, part)| {
-        let (open, close) = (format!("<!-- {name} -->"), format!("<!-- /{name} -->"));
-        let missing = || format!("docs/{page} has no place for the part {name}");
-        let (before, rest) = text.split_once(&open).with_context(missing)?;
-        let (_, after) = rest.split_once(&close).with_context(missing)?;
-        Ok(format!("{before}{open}\n\n{part}\n{close}{after}"))
+        let (before, _, after) = split(page, &text, name)?;
+        Ok(format!("{before}<!-- {name} -->\n\n{part}\n<!-- /{name} -->{after}"))
     })
+}
+
+/// What stands before a part, in it, and after it.
+fn split<'a>(page: &str, text: &'a str, name: &str) -> Result<(&'a str, &'a str, &'a str)> {
+    let missing = || format!("docs/{page} has no place for the part {name}");
+    let (before, rest) = text.split_once(&format!("<!-- {name} -->")).with_context(missing)?;
+    let (part, after) = rest.split_once(&format!("<!-- /{name} -->")).with_context(missing)?;
+    Ok((before, part, after))
 }
 
 #[cfg(test)]

@@ -42,26 +42,25 @@ async fn of_fifty_buyers_of_the_last_unit_in_any_of_eight_cells_one_gets_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_refused_while_the_cells_together_had_enough_for_him() {
-    let shop = shop(40).await;
-    shop.wire().hold_items(TAKES);
-    let orders = (0..100_u64).map(|at| (format!("k{at}"), things(at % 5 + 1)));
-    let mut sending = JoinSet::new();
-    for (key, body) in orders {
-        let ada = shop.customer("ada");
-        sending.spawn(async move { (body["lines"][0]["quantity"].as_u64(), order(&ada, &key, body).await) });
+async fn what_there_is_serves_all_who_want_it_together_wherever_it_lies() {
+    // 36 buyers of 1 to 5 want 108.
+    for cells in [[108, 0, 0, 0, 0, 0, 0, 0], [1, 50, 2, 0, 3, 49, 1, 2], [14, 13, 14, 13, 14, 13, 14, 13]] {
+        let shop = shop(108).await;
+        lay_out(&shop, "thing", &cells).await;
+        shop.wire().hold_items(TAKES);
+        let mut sending = JoinSet::new();
+        for at in 0..36 {
+            let ada = shop.customer("ada");
+            let quantity = [1, 5, 3, 2, 4, 3][at % 6];
+            sending.spawn(async move { order(&ada, &format!("k{at}"), things(quantity)).await });
+        }
+        for reply in sending.join_all().await {
+            reply.expect(201);
+        }
+        shop.wire().hold_items(Duration::ZERO);
+        assert_eq!(units(&shop).await, [0; 8]);
+        conserved(&shop, 108).await;
     }
-    let replies = sending.join_all().await;
-    shop.wire().hold_items(Duration::ZERO);
-
-    // Nothing is put back, so whoever was refused would still be.
-    let left: u64 = units(&shop).await.iter().sum();
-    for (quantity, reply) in replies.into_iter().filter(|(_, reply)| reply.status != 201) {
-        let (quantity, problem) = (quantity.expect("a number"), reply.problem(Kind::OutOfStock));
-        assert!(left < quantity, "{quantity} were refused, and {left} are left");
-        assert!(problem["available"].as_u64().is_some_and(|available| available < quantity), "{problem}");
-    }
-    conserved(&shop, 40).await;
 }
 
 /// Each of three buyers has at most two of nine units at any moment, so there are always three for another. They lie

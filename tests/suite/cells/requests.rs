@@ -9,7 +9,7 @@ use local::wire::{Fault, Match};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::{actions, all_at_once, change, conserved, in_cells, lay_out, order, shop, things, units};
+use super::{actions, adjust, all_at_once, change, conserved, in_cells, lay_out, order, shop, things, units};
 use crate::shop::Shop;
 
 /// An order's own cell is none of these in one of them at least.
@@ -72,6 +72,39 @@ async fn a_stock_that_is_sold_out_in_all_cells_costs_its_disappointed_buyers_no_
     let glance = ["BatchGetItem", "BatchGetItem"];
     assert_eq!(actions(&shop), [&glance[..], &["BatchGetItem", "TransactGetItems", "TransactGetItems"]].concat());
     conserved(&shop, 7).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_for_another_reason_does_not_wait_until_nobody_buys() {
+    let shop = shop(80).await;
+    let mut order = things(1);
+    order["discountCode"] = json!("UNKNOWN");
+    shop.customer("ada").order("k", order).await.problem(Kind::DiscountInvalid);
+    // Twice everything but the cells; and that no copy of this order was faster.
+    assert_eq!(actions(&shop), ["BatchGetItem", "BatchGetItem", "TransactGetItems"]);
+    conserved(&shop, 80).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn units_are_taken_out_of_a_busy_stock_without_waiting_until_nobody_buys() {
+    let shop = shop(80).await;
+    adjust(&shop.admin(), "*", -8).await.expect(200);
+    assert_eq!(actions(&shop), ["BatchGetItem", "BatchGetItem", "TransactWriteItems"]);
+    adjust(&shop.admin(), "*", -73).await.problem(Kind::OutOfStock);
+    assert_eq!(actions(&shop), ["BatchGetItem", "BatchGetItem", "BatchGetItem", "TransactGetItems"]);
+    conserved(&shop, 72).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rush_for_what_is_sold_out_may_lack_read_capacity_and_is_no_defect() {
+    for code in ["ThrottlingError", "ProvisionedThroughputExceeded"] {
+        let shop = shop(0).await;
+        let throttled = Fault::Cancel { item: 0, code, message: "Throughput exceeds the current capacity" };
+        shop.wire().inject(Match::action("TransactGetItems"), throttled, 1);
+        // There is a queue for that.
+        shop.customer("ada").order("k", things(1)).await.expect(202);
+        assert_eq!(shop.wire().pending(), 0);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,9 +1,10 @@
 //! What an admin sees and says of cells.
 
 use edge::Kind;
+use reqwest::Method;
 use serde_json::json;
 
-use super::{adjust, change, conserved, in_cells, shop, things, units};
+use super::{adjust, change, conserved, in_cells, lay_out, shop, things, units};
 use crate::shop::{Shop, eur};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,6 +53,25 @@ async fn a_stock_is_laid_out_in_more_cells_and_in_fewer_and_stays_the_same() {
     after["version"] = json!(1);
     after["stats"] = before["stats"].clone();
     assert_eq!(after, before, "nothing is left of the cells");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn as_many_cells_as_there_are_share_the_units_out_anew() {
+    let shop = shop(21).await;
+    let path = "/products/thing";
+    let again = || async {
+        let body = Some(json!({ "cells": 8 }).to_string());
+        shop.admin().send(Method::PATCH, path, &[("if-match", "\"1\"")], body).await
+    };
+    lay_out(&shop, "thing", &[20, 0, 0, 1, 0, 0, 0, 0]).await;
+    again().await.expect(200);
+    assert_eq!(units(&shop).await, [3, 3, 3, 3, 3, 2, 2, 2]);
+
+    // Whoever asks again, with what he knew then, is told that it is done, whatever was sold meanwhile.
+    lay_out(&shop, "thing", &[3, 3, 3, 3, 3, 0, 0, 6]).await;
+    assert_eq!(again().await.expect(200)["version"], 2);
+    assert_eq!(units(&shop).await, [3, 3, 3, 3, 3, 0, 0, 6]);
+    conserved(&shop, 21).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -78,12 +78,11 @@ async fn changes(book: &mut Book) {
     put(book, 50, (0, 50)).await;
     let (product, cells) = (format!("/products/{}", book.id("s", 0)), book.extent().cells);
     let admin = book.shop.admin();
-    for (delta, course) in
-        [(i64::from(cells), "adjusted, in several cells"), (-i64::from(cells), "taken out of several cells")]
-    {
-        send(&admin, Method::POST, &format!("{product}/stock"), &json!({ "delta": delta })).await.expect(200);
-        book.check("adjust-stock", course);
-    }
+    let stock = format!("{product}/stock");
+    send(&admin, Method::POST, &stock, &json!({ "delta": -i64::from(cells) })).await.expect(200);
+    book.check("adjust-stock", "adjusted, in several cells");
+    send(&admin, Method::POST, &stock, &json!({ "delta": -5000 })).await.problem(edge::Kind::OutOfStock);
+    book.check("adjust-stock", "too little in several cells");
     let changes: [(Value, _); 3] = [
         (json!({ "price": eur(2999) }), "another price, in several cells"),
         (json!({ "cells": 1 }), "from several cells to one"),

@@ -5,10 +5,10 @@ use std::time::Duration;
 use edge::Kind;
 use local::wire::{Access, Consumed, Fault, Match, WriteLimit};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{GIVE_UP, assert_accepted, commit, idle_shop, order_later, settled, things, throttle};
-use crate::shop::eur;
+use crate::shop::{Client, eur};
 use crate::shop_queue::QUEUE;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,6 +70,50 @@ async fn an_order_that_was_written_down_and_not_sent_is_sent_when_it_is_asked_fo
     assert_accepted(&reply);
     shop.drain(&shop.take_messages().await).await;
     assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_told_to_wait_for_an_order_that_is_in_no_queue() {
+    let shop = idle_shop().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    shop.sqs("DeleteQueue", QUEUE, json!({})).await;
+    shop.wire().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
+    ada.order("k", things(1)).await.problem(Kind::Internal);
+
+    shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
+    adjust(&admin, -10).await;
+    let reply = ada.order("k", things(1)).await;
+    assert_accepted(&reply);
+    shop.drain(&shop.take_messages().await).await;
+    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_told_that_an_order_is_refused_has_none_of_it_later() {
+    let shop = idle_shop().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let reply = order_later(&ada, "k", things(1)).await;
+    let messages = shop.take_messages().await;
+    // Of two deliveries at once, one is slow. While it is, the other finds nothing left, says so, and more arrives.
+    let is_order = |request: &Value| request.to_string().contains("\"order\"");
+    let slow = Fault::Delay(Duration::from_millis(1500));
+    shop.wire().inject(commit().when(is_order), slow, 1);
+    let drain = shop.drainer();
+    let slow = tokio::spawn(drain(json!({ "Records": messages })));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    adjust(&admin, -10).await;
+    shop.drain(&messages).await;
+    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+    adjust(&admin, 10).await;
+    slow.await.expect("it does not panic").expect("an answer");
+    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+    assert_eq!(shop.available("thing").await, 10);
+}
+
+async fn adjust(admin: &Client, delta: i64) {
+    let body = json!({ "delta": delta }).to_string();
+    admin.send(Method::POST, "/products/thing/stock", &[("if-match", "*")], Some(body)).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::{AccessPattern as _, CellsOfStock, Declaration, ProductById};
 
-use super::Many::{Lines, OtherCells};
+use super::Many::{Lines, OtherCells, OtherLines};
 use super::Request::{Batch, Cancelled, Keys, Query, ReadTransaction, Transaction};
 use super::Write::{Delete, New, Over, Update};
 use super::orders::{NEW_IN_CELLS, PLACEMENT_FROM_CELLS, SETTLED};
@@ -52,7 +52,7 @@ const PLACED: Several<Request> = one(Transaction(PLACEMENT_FROM_CELLS));
 
 pub(super) const OPERATIONS: &[Operation] = &[
     of("adjust-stock", "adjusted, in several cells", &[PRODUCT, one(CLOSE), PRODUCT_AND_CELLS]),
-    of("adjust-stock", "taken out of several cells", &[PRODUCT, one(AT_ONCE), PRODUCT_AND_CELLS]),
+    of("adjust-stock", "too little in several cells", &[PRODUCT, one(CLOSE), PRODUCT, one(AT_ONCE)]),
     of(
         "create-product",
         "made, in several cells",
@@ -85,7 +85,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     of(
         "place-order",
         "out of stock in all cells",
-        &[FIRST_LOOK, each(Lines, GLANCE), SECOND_LOOK, each(Lines, AT_ONCE), SETTLED],
+        &[FIRST_LOOK, each(Lines, GLANCE), SECOND_LOOK, one(AT_ONCE), each(OtherLines, CLOSE), SETTLED],
     ),
     of("update-product", "another price, in several cells", &[PRODUCT, one(CLOSE), PRODUCT_AND_CELLS]),
     of(

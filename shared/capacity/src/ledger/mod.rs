@@ -89,6 +89,8 @@ pub enum Many {
     One,
     /// As many as an order has lines.
     Lines,
+    /// As many as an order has lines besides one.
+    OtherLines,
     /// As many as an order has gift cards.
     GiftCards,
     /// One if an order has a discount code.
@@ -170,6 +172,7 @@ impl Many {
             Self::Shards(statuses) => statuses * u32::from(extent.status_shards),
             Self::Times(times) => times,
             Self::ViewShards => extent.view_shards,
+            Self::OtherLines => extent.lines.saturating_sub(1),
             Self::OtherCells => u32::from(extent.cells).saturating_sub(1),
             Self::Customers => extent.batch.customers,
             Self::Products => extent.batch.products,

@@ -45,12 +45,13 @@ const WAITING: &[Several<Kind>] = depends_on!(Absent, QueuedOrder);
 const PLACED: &[Several<Kind>] = depends_on!(Order(Pending), Absent);
 const PLACED_LATE: &[Several<Kind>] = depends_on!(Order(Pending), QueuedOrder);
 
-/// The certainty that no copy of the order is under way.
-pub(super) const SETTLED: Several<Request> = one(ReadTransaction(&[one(Absent)]));
+/// The certainty that no copy of the order is under way, and none waits.
+pub(super) const SETTLED: Several<Request> = one(ReadTransaction(&[one(Absent), one(Absent)]));
 
 /// All that an order is made of, and what it takes.
 macro_rules! placement {
-    ($stock:ident) => {
+    ($stock:ident) => { placement!($stock,) };
+    ($stock:ident, $($more:expr)?) => {
         &[
             one(New(Order(Pending))),
             one(New(Invoice(Authorized))),
@@ -59,11 +60,15 @@ macro_rules! placement {
             each(Discounts, Update(Discount(First), Discount(Changed))),
             each(GiftCards, Update(GiftCard(First), GiftCard(Changed))),
             each(GiftCards, New(GiftCardEntry(Captured))),
+            $($more)?
         ]
     };
 }
 
 const PLACEMENT: &[Several<Write>] = placement!(Stock);
+
+/// The same, if nobody was told that the order is refused.
+const PLACEMENT_AFTER_WAITING: &[Several<Write>] = placement!(Stock, one(Check(QueuedOrder)));
 
 /// The same, from one cell of each stock.
 pub(super) const PLACEMENT_FROM_CELLS: &[Several<Write>] = placement!(StockCell);
@@ -119,15 +124,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[order!(Shipped, Captured), one(Alone(Over(Order(Shipped), Order(Delivered))))],
     ),
     of("change-order-status", "again", &[order!(Delivered, Captured)]),
-    of("drain-writes", "placed", &[one(Batch(Eventual, WAITING)), one(Transaction(PLACEMENT))]),
-    of("drain-writes", "placed before", &[one(Batch(Eventual, PLACED_LATE)), ORDER_AND_WAIT]),
+    of("drain-writes", "placed", &[one(Batch(Strong, WAITING)), one(Transaction(PLACEMENT_AFTER_WAITING))]),
+    of("drain-writes", "placed before", &[one(Batch(Strong, PLACED_LATE)), ORDER_AND_WAIT]),
     of(
         "drain-writes",
         "out of stock",
         &[
-            one(Batch(Eventual, WAITING)),
             one(Batch(Strong, WAITING)),
-            SETTLED,
+            one(ReadTransaction(&[one(Absent), one(QueuedOrder)])),
             one(Alone(Update(QueuedOrder, RefusedOrder))),
         ],
     ),

@@ -59,6 +59,12 @@ impl WholeStock {
         Self { product_id, price, units }
     }
 
+    /// Whether the units are shared out as evenly as can be.
+    pub fn is_even(&self) -> bool {
+        let (least, most) = (self.units.iter().min(), self.units.iter().max());
+        most.zip(least).is_none_or(|(most, least)| most - least <= 1)
+    }
+
     /// How many can be sold.
     pub fn available(&self) -> u64 {
         self.units.iter().sum()
@@ -139,6 +145,7 @@ mod tests {
             prop_assert_eq!((whole.available(), whole.cells()), (units, cells));
             let (least, most) = (whole.units.iter().min(), whole.units.iter().max());
             prop_assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 1));
+            prop_assert!(whole.is_even());
         }
 
         /// Whatever lies where, an order for no more than there is finds a cell, if need be after the moves.

@@ -1,0 +1,76 @@
+//! A run: workers that each ask, wait and ask again, and the line that tells how far they are.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+
+use super::TICK;
+use super::judge::{Effect, judge};
+use super::report;
+use super::shop::Shop;
+use super::tally::Tally;
+use super::traffic::{Ask, Placed, Shopper};
+
+/// When a run ends.
+pub(super) enum End {
+    After(Duration),
+    Requests { limit: u64, begun: AtomicU64 },
+}
+
+/// What the workers share.
+pub(super) struct Run {
+    pub(super) shop: Shop,
+    pub(super) end: End,
+    pub(super) began: Instant,
+    pub(super) tally: Mutex<Tally>,
+    pub(super) bar: ProgressBar,
+}
+
+impl Run {
+    fn goes_on(&self) -> bool {
+        match &self.end {
+            End::After(duration) => self.began.elapsed() < *duration,
+            End::Requests { limit, begun } => begun.fetch_add(1, Ordering::Relaxed) < *limit,
+        }
+    }
+
+    pub(super) fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One worker: asks, waits, and asks again.
+pub(super) async fn work(run: Arc<Run>, mut shopper: Shopper) {
+    while run.goes_on() {
+        let ask = shopper.next();
+        let began = Instant::now();
+        let reply = run.shop.send(&ask).await;
+        let took = began.elapsed();
+        let judgement = judge(&ask, reply);
+        if let (Ask::PlaceOrder(order), Effect::Placed { id }) = (&ask, &judgement.effect) {
+            shopper.remember(Placed { id: id.clone(), order: Arc::clone(order) });
+        }
+        run.tally().add(&ask, took, judgement);
+    }
+}
+
+/// Keeps the line of progress up to date, on a terminal.
+pub(super) async fn show(run: Arc<Run>) {
+    let mut ticks = tokio::time::interval(TICK);
+    let mut last = run.began;
+    loop {
+        ticks.tick().await;
+        let since = last.elapsed();
+        last = Instant::now();
+        let mut tally = run.tally();
+        let recent = tally.take_recent();
+        let position = match run.end {
+            End::After(_) => u64::try_from(run.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            End::Requests { .. } => tally.done(),
+        };
+        run.bar.set_position(position);
+        run.bar.set_message(report::now(&tally, &recent, since));
+    }
+}
