@@ -118,7 +118,7 @@ fn tasks() -> String {
 
 fn units(Consumed { read, write }: Consumed) -> String {
     // Half units matter where there are few.
-    let rounded = |units| Decimal::try_from(units).unwrap().round_dp(if units < 1000.0 { 1 } else { 0 });
+    let rounded = |units| Decimal::try_from(units).unwrap().round_dp(u32::from(units < 1000.0));
     let figures = [(rounded(read), "r"), (rounded(write), "w")].into_iter().filter(|(units, _)| !units.is_zero());
     let figures: Vec<_> = figures.map(|(units, name)| format!("{} {name}", grouped(units.normalize()))).collect();
     if figures.is_empty() { "-".to_owned() } else { figures.join(", ") }
