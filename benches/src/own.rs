@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use lambda::{Environment, FromEnvironment as _};
 use local::{Options, Stack, Template, functions};
 use serde_json::Value;
-use table::{StatusShards, ViewShards};
+use table::{ProductShards, StatusShards, ViewShards};
 
 /// Who operates the stack: no function, so no role limits what they may do.
 const OPERATOR: &str = "operator";
@@ -22,6 +22,8 @@ pub(crate) fn template() -> Result<Template> {
 pub(crate) struct Shards {
     /// The orders of a status.
     pub(crate) status: u8,
+    /// The lines of a product.
+    pub(crate) products: u8,
     /// The views of a product.
     pub(crate) views: u8,
 }
@@ -33,8 +35,9 @@ impl Shards {
         let variables = template()?.functions.into_iter().flat_map(|function| function.environment);
         let environment = Environment::of(variables);
         let StatusShards(status) = StatusShards::from_environment(&environment)?;
+        let ProductShards(products) = ProductShards::from_environment(&environment)?;
         let ViewShards(views) = ViewShards::from_environment(&environment)?;
-        Ok(Self { status, views })
+        Ok(Self { status, products, views })
     }
 }
 

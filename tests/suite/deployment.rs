@@ -54,6 +54,40 @@ fn a_stack_inside_the_stack_is_given_what_it_asks_for() {
     assert_eq!(files, ["operations.yaml", "sign-in.yaml"].map(str::to_owned).into());
 }
 
+/// While a number of shards is raised, nobody writes into a shard that nobody reads yet: who writes waits for all who
+/// read.
+#[test]
+fn who_reads_shards_is_replaced_before_who_writes_into_them() {
+    let template = stack("template.yaml");
+    let functions: Vec<_> = of_type(&template, "AWS::Serverless::Function").collect();
+    let writers = |variable: &str| match variable {
+        "STATUS_SHARDS" | "PRODUCT_SHARDS" => BTreeSet::from(["PlaceOrder", "DrainWrites"]),
+        "VIEW_SHARDS" => BTreeSet::from(["RecordView"]),
+        _ => panic!("who writes into the shards of {variable}?"),
+    };
+    let variables = |function: &Yaml| {
+        let all = keys(&function["Properties"]["Environment"]["Variables"]).into_iter().map(str::to_owned);
+        all.filter(|name| name.ends_with("_SHARDS")).collect::<BTreeSet<_>>()
+    };
+    let of_all: BTreeSet<_> = functions.iter().flat_map(|(_, function)| variables(function)).collect();
+    assert_eq!(of_all.len(), 3, "{of_all:?}");
+    for variable in of_all {
+        let who = functions.iter().filter(|(_, function)| variables(function).contains(&variable));
+        let (write, read): (Vec<_>, Vec<_>) = who.partition(|(id, _)| writers(&variable).contains(id));
+        assert_eq!(write.iter().map(|(id, _)| *id).collect::<BTreeSet<_>>(), writers(&variable), "{variable}");
+        assert!(!read.is_empty(), "{variable}");
+        for (writer, function) in write {
+            let after: Vec<_> = match &function["DependsOn"] {
+                Yaml::Sequence(all) => all.iter().filter_map(Yaml::as_str).collect(),
+                one => one.as_str().into_iter().collect(),
+            };
+            for (reader, _) in &read {
+                assert!(after.contains(reader), "{writer} is not replaced after {reader}: {variable}");
+            }
+        }
+    }
+}
+
 /// Who chooses how often there is a backup can choose what the plan knows, and nothing that the plan knows is out of reach.
 #[test]
 fn every_schedule_of_backups_can_be_chosen_and_is_one_of_the_plan() {

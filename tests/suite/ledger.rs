@@ -23,7 +23,7 @@ use crate::engine::{Feature, lacks};
 const FEW_SHARDS: Extent = Extent { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..Extent::TYPICAL };
 
 /// Items as small as can be; of more than one kilobyte, where a write unit ends; and of more than four, where a read
-/// unit does.
+/// unit does. The lines of a product are in one partition, and in several.
 const EXTENTS: [Extent; 3] = [
     Extent {
         id: 8,
@@ -37,6 +37,7 @@ const EXTENTS: [Extent; 3] = [
         ..FEW_SHARDS
     },
     Extent {
+        product_shards: 3,
         name: 320,
         description: 1200,
         lines: 3,
@@ -48,6 +49,7 @@ const EXTENTS: [Extent; 3] = [
     },
     Extent {
         id: 64,
+        product_shards: 7,
         name: 800,
         description: 9000,
         lines: 5,

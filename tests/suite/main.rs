@@ -30,6 +30,7 @@ mod paging;
 mod patterns;
 mod placing;
 mod problems;
+mod product_shards;
 mod queue;
 mod reconcile;
 mod reconcile_cost;

@@ -218,6 +218,31 @@ async fn counters_that_do_not_read_are_told_and_do_not_stop_the_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_does_not_read_is_told_of_its_day_and_of_nobody_who_was_met_before_it() {
+    let shop = Shop::open_with(|template| reconciled(template, 0, FAST)).await;
+    let order = |product: &str| json!({ "lines": [{ "productId": product, "quantity": 1 }] });
+    for (customer, product) in [("ada", "cup"), ("bob", "pot")] {
+        shop.sign_up(customer).await;
+        shop.product(product, 100, 1000).await;
+    }
+    shop.customer("ada").order("k", order("cup")).await.expect(201);
+    let mut last = Value::Null;
+    // More than are read at a time.
+    for number in 0..9 {
+        last = shop.customer("bob").order(&format!("k{number}"), order("pot")).await.expect(201);
+    }
+    count(&shop, &mut Tail::default(), "shardId-0").await;
+    let update = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": format!("o#{}", last["orderId"].as_str().expect("an id")) }, "SK": { "S": "p#pot" } },
+        "UpdateExpression": "SET quantity = :no", "ExpressionAttributeValues": { ":no": { "S": "some" } },
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+    // Yesterday, ada, the cup; and today, which cannot be compared.
+    assert_eq!(figures(&shop.reconcile(true).await), [4, 1, 0, 0, 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_several_who_mend_at_once_one_does() {
     let (shop, book, _) = counted_shop(0, FAST, None).await;
     let wrong = damage(&shop).await;

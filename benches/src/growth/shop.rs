@@ -213,7 +213,8 @@ impl Shop {
             reason: "no signature".to_owned(),
             flagged_at: placed_at,
         });
-        Ok(Placed { order, invoice, line: OrderItem { order_id, customer_id, placed_at, line }, flag })
+        let shard = order_id.spread(self.shards.products);
+        Ok(Placed { order, invoice, line: OrderItem { order_id, customer_id, placed_at, shard, line }, flag })
     }
 
     /// The newest fifth waits for its payment, the next is paid, the next on its way, and the rest arrived or was called

@@ -16,6 +16,8 @@ pub(super) struct Keys {
     pub(super) status_shards: u8,
     /// Whether something random stands at the end of the sort key by which orders of a status are sorted.
     pub(super) has_suffix: bool,
+    /// Over how many partitions the lines of a product are.
+    pub(super) product_shards: u8,
     /// In how many parts the views of a product are counted.
     pub(super) view_shards: u8,
     /// In how many cells a product's stock lies.
@@ -34,8 +36,14 @@ pub(super) enum Counters {
 }
 
 /// As Till is deployed by default, which a test holds against the template.
-pub(super) const TILL: Keys =
-    Keys { status_shards: 8, has_suffix: false, view_shards: 16, cells: 1, counters: Counters::Stream };
+pub(super) const TILL: Keys = Keys {
+    status_shards: 8,
+    has_suffix: false,
+    product_shards: 1,
+    view_shards: 16,
+    cells: 1,
+    counters: Counters::Stream,
+};
 
 /// Which keys are watched: their places, as the key schema declares them.
 pub(super) type Watched = &'static [PlaceText];
@@ -138,16 +146,20 @@ const OF_CUSTOMER: Watched = &[OrdersOfCustomer::DECLARED.place];
 /// Every key that may be hot, in each design.
 pub(super) fn designs() -> Vec<Design> {
     let mut all = Vec::new();
-    let status = |how, status_shards| Design {
-        what: "orders by status",
+    let listed = |what, how, keys, watched, subject, spread| Design {
+        what,
         how,
-        keys: Keys { status_shards, ..TILL },
-        watched: STATUS,
-        subject: Subject::Shop,
-        spread: status_shards,
+        keys,
+        watched,
+        subject,
+        spread,
         written: Units::Each(plain()),
         read: 0.0,
         is_updated: false,
+    };
+    let status = |how, status_shards| {
+        let keys = Keys { status_shards, ..TILL };
+        listed("orders by status", how, keys, STATUS, Subject::Shop, status_shards)
     };
     all.push(status("one partition for each status", 1));
     let suffix = status("the same, and a random suffix in the sort key", 1);
@@ -181,6 +193,15 @@ pub(super) fn designs() -> Vec<Design> {
     };
     all.extend([stock("one item (default)", 1), stock("2 cells", 2), stock("8 cells", 8), stock("32 cells", 32)]);
 
+    let of_product = |how, product_shards| {
+        let keys = Keys { product_shards, ..TILL };
+        listed("orders of a product", how, keys, OF_PRODUCT, Subject::Product, product_shards)
+    };
+    all.push(of_product("one partition of GSI1, rising sort keys (default)", 1));
+    all.push(of_product("8 shards in the partition key", 8));
+    let customer = "one partition of GSI2, rising sort keys";
+    let of_customer = listed("orders of a customer", customer, TILL, OF_CUSTOMER, Subject::Customer, 1);
+
     let fixed = |what, how, watched, subject, written, is_updated| Design {
         what,
         how,
@@ -192,13 +213,10 @@ pub(super) fn designs() -> Vec<Design> {
         read: 0.0,
         is_updated,
     };
-    let rising = "one partition of GSI1, rising sort keys";
-    all.push(fixed("orders of a product", rising, OF_PRODUCT, Subject::Product, Units::Each(plain()), false));
     let one_item = "one item";
     let code = fixed("a discount code", one_item, DISCOUNT, Subject::Discount, Units::Each(transactional()), true);
     all.push(Design { read: eventual(), ..code });
-    let customer = "one partition of GSI2, rising sort keys";
-    all.push(fixed("orders of a customer", customer, OF_CUSTOMER, Subject::Customer, Units::Each(plain()), false));
+    all.push(of_customer);
 
     let counted = |what, watched, subject| {
         let inside = Design {

@@ -34,8 +34,8 @@ fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
 
 #[test]
 fn what_is_called_the_default_is_what_the_template_deploys() {
-    let Shards { status, views } = Shards::deployed().expect("the template");
-    assert_eq!((TILL.status_shards, TILL.view_shards), (status, views));
+    let Shards { status, products, views } = Shards::deployed().expect("the template");
+    assert_eq!((TILL.status_shards, TILL.product_shards, TILL.view_shards), (status, products, views));
 }
 
 fn run(hash: f64, written: f64) -> Run {

@@ -176,7 +176,7 @@ impl Placing {
             amount: price,
             payments: vec![payment],
         };
-        let item = OrderItem { order_id, customer_id, placed_at, line };
+        let item = OrderItem { order_id, customer_id, placed_at, shard: 0, line };
         let mut counts = Change::Placed(order.clone()).counts(&[]);
         counts.add(&Change::Line(item.clone()).counts(&[]));
         Ok(Self { order, item, invoice, counts, with_code })
@@ -189,8 +189,8 @@ impl Placing {
         let Self { order, item, invoice, counts, .. } = self;
         let (order_id, product, line) = (&order.order_id, &item.line.product_id, &item.line);
         let mut touches = Touches::of(watched);
-        touches.put(item);
         touches.put(invoice);
+        touches.write(item, transactional());
         touches.write(order, transactional());
         // Making an entity costs more than looking whether anybody wants it.
         let shards = if touches.want::<Order>() { keys.status_shards } else { 0 };
@@ -200,6 +200,12 @@ impl Placing {
                     key.sort.extend(["#", &order_id.spread(64).to_string()]);
                 }
                 touches.add::<Order>(key, plain() / f64::from(keys.status_shards), 0.0);
+            }
+        }
+        let shards = if touches.want::<OrderItem>() { keys.product_shards } else { 0 };
+        for shard in 0..shards {
+            for key in (OrderItem { shard, ..item.clone() }).index_keys() {
+                touches.add::<OrderItem>(key, plain() / f64::from(keys.product_shards), 0.0);
             }
         }
 

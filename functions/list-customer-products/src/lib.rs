@@ -1,7 +1,6 @@
 //! `GET /customers/{customerId}/products`: the products a customer ordered in a range of time.
 
-use edge::{Answer, Description, Kind, Reply, Request, Route, Scope};
-use key_schema::entity::OrderItem;
+use edge::{Answer, Description, Kind, OrderItemView, Reply, Request, Route, Scope};
 use key_schema::layout::ProductsOfCustomer;
 use key_schema::value::TimeRange;
 use table::Reader;
@@ -11,12 +10,13 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::S
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let customer = request.own_customer()?;
     let (placed, page) = request.list()?;
-    Reply::ok(&table.page(&ProductsOfCustomer { customer: &customer, placed }, &page).await?)
+    let lines = table.page(&ProductsOfCustomer { customer: &customer, placed }, &page).await?;
+    Reply::ok(&lines.map(OrderItemView::from))
 }
 
 pub fn describe() -> Description {
     ROUTE
         .describe("The products a customer ordered in a range of time, oldest first: the line of each.")
-        .lists::<TimeRange, OrderItem>()
+        .lists::<TimeRange, OrderItemView>()
         .refuses(&[Kind::NotFound])
 }

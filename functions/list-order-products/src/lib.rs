@@ -1,7 +1,6 @@
 //! `GET /orders/{orderId}/products`: the lines of an order.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope, Unfiltered};
-use key_schema::entity::OrderItem;
+use edge::{Answer, Description, Kind, OrderItemView, Problem, Reply, Request, Route, Scope, Unfiltered};
 use key_schema::layout::{InvoiceOfOrder, ProductsOfOrder};
 use table::Reader;
 
@@ -19,11 +18,11 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
     };
     let caller = request.caller()?;
     match owner {
-        Some(owner) if caller.may_see(&owner) => Reply::ok(&lines),
+        Some(owner) if caller.may_see(&owner) => Reply::ok(&lines.map(OrderItemView::from)),
         _ => Err(Problem::not_found("order")),
     }
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("The products of an order, by id.").lists::<Unfiltered, OrderItem>().refuses(&[Kind::NotFound])
+    ROUTE.describe("The products of an order, by id.").lists::<Unfiltered, OrderItemView>().refuses(&[Kind::NotFound])
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use key_schema::value::{Day, Days};
 use lambda::{Environment, Error, FromEnvironment, Measure, Misconfigured};
 use serde::{Deserialize, Serialize};
-use table::{StatusShards, Writer};
+use table::{ProductShards, StatusShards, Writer};
 use tokio::time::Instant;
 use tracing::info;
 
@@ -34,7 +34,8 @@ pub use walk::OF_A_LIST;
 pub struct Reconciler {
     reads: Reads,
     writer: Writer,
-    shards: StatusShards,
+    status_shards: StatusShards,
+    product_shards: ProductShards,
     /// A change that is older is counted, or lost for ever.
     settle_seconds: u32,
 }
@@ -44,7 +45,8 @@ impl FromEnvironment for Reconciler {
         Ok(Self {
             reads: Reads::from_environment(environment)?,
             writer: Writer::from_environment(environment)?,
-            shards: StatusShards::from_environment(environment)?,
+            status_shards: StatusShards::from_environment(environment)?,
+            product_shards: ProductShards::from_environment(environment)?,
             settle_seconds: environment.number("SETTLE_SECONDS", 0..=7 * 24 * 60 * 60)?,
         })
     }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use counting::{Aggregate, Bounds, Counts};
 use futures_util::future::try_join_all;
-use key_schema::entity::{Order, OrderItem, OrderLine, OrderStatus};
+use key_schema::entity::{Order, OrderLine, OrderStatus};
 use key_schema::layout::{AccessPattern as _, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, Stored as _};
 use key_schema::value::{CustomerId, Day, Days, ProductId, TimeRange, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,8 @@ use crate::run::KEPT_BACK;
 /// So many orders of each of a day's lists are looked at together: some 20 kilobytes.
 pub const OF_A_LIST: u8 = 25;
 
-/// So many orders are read with all their lines at a time.
+/// So many orders are read with all their lines at a time, or fewer where a product has several shards: each line may
+/// have to be looked for in all of them.
 const AT_A_TIME: usize = 8;
 
 /// So many items that were met are compared before a day goes on, so that they can be written down.
@@ -85,7 +86,14 @@ impl Walk {
     ) -> Result<bool, Error> {
         if !self.is_over {
             self.is_over = match self.aggregate().clone() {
-                Aggregate::Day(day) => self.step_day(of, day, run, met, end).await?,
+                Aggregate::Day(day) => {
+                    let before = self.position.clone();
+                    match self.step_day(of, day, run, met, end).await {
+                        // What is done is done. If it fails for good, it fails again before the next step has met anybody.
+                        Err(_) if self.position != before => false,
+                        outcome => outcome?,
+                    }
+                }
                 Aggregate::Customer(id) => self.step_customer(of, &id).await?,
                 Aggregate::Product(id) => self.step_product(of, &id).await?,
             };
@@ -103,7 +111,8 @@ impl Walk {
     ) -> Result<bool, Error> {
         let (page, is_last) = self.page_of_day(of, day).await?;
         let page: Vec<_> = page.into_iter().collect();
-        for (at, orders) in page.chunks(AT_A_TIME).enumerate() {
+        let at_a_time = (AT_A_TIME / usize::from(of.product_shards.0)).max(1);
+        for (at, orders) in page.chunks(at_a_time).enumerate() {
             if at > 0 && (met.len() >= MOST_MET || Instant::now() + KEPT_BACK >= end) {
                 return Ok(false);
             }
@@ -134,7 +143,7 @@ impl Walk {
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
         for status in OrderStatus::WAY {
             let lists: Vec<_> =
-                (0..of.shards.0).map(|shard| OrdersOfStatus { status, shard, placed: &placed }).collect();
+                (0..of.status_shards.0).map(|shard| OrdersOfStatus { status, shard, placed: &placed }).collect();
             let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), OF_A_LIST));
             let pages = of.reads.paced(units(lists.len()), try_join_all(reads)).await?;
             for (orders, stopped) in pages {
@@ -165,9 +174,10 @@ impl Walk {
     }
 
     async fn step_product(&mut self, of: &Reconciler, product: &ProductId) -> Result<bool, Error> {
-        let list = OrdersOfProduct { product, placed: TimeRange::default() };
-        let page = of.reads.reader.after(&list, self.position.as_deref(), OF_A_LIST);
-        let (items, position) = of.reads.paced(1.0, page).await?;
+        let ever = TimeRange::default();
+        let shards = OrdersOfProduct::in_shards(product, of.product_shards.0, &ever);
+        let page = of.reads.reader.merged_after(&shards, self.position.as_deref(), OF_A_LIST);
+        let (items, position) = of.reads.paced(units(shards.len()), page).await?;
         let ids: Vec<_> = items.iter().map(|item| item.order_id.clone()).collect();
         let headers = of.reads.headers(of.reads.copies(&ids).await?).await?;
         let headers: BTreeMap<_, _> = headers.into_iter().map(|order| (order.order_id.clone(), order)).collect();
@@ -191,18 +201,18 @@ async fn met_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Day
     if newest.first().is_none_or(|newest| newest.order_id == order.order_id) {
         met.push(Aggregate::Customer(order.customer_id.clone()));
     }
+    let (placed, position) = (run.moments(), OrdersOfProduct::position(&order.placed_at, &order.order_id));
     for line in lines {
-        let list = OrdersOfProduct { product: &line.product_id, placed: run.moments() };
-        let item = OrderItem {
-            order_id: order.order_id.clone(),
-            customer_id: order.customer_id.clone(),
-            placed_at: order.placed_at,
-            line: line.clone(),
-        };
-        let index = OrdersOfProduct::DECLARED.place.index;
-        let Some(place) = item.index_keys().into_iter().find(|key| key.index == index) else { continue };
-        let (later, _) = of.reads.paced(0.5, reader.after(&list, Some(&place.sort), 1)).await?;
-        if later.is_empty() {
+        let mut is_last = true;
+        // One after the other: what sells is met again in the first shard or soon, and the others need not be read.
+        for shard in OrdersOfProduct::in_shards(&line.product_id, of.product_shards.0, &placed) {
+            let (later, _) = of.reads.paced(0.5, reader.after(&shard, Some(&position), 1)).await?;
+            if !later.is_empty() {
+                is_last = false;
+                break;
+            }
+        }
+        if is_last {
             met.push(Aggregate::Product(line.product_id.clone()));
         }
     }

@@ -8,6 +8,7 @@ use capacity::rules::read_units;
 use capacity::sample::{Kind, Sample};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::Consistency::{Eventual, Strong};
+use key_schema::layout::share_of_page;
 use reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
 use rust_decimal::Decimal;
 
@@ -82,9 +83,14 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Pla
     // as long as these days; until then the order is read once more.
     let still_open = alone(header, Strong)? * share(recent, ever);
     let of_customer = Places::reading([still_open, Decimal::ZERO, in_a_list(header)?]);
-    let of_product = Places::reading([alone(header, Eventual)? + still_open, in_a_list(line)?, Decimal::ZERO]);
+    // A page of the product's orders comes of all shards. Where it is met for the last time, all of them were asked.
+    let shards = deployment.product_shards;
+    let of_shards = line * usize::from(share_of_page(OF_A_LIST, shards.into()));
+    let listed = alone(of_shards, Eventual)? * Decimal::from(shards) / Decimal::from(OF_A_LIST);
+    let of_product = Places::reading([alone(header, Eventual)? + still_open, listed, Decimal::ZERO]);
+    let other_shards = alone(line, Eventual)? * Decimal::from(shards.saturating_sub(1)) * products;
 
-    let counters = Places::reading([customers + products, Decimal::ZERO, Decimal::ZERO]);
+    let counters = Places::reading([customers + products, other_shards, Decimal::ZERO]);
     Ok(charge(RECONCILE, "scheduled, after a week of no orders")?.reads()
         + each * recent
         + counters

@@ -43,6 +43,8 @@ pub struct Deployment {
     pub reconcile_read_units: Decimal,
     /// Over how many partitions the orders of a status are spread.
     pub status_shards: u8,
+    /// Over how many the lines of a product are.
+    pub product_shards: u8,
     /// Over how many the views of a product are.
     pub view_shards: u32,
     /// The metrics that alarms look at. Each is billed.
@@ -112,6 +114,7 @@ impl Deployment {
             log_retention_days: number("LogRetentionDays")?,
             reconcile_read_units: number("ReconcileReadUnits")?,
             status_shards: number("StatusShards")?.try_into().context("parameters.StatusShards")?,
+            product_shards: number("ProductShards")?.try_into().context("parameters.ProductShards")?,
             view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
             alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").map(metrics).sum(),
             dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
@@ -231,8 +234,9 @@ mod tests {
     #[test]
     fn a_typical_sample_has_the_shards_of_the_template() {
         use capacity::sample::Extent;
-        let Deployment { status_shards, view_shards, .. } = deployed("{}").unwrap();
-        assert_eq!((Extent::TYPICAL.status_shards, Extent::TYPICAL.view_shards), (status_shards, view_shards));
+        let Deployment { status_shards, product_shards, view_shards, .. } = deployed("{}").unwrap();
+        let Extent { status_shards: status, product_shards: product, view_shards: views, .. } = Extent::TYPICAL;
+        assert_eq!((status, product, views), (status_shards, product_shards, view_shards));
     }
 
     #[test]

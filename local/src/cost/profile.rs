@@ -192,6 +192,7 @@ impl Profile {
             cart_lines: self.sizes.cart_lines.into(),
             listed: self.sizes.items_per_page,
             status_shards: deployment.status_shards,
+            product_shards: deployment.product_shards,
             view_shards: deployment.view_shards,
             batch: Batch { customers: 0, products: 0, days: 0 },
             ..Extent::TYPICAL

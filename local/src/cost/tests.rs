@@ -179,12 +179,16 @@ fn comparing_counts_reads_no_more_than_it_may_and_takes_the_longer_for_it() {
 }
 
 #[test]
-fn a_status_in_more_shards_costs_more_to_list() {
-    let reads = |shards: u64| {
-        let parameters = [("StatusShards".to_owned(), Parameter::Number(shards))].into();
-        Usage::of(&example(), &deployed(&parameters), PRICES.month).unwrap().calls["list-orders"].units
-    };
-    assert!(reads(16).0[1].read > reads(8).0[1].read);
+fn a_list_in_more_shards_costs_more_to_read() {
+    for (parameter, function) in [("StatusShards", "list-orders"), ("ProductShards", "list-product-orders")] {
+        let mut profile = example();
+        profile.calls_per_order.insert(function.to_owned(), Decimal::ONE);
+        let reads = |shards: u64| {
+            let parameters = [(parameter.to_owned(), Parameter::Number(shards))].into();
+            Usage::of(&profile, &deployed(&parameters), PRICES.month).unwrap().calls[function].units
+        };
+        assert!(reads(16).0[1].read > reads(8).0[1].read, "{parameter}");
+    }
 }
 
 #[test]

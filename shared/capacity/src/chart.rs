@@ -59,6 +59,7 @@ pub fn extents() -> String {
         row("lines of a cart", |extent| extent.cart_lines.to_string()),
         row("items on a page, or days", |extent| extent.listed.to_string()),
         row("shards of a status", |extent| extent.status_shards.to_string()),
+        row("shards of the lines of a product", |extent| extent.product_shards.to_string()),
         row("parts of the views of a product", |extent| extent.view_shards.to_string()),
         row("cells of a stock that lies in several", |extent| extent.cells.to_string()),
         row("customers, products and days in a batch of the stream", |extent| {
@@ -75,7 +76,7 @@ pub fn operations() -> Result<String, NoSample> {
     let rows = ledger::operations().map(|operation| {
         let charges = samples.each_ref().map(|sample| operation.charge(sample));
         let least = samples.each_ref().map(|sample| operation.least(sample));
-        let reasons: Vec<_> = operation.reasons().into_iter().map(ledger::Reason::name).collect();
+        let reasons: Vec<_> = operation.reasons(samples[0].extent()).into_iter().map(ledger::Reason::name).collect();
         vec![
             format!("`{}`", operation.function),
             operation.course.to_owned(),

@@ -36,6 +36,6 @@ pub use request::Request;
 pub use route::{Method, Route};
 pub use serve::{invoke, serve};
 pub use view::{
-    CartView, CustomerStatsView, CustomerView, DayTotalsView, FlagView, GiftCardView, OrderStateView, OrderView,
-    OverviewView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, StatusCountView,
+    CartView, CustomerStatsView, CustomerView, DayTotalsView, FlagView, GiftCardView, OrderItemView, OrderStateView,
+    OrderView, OverviewView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, StatusCountView,
 };

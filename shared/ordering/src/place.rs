@@ -10,7 +10,7 @@ use key_schema::entity::{
 use key_schema::value::{CustomerId, IdempotencyKey, InvoiceId, OrderId, ProductId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use stock::Look;
-use table::{Budget, Condition, Error, Meter, Reader, StatusShards, Write, Writer};
+use table::{Budget, Condition, Error, Meter, ProductShards, Reader, StatusShards, Write, Writer};
 
 use crate::quote::{Found, FoundItem, Quote};
 use crate::transaction::{OrderTransaction, Verdict};
@@ -21,7 +21,8 @@ use crate::{Basket, Waiting};
 pub struct Orders {
     reader: Reader,
     writer: Writer,
-    shards: StatusShards,
+    status_shards: StatusShards,
+    product_shards: ProductShards,
 }
 
 /// An order to be placed.
@@ -94,7 +95,8 @@ impl FromEnvironment for Orders {
             reader: Reader::from_environment(environment)?,
             // An order for which there is no capacity has a queue to wait in.
             writer: Writer::from_environment(environment)?.hurried(),
-            shards: StatusShards::from_environment(environment)?,
+            status_shards: StatusShards::from_environment(environment)?,
+            product_shards: ProductShards::from_environment(environment)?,
         })
     }
 }
@@ -164,7 +166,7 @@ impl Orders {
             let order = self.order(ask, &id, quote, now);
             let cells: Option<Vec<_>> = order.lines.iter().map(|line| found.cell_of(&id, line)).collect();
             if let Some(cells) = cells {
-                let mut transaction = OrderTransaction::of(&order, &cells)?;
+                let mut transaction = OrderTransaction::of(&order, &cells, self.product_shards)?;
                 if turn == Turn::AfterWaiting {
                     transaction.unless_refused(&order.order)?;
                 }
@@ -306,7 +308,7 @@ impl Orders {
             request_hash: ask.basket.hash().clone(),
             // A basket has at most 40 lines.
             line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
-            shard: id.spread(self.shards.0),
+            shard: id.spread(self.status_shards.0),
             cancellation: None,
         };
         let invoice = Invoice {

@@ -6,7 +6,7 @@ use key_schema::entity::{
 };
 use key_schema::layout::InStock;
 use key_schema::value::{GiftCardCode, ProductId};
-use table::{Cause, Condition, Error, Write, read_item};
+use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
 use crate::Basket;
 
@@ -49,13 +49,13 @@ impl OrderTransaction {
     /// Everything that placing this order writes, if each line is taken from the cell that stands in its place.
     ///
     /// Header and invoice, two writes for each line, one for the discount code, two for each gift card.
-    pub(crate) fn of(whole: &WholeOrder, cells: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn of(whole: &WholeOrder, cells: &[u8], shards: ProductShards) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
         let order = &whole.order;
         this.push(Write::put_new(order)?, Guard::Header);
         this.push(Write::put(&whole.invoice)?, Guard::Nothing);
         for (line, cell) in whole.lines.iter().zip(cells) {
-            this.line(order, line, *cell)?;
+            this.line(order, line, *cell, shards)?;
         }
         if let Some(code) = &order.discount_code {
             let is_good = Condition::new(
@@ -87,11 +87,12 @@ impl OrderTransaction {
         self.guards.0.push(guard);
     }
 
-    fn line(&mut self, order: &Order, line: &OrderLine, cell: u8) -> Result<(), Error> {
+    fn line(&mut self, order: &Order, line: &OrderLine, cell: u8, shards: ProductShards) -> Result<(), Error> {
         let item = OrderItem {
             order_id: order.order_id.clone(),
             customer_id: order.customer_id.clone(),
             placed_at: order.placed_at,
+            shard: order.order_id.spread(shards.0),
             line: line.clone(),
         };
         self.push(Write::put(&item)?, Guard::Nothing);

@@ -36,7 +36,7 @@ pub use item::{Item, read as read_item, write as write_item};
 pub use lambda::Budget;
 pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
-pub use shards::{StatusShards, ViewShards};
+pub use shards::{ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::Write;
 pub use writer::{Put, Writer};

@@ -1,6 +1,7 @@
 //! Reading.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity};
 use futures_util::future::join_all;
@@ -83,15 +84,7 @@ impl Reader {
 
     /// One page of the list that answers the pattern. One request.
     pub async fn page<P: AccessPattern>(&self, pattern: &P, page: &PageRequest) -> Result<Page<P::Item>, Error> {
-        let mut range = pattern.range();
-        if let Some(cursor) = &page.cursor {
-            range = pattern.rest(&cursor::open(pattern, cursor)?);
-        }
-        let (items, position) = self.query(pattern, range, Some(page.limit)).await?;
-        Ok(Page {
-            items: items.into_iter().map(item::read).collect::<Result<_, _>>()?,
-            next: position.map(|position| cursor::seal(pattern, &position)),
-        })
+        self.merged(slice::from_ref(pattern), page).await
     }
 
     /// At most `limit` items of the list that answers the pattern, those after a position, and the position where
@@ -102,29 +95,42 @@ impl Reader {
         position: Option<&str>,
         limit: u8,
     ) -> Result<(Vec<P::Item>, Option<String>), Error> {
-        let range = position.map_or_else(|| pattern.range(), |position| pattern.rest(position));
-        let (items, stopped) = self.query(pattern, range, Some(limit)).await?;
+        let (items, stopped) = self.query(pattern, rest(pattern, position), Some(limit)).await?;
         Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
     }
 
     /// One page of a list that is spread over shards, each with a pattern of its own and all with the same range,
-    /// in the order of their sort keys. One request for each shard, all at once, for its share of the page; more for a
-    /// shard that holds more than its share of what belongs on the page.
-    ///
-    /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after
-    /// the position, whichever shard that came from.
+    /// in the order of their sort keys. The requests are those of [`merged_after`](Self::merged_after).
     pub async fn merged<P: AccessPattern>(&self, shards: &[P], page: &PageRequest) -> Result<Page<P::Item>, Error> {
-        debug_assert_eq!(P::DECLARED.direction, Direction::Ascending, "the merge takes the lowest of all shards first");
         // The cursor is that of the first shard: it stands for all of them.
         let Some(first) = shards.first() else { return Ok(Page { items: Vec::new(), next: None }) };
         let position = page.cursor.as_ref().map(|cursor| cursor::open(first, cursor)).transpose()?;
-        let rest = |shard: &P, position: Option<&str>| position.map_or_else(|| shard.range(), |end| shard.rest(end));
-        let mut asked: Vec<_> = shards.iter().map(|shard| (shard, rest(shard, position.as_deref()))).collect();
-        let mut share = share_of_page(page.limit, shards.len());
+        let (items, stopped) = self.merged_after(shards, position.as_deref(), page.limit).await?;
+        Ok(Page { items, next: stopped.map(|position| cursor::seal(first, &position)) })
+    }
+
+    /// [`after`](Self::after) of a list that is spread over shards, in the order of their sort keys. One request for
+    /// each shard, all at once, for its share of the items; more for a shard that holds more than its share of what belongs
+    /// to them. A single shard is asked once.
+    ///
+    /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after
+    /// the position, whichever shard that came from, and however many there were then.
+    pub async fn merged_after<P: AccessPattern>(
+        &self,
+        shards: &[P],
+        position: Option<&str>,
+        limit: u8,
+    ) -> Result<(Vec<P::Item>, Option<String>), Error> {
+        if let [only] = shards {
+            return self.after(only, position, limit).await;
+        }
+        debug_assert_eq!(P::DECLARED.direction, Direction::Ascending, "the merge takes the lowest of all shards first");
+        let mut asked: Vec<_> = shards.iter().map(|shard| (shard, rest(shard, position))).collect();
+        let mut share = share_of_page(limit, shards.len());
 
         let (_, sort) = P::DECLARED.place.index.attributes();
         let (mut found, mut stopped) = (BTreeMap::new(), Vec::new());
-        let limit = usize::from(page.limit);
+        let wanted = usize::from(limit);
         while !asked.is_empty() {
             let reads = asked.iter().map(|(shard, range)| self.query(*shard, range.clone(), Some(share)));
             for (answer, (shard, _)) in join_all(reads).await.into_iter().zip(&asked) {
@@ -138,21 +144,21 @@ impl Reader {
             }
             // The page is certain, and whether there is another, once nothing that is not read yet comes before the
             // item after its last.
-            let after = found.keys().nth(limit);
+            let after = found.keys().nth(wanted);
             let is_behind = |(_, end): &(&P, String)| after.is_none_or(|after| end < after);
             let (behind, ahead) = stopped.into_iter().partition(is_behind);
             stopped = ahead;
             asked = behind.into_iter().map(|(shard, end)| (shard, rest(shard, Some(&end)))).collect();
-            share = share.saturating_mul(2).min(page.limit);
+            share = share.saturating_mul(2).min(limit);
         }
 
-        let is_last = found.len() <= limit;
-        let (mut items, mut next) = (Vec::new(), None);
-        for (position, item) in found.into_iter().take(limit) {
+        let is_last = found.len() <= wanted;
+        let (mut items, mut end) = (Vec::new(), None);
+        for (position, item) in found.into_iter().take(wanted) {
             items.push(item::read(item)?);
-            next = Some(position);
+            end = Some(position);
         }
-        Ok(Page { items, next: next.filter(|_| !is_last).map(|position| cursor::seal(first, &position)) })
+        Ok((items, end.filter(|_| !is_last)))
     }
 
     /// The items with these keys, at most 100, in no order; those that do not exist are left out.
@@ -244,4 +250,9 @@ impl Reader {
             meter.add(consumed);
         }
     }
+}
+
+/// The whole range of a list, or what is left of it after a position.
+fn rest<P: AccessPattern>(pattern: &P, position: Option<&str>) -> SortRange {
+    position.map_or_else(|| pattern.range(), |position| pattern.rest(position))
 }

@@ -21,6 +21,8 @@ macro_rules! shards {
 shards! {
     /// Over how many partitions the orders of one status are spread.
     StatusShards = "STATUS_SHARDS";
+    /// Over how many partitions the lines of one product are spread.
+    ProductShards = "PRODUCT_SHARDS";
     /// Over how many partitions the views of one product are counted.
     ViewShards = "VIEW_SHARDS";
 }

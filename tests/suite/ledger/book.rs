@@ -40,7 +40,11 @@ impl Book {
         let shop = Shop::open_with(|template| {
             template.queue_sources[0].enabled = false;
             reconciled(template, 0, 100_000);
-            let shards = [("VIEW_SHARDS", extent.view_shards), ("STATUS_SHARDS", extent.status_shards.into())];
+            let shards = [
+                ("VIEW_SHARDS", extent.view_shards),
+                ("STATUS_SHARDS", extent.status_shards.into()),
+                ("PRODUCT_SHARDS", extent.product_shards.into()),
+            ];
             for function in &mut template.functions {
                 for (name, shards) in shards {
                     function.environment.entry(name.to_owned()).and_modify(|value| *value = shards.to_string());

@@ -179,7 +179,7 @@ async fn reads(book: &mut Book, [first, second]: &[Placed; 2]) {
         (format!("{order}/products"), "list-order-products", "found"),
         (product.clone(), "get-product", "found"),
         (format!("{product}/stats"), "get-product-stats", "found"),
-        (format!("{product}/orders?{page}"), "list-product-orders", "a page"),
+        (format!("{product}/orders?limit=100"), "list-product-orders", "a page"),
         (format!("/products?category={}&{page}", book.id("k", 0)), "list-products", "a page"),
         ("/orders?status=PENDING&limit=100".to_owned(), "list-orders", "a page"),
         (format!("/totals?from={today}&to={tomorrow}"), "list-totals", "of days with orders"),

@@ -78,7 +78,7 @@ impl Items {
         let of = |index: Index| index.attributes();
         let keys = [Index::Table, Index::Gsi1, Index::Gsi2].map(of);
         let names: Vec<&str> =
-            keys.iter().flat_map(|(partition, sort)| [*partition, *sort]).chain([ENTITY_TYPE]).collect();
+            keys.iter().flat_map(|(partition, sort)| [*partition, *sort]).chain([ENTITY_TYPE, "shard"]).collect();
         without(&item, &names).into()
     }
 

@@ -11,7 +11,7 @@ use key_schema::layout::{
 
 use super::Many::{Lines, Listed, Shards, ShareOfPage, ViewShards};
 use super::Request::{Keys, Query};
-use super::{Operation, Request, Several, each, of, one};
+use super::{Operation, Request, Several, Sharded, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     Absent, Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice, Order,
@@ -80,9 +80,19 @@ pub(super) const OPERATIONS: &[Operation] = &[
     of(
         "list-orders",
         "a page",
-        &[each(Shards(1), Query(OrdersOfStatus::DECLARED, &[each(ShareOfPage, Order(Pending))]))],
+        &[each(
+            Shards(Sharded::Statuses(1)),
+            Query(OrdersOfStatus::DECLARED, &[each(ShareOfPage(Sharded::Statuses(1)), Order(Pending))]),
+        )],
     ),
-    of("list-product-orders", "a page", &[one(Query(OrdersOfProduct::DECLARED, &[each(Listed, OrderItem)]))]),
+    of(
+        "list-product-orders",
+        "a page",
+        &[each(
+            Shards(Sharded::Product),
+            Query(OrdersOfProduct::DECLARED, &[each(ShareOfPage(Sharded::Product), OrderItem)]),
+        )],
+    ),
     of("list-products", "a page", &[one(Query(ProductsOfCategory::DECLARED, &[each(Listed, Product(First))]))]),
     of("list-totals", "of days with orders", &[one(Keys(TotalsOfDays::DECLARED, &[each(Listed, DayTotals(First))]))]),
     of("list-totals", "of days without", &[one(Keys(TotalsOfDays::DECLARED, &[each(Listed, Absent)]))]),

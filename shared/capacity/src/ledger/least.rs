@@ -2,9 +2,9 @@
 
 use key_schema::layout::{Consistency, Declaration};
 
-use super::{Many, Operation, Request, Several, sum};
+use super::{Many, Operation, Request, Several, Sharded, sum};
 use crate::rules::{self, Indexes};
-use crate::sample::{Kind, Sample};
+use crate::sample::{Extent, Kind, Sample};
 use crate::{Charge, Units};
 
 /// Why an operation is charged more than the least.
@@ -62,11 +62,12 @@ impl Operation {
     }
 
     /// Why it is charged more than the least: which of its requests nobody would make who only had to pay.
-    pub fn reasons(&self) -> Vec<Reason> {
+    pub fn reasons(&self, extent: &Extent) -> Vec<Reason> {
         let any = |is: fn(&Request) -> bool| self.requests.iter().any(|request| is(&request.of));
         let is_write = any(Request::writes);
         let is_detour = !is_write && self.requests.len() > 1;
-        let is_spread = self.requests.iter().any(|request| matches!(request.many, Many::Shards(_)))
+        let is_sharded = |many| matches!(many, Many::Shards(of) if of.shards(extent) > 1);
+        let is_spread = self.requests.iter().any(|request| is_sharded(request.many))
             || any(|request| matches!(request, Request::Keys(..)));
         let is_vain = any(|request| {
             matches!(
@@ -87,7 +88,8 @@ impl Operation {
 }
 
 impl Several<Request> {
-    /// Bytes of what it reads for the answer. All shards of a list together hold one page of it.
+    /// Bytes of what it reads for the answer. All shards of a list together hold one page of it, and an order is in one
+    /// status at a time.
     fn answered(&self, sample: &Sample) -> usize {
         let (Request::Query(_, kinds)
         | Request::Keys(_, kinds)
@@ -96,12 +98,17 @@ impl Several<Request> {
         else {
             return 0;
         };
-        let requests = if matches!(self.many, Many::Shards(_)) { 1 } else { self.count(sample) };
-        let count = |kind: &Several<Kind>| match kind.many {
-            Many::ShareOfPage => sample.extent().listed.into(),
-            _ => kind.count(sample),
+        let lists = match self.many {
+            Many::Shards(Sharded::ProductsOfOrder) => Many::Lines,
+            Many::Shards(Sharded::Statuses(_) | Sharded::Product) => Many::One,
+            many => many,
         };
-        requests * kinds.iter().map(|kind| sample.bytes(kind.of) * count(kind)).sum::<usize>()
+        let listed = |kind: &Several<Kind>| match kind.many {
+            Many::ShareOfPage(_) => Many::Listed,
+            many => many,
+        };
+        let bytes = kinds.iter().map(|kind| sample.bytes(kind.of) * listed(kind).count(sample));
+        lists.count(sample) * bytes.sum::<usize>()
     }
 }
 

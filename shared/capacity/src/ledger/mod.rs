@@ -99,10 +99,10 @@ pub enum Many {
     CartLines,
     /// As many as are on a page.
     Listed,
-    /// As many as one shard is asked for, so that a page comes of all of them.
-    ShareOfPage,
-    /// As many as so many statuses have shards.
-    Shards(u32),
+    /// As many as one shard of such a list is asked for, so that a page comes of all of them.
+    ShareOfPage(Sharded),
+    /// As many as such lists have shards together.
+    Shards(Sharded),
     /// So many times.
     Times(u32),
     /// As many as the views of a product have parts.
@@ -117,9 +117,39 @@ pub enum Many {
     Days,
 }
 
+/// Lists of which each lies in several shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharded {
+    /// The orders of so many statuses.
+    Statuses(u32),
+    /// The orders of a product.
+    Product,
+    /// The orders of each product of an order.
+    ProductsOfOrder,
+}
+
+impl Sharded {
+    /// How many shards each list has.
+    fn shards(self, extent: &Extent) -> u8 {
+        match self {
+            Self::Statuses(_) => extent.status_shards,
+            Self::Product | Self::ProductsOfOrder => extent.product_shards,
+        }
+    }
+
+    /// How many lists there are.
+    fn lists(self, extent: &Extent) -> u32 {
+        match self {
+            Self::Statuses(statuses) => statuses,
+            Self::Product => 1,
+            Self::ProductsOfOrder => extent.lines,
+        }
+    }
+}
+
 impl<T> Several<T> {
     fn count(&self, sample: &Sample) -> usize {
-        usize::try_from(self.many.of(sample.extent())).unwrap_or(usize::MAX)
+        self.many.count(sample)
     }
 }
 
@@ -168,8 +198,8 @@ impl Many {
             Self::Discounts => extent.discount.into(),
             Self::CartLines => extent.cart_lines,
             Self::Listed => extent.listed.into(),
-            Self::ShareOfPage => share_of_page(extent.listed, extent.status_shards.into()).into(),
-            Self::Shards(statuses) => statuses * u32::from(extent.status_shards),
+            Self::ShareOfPage(of) => share_of_page(extent.listed, of.shards(extent).into()).into(),
+            Self::Shards(of) => of.lists(extent) * u32::from(of.shards(extent)),
             Self::Times(times) => times,
             Self::ViewShards => extent.view_shards,
             Self::OtherLines => extent.lines.saturating_sub(1),
@@ -178,6 +208,10 @@ impl Many {
             Self::Products => extent.batch.products,
             Self::Days => extent.batch.days,
         }
+    }
+
+    fn count(self, sample: &Sample) -> usize {
+        usize::try_from(self.of(sample.extent())).unwrap_or(usize::MAX)
     }
 }
 

@@ -10,7 +10,7 @@ use key_schema::layout::{
 use super::Many::{Customers, Days, Lines, Products, Shards, Times};
 use super::Request::{Batch, Query, Transaction, Write as Alone};
 use super::Write::{New, Over, Update};
-use super::{Operation, Request, Several, Write, each, of, one};
+use super::{Operation, Request, Several, Sharded, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     Absent, CustomerStats, DayTotals, Invoice, Order, OrderItem, ProductStats, Reconciliation, StreamCheckpoint,
@@ -36,7 +36,7 @@ const LISTS: u32 = 5;
 
 /// So many days of no orders.
 const fn empty_lists(days: u32) -> Several<Request> {
-    each(Shards(days * LISTS), Query(OrdersOfStatus::DECLARED, &[]))
+    each(Shards(Sharded::Statuses(days * LISTS)), Query(OrdersOfStatus::DECLARED, &[]))
 }
 
 const NO_TOTALS: Request = Batch(Strong, &[one(Absent)]);
@@ -63,18 +63,18 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "a day of one order",
         &[
             // The day: each of its lists, of which one has the order; the order as a whole; and whether it is the last
-            // of its customer, and of each of its products.
+            // of its customer, and of each of its products, for which all shards of the product are asked.
             one(TOTALS),
-            each(Shards(LISTS), Query(OrdersOfStatus::DECLARED, &[one(Order(Pending))])),
+            each(Shards(Sharded::Statuses(LISTS)), Query(OrdersOfStatus::DECLARED, &[one(Order(Pending))])),
             one(Query(OrderById::DECLARED, &[one(Order(Pending)), one(Invoice(Authorized)), each(Lines, OrderItem)])),
             one(Query(OrdersOfCustomer::DECLARED, &[one(Order(Pending))])),
-            each(Lines, Query(OrdersOfProduct::DECLARED, &[])),
+            each(Shards(Sharded::ProductsOfOrder), Query(OrdersOfProduct::DECLARED, &[])),
             // Then the customer, and each product.
             one(Batch(Strong, &[one(CustomerStats(First))])),
             one(Query(OrdersOfCustomer::DECLARED, &[one(Order(Pending))])),
             one(Batch(Strong, &[one(Order(Pending))])),
             each(Lines, Batch(Strong, &[one(ProductStats(First))])),
-            each(Lines, Query(OrdersOfProduct::DECLARED, &[one(OrderItem)])),
+            each(Shards(Sharded::ProductsOfOrder), Query(OrdersOfProduct::DECLARED, &[one(OrderItem)])),
             each(Lines, Batch(Eventual, &[one(Order(Pending))])),
             each(Lines, Batch(Strong, &[one(Order(Pending))])),
         ],

@@ -25,6 +25,22 @@ fn reads_of_one_collection_are_one_request() {
     assert_eq!(charge("get-order", "found"), Charge { requests: 1.0, read: half * 2.0, write: Units::default() });
 }
 
+#[test]
+fn seven_more_shards_of_a_product_are_seven_more_queries_for_each_look_at_its_orders_and_no_write() {
+    let charge = |function, course, product_shards| {
+        let sample = Sample::new(Extent { product_shards, ..Extent::TYPICAL }).expect("a sample");
+        find(function, course).expect("an operation").charge(&sample)
+    };
+    let page = |shards| charge("list-product-orders", "a page", shards);
+    assert_eq!((page(1).requests, page(1).read.gsi1), (1.0, 1.0));
+    assert_eq!((page(8).requests, page(8).read.gsi1), (8.0, 4.0));
+    // Each of two products is looked for twice: whether it is met again, and along its orders.
+    let day = |shards| charge("reconcile-counts", "a day of one order", shards);
+    assert_eq!(day(8).requests - day(1).requests, 28.0);
+    assert_eq!(day(8).read.total() - day(1).read.total(), 14.0);
+    assert_eq!(charge("place-order", "placed", 1), charge("place-order", "placed", 8));
+}
+
 /// The kinds of item that a request reads or writes.
 fn kinds(request: &Request) -> Vec<Kind> {
     let of = |write: &Write| match *write {
@@ -76,7 +92,8 @@ fn no_course_of_a_function_is_there_twice() {
 
 #[test]
 fn nothing_is_charged_less_than_the_least_and_more_only_for_a_reason() {
-    for extent in [Extent::TYPICAL, Extent { name: 800, description: 20_000, gift_cards: 4, ..Extent::TYPICAL }] {
+    let large = Extent { name: 800, description: 20_000, gift_cards: 4, ..Extent::TYPICAL };
+    for extent in [Extent::TYPICAL, large, Extent { product_shards: 8, listed: 100, ..large }] {
         let sample = Sample::new(extent).expect("a sample");
         for operation in operations() {
             let (charge, least) = (operation.charge(&sample), operation.least(&sample));
@@ -86,7 +103,7 @@ fn nothing_is_charged_less_than_the_least_and_more_only_for_a_reason() {
             let is_refused = charge.read.total() == 0.0 && least.write == Units::default();
             assert!(is_refused || charge.read.total() >= least.read.total(), "{of}");
             assert!(charge.write.total() >= least.write.total() && charge.requests >= least.requests, "{of}");
-            assert!(!is_more || !operation.reasons().is_empty(), "{of}");
+            assert!(!is_more || !operation.reasons(&extent).is_empty(), "{of}");
         }
     }
 }

@@ -29,6 +29,8 @@ pub struct Extent {
     pub listed: u8,
     /// Into how many partitions the orders of a status are spread.
     pub status_shards: u8,
+    /// Into how many partitions the lines of a product are spread.
+    pub product_shards: u8,
     /// Into how many items the views of a product are spread.
     pub view_shards: u32,
     /// Into how many cells the stock of a product is spread that many want at once: 1 to 32.
@@ -61,6 +63,7 @@ impl Extent {
         cart_lines: 2,
         listed: 10,
         status_shards: 8,
+        product_shards: 1,
         view_shards: 16,
         cells: 8,
         batch: Batch { customers: 1, products: 2, days: 1 },

@@ -18,8 +18,8 @@ fn order(status: &str) -> Order {
 
 fn line() -> OrderItem {
     serde_json::from_value(json!({
-        "orderId": "first", "customerId": "ada", "placedAt": "2026-11-21T23:59:59.999Z", "productId": "teapot",
-        "name": "The teapot", "quantity": 2, "unitPrice": { "amount": 2174, "currency": "EUR" },
+        "orderId": "first", "customerId": "ada", "placedAt": "2026-11-21T23:59:59.999Z", "shard": 0,
+        "productId": "teapot", "name": "The teapot", "quantity": 2, "unitPrice": { "amount": 2174, "currency": "EUR" },
         "amount": { "amount": 4348, "currency": "EUR" },
     }))
     .expect("a line")

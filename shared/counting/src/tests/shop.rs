@@ -165,7 +165,7 @@ impl Stream {
             }
             for (product, quantity, price) in &products {
                 let line: OrderItem = serde_json::from_value(json!({
-                    "orderId": id, "customerId": order.customer_id.as_str(), "placedAt": order.placed_at,
+                    "orderId": id, "customerId": order.customer_id.as_str(), "placedAt": order.placed_at, "shard": 0,
                     "productId": format!("product-{product}"), "name": "A thing", "quantity": quantity,
                     "unitPrice": money(*price), "amount": money(quantity * price),
                 }))

@@ -1,4 +1,5 @@
-//! What the API shows of things that are stored in several items. Entities of one item are shown as they are.
+//! What the API shows of things that are stored in several items, or with what is nobody's business. Other entities are
+//! shown as they are.
 
 mod cart;
 mod customer;
@@ -13,7 +14,7 @@ pub use cart::CartView;
 pub use customer::{CustomerStatsView, CustomerView};
 pub use day_totals::{DayTotalsView, StatusCountView};
 pub use gift_card::GiftCardView;
-pub use order::{FlagView, OrderView};
+pub use order::{FlagView, OrderItemView, OrderView};
 pub use overview::OverviewView;
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};

@@ -1,4 +1,4 @@
-use key_schema::entity::{Cancellation, Invoice, Order, OrderFlag, OrderLine, OrderStatus, WholeOrder};
+use key_schema::entity::{Cancellation, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
 use key_schema::value::{CustomerId, DiscountCode, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -30,6 +30,21 @@ pub struct OrderView {
     flag: Option<FlagView>,
 }
 
+/// A line of an order, in a list of lines.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OrderItem)]
+pub struct OrderItemView {
+    /// The order it belongs to.
+    order_id: OrderId,
+    /// Whose order.
+    customer_id: CustomerId,
+    /// When it was placed.
+    placed_at: Timestamp,
+    #[serde(flatten)]
+    line: OrderLine,
+}
+
 /// Why somebody in the shop wants to look at an order.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -37,6 +52,13 @@ pub struct OrderView {
 pub struct FlagView {
     reason: String,
     flagged_at: Timestamp,
+}
+
+impl From<OrderItem> for OrderItemView {
+    fn from(item: OrderItem) -> Self {
+        let OrderItem { order_id, customer_id, placed_at, line, shard: _ } = item;
+        Self { order_id, customer_id, placed_at, line }
+    }
 }
 
 impl From<OrderFlag> for FlagView {

@@ -150,7 +150,7 @@ pub struct OrderLine {
 }
 
 /// An order's line as an item of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderItem {
     /// The order it belongs to.
@@ -159,6 +159,8 @@ pub struct OrderItem {
     pub customer_id: CustomerId,
     /// When it was placed.
     pub placed_at: Timestamp,
+    /// The shard of the product's list that holds it. Kept, so that another number of shards moves no line.
+    pub shard: u8,
     /// The line.
     #[serde(flatten)]
     pub line: OrderLine,

@@ -3,7 +3,7 @@
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
 //! | 4 [`ProductsOfOrder`] | table | `o#{orderId}` | `p#{productId}` |
-//! | 6 [`OrdersOfProduct`] | GSI1 | `p#{productId}` | `{placedAt}#{orderId}` |
+//! | 6 [`OrdersOfProduct`] | GSI1 | `p#{productId}#{shard}` | `{placedAt}#{orderId}` |
 //! | 10 [`ProductsOfCustomer`] | GSI2 | `c#{customerId}` | `p#{placedAt}#{orderId}#{productId}` |
 
 use crate::entity::{Entity as _, OrderItem};
@@ -15,7 +15,8 @@ use super::{
 };
 
 const ITEM: Place<(OrderId,), (ProductId,)> = Place::table(order::COLLECTION, product::COLLECTION);
-const OF_PRODUCT: Place<(ProductId,), (Timestamp, OrderId)> = Place::gsi1(product::COLLECTION, order::BY_TIME);
+const OF_PRODUCT: Place<(ProductId, u8), (Timestamp, OrderId)> =
+    Place::gsi1(Template::new("p#{productId}#{shard}"), order::BY_TIME);
 const OF_CUSTOMER: Place<(CustomerId,), (Timestamp, OrderId, ProductId)> =
     Place::gsi2(customer::COLLECTION, Template::new("p#{placedAt}#{orderId}#{productId}"));
 
@@ -29,7 +30,7 @@ impl Stored for OrderItem {
     fn index_keys(&self) -> Vec<Key> {
         let product = &self.line.product_id;
         vec![
-            OF_PRODUCT.key((product,), (&self.placed_at, &self.order_id)),
+            OF_PRODUCT.key((product, &self.shard), (&self.placed_at, &self.order_id)),
             OF_CUSTOMER.key((&self.customer_id,), (&self.placed_at, &self.order_id, product)),
         ]
     }
@@ -63,12 +64,27 @@ impl AccessPattern for ProductsOfOrder<'_> {
     }
 }
 
-/// The orders that hold a product, in order of time: the line of each.
+/// The orders that hold a product, in order of time: the line of each. Those of one shard; all shards together are
+/// the answer.
 pub struct OrdersOfProduct<'a> {
     /// Which product.
     pub product: &'a ProductId,
+    /// Which shard of its list.
+    pub shard: u8,
     /// Placed when.
-    pub placed: TimeRange,
+    pub placed: &'a TimeRange,
+}
+
+impl<'a> OrdersOfProduct<'a> {
+    /// The list in all of its shards.
+    pub fn in_shards(product: &'a ProductId, shards: u8, placed: &'a TimeRange) -> Vec<Self> {
+        (0..shards).map(|shard| Self { product, shard, placed }).collect()
+    }
+
+    /// Where an order stands in the list: the same in whichever shard.
+    pub fn position(placed_at: &Timestamp, order: &OrderId) -> String {
+        OF_PRODUCT.sort.fill((placed_at, order))
+    }
 }
 
 impl AccessPattern for OrdersOfProduct<'_> {
@@ -76,7 +92,7 @@ impl AccessPattern for OrdersOfProduct<'_> {
 
     const DECLARED: Declaration = Declaration {
         number: 6,
-        question: "the orders of a product in a range of time",
+        question: "the orders of a product in a range of time, shards merged",
         place: OF_PRODUCT.text(),
         entities: &[OrderItem::TYPE],
         consistency: Consistency::Eventual,
@@ -85,11 +101,11 @@ impl AccessPattern for OrdersOfProduct<'_> {
     };
 
     fn partition(&self) -> String {
-        OF_PRODUCT.partition.fill((self.product,))
+        OF_PRODUCT.partition.fill((self.product, &self.shard))
     }
 
     fn range(&self) -> SortRange {
-        OF_PRODUCT.within(&self.placed)
+        OF_PRODUCT.within(self.placed)
     }
 }
 

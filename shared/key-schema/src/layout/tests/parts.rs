@@ -145,7 +145,13 @@ impl Parts {
                     .until
                     .map(|at| Cancellation { at, reason: Some(text.clone()).filter(|_| number % 2 == 0) }),
             }),
-            AnyEntity::OrderItem(OrderItem { order_id: order_id(), customer_id: customer_id(), placed_at: at, line }),
+            AnyEntity::OrderItem(OrderItem {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                placed_at: at,
+                shard: self.shard,
+                line,
+            }),
             AnyEntity::Invoice(Invoice {
                 invoice_id: invoice,
                 order_id: order_id(),

@@ -117,6 +117,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
     let is_invoice = parts.invoice == *invoice;
     let days = days_from(question.moment().day());
     let is_in_shard = parts.status == status && parts.shard == shard;
+    let is_line_in_shard = is_product && parts.shard == shard;
     let is_email = parts.email.to_string().to_lowercase() == email.to_string().to_lowercase();
     let is_username = parts.username.to_string().to_lowercase() == username.to_string().to_lowercase();
     vec![
@@ -125,7 +126,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &OrderById { id: order }, is_order),
         ask(entity, &ProductsOfOrder { order }, is_order),
         ask(entity, &InvoiceOfOrder { order }, is_order),
-        ask(entity, &OrdersOfProduct { product, placed: range }, is_product && is_in_time),
+        ask(entity, &OrdersOfProduct { product, shard, placed: &range }, is_line_in_shard && is_in_time),
         ask(entity, &InvoiceById { id: invoice }, is_invoice),
         ask(entity, &PaymentsOfInvoice { invoice }, is_invoice),
         ask(entity, &InvoicesOfCustomer { customer, issued: range }, is_customer && is_in_time),
