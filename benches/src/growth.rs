@@ -136,8 +136,8 @@ async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
     Ok(Size { orders, bytes, filled: Duration::ZERO, resident: most_memory("self")?, operations })
 }
 
-/// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes put
-/// there.
+/// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes
+/// put there.
 async fn open(data: Option<&Path>) -> Result<Stack> {
     let mut template = own::template()?;
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);

@@ -38,8 +38,8 @@ const SETTLING: Duration = Duration::from_mins(10);
 /// Ask as much of the laptop's stack as it can answer, and check its books afterwards
 ///
 /// Without --url it starts a stack of its own, in memory, and audits its whole table at the end. Each run makes
-/// products and customers of its own. An answer that should not be is an error, and so is a stock that is not what was sold.
-/// Ctrl-C ends it early.
+/// products and customers of its own. An answer that should not be is an error, and so is a stock that is not what was
+/// sold. Ctrl-C ends it early.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// A cargo local that runs already: <http://127.0.0.1:3000>, say [default: one of its own]

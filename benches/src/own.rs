@@ -1,4 +1,5 @@
-//! What this workspace deploys, and a stack of our own: what `cargo local` starts, in this process and for one measurement.
+//! What this workspace deploys, and a stack of our own: what `cargo local` starts, in this process and for one
+//! measurement.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `cargo measure partitions`: at how many orders a second each key design fails, by DynamoDB's limits of a partition.
 //!
 //! A simulation that does no input or output: the same seed gives the same answer, anywhere. Orders are made from real
-//! entities, whose keys the key schema spells. They fall upon partitions by the hash of their partition key, and partitions
-//! are split for heat, as AWS documents it:
+//! entities, whose keys the key schema spells. They fall upon partitions by the hash of their partition key, and
+//! partitions are split for heat, as AWS documents it:
 //!
 //! - 1,000 write units and 3,000 read units a second for each partition, of the table and of each index apart:
 //!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>

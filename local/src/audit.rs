@@ -1,7 +1,7 @@
 //! Whether a whole table keeps the shop's laws.
 //!
-//! For an operator, over a table at rest: one that was restored, say. It scans the table, which no function may, because
-//! only that finds what no access pattern leads to. It writes nothing.
+//! For an operator, over a table at rest: one that was restored, say. It scans the table, which no function may,
+//! because only that finds what no access pattern leads to. It writes nothing.
 
 mod books;
 mod ledger;
@@ -21,7 +21,8 @@ use self::ledger::Ledger;
 /// So many parts of the table are read at a time. Within each, the items of a partition come one after the other.
 const SEGMENTS: i32 = 4;
 
-/// For how long the consumer of the stream tries a record, and half an hour: what changed before that is counted, or lost.
+/// For how long the consumer of the stream tries a record, and half an hour: what changed before that is counted, or
+/// lost.
 pub const SETTLE_SECONDS: u32 = 23_400;
 
 /// What was found.
@@ -52,8 +53,8 @@ impl fmt::Display for Breach {
     }
 }
 
-/// Reads the whole table, and checks it. What changed before the horizon must be counted. `progress` hears how many items
-/// were read.
+/// Reads the whole table, and checks it. What changed before the horizon must be counted. `progress` hears how many
+/// items were read.
 ///
 /// # Errors
 /// The environment has no region or no credentials, or the table cannot be read.

@@ -166,8 +166,8 @@ impl Stack {
         &self.dynamodb_url
     }
 
-    /// The embedded engine itself, unless another DynamoDB is used: for whoever fills the table faster than any protocol
-    /// allows.
+    /// The embedded engine itself, unless another DynamoDB is used: for whoever fills the table faster than any
+    /// protocol allows.
     pub fn database(&self) -> Option<&Database> {
         self.engine.as_ref().map(Engine::database)
     }

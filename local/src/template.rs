@@ -71,8 +71,8 @@ impl Template {
         Self::parse_with_table(text, table::DEFAULT_NAME)
     }
 
-    /// As [`Template::parse`], with the name that the table gets if the template gives it none. CloudFormation, too, makes
-    /// up a new one for each stack.
+    /// As [`Template::parse`], with the name that the table gets if the template gives it none. CloudFormation, too,
+    /// makes up a new one for each stack.
     pub fn parse_with_table(text: &str, table_name: &str) -> Result<Self> {
         let document: Yaml = serde_yaml_ng::from_str(text).context("this is not valid YAML")?;
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;

@@ -38,8 +38,8 @@ use crate::engine::{Feature, lacks};
 use crate::shop::{Client, Shop};
 use crate::shop_queue::DEAD_LETTERS;
 
-/// How large a burst: the table's capacity, which is also what the drain may take, in write units per second; and for how
-/// many seconds ten times as much is asked for.
+/// How large a burst: the table's capacity, which is also what the drain may take, in write units per second; and for
+/// how many seconds ten times as much is asked for.
 #[derive(Clone, Copy)]
 struct Size {
     capacity: f64,

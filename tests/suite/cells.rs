@@ -1,5 +1,5 @@
-//! Stocks that lie in several cells: what can be sold is the sum, whoever takes from whichever cell, and what is done to
-//! the cells meanwhile.
+//! Stocks that lie in several cells: what can be sold is the sum, whoever takes from whichever cell, and what is done
+//! to the cells meanwhile.
 
 mod laws;
 mod requests;

@@ -1,4 +1,5 @@
-//! What is deployed around the functions fits them, and each other: the stacks inside the stack, the alarms, the limits.
+//! What is deployed around the functions fits them, and each other: the stacks inside the stack, the alarms, the
+//! limits.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +89,8 @@ fn who_reads_shards_is_replaced_before_who_writes_into_them() {
     }
 }
 
-/// Who chooses how often there is a backup can choose what the plan knows, and nothing that the plan knows is out of reach.
+/// Who chooses how often there is a backup can choose what the plan knows, and nothing that the plan knows is out of
+/// reach.
 #[test]
 fn every_schedule_of_backups_can_be_chosen_and_is_one_of_the_plan() {
     let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));

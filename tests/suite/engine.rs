@@ -1,9 +1,9 @@
 //! What answers as DynamoDB: the embedded engine, one for each shop, or another one for all of them.
 //!
-//! `TILL_TEST_DYNAMODB=http://127.0.0.1:8000 cargo test -p tests --test suite` runs the suite on the engine that listens
-//! there. Each shop has a table of its own on it, and so a stream of its own. It calls the engine under an access key of
-//! its own, too, whatever its functions sign with: DynamoDB Local has a database for each key, and in one for all of
-//! them every call takes longer the more records all the streams hold.
+//! `TILL_TEST_DYNAMODB=http://127.0.0.1:8000 cargo test -p tests --test suite` runs the suite on the engine that
+//! listens there. Each shop has a table of its own on it, and so a stream of its own. It calls the engine under an
+//! access key of its own, too, whatever its functions sign with: DynamoDB Local has a database for each key, and in one
+//! for all of them every call takes longer the more records all the streams hold.
 
 use std::env;
 use std::io::{Write as _, stderr};
@@ -71,8 +71,8 @@ pub fn lacks(feature: Feature) -> bool {
     true
 }
 
-/// How many of so many random schedules to run: they are about Till, and so all of them on the embedded engine; another one,
-/// which is asked for a second opinion, gets some.
+/// How many of so many random schedules to run: they are about Till, and so all of them on the embedded engine; another
+/// one, which is asked for a second opinion, gets some.
 pub fn schedules(all: u64) -> u64 {
     if Engine::of_this_run() == Engine::Embedded { all } else { all / 4 }
 }

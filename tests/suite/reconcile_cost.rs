@@ -15,8 +15,8 @@ use crate::shop_stream::Tail;
 /// More than one page of a list.
 const ORDERS: u32 = 40;
 
-/// The read units of a shop's orders in one comparison, one customer having ordered the same two products each time, all of
-/// it within the last days.
+/// The read units of a shop's orders in one comparison, one customer having ordered the same two products each time,
+/// all of it within the last days.
 fn estimated() -> f64 {
     let mut profile = Profile::parse(EXAMPLE).expect("a profile");
     let deployment = Deployment::read(&read("template.yaml"), &read("operations.yaml"), &profile.parameters);

@@ -1,9 +1,9 @@
 //! `cargo measure functions`: what each function costs on Lambda beside what the runtime itself does.
 //!
-//! The release binaries run as on Lambda: started with its environment, asking its runtime API for events, calling DynamoDB over
-//! TLS. What counts is what repeats: instructions as callgrind counts them, system calls, bytes. Each is given beside the
-//! floor's, a function on the same runtime that does nothing, built with the same profile and measured in the same run; so a
-//! ratio says what Till adds, whatever the compiler or the machine.
+//! The release binaries run as on Lambda: started with its environment, asking its runtime API for events, calling
+//! DynamoDB over TLS. What counts is what repeats: instructions as callgrind counts them, system calls, bytes. Each is
+//! given beside the floor's, a function on the same runtime that does nothing, built with the same profile and measured
+//! in the same run; so a ratio says what Till adds, whatever the compiler or the machine.
 
 mod budget;
 mod measure;
@@ -32,8 +32,8 @@ const FLOOR: &str = "hello";
 
 /// What each function costs on Lambda beside what the runtime itself does: instructions, system calls, memory, bytes
 ///
-/// Needs valgrind, and strace for the system calls. Without names it measures everything, and what benches/reference/install has
-/// installed to compare with. Fails when a function is over its budget.
+/// Needs valgrind, and strace for the system calls. Without names it measures everything, and what
+/// benches/reference/install has installed to compare with. Fails when a function is over its budget.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Measure these alone

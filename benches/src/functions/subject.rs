@@ -34,7 +34,8 @@ pub(super) enum Kind {
     Till,
     /// A binary that does what get-product does, in another way.
     Binary,
-    /// An interpreter that does what get-product does. It is not run under instruction counters, and its size is not one file's.
+    /// An interpreter that does what get-product does. It is not run under instruction counters, and its size is not
+    /// one file's.
     Interpreter,
 }
 
@@ -45,8 +46,8 @@ pub(super) struct Function {
     pub(super) budget: Budget,
 }
 
-/// Till's functions that are measured. The budgets are a few per cent above what was seen, of binaries from cargo and from
-/// cargo-lambda, whose zig links another start-up. Why it is so much: docs/performance.md.
+/// Till's functions that are measured. The budgets are a few per cent above what was seen, of binaries from cargo and
+/// from cargo-lambda, whose zig links another start-up. Why it is so much: docs/performance.md.
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "get-product",

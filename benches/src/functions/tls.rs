@@ -27,7 +27,8 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// Starts one before the plain endpoint at this address, and leaves the certificates that its clients are to trust in this folder.
+    /// Starts one before the plain endpoint at this address, and leaves the certificates that its clients are to trust
+    /// in this folder.
     pub(super) async fn start(behind: &str, folder: &Path) -> Result<Self> {
         let Chain { sent, root, key } = Chain::new().context("no certificates")?;
         let config =
@@ -71,8 +72,8 @@ impl Drop for Tls {
     }
 }
 
-/// Certificates such as AWS sends, so that a handshake costs what it does there: all of RSA with 2,048 bits, the endpoint's
-/// own, the one it is signed by, the root that clients know, as signed by an older one, and that.
+/// Certificates such as AWS sends, so that a handshake costs what it does there: all of RSA with 2,048 bits, the
+/// endpoint's own, the one it is signed by, the root that clients know, as signed by an older one, and that.
 struct Chain {
     sent: Vec<CertificateDer<'static>>,
     /// The root that clients know, in PEM.

@@ -16,8 +16,8 @@ use super::shop::Shop;
 /// So many orders are imported in one transaction of the engine.
 const BATCH: usize = 5_000;
 
-/// Writes the whole shop into the table, with its counters as the stream's consumer would have left them. The stream hears
-/// nothing of it. `progress` counts orders.
+/// Writes the whole shop into the table, with its counters as the stream's consumer would have left them. The stream
+/// hears nothing of it. `progress` counts orders.
 pub(super) fn fill(database: &Database, table: &str, shop: &Shop, progress: &ProgressBar) -> Result<()> {
     database.enable_bulk_loading()?;
     let import = |items: Vec<Item>| -> Result<()> {

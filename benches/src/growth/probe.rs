@@ -143,8 +143,9 @@ impl Cost {
     }
 }
 
-/// How much time is in at least one of these spans, each from its beginning to its end. The engine's calls for the shards of
-/// a status are at the same time and count once, so that what it was busy is a part of the request's own time.
+/// How much time is in at least one of these spans, each from its beginning to its end. The engine's calls for the
+/// shards of a status are at the same time and count once, so that what it was busy is a part of the request's own
+/// time.
 pub(super) fn busy(mut spans: Vec<(Instant, Instant)>) -> Duration {
     spans.sort_unstable();
     let Some(&(mut until, _)) = spans.first() else { return Duration::ZERO };

@@ -1,8 +1,8 @@
 //! A made-up shop of any number of orders, the same for the same number: pure, and item by item.
 //!
 //! Customers and products are as popular as Zipf's law has it. The orders lie evenly in thirty days; the oldest are
-//! delivered and some called off, the newest wait for their payment. All names and prices are of one length, so that a full
-//! page of a list has one size in every shop, and what it costs depends on nothing but the table.
+//! delivered and some called off, the newest wait for their payment. All names and prices are of one length, so that a
+//! full page of a list has one size in every shop, and what it costs depends on nothing but the table.
 
 use anyhow::{Context, Result};
 use counting::{Change, Counts};
@@ -217,8 +217,8 @@ impl Shop {
         Ok(Placed { order, invoice, line: OrderItem { order_id, customer_id, placed_at, shard, line }, flag })
     }
 
-    /// The newest fifth waits for its payment, the next is paid, the next on its way, and the rest arrived or was called
-    /// off, one in twenty.
+    /// The newest fifth waits for its payment, the next is paid, the next on its way, and the rest arrived or was
+    /// called off, one in twenty.
     fn status(&self, number: usize, random: &mut fastrand::Rng) -> OrderStatus {
         match 5 * number / self.orders {
             4.. => OrderStatus::Pending,

@@ -28,8 +28,9 @@ pub(super) async fn tell(stack: &Stack, shop: &Shop, rounds: usize) -> Result<Ve
     probe.measured()
 }
 
-/// Whom and what all of it is about: the most eager customer, the most popular product, and an order from the middle. What
-/// is written is about the next customer and a gift card of its own, so that the next run reads the same as this one.
+/// Whom and what all of it is about: the most eager customer, the most popular product, and an order from the middle.
+/// What is written is about the next customer and a gift card of its own, so that the next run reads the same as this
+/// one.
 struct Story {
     /// Tells this run from earlier ones over the same table. Six digits.
     run: u64,

@@ -1,4 +1,5 @@
-//! Transactions that meet at one item: each holds it for a while, and whoever comes meanwhile is cancelled and tries again.
+//! Transactions that meet at one item: each holds it for a while, and whoever comes meanwhile is cancelled and tries
+//! again.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,8 +23,8 @@ pub(super) struct Contention {
 /// So many orders are simulated.
 const ORDERS: usize = 20_000;
 
-/// Lets orders for one item come in at random, so many a second, where each transaction holds it for `window` milliseconds.
-/// They are tried again as Till does, for as long as `patience`, or not at all.
+/// Lets orders for one item come in at random, so many a second, where each transaction holds it for `window`
+/// milliseconds. They are tried again as Till does, for as long as `patience`, or not at all.
 pub(super) fn contend(rate: f64, window: f64, patience: Option<Duration>, seed: u64) -> Contention {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut tries = BinaryHeap::new();
@@ -108,7 +109,8 @@ mod tests {
         #[test]
         fn more_than_one_transaction_at_a_time_is_more_than_an_item_takes(window in 1.0_f64..20.0, seed: u64) {
             let rate = 1_500.0 / window;
-            // As many as come while orders are tried again are served late; so the wait has to be short against the whole.
+            // As many as come while orders are tried again are served late; so the wait has to be short against the
+            // whole.
             let contention = contend(rate, window, Some(PATIENCE), seed);
             let lasting = as_float(ORDERS) / rate * 1_000.0;
             prop_assume!(lasting > 3.0 * milliseconds(PATIENCE));

@@ -69,8 +69,8 @@ pub(super) struct Design {
 }
 
 impl Design {
-    /// How many orders a second the whole shop can have, until the keys of its most popular subject are asked for more than
-    /// their partitions give.
+    /// How many orders a second the whole shop can have, until the keys of its most popular subject are asked for more
+    /// than their partitions give.
     pub(super) fn takes(&self, traffic: &Traffic, sample: &Sample) -> f64 {
         let share = self.subject.share(traffic);
         let spread = f64::from(self.spread);
@@ -82,8 +82,8 @@ impl Design {
         if self.read > 0.0 { written.min(READ_UNITS / (self.read * share)) } else { written }
     }
 
-    /// How many orders a second the whole shop can have, if a transaction holds each item for so many milliseconds. None:
-    /// they change no item that is there.
+    /// How many orders a second the whole shop can have, if a transaction holds each item for so many milliseconds.
+    /// None: they change no item that is there.
     pub(super) fn serialises(&self, window: f64, traffic: &Traffic, sample: &Sample) -> Option<f64> {
         let share = self.subject.share(traffic);
         let orders = match self.written {
@@ -93,8 +93,8 @@ impl Design {
         self.is_updated.then_some(orders * 1_000.0 / window)
     }
 
-    /// How many orders of the shop come for each transaction of the stream's consumer that holds this counter: it does if any
-    /// of the orders that it counts is the subject's.
+    /// How many orders of the shop come for each transaction of the stream's consumer that holds this counter: it does
+    /// if any of the orders that it counts is the subject's.
     fn orders_between(share: f64, sample: &Sample) -> f64 {
         let together = sample.counted_together;
         together / (1.0 - (1.0 - share).powf(together))

@@ -93,8 +93,8 @@ impl<'a> Fleet<'a> {
         usage_of(self.asked_of(partition, rate))
     }
 
-    /// The two halves whose hotter one is coolest. None if that is hardly cooler than the whole: then the heat is at one
-    /// point, which is an item, or the end of a collection.
+    /// The two halves whose hotter one is coolest. None if that is hardly cooler than the whole: then the heat is at
+    /// one point, which is an item, or the end of a collection.
     fn halves(&self, whole: &Partition, rate: f64) -> Option<[Partition; 2]> {
         let cut = |at: f64, position: usize| {
             [Partition { high: at, end: position, ..*whole }, Partition { low: at, first: position, ..*whole }]

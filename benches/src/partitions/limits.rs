@@ -8,7 +8,8 @@ pub(super) const WRITE_UNITS: f64 = 1_000.0;
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-key-range-limit-exceeded-mitigation.html>
 pub(super) const READ_UNITS: f64 = 3_000.0;
 
-/// The partitions that a new on-demand table, and each of its indexes, begins with: 4,000 write units and 12,000 read units.
+/// The partitions that a new on-demand table, and each of its indexes, begins with: 4,000 write units and 12,000 read
+/// units.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput-scenarios.html>
 pub(super) const FIRST_PARTITIONS: u32 = 4;
 
@@ -16,6 +17,6 @@ pub(super) const FIRST_PARTITIONS: u32 = 4;
 /// <https://aws.amazon.com/blogs/database/part-3-scaling-dynamodb-how-partitions-hot-keys-and-split-for-heat-impact-performance/>
 pub(super) const HEAT: f64 = 0.9;
 
-/// For so many seconds a partition must be hot to be split. AWS says "sustained", and no number: its own measurements show
-/// splits after minutes.
+/// For so many seconds a partition must be hot to be split. AWS says "sustained", and no number: its own measurements
+/// show splits after minutes.
 pub(super) const TICK: f64 = 60.0;

@@ -70,8 +70,8 @@ pub(super) fn simulate(demand: &Demand, rate: f64, seed: u64) -> Outcome {
     outcome
 }
 
-/// The most orders a second at which nothing is throttled for good, to half a per cent, and what is beyond. None: that is
-/// more than [`MOST_ORDERS`].
+/// The most orders a second at which nothing is throttled for good, to half a per cent, and what is beyond. None: that
+/// is more than [`MOST_ORDERS`].
 pub(super) fn failing_rate(demand: &Demand, seed: u64) -> Option<(f64, Hot)> {
     let hot_at = |rate: f64| simulate(demand, rate, seed).for_good;
     let (mut low, mut high, mut hot) = (1.0, MOST_ORDERS, hot_at(MOST_ORDERS)?);

@@ -1,4 +1,5 @@
-//! Orders as they come in, and what each of them does to the keys of the table: made by the key schema from real entities.
+//! Orders as they come in, and what each of them does to the keys of the table: made by the key schema from real
+//! entities.
 
 use std::collections::HashSet;
 
@@ -37,8 +38,8 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// One busy day: 10,000 products and a million customers. Nobody buys as much more than others as products sell better
-    /// than others, so the customers' law is a flatter one.
+    /// One busy day: 10,000 products and a million customers. Nobody buys as much more than others as products sell
+    /// better than others, so the customers' law is a flatter one.
     pub(super) fn new(seed: u64) -> Result<Self> {
         let (products, customers) = (Popularity::new(10_000, 1.0)?, Popularity::new(1_000_000, 0.75)?);
         Ok(Self { products, customers, discounted: 0.1, views: 20, sample: 2_000, seed })
@@ -47,8 +48,8 @@ impl Traffic {
     /// Some orders that stand for all.
     pub(super) fn sample(&self) -> Result<Sample> {
         let mut random = fastrand::Rng::with_seed(self.seed);
-        // One order from each equal part of a distribution: so the popular ones have their shares in a small sample, too.
-        // Which product goes with which customer is left to chance.
+        // One order from each equal part of a distribution: so the popular ones have their shares in a small sample,
+        // too. Which product goes with which customer is left to chance.
         let mut parts = || {
             let mut all: Vec<_> = (0..self.sample).map(|part| (as_float(part) + 0.5) / as_float(self.sample)).collect();
             random.shuffle(&mut all);
@@ -70,8 +71,8 @@ impl Traffic {
 /// Orders that stand for the whole traffic.
 pub(super) struct Sample {
     orders: Vec<Placing>,
-    /// How many of them the stream's consumer counts in one transaction when more wait than it can take: as many as have no
-    /// more than 99 counters between them.
+    /// How many of them the stream's consumer counts in one transaction when more wait than it can take: as many as
+    /// have no more than 99 counters between them.
     pub(super) counted_together: f64,
     /// What counting each order from the stream writes to its day, its product and its customer.
     counters: Vec<[f64; 3]>,
@@ -98,8 +99,8 @@ fn counted_together(orders: &[Placing]) -> f64 {
     as_float(orders.len()) / f64::from(transactions)
 }
 
-/// What counting each order writes to its day, its product and its customer: a counter is written once in a transaction,
-/// however many of its orders are in it, so the first of them has to pay.
+/// What counting each order writes to its day, its product and its customer: a counter is written once in a
+/// transaction, however many of its orders are in it, so the first of them has to pay.
 fn counters(orders: &[Placing], together: f64, random: &mut fastrand::Rng) -> Vec<[f64; 3]> {
     /// Orders come in many ways, and what a counter costs depends on which of them meet.
     const WAYS: usize = 20;
@@ -184,7 +185,8 @@ impl Placing {
 
     /// Everything that placing it reads and writes, with the views that came before it.
     ///
-    /// Which shard, cell or part it falls upon is a hash's choice or chance, which are even: so it takes its part of each.
+    /// Which shard, cell or part it falls upon is a hash's choice or chance, which are even: so it takes its part of
+    /// each.
     fn touches(&self, number: usize, keys: Keys, sample: &Sample, watched: Option<Watched>) -> Result<Vec<Touch>> {
         let Self { order, item, invoice, counts, .. } = self;
         let (order_id, product, line) = (&order.order_id, &item.line.product_id, &item.line);

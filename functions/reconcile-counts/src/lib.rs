@@ -6,7 +6,7 @@
 //! - `{"from": "2026-11-20", "to": "2026-11-21", "mend": true}` compares the days of the range, and every customer
 //!   and product that is met there, as far as the time goes; `{"resume": ...}` with what is answered then goes on.
 //! - A scheduled event compares the last days, once a day. What it does not finish, the next one does. If that takes
-//!   longer than these days, the next comparison begins where this one ended, so that none is left out.
+//!   longer than these days, the next comparison begins where this one ended, so that none is left out of the last 92.
 
 mod mend;
 mod reads;

@@ -4,6 +4,7 @@ use key_schema::entity::Reconciliation;
 use key_schema::layout::Consistency;
 use key_schema::value::{Day, Days, Timestamp};
 use lambda::Error;
+use serde::Deserialize;
 use table::{Budget, Condition, Write};
 use tokio::time::Instant;
 use tracing::warn;
@@ -26,7 +27,8 @@ impl Reconciler {
                 Ok(run) => run,
                 Err(error) => {
                     warn!(cause = lambda::chain(&error), "begins again: what was left does not read");
-                    since(None, today)?
+                    let begun: Option<Begun> = serde_json::from_str(left).ok();
+                    since(begun.and_then(|begun| begun.days.each().next()), today)?
                 }
             },
             Some(Reconciliation { to, resume: None, .. }) if *to >= today => {
@@ -49,9 +51,18 @@ impl Reconciler {
     }
 }
 
+/// As much of a run as has to be read of one that another version has left.
+#[derive(Deserialize)]
+struct Begun {
+    days: Days,
+}
+
 /// The last days, and those before them that nobody has compared, as far back as a range of days goes.
 fn since(compared: Option<Day>, today: Day) -> Result<Run, Error> {
     let (recent, furthest) = (today.plus(-i64::from(DAYS)), today.plus(-i64::from(Days::MOST)));
+    if let Some(compared) = compared.filter(|compared| *compared < furthest) {
+        warn!(from = %compared, to = %furthest, "these days are too long ago, and are not compared");
+    }
     let from = compared.map_or(recent, |to| to.clamp(furthest, recent));
     Ok(Run::new(Days::new(from, today)?, false))
 }

@@ -89,7 +89,8 @@ impl Walk {
                 Aggregate::Day(day) => {
                     let before = self.position.clone();
                     match self.step_day(of, day, run, met, end).await {
-                        // What is done is done. If it fails for good, it fails again before the next step has met anybody.
+                        // What is done is done. If it fails for good, it fails again before the next step has met
+                        // anybody.
                         Err(_) if self.position != before => false,
                         outcome => outcome?,
                     }

@@ -1,5 +1,5 @@
-//! `PATCH /products/{productId}`: changes what a product is called, where it stands, what it costs, or in how many cells
-//! its stock lies.
+//! `PATCH /products/{productId}`: changes what a product is called, where it stands, what it costs, or in how many
+//! cells its stock lies.
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, WholeStock};
@@ -40,16 +40,11 @@ impl ProductChanges {
         }
         (changed, to)
     }
-
-    /// Whether nothing is left to do, but for how units lie in the cells, which sales change all the time.
-    fn are_made(&self, product: &Product, stock: &WholeStock) -> bool {
-        let (changed, to) = self.of(product, stock);
-        changed == *product && to.price == stock.price && to.cells() == stock.cells()
-    }
 }
 
 /// A new price is written to the product and to its copies in the stock, in one transaction, and so are new cells. A
-/// change whose answer was lost is answered as done when it is sent again.
+/// change whose answer was lost is answered as done when it is sent again; unless it shared units out, and some were
+/// sold meanwhile.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;
@@ -62,12 +57,10 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         let (product, stock) = found;
         let version = product.version;
         let (mut next, to) = changes.of(&product, &stock);
-        let matches = if_match.matches(version);
-        let was_made = if_match.may_have_led_to(version) && changes.are_made(&product, &stock);
-        if was_made || (matches && next == product && to == stock) {
+        if next == product && to == stock && (if_match.matches(version) || if_match.may_have_led_to(version)) {
             return Ok(Reply::ok(&ProductView::with_stock(product, &stock))?.etag(version));
         }
-        if !matches {
+        if !if_match.matches(version) {
             return Err(Problem::version_conflict(version));
         }
         next.version += 1;

@@ -1,4 +1,5 @@
-//! What is remembered of the items while the table is read: an order until it is whole, and of what spans partitions the sums.
+//! What is remembered of the items while the table is read: an order until it is whole, and of what spans partitions
+//! the sums.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,8 @@ pub(super) struct Ledger {
     pub(super) cells: BTreeMap<ProductId, Cells>,
     /// What is gone from each gift card, less what its entries took.
     pub(super) cards: BTreeMap<GiftCardCode, i64>,
-    /// What each order took off each gift card: by its invoice, less by the card's entry. Forgotten where the two agree.
+    /// What each order took off each gift card: by its invoice, less by the card's entry. Forgotten where the two
+    /// agree.
     pub(super) taken: BTreeMap<(OrderId, GiftCardCode), Taken>,
     /// Uses: by the code itself, less by the orders.
     pub(super) uses: BTreeMap<DiscountCode, i64>,

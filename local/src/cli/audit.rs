@@ -11,9 +11,9 @@ use super::print;
 
 /// Check that a table keeps the shop's laws, wherever it is
 ///
-/// For a table that was restored, say. Orders add up and are paid as they say, gift cards and discount codes are used as
-/// often as orders used them, claims belong to profiles, counts are those of the orders, and everything lies where it
-/// should. The whole table is read once, strongly, and nothing is written.
+/// For a table that was restored, say. Orders add up and are paid as they say, gift cards and discount codes are used
+/// as often as orders used them, claims belong to profiles, counts are those of the orders, and everything lies where
+/// it should. The whole table is read once, strongly, and nothing is written.
 ///
 /// Region and credentials come from the environment: `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
 /// `AWS_SESSION_TOKEN`, as `aws configure export-credentials --format env` prints them.

@@ -13,8 +13,8 @@ use super::{default_template, print};
 
 /// Say what a month costs on AWS
 ///
-/// A traffic profile says what a shop does in a month. Together with the templates, the capacity ledger and a price list
-/// that becomes a bill by service, compared with the other ways to pay for the table. Nothing is asked of AWS.
+/// A traffic profile says what a shop does in a month. Together with the templates, the capacity ledger and a price
+/// list that becomes a bill by service, compared with the other ways to pay for the table. Nothing is asked of AWS.
 ///
 /// Begin with `cargo local cost --example > shop.yaml`, change what is different in your shop, and go on with
 /// `cargo local cost --profile shop.yaml`.

@@ -64,9 +64,9 @@ pub fn never_idle(places: &[Units], prices: &TableClassPrices) -> Decimal {
     prices.read_unit_hour.of(hours(|units| units.read)) + prices.write_unit_hour.of(hours(|units| units.write))
 }
 
-/// The utilization at which both modes cost the same, `besides` being what only the provisioned one costs whatever is in
-/// use. Above it, capacity by the hour is the cheaper one. `None` if no utilization reaches it: what is paid besides is
-/// more than requests leave to be saved.
+/// The utilization at which both modes cost the same, `besides` being what only the provisioned one costs whatever is
+/// in use. Above it, capacity by the hour is the cheaper one. `None` if no utilization reaches it: what is paid besides
+/// is more than requests leave to be saved.
 ///
 /// Whole units and least capacities are left out. They matter where there is little to pay.
 pub fn break_even(places: &[Units], prices: &TableClassPrices, besides: Decimal) -> Option<Decimal> {

@@ -79,8 +79,8 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Pla
     // Everybody orders as much as anybody, and nobody twice within these days.
     let share = |some, all| share(some, all).unwrap_or_default();
     let (customers, products) = (recent.min(kept.customers), (recent * order.lines).min(kept.products));
-    // An order that has come to the end of its way changes no more, and any copy of it will do. The way is taken to last
-    // as long as these days; until then the order is read once more.
+    // An order that has come to the end of its way changes no more, and any copy of it will do. The way is taken to
+    // last as long as these days; until then the order is read once more.
     let still_open = alone(header, Strong)? * share(recent, ever);
     let of_customer = Places::reading([still_open, Decimal::ZERO, in_a_list(header)?]);
     // A page of the product's orders comes of all shards. Where it is met for the last time, all of them were asked.

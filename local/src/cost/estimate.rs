@@ -70,8 +70,8 @@ pub struct ComparisonTime {
 pub struct Thresholds {
     /// The utilization above which provisioned capacity is the cheaper one; none if it never is.
     pub break_even_utilization: Option<Decimal>,
-    /// The utilization of a capacity of which the peak uses as much as autoscaling aims at, all the time. On average, by
-    /// what it costs.
+    /// The utilization of a capacity of which the peak uses as much as autoscaling aims at, all the time. On average,
+    /// by what it costs.
     pub utilization_for_the_peak: Decimal,
     /// The utilization that the profile states.
     pub utilization: Decimal,

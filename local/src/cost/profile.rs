@@ -160,8 +160,8 @@ impl Profile {
 
     /// One sample of items for each kind of order, and which share of all orders is of it.
     ///
-    /// With 2.4 lines, 60 % of the orders have two lines and 40 % have three. Lines, codes and gift cards have nothing to do
-    /// with each other.
+    /// With 2.4 lines, 60 % of the orders have two lines and 40 % have three. Lines, codes and gift cards have nothing
+    /// to do with each other.
     pub fn samples(&self, deployment: &Deployment) -> Result<Vec<(Decimal, Sample)>> {
         let mut samples = Vec::new();
         for (of_lines, lines) in around(self.order.lines) {

@@ -145,8 +145,8 @@ impl Shop<'_> {
 
     /// Counting, and telling the world.
     ///
-    /// A batch begins with a record and takes along what comes within the window. So there are as many batches as changes
-    /// that come after a window has passed: for a rate r and a window w, r / (1 + r w).
+    /// A batch begins with a record and takes along what comes within the window. So there are as many batches as
+    /// changes that come after a window has passed: for a rate r and a window w, r / (1 + r w).
     fn stream(&self, usage: &mut Usage) -> Result<()> {
         let Profile { orders, order, stream_shards, .. } = self.profile;
         let mut changes = *orders;

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::fault::Fault;
 
 /// An embedded engine does one transaction after the other, so that none ever meets another. On AWS one takes a while,
-/// and whoever wants to write one of its items meanwhile is told of a conflict. Of those who meet, AWS may let either go
-/// on; here it is the first.
+/// and whoever wants to write one of its items meanwhile is told of a conflict. Of those who meet, AWS may let either
+/// go on; here it is the first.
 #[derive(Default)]
 pub(super) struct Holds(Mutex<State>);
 

@@ -5,7 +5,8 @@ use key_schema::value::CustomerId;
 use crate::event::Claims;
 use crate::{Kind, Problem};
 
-/// What a token's claim `scope` holds for a customer. What comes before the slash names the API, because Cognito wants it so:
+/// What a token's claim `scope` holds for a customer. What comes before the slash names the API, because Cognito wants
+/// it so:
 /// <https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-define-resource-servers.html>.
 pub const SHOP_SCOPE: &str = "till/shop";
 

@@ -1,8 +1,8 @@
 //! The gateway's event, payload version 2.0: what the routes need of it, and no more.
 //! <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>
 //!
-//! `lambda_http` itself reads every field of it twice, and keeps each for handlers that may want it. What that costs is in
-//! `docs/performance.md`.
+//! `lambda_http` itself reads every field of it twice, and keeps each for handlers that may want it. What that costs is
+//! in `docs/performance.md`.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,8 @@ pub(crate) struct Event {
 /// The headers that some route reads: those of [`Headers`].
 pub(crate) const READ: [&str; 3] = ["idempotency-key", "if-match", "prefer"];
 
-/// The headers that some route reads. The gateway has joined those that were sent twice, and spells all names in lower case.
+/// The headers that some route reads. The gateway has joined those that were sent twice, and spells all names in lower
+/// case.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Headers {
@@ -66,7 +67,8 @@ pub(crate) struct Claims {
 }
 
 impl Event {
-    /// The gateway's id of the request, which the client was sent as `apigw-requestid` and the gateway's own log has, too.
+    /// The gateway's id of the request, which the client was sent as `apigw-requestid` and the gateway's own log has,
+    /// too.
     pub(crate) fn take_id(&mut self) -> String {
         self.request_context.request_id.take().unwrap_or_default()
     }

@@ -22,7 +22,8 @@ use aws_types::region::Region;
 
 use crate::variables::{Misconfigured, Variables};
 
-/// The roots of every AWS endpoint: Amazon Root CA 1 to 4 and Starfield Services Root G2, from <https://www.amazontrust.com>.
+/// The roots of every AWS endpoint: Amazon Root CA 1 to 4 and Starfield Services Root G2, from
+/// <https://www.amazontrust.com>.
 const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
 
 const CONNECT: Duration = Duration::from_secs(1);

@@ -126,8 +126,8 @@ impl Environment {
         Ok(client)
     }
 
-    /// Does this before the first event, when the function runs on Lambda, and once for a service: while a function starts,
-    /// it has a whole CPU, and nobody waits for its answer yet.
+    /// Does this before the first event, when the function runs on Lambda, and once for a service: while a function
+    /// starts, it has a whole CPU, and nobody waits for its answer yet.
     pub fn warm_up(&self, service: Service, work: impl Future<Output = ()> + Send + 'static) {
         let mut all = self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.iter().all(|(warmed, _)| *warmed != service) {

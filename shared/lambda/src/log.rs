@@ -2,8 +2,8 @@
 
 use tracing_subscriber::filter::LevelFilter;
 
-/// Starts it. The level is Lambda's own setting; in a release build nothing below INFO is compiled in, because there the SDK
-/// and the libraries under it write bodies.
+/// Starts it. The level is Lambda's own setting; in a release build nothing below INFO is compiled in, because there
+/// the SDK and the libraries under it write bodies.
 pub(crate) fn start() {
     // A filter by module would bring a regular-expression engine into every binary.
     let level = std::env::var("AWS_LAMBDA_LOG_LEVEL").ok().and_then(|level| level.parse().ok());

@@ -44,8 +44,8 @@ impl Measure {
     }
 }
 
-/// Tells these measures, each under its metric's name, in the namespace `Till`. The dimension is the function's name, as in
-/// Lambda's own metrics, so that two deployments do not add up.
+/// Tells these measures, each under its metric's name, in the namespace `Till`. The dimension is the function's name,
+/// as in Lambda's own metrics, so that two deployments do not add up.
 ///
 /// On a laptop, where standard output is not the log, they are an ordinary line of it.
 pub fn metrics(measures: &[(&str, Measure)]) {

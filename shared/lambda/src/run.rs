@@ -30,11 +30,12 @@ where
         let environment = Environment::of_process();
         let deps = D::from_environment(&environment)?;
         environment.warmed_up().await;
-        // Without the runtime's span around each event: what is logged of a request names it, and what is logged of a batch
-        // names its orders and messages.
+        // Without the runtime's span around each event: what is logged of a request names it, and what is logged of a
+        // batch names its orders and messages.
         Runtime::new(service_fn(|event| Box::pin(handle(deps.clone(), event)))).run().await
     };
-    // As a task, which is woken in memory. What `block_on` itself runs is woken by a write and a read of the kernel's, twice an event.
+    // As a task, which is woken in memory. What `block_on` itself runs is woken by a write and a read of the kernel's,
+    // twice an event.
     let life = async { tokio::spawn(life).await? };
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(life)
 }

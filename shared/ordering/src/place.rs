@@ -45,8 +45,8 @@ pub enum Placement {
     Replayed(WholeOrder),
     /// It cannot be placed, and nothing was written.
     Rejected(Rejection),
-    /// It cannot be placed now; but an earlier copy of the request was written down as waiting, and what becomes of that
-    /// is not known yet.
+    /// It cannot be placed now; but an earlier copy of the request was written down as waiting, and what becomes of
+    /// that is not known yet.
     Waits,
     /// It waited, and nobody waits for it any more: it was refused when its turn came before, and perhaps another
     /// request has its key.
@@ -135,7 +135,8 @@ impl Orders {
     async fn take_turn(&self, ask: &PlaceOrder, turn: Turn, budget: Budget) -> Result<Placement, Error> {
         let id = OrderId::of(&ask.customer, &ask.key);
         let at_all = match turn {
-            // The first read is the cheap one. It may be behind, which the transaction notices and a rejection asks again.
+            // The first read is the cheap one. It may be behind, which the transaction notices and a rejection asks
+            // again.
             Turn::Now => Look::Glance,
             // What was refused and may be delivered again must be seen.
             Turn::AfterWaiting => Look::Close,

@@ -152,7 +152,8 @@ fn spaces_and_absent_options_do_not_make_another_request() {
     assert_ne!(plain, hash(r#"{"lines":[{"productId":"a","quantity":2}]}"#));
 }
 
-/// The figures of docs/decisions.md, "A hot stock is divided into cells": 8,000 units in 8 cells are sold one at a time.
+/// The figures of docs/decisions.md, "A hot stock is divided into cells": 8,000 units in 8 cells are sold one at a
+/// time.
 #[test]
 fn hardly_an_order_finds_its_cell_empty_while_the_first_has_enough() {
     let (mut looks, mut fails) = (0, 0);

@@ -1,5 +1,7 @@
 //! Writing many items in one transaction.
 
+use std::hash::{BuildHasher, RandomState};
+
 use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 
@@ -83,9 +85,11 @@ impl Writer {
     }
 }
 
-/// Tells one transaction from every other.
+/// Tells one transaction from every other: hashes under keys that the system has made up for this process, and that are
+/// others each time.
 fn token() -> String {
-    format!("{:032x}", fastrand::u128(..))
+    let [high, low] = [0, 1].map(|half| RandomState::new().hash_one(half));
+    format!("{high:016x}{low:016x}")
 }
 
 fn causes(error: TransactWriteItemsError) -> Vec<Cause> {

@@ -14,6 +14,7 @@ mod commit;
 mod condition;
 mod error;
 mod expression;
+mod headers;
 mod item;
 mod meter;
 mod read;
@@ -26,6 +27,9 @@ mod writer;
 
 use std::sync::Arc;
 
+use aws_sdk_dynamodb::config;
+use aws_types::SdkConfig;
+use headers::FewHeaders;
 use lambda::{Client, Environment, FromEnvironment, Misconfigured, Service};
 
 pub use bucket::TokenBucket;
@@ -48,9 +52,13 @@ pub(crate) struct Table {
     name: Arc<str>,
 }
 
+fn client(config: &SdkConfig) -> aws_sdk_dynamodb::Client {
+    aws_sdk_dynamodb::Client::from_conf(config::Builder::from(config).interceptor(FewHeaders).build())
+}
+
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let client = environment.client(Service::DynamoDb, aws_sdk_dynamodb::Client::new)?;
+        let client = environment.client(Service::DynamoDb, client)?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
         environment.warm_up(Service::DynamoDb, warm_up::ask_after_health(client.clone(), Arc::clone(&name)));
         Ok(Self { client, name })

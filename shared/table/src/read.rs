@@ -110,8 +110,8 @@ impl Reader {
     }
 
     /// [`after`](Self::after) of a list that is spread over shards, in the order of their sort keys. One request for
-    /// each shard, all at once, for its share of the items; more for a shard that holds more than its share of what belongs
-    /// to them. A single shard is asked once.
+    /// each shard, all at once, for its share of the items; more for a shard that holds more than its share of what
+    /// belongs to them. A single shard is asked once.
     ///
     /// A walk holds every item once that was there when it began: what is left of each shard is what sorts after
     /// the position, whichever shard that came from, and however many there were then.

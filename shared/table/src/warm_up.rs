@@ -8,8 +8,9 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_smithy_types::body::SdkBody;
 use lambda::Client;
 
-/// Asks DynamoDB whether it is well, as anybody may: `GET /`. The question reads nothing, is billed nothing, and needs no permission;
-/// but to ask it, the client finds its endpoint, signs, and opens the connection that the first event will use.
+/// Asks DynamoDB whether it is well, as anybody may: `GET /`. The question reads nothing, is billed nothing, and needs
+/// no permission; but to ask it, the client finds its endpoint, signs, and opens the connection that the first event
+/// will use.
 pub(crate) async fn ask_after_health(client: Client<DynamoDb>, table: Arc<str>) {
     let once = Config::builder().retry_config(RetryConfig::disabled());
     let question = client.query().table_name(&*table).customize().config_override(once).mutate_request(|request| {
@@ -35,8 +36,8 @@ mod tests {
 
     use super::*;
 
-    /// Answers every request as DynamoDB answers those after its health, and tells the first line of each with the number of its
-    /// connection.
+    /// Answers every request as DynamoDB answers those after its health, and tells the first line of each with the
+    /// number of its connection.
     fn serve(listener: &TcpListener, lines: &mpsc::Sender<(usize, String)>) {
         for (connection, client) in listener.incoming().enumerate() {
             let (client, lines) = (client.expect("a connection"), lines.clone());

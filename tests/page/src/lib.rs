@@ -1,7 +1,8 @@
 //! Pages of the documentation in which somebody has written the prose and the code writes the figures.
 //!
-//! A part that the code writes stands between two comments of its name, `<!-- costs -->` and `<!-- /costs -->`. A test of the
-//! code that makes it [`check`]s the page, and so it cannot go stale: with `UPDATE_DOCS=1` the test writes it instead.
+//! A part that the code writes stands between two comments of its name, `<!-- costs -->` and `<!-- /costs -->`. A test
+//! of the code that makes it [`check`]s the page, and so it cannot go stale: with `UPDATE_DOCS=1` the test writes it
+//! instead.
 //!
 //! **Invariant: no other crate knows how a part is found in its page.**
 

@@ -1,0 +1,51 @@
+//! Which headers a request carries.
+
+use aws_runtime::invocation_id::InvocationIdInterceptor;
+use aws_runtime::request_info::RequestInfoInterceptor;
+use aws_runtime::user_agent::UserAgentInterceptor;
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::context::{
+    BeforeSerializationInterceptorContextRef, BeforeTransmitInterceptorContextMut,
+};
+use aws_smithy_runtime_api::client::interceptors::{Intercept, disable_interceptor, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::ConfigBag;
+
+/// Who asks, as AWS's own logs show it.
+const USER_AGENT: &str = concat!("till/", env!("CARGO_PKG_VERSION"));
+
+/// Leaves out the headers by which AWS counts its clients, versions and repetitions. DynamoDB asks for none of them, and
+/// each is made, signed and encrypted anew for every request.
+#[derive(Debug)]
+pub(crate) struct FewHeaders;
+
+#[dyn_dispatch_hint]
+impl Intercept for FewHeaders {
+    fn name(&self) -> &'static str {
+        "FewHeaders"
+    }
+
+    fn read_before_execution(
+        &self,
+        _: &BeforeSerializationInterceptorContextRef<'_>,
+        config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        const CAUSE: &str = "DynamoDB does not ask for it";
+        config
+            .interceptor_state()
+            .store_put(disable_interceptor::<InvocationIdInterceptor>(CAUSE))
+            .store_put(disable_interceptor::<RequestInfoInterceptor>(CAUSE))
+            .store_put(disable_interceptor::<UserAgentInterceptor>(CAUSE));
+        Ok(())
+    }
+
+    fn modify_before_signing(
+        &self,
+        context: &mut BeforeTransmitInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        context.request_mut().headers_mut().insert("user-agent", USER_AGENT);
+        Ok(())
+    }
+}
