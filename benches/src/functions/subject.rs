@@ -52,7 +52,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "get-product",
         event: |_, _| sample("get-product"),
-        budget: Budget { init: 12.2, first: 4.8, warm: 4.8, binary: 4.7, memory: 3.2, system_calls: 13.5 },
+        budget: Budget { init: 11.0, first: 4.4, warm: 4.5, binary: 4.2, memory: 2.9, system_calls: 13.5 },
     },
     Function {
         name: "get-order",
@@ -62,12 +62,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["rawPath"] = json!(format!("/orders/{}", shop.order));
             Ok(event)
         },
-        budget: Budget { init: 12.2, first: 6.3, warm: 6.3, binary: 4.8, memory: 3.3, system_calls: 13.5 },
+        budget: Budget { init: 11.0, first: 6.0, warm: 6.0, binary: 4.4, memory: 2.9, system_calls: 13.5 },
     },
     Function {
         name: "list-orders",
         event: |_, _| sample("list-orders"),
-        budget: Budget { init: 12.2, first: 135.0, warm: 29.5, binary: 4.7, memory: 3.6, system_calls: 46.0 },
+        budget: Budget { init: 11.0, first: 128.0, warm: 27.0, binary: 4.3, memory: 3.3, system_calls: 46.0 },
     },
     Function {
         name: "place-order",
@@ -77,7 +77,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["body"] = json!(one_line().to_string());
             Ok(event)
         },
-        budget: Budget { init: 12.9, first: 12.0, warm: 12.2, binary: 5.8, memory: 3.9, system_calls: 16.8 },
+        budget: Budget { init: 11.8, first: 11.5, warm: 11.6, binary: 5.3, memory: 3.6, system_calls: 16.8 },
     },
     Function {
         name: "drain-writes",
@@ -90,7 +90,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["Records"][0]["body"] = json!(message.to_string());
             Ok(event)
         },
-        budget: Budget { init: 12.9, first: 12.6, warm: 12.8, binary: 5.8, memory: 3.9, system_calls: 23.0 },
+        budget: Budget { init: 11.8, first: 12.4, warm: 12.5, binary: 5.3, memory: 3.6, system_calls: 23.0 },
     },
     Function {
         name: "count-orders",
@@ -104,7 +104,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             }
             Ok(event)
         },
-        budget: Budget { init: 12.2, first: 10.6, warm: 7.6, binary: 5.0, memory: 3.4, system_calls: 14.0 },
+        budget: Budget { init: 11.0, first: 10.3, warm: 7.3, binary: 4.6, memory: 3.1, system_calls: 14.0 },
     },
 ];
 
