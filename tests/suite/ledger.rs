@@ -94,7 +94,7 @@ fn an_order_is_expected_to_consume_what_the_ledger_says() {
     for (lines, gift_cards, discount) in [(1, 0, false), (2, 1, true), (40, 4, true)] {
         let extent = Extent { lines, gift_cards, discount, ..Extent::TYPICAL };
         let sample = Sample::new(extent).expect("a sample");
-        let charge = ledger::find("place-order", "placed").expect("an operation").charge(&sample);
+        let charge = ledger::find("drain-writes", "placed").expect("an operation").charge(&sample);
         let expected = book::expected(&extent);
         assert_eq!(expected, (charge.write.table, charge.write.gsi1, charge.write.gsi2), "{extent:?}");
     }

@@ -24,8 +24,7 @@ pub struct OfStatus {
 pub async fn handle((table, shards): (Reader, StatusShards), request: Request) -> Answer {
     let (filter, page) = request.list::<OfStatus>()?;
     let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref())?;
-    let of_shard = |shard| OrdersOfStatus { status: filter.status, shard, placed: &placed };
-    let shards: Vec<_> = (0..shards.0).map(of_shard).collect();
+    let shards = OrdersOfStatus::in_shards(filter.status, shards.0, &placed);
     Reply::ok(&table.merged(&shards, &page).await?.map(OrderView::from))
 }
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use counting::{Aggregate, Bounds, Counts};
 use futures_util::future::try_join_all;
 use key_schema::entity::{Order, OrderLine, OrderStatus};
-use key_schema::layout::{AccessPattern as _, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, Stored as _};
+use key_schema::layout::{OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
 use key_schema::value::{CustomerId, Day, Days, ProductId, TimeRange, Timestamp};
 use serde::{Deserialize, Serialize};
 use table::{Budget, Error};
@@ -143,19 +143,12 @@ impl Walk {
         let placed = Days::new(day, day.plus(1))?.moments();
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
         for status in OrderStatus::WAY {
-            let lists: Vec<_> =
-                (0..of.status_shards.0).map(|shard| OrdersOfStatus { status, shard, placed: &placed }).collect();
+            let lists = OrdersOfStatus::in_shards(status, of.status_shards.0, &placed);
             let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), OF_A_LIST));
             let pages = of.reads.paced(units(lists.len()), try_join_all(reads)).await?;
             for (orders, stopped) in pages {
                 seen_up_to = seen_up_to.into_iter().chain(stopped).min();
-                for order in orders {
-                    if let Some(place) =
-                        order.index_keys().into_iter().find(|key| key.index == OrdersOfStatus::DECLARED.place.index)
-                    {
-                        found.insert(place.sort, order);
-                    }
-                }
+                found.extend(orders.into_iter().map(|order| (OrdersOfStatus::position(&order), order)));
             }
         }
         found.retain(|place, _| seen_up_to.as_ref().is_none_or(|end| place <= end));

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 const HOURS_PER_DAY: Decimal = dec!(24);
 pub(super) const SECONDS_PER_HOUR: Decimal = dec!(3600);
+pub(super) const SECONDS_PER_DAY: Decimal = dec!(86400);
 
 /// A month, of as many hours as the price list says. Nothing else in a bill knows how long a month is.
 #[derive(Debug, Clone, Copy, Deserialize)]

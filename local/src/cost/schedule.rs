@@ -3,9 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use rust_decimal::{Decimal, dec};
 
-use super::month::Month;
-
-const SECONDS_PER_DAY: Decimal = dec!(86400);
+use super::month::{Month, SECONDS_PER_DAY};
 
 /// How often something comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

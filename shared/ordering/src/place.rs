@@ -111,8 +111,8 @@ impl Orders {
     /// Places the order, unless it is there already.
     ///
     /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it
-    /// again. A conflict with another write is tried again, and a price that moved between the two is read again,
-    /// within the budget. Of a stock in several cells the first is read, and the order's own is taken from unseen: all
+    /// again. A conflict with another write is tried again, and what moved between the two is read again, within the
+    /// budget. Of a stock in several cells the first is read, and the order's own is taken from unseen: all
     /// of them begin alike and are drawn upon alike. When the first has too little, one request more for each such
     /// stock reads all.
     ///
@@ -154,7 +154,7 @@ impl Orders {
             if turn == Turn::AfterWaiting && queued.is_some_and(|queued| !is_own(queued) || queued.refusal.is_some()) {
                 return Ok(Placement::Void);
             }
-            let is_taken = queued.is_some_and(|queued| !is_own(queued) && queued.refusal.is_none());
+            let is_taken = queued.is_some_and(|queued| !is_own(queued) && queued.waits(now));
             let quote = if is_taken { Err(Rejection::KeyReused) } else { Quote::of(&ask.basket, &found, now) };
             let quote = match quote {
                 Ok(quote) => quote,
@@ -197,7 +197,7 @@ impl Orders {
                 break;
             }
         }
-        Err(unanswered.unwrap_or_else(|| Error::contention("prices moved for too long")))
+        Err(unanswered.unwrap_or_else(|| Error::contention("what the order depends on moved for too long")))
     }
 
     /// Everything the order depends on, in one request: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 it may hold.
@@ -250,10 +250,9 @@ impl Orders {
             return Err(error);
         }
         let waits = turn == Turn::Now
-            && settled.queued.is_some_and(|queued| {
-                let is_own = queued.request_hash == *ask.basket.hash();
-                is_own && queued.refusal.is_none() && !queued.is_expired(Timestamp::now())
-            });
+            && settled
+                .queued
+                .is_some_and(|queued| queued.request_hash == *ask.basket.hash() && queued.waits(Timestamp::now()));
         Ok(if waits { Placement::Waits } else { Placement::Rejected(rejection) })
     }
 

@@ -15,7 +15,7 @@ use crate::Basket;
 enum Guard {
     /// The order is not there yet.
     Header,
-    /// Nothing: the header's condition covers it.
+    /// Nothing that a refusal is told of: the header's condition covers it, or the next look does.
     Nothing,
     /// Enough units are left, at the quoted price.
     Stock(OrderLine),

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 
 use crate::item::Item;
-use crate::throttle::NotForWantOfCapacity;
+use crate::throttle::{CONFLICT, NotForWantOfCapacity};
 use crate::{Budget, Error, Throttle, Write, Writer};
 
 /// Why one write of a transaction stopped all of them.
@@ -70,7 +70,7 @@ impl Writer {
                 meter.add_cancelled(actions.len());
             }
             // Before the conditions: one that failed beside a conflict may have seen half of what is being written.
-            if !codes.contains(&"TransactionConflict") {
+            if !codes.contains(&CONFLICT) {
                 let is_condition = codes.contains(&"ConditionalCheckFailed");
                 let error = error.into_service_error();
                 return if is_condition { Ok(Err(causes(error))) } else { Err(Error::Refused(error.into())) };

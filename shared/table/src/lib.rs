@@ -28,7 +28,6 @@ mod writer;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::config;
-use aws_types::SdkConfig;
 use headers::FewHeaders;
 use lambda::{Client, Environment, FromEnvironment, Misconfigured, Service};
 
@@ -52,13 +51,11 @@ pub(crate) struct Table {
     name: Arc<str>,
 }
 
-fn client(config: &SdkConfig) -> aws_sdk_dynamodb::Client {
-    aws_sdk_dynamodb::Client::from_conf(config::Builder::from(config).interceptor(FewHeaders).build())
-}
-
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let client = environment.client(Service::DynamoDb, client)?;
+        let client = environment.client(Service::DynamoDb, |config| {
+            aws_sdk_dynamodb::Client::from_conf(config::Builder::from(config).interceptor(FewHeaders).build())
+        })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
         environment.warm_up(Service::DynamoDb, warm_up::ask_after_health(client.clone(), Arc::clone(&name)));
         Ok(Self { client, name })

@@ -9,6 +9,9 @@ use aws_smithy_runtime_api::client::retries::classifiers::{
 };
 use serde::Deserialize;
 
+/// The code of a cancelled transaction for an item that another write was under way on.
+pub(crate) const CONFLICT: &str = "TransactionConflict";
+
 /// Why a request was not served now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Throttle {

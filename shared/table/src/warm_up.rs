@@ -36,8 +36,8 @@ mod tests {
 
     use super::*;
 
-    /// Answers every request as DynamoDB answers those after its health, and tells the first line of each with the
-    /// number of its connection.
+    /// Answers every request as DynamoDB answers those after its health, and tells each with the number of its
+    /// connection.
     fn serve(listener: &TcpListener, lines: &mpsc::Sender<(usize, String)>) {
         for (connection, client) in listener.incoming().enumerate() {
             let (client, lines) = (client.expect("a connection"), lines.clone());
@@ -49,11 +49,10 @@ mod tests {
         let mut request = [0; 4096];
         while let Ok(length @ 1..) = client.read(&mut request) {
             let text = String::from_utf8_lossy(&request[..length]);
-            let line = text.lines().next().unwrap_or_default().to_owned();
             let answer = "healthy: dynamodb";
             let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
             client.write_all(answer.as_bytes()).expect("an answer");
-            lines.send((connection, line)).expect("somebody listens");
+            lines.send((connection, text.into_owned())).expect("somebody listens");
         }
     }
 
@@ -78,7 +77,11 @@ mod tests {
         _ = table.client.query().table_name(&*table.name).send().await;
 
         let next = || lines.recv_timeout(Duration::from_secs(5)).expect("a request");
-        assert_eq!(next(), (0, "GET / HTTP/1.1".to_owned()));
-        assert_eq!(next(), (0, "POST / HTTP/1.1".to_owned()));
+        for method in ["GET", "POST"] {
+            let (connection, request) = next();
+            assert!(connection == 0 && request.starts_with(&format!("{method} / HTTP/1.1\r\n")), "{request}");
+            assert!(request.contains("\r\nuser-agent: till/"), "{request}");
+            assert!(!request.contains("amz-sdk-") && !request.contains("x-amz-user-agent"), "{request}");
+        }
     }
 }

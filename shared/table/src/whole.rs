@@ -7,6 +7,7 @@ use key_schema::layout::{Key, OrderById, OrderState, Torn};
 use key_schema::value::OrderId;
 use serde::de::DeserializeOwned;
 
+use crate::throttle::CONFLICT;
 use crate::{Budget, Error, Reader, Throttle, item};
 
 impl Reader {
@@ -61,7 +62,7 @@ impl Reader {
             if let Some(by) = codes.iter().find_map(|code| Throttle::of_cancellation(code)) {
                 return Err(Error::Throttled { by, source: error.into() });
             }
-            if !codes.contains(&"TransactionConflict") {
+            if !codes.contains(&CONFLICT) {
                 return Err(error.into());
             }
             if !budget.wait(attempt).await {

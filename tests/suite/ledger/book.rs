@@ -7,7 +7,9 @@ use capacity::ledger;
 use capacity::sample::{Extent, Kind, Sample};
 use capacity::{Charge, Units, rules, size};
 use key_schema::layout::Consistency;
+use key_schema::value::Timestamp;
 use local::wire::{Access, Call};
+use ordering::{PlaceOrder, Waiting};
 use reqwest::Method;
 use serde_dynamo::Item;
 use serde_json::{Value, json};
@@ -197,7 +199,7 @@ fn check_read(call: &Call) {
     assert!((read.total() - units).abs() < f64::EPSILON, "{} instead of {units}: {call:?}", read.total());
 }
 
-/// What placing an order is expected to consume: of the table and of both indexes.
+/// What placing an order that waited is expected to consume: of the table and of both indexes.
 pub fn expected(extent: &Extent) -> (f64, f64, f64) {
     let lines = (0..extent.lines).map(|at| json!({ "productId": id("p", at, 8), "quantity": 1 }));
     let cards = (0..extent.gift_cards).map(|at| id("g", at, 8));
@@ -206,6 +208,11 @@ pub fn expected(extent: &Extent) -> (f64, f64, f64) {
         order["discountCode"] = json!("TEN");
     }
     let order: ordering::OrderRequest = serde_json::from_value(order).expect("a request");
-    let units = ordering::Basket::try_from(order).expect("a basket").write_units();
+    let order = PlaceOrder {
+        customer: "ada".parse().expect("an id"),
+        key: "k".parse().expect("a key"),
+        basket: order.try_into().expect("a basket"),
+    };
+    let units = Waiting { order, queued_at: Timestamp::now() }.write_units();
     (units.table, units.indexes["GSI1"], units.indexes["GSI2"])
 }

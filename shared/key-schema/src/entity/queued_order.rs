@@ -51,4 +51,9 @@ impl QueuedOrder {
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= now.as_second()
     }
+
+    /// Whether it is still to be placed.
+    pub fn waits(&self, now: Timestamp) -> bool {
+        self.refusal.is_none() && !self.is_expired(now)
+    }
 }

@@ -236,6 +236,18 @@ pub struct OrdersOfStatus<'a> {
     pub placed: &'a TimeRange,
 }
 
+impl<'a> OrdersOfStatus<'a> {
+    /// The list in all of its shards.
+    pub fn in_shards(status: OrderStatus, shards: u8, placed: &'a TimeRange) -> Vec<Self> {
+        (0..shards).map(|shard| Self { status, shard, placed }).collect()
+    }
+
+    /// Where an order stands in the list: the same in whichever status and shard.
+    pub fn position(order: &Order) -> String {
+        BY_STATUS.sort.fill((&order.placed_at, &order.order_id))
+    }
+}
+
 impl AccessPattern for OrdersOfStatus<'_> {
     type Item = Order;
 
