@@ -21,6 +21,7 @@ mod engine;
 mod events;
 mod faults;
 mod laws;
+mod layouts;
 mod ledger;
 mod lifecycle;
 mod listings;

@@ -171,6 +171,11 @@ impl Sample {
         self.images.iter().find(|(other, _)| *other == kind).map(|(_, item)| item)
     }
 
+    /// Every kind in each of its states, with its item.
+    pub fn images(&self) -> impl Iterator<Item = (Kind, &Item)> {
+        self.images.iter().map(|(kind, item)| (*kind, item))
+    }
+
     /// The bytes of the item.
     pub fn bytes(&self, kind: Kind) -> usize {
         self.item(kind).map_or(0, size::of_item)

@@ -1,0 +1,52 @@
+//! The messages of the queue.
+
+use key_schema::value::Timestamp;
+use ordering::{Basket, OrderRequest, PlaceOrder, Waiting};
+use serde_json::{Value, json};
+
+use super::{assert_newest, fixtures};
+
+fn waiting(request: Value) -> Waiting {
+    let request: OrderRequest = serde_json::from_value(request).expect("a request");
+    Waiting {
+        order: PlaceOrder {
+            customer: "ada".parse().expect("an id"),
+            key: "a \"key\" of theirs".parse().expect("a key"),
+            basket: Basket::try_from(request).expect("a basket"),
+        },
+        queued_at: "2026-11-21T09:30:00.000Z".parse::<Timestamp>().expect("a time"),
+    }
+}
+
+/// The least that an order asks for, and the most.
+fn samples() -> [(&'static str, Waiting); 2] {
+    [
+        ("plain", waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }))),
+        (
+            "full",
+            waiting(json!({
+                "lines": [{ "productId": "teapot", "quantity": 2 }, { "productId": "cup", "quantity": 10_000 }],
+                "discountCode": "TEN", "giftCards": ["GIFT-2", "GIFT-1"],
+                "expectedTotal": { "amount": 1999, "currency": "EUR" },
+            })),
+        ),
+    ]
+}
+
+#[test]
+fn what_is_sent_is_the_newest_fixture() {
+    for (name, waiting) in samples() {
+        assert_newest("messages", name, &json!({ "body": waiting.to_message() }));
+    }
+}
+
+#[test]
+fn what_every_release_sent_is_read() {
+    for (name, waiting) in samples() {
+        for (day, message) in fixtures("messages", name) {
+            let body = message["body"].as_str().expect("a body");
+            assert_eq!(Waiting::from_message(body), Ok(waiting.clone()), "{name} of {day}");
+            println!("{name} {}", json!(waiting.order.basket.hash()));
+        }
+    }
+}
