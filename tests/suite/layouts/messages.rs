@@ -46,7 +46,6 @@ fn what_every_release_sent_is_read() {
         for (day, message) in fixtures("messages", name) {
             let body = message["body"].as_str().expect("a body");
             assert_eq!(Waiting::from_message(body), Ok(waiting.clone()), "{name} of {day}");
-            println!("{name} {}", json!(waiting.order.basket.hash()));
         }
     }
 }
