@@ -155,5 +155,9 @@ impl Reply {
         for member in ["title", "detail"] {
             assert!(self.body[member].is_string(), "{}", self.body);
         }
+        // What the gateway says in the place of a function has a `message`.
+        let (outcome, is_failure) = (&self.body["outcome"], self.status >= 500 && self.body["message"].is_null());
+        let is_told = [json!("none"), json!("unknown")].contains(outcome);
+        assert_eq!((is_told, outcome.is_null()), (is_failure, !is_failure), "{}", self.body);
     }
 }

@@ -27,6 +27,7 @@ mod lifecycle;
 mod listings;
 mod openapi;
 mod order_events;
+mod outcomes;
 mod paging;
 mod patterns;
 mod placing;

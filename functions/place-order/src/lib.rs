@@ -65,7 +65,7 @@ fn not_a_basket(error: BasketError) -> Problem {
 fn not_accepted(error: NotAccepted) -> Problem {
     match error {
         NotAccepted::Table(error) => error.into(),
-        NotAccepted::Queue(error @ queue::Error::Unanswered(_)) => Problem::outcome_unknown(error),
+        NotAccepted::Queue(error @ queue::Error::Unanswered(_)) => Problem::throttled(error),
         NotAccepted::Queue(error @ queue::Error::Refused(_)) => Problem::internal(error),
     }
 }

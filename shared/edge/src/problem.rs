@@ -8,9 +8,12 @@ use serde_json::{Map, Value};
 
 use key_schema::entity::OrderStatus;
 use key_schema::value::Invalid;
+use lambda::Outcome;
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
+/// The details of a 503, by its outcome.
+const NOTHING_WRITTEN: &str = "Nothing was written. Send the same request again after the time in Retry-After.";
 const OUTCOME_UNKNOWN: &str = "The outcome is not known. Send the same request again after the time in Retry-After.";
 
 macro_rules! kinds {
@@ -136,8 +139,9 @@ impl Problem {
         Self::new(Kind::InvalidTransition, format!("The order is {status}.")).with("orderStatus", status)
     }
 
-    /// It may have happened or not, for this reason: asking again finds out.
-    pub fn outcome_unknown(cause: impl Into<Cause>) -> Self {
+    /// It could not be done in time, for this reason: the same request again may succeed. Whether this one has written
+    /// something is found out for every route alike, and told in `outcome`.
+    pub fn throttled(cause: impl Into<Cause>) -> Self {
         Self::because(Kind::Throttled, OUTCOME_UNKNOWN, cause)
     }
 
@@ -154,6 +158,18 @@ impl Problem {
             self.members.insert(name.to_owned(), value);
         }
         self
+    }
+
+    /// Tells what the request has written, if it failed for a reason that is not the client's.
+    #[must_use]
+    pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
+        if !self.kind.status().is_server_error() {
+            return self;
+        }
+        if (self.kind, outcome) == (Kind::Throttled, Outcome::None) {
+            NOTHING_WRITTEN.clone_into(&mut self.detail);
+        }
+        self.with("outcome", outcome)
     }
 
     /// The kind.
@@ -192,10 +208,7 @@ impl From<table::Error> for Problem {
     fn from(error: table::Error) -> Self {
         match error {
             table::Error::Cursor(invalid) => invalid.into(),
-            table::Error::Throttled { .. } => {
-                Self::because(Kind::Throttled, "Send the same request again after the time in Retry-After.", error)
-            }
-            table::Error::Unanswered(_) => Self::outcome_unknown(error),
+            table::Error::Throttled { .. } | table::Error::Unanswered(_) => Self::throttled(error),
             table::Error::Refused(_) | table::Error::Denied(_) | table::Error::Item(_) => Self::internal(error),
         }
     }

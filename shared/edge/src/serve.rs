@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use lambda::{Error, FromEnvironment, LambdaEvent};
+use lambda::{Error, FromEnvironment, LambdaEvent, Outcome};
 use lambda_http::http::Response;
 use serde_json::Value;
 
@@ -60,8 +60,9 @@ where
             let time_left = request.time_left();
             // In its place: it is large, and would be copied on its way.
             let handling = pin!(handle(deps, request));
-            let in_time = tokio::time::timeout(time_left, handling).await;
-            in_time.unwrap_or_else(|_| Err(Problem::outcome_unknown("the handler did not finish in time")))
+            let (in_time, outcome) = Outcome::of(tokio::time::timeout(time_left, handling)).await;
+            let answer = in_time.unwrap_or_else(|_| Err(Problem::throttled("the handler did not finish in time")));
+            answer.map_err(|problem| problem.with_outcome(outcome))
         }
         Err(problem) => Err(problem),
     };

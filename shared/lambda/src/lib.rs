@@ -2,6 +2,7 @@
 //!
 //! - [`Environment`]: a function's variables, and from them the configuration of every AWS client. What a function
 //!   needs is made from it by [`FromEnvironment`].
+//! - [`Outcome`]: whether a request that failed may have written something.
 //! - [`consume`] makes a Lambda of a handler that an event source invokes. One that HTTP invokes is made by the
 //!   crate `edge`.
 //!
@@ -16,6 +17,7 @@ mod consume;
 mod environment;
 mod log;
 mod metrics;
+mod outcome;
 mod run;
 mod time;
 mod variables;
@@ -27,6 +29,7 @@ pub use environment::{Client, Environment, FromEnvironment};
 pub use lambda_runtime::{Context, Error, LambdaEvent};
 pub use log::chain;
 pub use metrics::{Measure, metrics};
+pub use outcome::{CountWrites, Outcome};
 pub use run::{event, run};
 pub use time::{ANSWERING, time_left};
 pub use variables::Misconfigured;

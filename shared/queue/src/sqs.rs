@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_sdk_sqs::config;
 use aws_sdk_sqs::types::{BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
-use lambda::{Client, Environment, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
 use tracing::warn;
 
 use crate::Error;
@@ -71,7 +72,9 @@ impl FromEnvironment for Source {
 
 impl Queue {
     fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
-        let client = environment.client(Service::Sqs, aws_sdk_sqs::Client::new)?;
+        let client = environment.client(Service::Sqs, |config| {
+            aws_sdk_sqs::Client::from_conf(config::Builder::from(config).interceptor(CountWrites).build())
+        })?;
         Ok(Self { client, url: environment.required(variable)?.into() })
     }
 

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::config;
 use headers::FewHeaders;
-use lambda::{Client, Environment, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
 
 pub use bucket::TokenBucket;
 pub use commit::Cause;
@@ -54,7 +54,9 @@ pub(crate) struct Table {
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::DynamoDb, |config| {
-            aws_sdk_dynamodb::Client::from_conf(config::Builder::from(config).interceptor(FewHeaders).build())
+            aws_sdk_dynamodb::Client::from_conf(
+                config::Builder::from(config).interceptor(FewHeaders).interceptor(CountWrites).build(),
+            )
         })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
         environment.warm_up(Service::DynamoDb, warm_up::ask_after_health(client.clone(), Arc::clone(&name)));

@@ -13,6 +13,9 @@ use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder, Paths, Ref, Response
 use super::Description;
 use crate::Kind;
 
+const OUTCOME: &str = "Of 500 and 503: none if this request has written nothing and will not; unknown if it may have. \
+    The same request again finds out.";
+
 /// The description of the API that these functions make, each with its name.
 pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> OpenApi {
     let mut paths = Paths::new();
@@ -78,6 +81,7 @@ fn problem_schema() -> Schema {
         .required("status")
         .property("detail", text())
         .required("detail")
+        .property("outcome", text().enum_values(Some(["none", "unknown"])).description(Some(OUTCOME)))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .into()
 }

@@ -1,0 +1,136 @@
+//! A 503 says in `outcome` whether the request has written something: `none` is a promise.
+
+use std::time::Duration;
+
+use edge::Kind;
+use local::wire::{Call, Fault, Match};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::shop::{Reply, Shop, eur};
+
+/// As many attempts as the SDK makes for one call.
+const GIVE_UP: usize = 3;
+
+/// A request that writes.
+struct Ask {
+    method: Method,
+    path: String,
+    header: (&'static str, &'static str),
+    body: Value,
+}
+
+impl Ask {
+    async fn send(&self, shop: &Shop) -> Reply {
+        let Self { method, path, header, body } = self;
+        let client = if path.starts_with("/products") { shop.admin() } else { shop.customer("ada") };
+        client.send(method.clone(), path, &[*header], Some(body.to_string())).await
+    }
+}
+
+/// A shop with an order, and requests of all kinds of writes: one item, several, after a read and before one.
+async fn shop() -> (Shop, Vec<Ask>) {
+    let shop = Shop::open_from(|template| template.replace("Timeout: 15", "Timeout: 3")).await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 10).await;
+    let things = |quantity: u64| json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
+    let order = shop.customer("ada").order("first", things(1)).await.expect(201);
+    let order = order["orderId"].as_str().expect("an id").to_owned();
+    let any = ("if-match", "*");
+    let asks = [
+        (Method::POST, "/orders".to_owned(), ("idempotency-key", "k"), things(2)),
+        (Method::POST, format!("/orders/{order}/cancellation"), any, json!({})),
+        (Method::PATCH, "/products/thing".to_owned(), any, json!({ "price": eur(900) })),
+        (Method::PATCH, "/products/thing".to_owned(), any, json!({ "cells": 3 })),
+        (Method::POST, "/products/thing/stock".to_owned(), any, json!({ "delta": 5 })),
+        (Method::PUT, "/customers/ada/cart".to_owned(), any, things(1)),
+        (Method::PATCH, "/customers/ada".to_owned(), any, json!({ "email": "new@example.com" })),
+    ];
+    let asks = asks.map(|(method, path, header, body)| Ask { method, path, header, body });
+    (shop, asks.into())
+}
+
+fn beyond_the_quota() -> Fault {
+    Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() }
+}
+
+/// Sends this request so that its calls fail from one of the first three on. Gives how often it said `none`, and
+/// `unknown`.
+async fn fail(ask: usize, fault: Fault) -> [usize; 2] {
+    let mut told = [0, 0];
+    for healthy in 0..3 {
+        let (shop, asks) = shop().await;
+        let before = shop.dump().await;
+        shop.wire().take_calls();
+        shop.wire().inject(Match::any(), Fault::Delay(Duration::ZERO), healthy);
+        shop.wire().inject(Match::any(), fault.clone(), usize::MAX);
+        let reply = asks[ask].send(&shop).await;
+        shop.wire().heal();
+        if reply.status < 500 {
+            continue;
+        }
+        let at = format!("{} {} after {healthy} calls, {fault:?}", asks[ask].method, asks[ask].path);
+        let is_none = reply.body["outcome"] == "none";
+        told[usize::from(!is_none)] += 1;
+        assert!(!is_none || shop.dump().await == before, "{at}: it wrote something and says that it did not");
+        let reads = ["Query", "BatchGetItem", "TransactGetItems"];
+        let may_have_written = |call: &Call| {
+            !reads.contains(&call.action.as_str()) && !call.status.is_some_and(|status| status / 100 == 4)
+        };
+        let calls = shop.wire().take_calls();
+        assert!(!is_none || !calls.iter().any(may_have_written), "{at}: {calls:#?}");
+    }
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_request_that_says_none_has_written_nothing_whichever_of_its_calls_failed() {
+    let mut failing = JoinSet::new();
+    for ask in 0..shop().await.1.len() {
+        for fault in [Fault::CutBefore, Fault::CutAfter, Fault::InternalError, beyond_the_quota(), Fault::conflict(0)] {
+            failing.spawn(fail(ask, fault));
+        }
+    }
+    let told = failing.join_all().await.into_iter().fold([0, 0], |sum, told| [sum[0] + told[0], sum[1] + told[1]]);
+    assert!(told[0] > 20 && told[1] > 10, "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_whose_every_attempt_was_refused_has_written_nothing() {
+    let (shop, asks) = shop().await;
+    for ask in &asks {
+        shop.wire().inject(
+            Match::any().when(|request| request["TransactItems"].is_array()),
+            beyond_the_quota(),
+            GIVE_UP,
+        );
+        let reply = ask.send(&shop).await;
+        shop.wire().heal();
+        if reply.status != 200 {
+            assert_eq!(reply.problem(Kind::Throttled)["outcome"], "none");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_is_throttled_when_the_client_repeats_it_unanswered_has_an_unknown_outcome() {
+    let (shop, asks) = shop().await;
+    for fault in [Fault::CutAfter, Fault::InternalError] {
+        let ask = &asks[4];
+        shop.wire().inject(Match::action("TransactWriteItems"), fault, 1);
+        shop.wire().inject(Match::action("TransactWriteItems"), beyond_the_quota(), GIVE_UP - 1);
+        let problem = ask.send(&shop).await.problem(Kind::Throttled);
+        assert_eq!((shop.wire().pending(), &problem["outcome"]), (0, &json!("unknown")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_reads_only_writes_nothing_however_it_fails() {
+    let (shop, _) = shop().await;
+    for fault in [Fault::CutAfter, Fault::InternalError, beyond_the_quota()] {
+        shop.wire().inject(Match::any(), fault, GIVE_UP);
+        let problem = shop.nobody().get("/products/thing").await.problem(Kind::Throttled);
+        assert_eq!(problem["outcome"], "none");
+    }
+}
