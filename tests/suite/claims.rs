@@ -123,7 +123,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
     // A name alone moves no claim, and is one write.
     let all = [
         ("TransactWriteItems", json!({ "email": "new@example.com", "username": "new" })),
-        ("PutItem", json!({ "name": "New" })),
+        ("UpdateItem", json!({ "name": "New" })),
     ];
     let faults = [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, 3), (Fault::CutAfter, 3)];
     for ((action, body), (fault, times)) in all.iter().flat_map(|change| faults.clone().map(|fault| (change, fault))) {

@@ -166,7 +166,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
     let all = [
         (Capture, "TransactWriteItems", "PAID"),
         (Cancel, "TransactWriteItems", "CANCELLED"),
-        (Ship, "PutItem", "SHIPPED"),
+        (Ship, "UpdateItem", "SHIPPED"),
     ];
     for (change, action, becomes) in all {
         for (fault, times) in [(Fault::CutAfter, 1), (Fault::CutAfter, 3), (Fault::CutBefore, 3)] {

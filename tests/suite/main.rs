@@ -25,6 +25,7 @@ mod layouts;
 mod ledger;
 mod lifecycle;
 mod listings;
+mod newer_release;
 mod openapi;
 mod order_events;
 mod outcomes;

@@ -48,11 +48,11 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
                 .with("available", available));
         };
 
-        let next = Product { version: version + 1, ..product };
+        let next = Product { version: version + 1, ..product.clone() };
         let shared_out = WholeStock::shared_out(id.clone(), stock.price, adjusted, stock.cells());
-        let put = Write::put_if(&next, Condition::version(version)?)?;
+        let change = Write::change(&product, &next, Condition::version(version)?)?;
         let adjust = stock::change(&stock, &shared_out)?;
-        if writer.commit([vec![put], adjust].concat(), budget).await?.is_ok() {
+        if writer.commit([vec![change], adjust].concat(), budget).await?.is_ok() {
             return Ok(Reply::ok(&ProductView::with_stock(next, &shared_out))?.etag(version + 1));
         }
         look = Look::Close;

@@ -24,8 +24,7 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
     let flag = OrderFlag { order_id, reason: reason.into(), flagged_at: Timestamp::now() };
 
     let is_news = Condition::new("attribute_not_exists(#PK) OR #reason <> :reason").value(":reason", &flag.reason)?;
-    let writes =
-        vec![Write::check(Order::key_of(&flag.order_id), Condition::present()), Write::put_if(&flag, is_news)?];
+    let writes = vec![Write::check(Order::key_of(&flag.order_id), Condition::present()), Write::set(&flag, is_news)?];
     let Err(causes) = table.commit(writes, request.budget()).await? else {
         return Reply::ok(&flag);
     };

@@ -81,7 +81,7 @@ type Claiming = (Write, Option<Kind>);
 
 /// The profile, then for each name that changes its new claim and its old one. A change of case keeps the claim.
 fn writes(from: &Customer, to: &Customer) -> Result<Vec<Claiming>, Error> {
-    let mut writes = vec![(Write::put_if(to, Condition::version(from.version)?)?, None)];
+    let mut writes = vec![(Write::change(from, to, Condition::version(from.version)?)?, None)];
     let username = |customer: &Customer| UsernameClaim {
         username: customer.username.clone(),
         customer_id: customer.customer_id.clone(),
@@ -100,7 +100,7 @@ fn writes(from: &Customer, to: &Customer) -> Result<Vec<Claiming>, Error> {
 fn swap<T: Stored>(from: &T, to: &T, owner: &CustomerId, taken: Kind) -> Result<Vec<Claiming>, Error> {
     let is_own = Condition::new("#customerId = :owner").value(":owner", owner)?;
     if from.key() == to.key() {
-        return Ok(vec![(Write::put_if(to, is_own)?, None)]);
+        return Ok(vec![(Write::change(from, to, is_own)?, None)]);
     }
     Ok(vec![(Write::put_new(to)?, Some(taken)), (Write::delete_if(from.key(), is_own), None)])
 }

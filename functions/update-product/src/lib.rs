@@ -65,12 +65,12 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         }
         next.version += 1;
 
-        let put = Write::put_if(&next, Condition::version(version)?)?;
+        let change = Write::change(&product, &next, Condition::version(version)?)?;
         let rest = stock::change(&stock, &to)?;
         let written = if rest.is_empty() {
-            writer.write(put, budget).await?.is_ok()
+            writer.write(change, budget).await?.is_ok()
         } else {
-            writer.commit([vec![put], rest].concat(), budget).await?.is_ok()
+            writer.commit([vec![change], rest].concat(), budget).await?.is_ok()
         };
         if written {
             return Ok(Reply::ok(&ProductView::with_stock(next, &to))?.etag(version + 1));

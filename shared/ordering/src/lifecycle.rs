@@ -148,14 +148,14 @@ impl Lifecycle {
 
     /// Writes what is different; `false` if the order has moved on since it was read.
     async fn write(&self, from: &WholeOrder, to: &WholeOrder, budget: Budget) -> Result<bool, Error> {
-        let header = Write::put_if(&to.order, Condition::version(from.order.version)?)?;
+        let header = Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?;
         if from.invoice == to.invoice && to.order.status != OrderStatus::Cancelled {
             return Ok(self.writer.write(header, budget).await?.is_ok());
         }
         // A Query may show a header of after a transaction and an invoice of before it, so the invoice has a
         // condition too.
-        let as_read = Condition::new("#payments = :payments").value(":payments", &from.invoice.payments)?;
-        let mut writes = vec![header, Write::put_if(&to.invoice, as_read)?];
+        let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
+        let mut writes = vec![header, Write::change(&from.invoice, &to.invoice, as_read)?];
         if to.order.status == OrderStatus::Cancelled {
             writes.extend(put_back(from)?);
         }
@@ -191,13 +191,15 @@ fn put_back(whole: &WholeOrder) -> Result<Vec<Write>, Error> {
         let is_there = Condition::present().value(":amount", amount.amount())?;
         let key = GiftCard::key_of(code);
         writes.push(Write::update(key, "SET #balance.#amount = #balance.#amount + :amount", is_there));
-        writes.push(Write::put(&GiftCardEntry {
+        let taken = GiftCardEntry {
             code: code.clone(),
             order_id: whole.order.order_id.clone(),
             amount: *amount,
             at: whole.order.placed_at,
-            status: PaymentStatus::Refunded,
-        })?);
+            status: PaymentStatus::Captured,
+        };
+        let given_back = GiftCardEntry { status: PaymentStatus::Refunded, ..taken.clone() };
+        writes.push(Write::change(&taken, &given_back, Condition::present())?);
     }
     Ok(writes)
 }

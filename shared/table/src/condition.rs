@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use key_schema::layout::Stored;
 use serde::Serialize;
 
+use crate::difference::Difference;
 use crate::{Error, item};
 
 /// What must hold of an item for a write to happen, and the `:values` of all the write's expressions.
@@ -56,6 +57,16 @@ impl Condition {
             condition.values.push((format!(":c{at}"), value));
         }
         condition.expression = terms.join(" AND ").into();
+        Ok(condition)
+    }
+
+    /// The item must be there, and everything in which `from` and `to` differ must be as `from` has it: optimistic
+    /// locking for an entity without a version. Attributes that neither knows do not matter.
+    pub fn as_read<T: Stored>(from: &T, to: &T) -> Result<Self, Error> {
+        let mut condition = Self::present();
+        let difference = Difference::between(&item::write(from)?, &item::write(to)?);
+        let terms = difference.as_before(&mut condition.names, &mut condition.values);
+        condition.expression = [vec![condition.expression.into_owned()], terms].concat().join(" AND ").into();
         Ok(condition)
     }
 

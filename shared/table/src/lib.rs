@@ -12,6 +12,7 @@
 mod bucket;
 mod commit;
 mod condition;
+mod difference;
 mod error;
 mod expression;
 mod headers;

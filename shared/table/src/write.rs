@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::types::{
 };
 use key_schema::layout::{Key, Stored};
 
+use crate::difference::Difference;
 use crate::expression::{self, Expressions};
 use crate::item::{self, Item};
 use crate::{Condition, Error};
@@ -24,6 +25,8 @@ pub struct Write {
 pub(crate) enum Act {
     Put(Item),
     Update(Key, &'static str),
+    /// What differs is set or removed, everything else stays.
+    Change(Key, Difference),
     /// The numbers are added, everything else is set.
     Add(Key, Item),
     Delete(Key),
@@ -36,7 +39,9 @@ impl Write {
         Ok(Self { act: Act::Put(item::write(entity)?), condition: None })
     }
 
-    /// Writes the item, if the condition holds of the one that is there.
+    /// Writes the item, if the condition holds of the one that is there. That one is replaced with all its attributes,
+    /// also those that are not known here: an item that may be there is written with [`change`](Self::change) or
+    /// [`set`](Self::set).
     pub fn put_if<T: Stored>(entity: &T, condition: Condition) -> Result<Self, Error> {
         Ok(Self { act: Act::Put(item::write(entity)?), condition: Some(condition) })
     }
@@ -49,6 +54,36 @@ impl Write {
     /// Changes the item with this key as `expression` says, if the condition holds.
     pub fn update(key: Key, expression: &'static str, condition: Condition) -> Self {
         Self { act: Act::Update(key, expression), condition: Some(condition) }
+    }
+
+    /// Makes `to` of `from`, if the condition holds of the item. Writes only the attributes and nested fields in which
+    /// the two differ, so that whatever a newer version has added to the item survives. Without any difference, only
+    /// the condition is checked.
+    ///
+    /// `from` is the entity as it was read, and must serialise as it was read: a field that is filled in when it is
+    /// missing must not be written inside a map that may be missing.
+    ///
+    /// # Errors
+    /// The two have different keys.
+    pub fn change<T: Stored>(from: &T, to: &T, condition: Condition) -> Result<Self, Error> {
+        let key = to.key();
+        if from.key() != key {
+            return Err(Error::Refused("a change does not move an item".into()));
+        }
+        let difference = Difference::between(&item::write(from)?, &item::write(to)?);
+        let act = if difference.is_empty() { Act::Check(key) } else { Act::Change(key, difference) };
+        Ok(Self { act, condition: Some(condition) })
+    }
+
+    /// Sets every attribute of the entity, in the item that is there or in a new one, if the condition holds. Attributes
+    /// of the item that the entity does not have are left alone.
+    pub fn set<T: Stored>(entity: &T, condition: Condition) -> Result<Self, Error> {
+        let key = entity.key();
+        let mut attributes = item::write(entity)?;
+        for (attribute, _) in item::key(key.clone()) {
+            attributes.remove(&attribute);
+        }
+        Ok(Self { act: Act::Change(key, Difference::between(&Item::new(), &attributes)), condition: Some(condition) })
     }
 
     /// Adds each number of `amounts` to that of the item, which is made if there is none, and sets everything else.
@@ -90,6 +125,7 @@ impl Write {
                 texts.push(expression);
                 Some((*expression).to_owned())
             }
+            Act::Change(_, difference) => Some(difference.update(&mut names, &mut values)),
             Act::Add(_, attributes) => Some(expression::addition(attributes, &mut names, &mut values)),
             Act::Put(_) | Act::Delete(_) | Act::Check(_) => None,
         };
@@ -120,7 +156,7 @@ impl Write {
                     .set_return_values_on_condition_check_failure(on_failure)
                     .build()?,
             ),
-            Act::Update(key, _) | Act::Add(key, _) => action.update(
+            Act::Update(key, _) | Act::Change(key, _) | Act::Add(key, _) => action.update(
                 Update::builder()
                     .table_name(table)
                     .set_key(Some(item::key(key).into()))

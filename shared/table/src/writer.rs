@@ -107,7 +107,7 @@ impl Writer {
                 let put = put.set_expression_attribute_names(names).set_expression_attribute_values(values);
                 sent!(put.set_return_values_on_condition_check_failure(on_failure))
             }
-            Act::Update(key, _) | Act::Add(key, _) => {
+            Act::Update(key, _) | Act::Change(key, _) | Act::Add(key, _) => {
                 let key = Some(item::key(key).into());
                 let update = client.update_item().table_name(table).set_key(key).set_update_expression(update);
                 let update = update.set_condition_expression(condition);

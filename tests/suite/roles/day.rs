@@ -75,6 +75,8 @@ async fn now_and_then(shop: &Shop) {
         admin.send(method, path, &any, Some(body.to_string())).await.expect(status);
     };
     change(Method::PATCH, "/customers/bob", json!({ "email": "b@b.de", "username": "bobby" }), 200).await;
+    // Another case of the same names keeps their claims.
+    change(Method::PATCH, "/customers/bob", json!({ "email": "B@b.de", "username": "Bobby" }), 200).await;
     admin.get("/customers?username=bobby").await.expect(200);
     admin.get("/customers?email=b@b.de").await.expect(200);
     change(Method::PATCH, "/products/thing", json!({ "name": "Thing" }), 200).await;

@@ -18,7 +18,7 @@ const PRODUCT_AGAIN: &[Several<Write>] =
     &[one(Over(Product(First), Product(First))), one(Over(Stock(First), Stock(First)))];
 
 const PRODUCT_AND_STOCK: Several<Request> =
-    one(Transaction(&[one(Over(Product(First), Product(Changed))), one(Update(Stock(First), Stock(Changed)))]));
+    one(Transaction(&[one(Update(Product(First), Product(Changed))), one(Update(Stock(First), Stock(Changed)))]));
 
 pub(super) const OPERATIONS: &[Operation] = &[
     of("adjust-stock", "adjusted", &[PRODUCT, PRODUCT_AND_STOCK]),
@@ -39,8 +39,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         ],
     ),
     of("record-view", "no such product", &[one(Failed(Update(Absent, Absent))), one(Batch(Strong, &[one(Absent)]))]),
-    of("update-product", "another name", &[PRODUCT, one(Alone(Over(Product(First), Product(Changed))))]),
+    of("update-product", "another name", &[PRODUCT, one(Alone(Update(Product(First), Product(Changed))))]),
     of("update-product", "another price", &[PRODUCT, PRODUCT_AND_STOCK]),
-    of("update-product", "another category", &[PRODUCT, one(Alone(Over(Product(First), Product(Moved))))]),
+    of("update-product", "another category", &[PRODUCT, one(Alone(Update(Product(First), Product(Moved))))]),
     of("update-product", "nothing new", &[PRODUCT]),
 ];

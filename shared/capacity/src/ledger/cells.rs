@@ -8,7 +8,7 @@ use key_schema::layout::{AccessPattern as _, CellsOfStock, Declaration, ProductB
 
 use super::Many::{Lines, OtherCells, OtherLines};
 use super::Request::{Batch, Cancelled, Keys, Query, ReadTransaction, Transaction};
-use super::Write::{Delete, New, Over, Update};
+use super::Write::{Delete, New, Update};
 use super::orders::{NEW_IN_CELLS, PLACEMENT_FROM_CELLS, SETTLED};
 use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
@@ -28,7 +28,7 @@ const AT_ONCE: Request = ReadTransaction(CELLS);
 /// A product and the first cell of its stock, on which a change of either is decided, together with the other cells.
 const PRODUCT: Several<Request> = one(Batch(Strong, &[one(Product(First)), one(FirstCell(First))]));
 
-const PRODUCT_CHANGES: Several<Write> = one(Over(Product(First), Product(Changed)));
+const PRODUCT_CHANGES: Several<Write> = one(Update(Product(First), Product(Changed)));
 
 /// A product and every cell of its stock.
 const PRODUCT_AND_CELLS: Several<Request> = one(Transaction(&[

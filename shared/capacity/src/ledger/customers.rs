@@ -5,7 +5,7 @@ use key_schema::layout::{AccessPattern as _, CustomerById};
 
 use super::Many::CartLines;
 use super::Request::{Batch, Cancelled, Query, Transaction, Write as Alone};
-use super::Write::{Delete, New, Over};
+use super::Write::{Delete, New, Over, Update};
 use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{Absent, Cart, Customer, CustomerStats, EmailClaim, Stock, UsernameClaim};
@@ -14,7 +14,7 @@ use crate::sample::Kind::{Absent, Cart, Customer, CustomerStats, EmailClaim, Sto
 const CUSTOMER: Several<Request> =
     one(Query(CustomerById::DECLARED, &[one(Customer(First)), one(CustomerStats(First))]));
 
-const PROFILE: Write = Over(Customer(First), Customer(Changed));
+const PROFILE: Write = Update(Customer(First), Customer(Changed));
 
 /// The stock of each product in a cart, which says that there is such a product.
 const IN_CART: Several<Request> = one(Batch(Eventual, &[each(CartLines, Stock(First))]));

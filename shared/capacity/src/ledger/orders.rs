@@ -77,12 +77,12 @@ pub(super) const PLACEMENT_FROM_CELLS: &[Several<Write>] = placement!(StockCell)
 macro_rules! cancellation {
     ($status:ident, $payment:ident) => {
         one(Transaction(&[
-            one(Over(Order($status), Order(Cancelled))),
-            one(Over(Invoice($payment), Invoice(Refunded))),
+            one(Update(Order($status), Order(Cancelled))),
+            one(Update(Invoice($payment), Invoice(Refunded))),
             each(Lines, Update(Stock(Changed), Stock(First))),
             each(Discounts, Update(Discount(Changed), Discount(First))),
             each(GiftCards, Update(GiftCard(Changed), GiftCard(First))),
-            each(GiftCards, Over(GiftCardEntry(Captured), GiftCardEntry(Refunded))),
+            each(GiftCards, Update(GiftCardEntry(Captured), GiftCardEntry(Refunded))),
         ]))
     };
 }
@@ -107,8 +107,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
             one(Query(InvoiceById::DECLARED, &[one(Invoice(Authorized))])),
             ORDER,
             one(Transaction(&[
-                one(Over(Order(Pending), Order(Paid))),
-                one(Over(Invoice(Authorized), Invoice(Captured))),
+                one(Update(Order(Pending), Order(Paid))),
+                one(Update(Invoice(Authorized), Invoice(Captured))),
             ])),
         ],
     ),
@@ -117,11 +117,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "again",
         &[one(Query(InvoiceById::DECLARED, &[one(Invoice(Captured))])), order!(Paid, Captured)],
     ),
-    of("change-order-status", "shipped", &[order!(Paid, Captured), one(Alone(Over(Order(Paid), Order(Shipped))))]),
+    of("change-order-status", "shipped", &[order!(Paid, Captured), one(Alone(Update(Order(Paid), Order(Shipped))))]),
     of(
         "change-order-status",
         "delivered",
-        &[order!(Shipped, Captured), one(Alone(Over(Order(Shipped), Order(Delivered))))],
+        &[order!(Shipped, Captured), one(Alone(Update(Order(Shipped), Order(Delivered))))],
     ),
     of("change-order-status", "again", &[order!(Delivered, Captured)]),
     of("drain-writes", "placed", &[one(Batch(Strong, WAITING)), one(Transaction(PLACEMENT_AFTER_WAITING))]),
@@ -135,18 +135,22 @@ pub(super) const OPERATIONS: &[Operation] = &[
             one(Alone(Update(QueuedOrder, RefusedOrder))),
         ],
     ),
-    of("flag-order", "flagged", &[one(Transaction(&[one(Check(Order(Pending))), one(New(OrderFlag(First)))]))]),
+    of(
+        "flag-order",
+        "flagged",
+        &[one(Transaction(&[one(Check(Order(Pending))), one(Update(Absent, OrderFlag(First)))]))],
+    ),
     of(
         "flag-order",
         "for another reason",
-        &[one(Transaction(&[one(Check(Order(Pending))), one(Over(OrderFlag(First), OrderFlag(Changed)))]))],
+        &[one(Transaction(&[one(Check(Order(Pending))), one(Update(OrderFlag(First), OrderFlag(Changed)))]))],
     ),
     of(
         "flag-order",
         "again",
-        &[one(Undone(&[one(Check(Order(Pending))), one(Over(OrderFlag(First), OrderFlag(First)))]))],
+        &[one(Undone(&[one(Check(Order(Pending))), one(Update(OrderFlag(First), OrderFlag(First)))]))],
     ),
-    of("flag-order", "no such order", &[one(Undone(&[one(Check(Absent)), one(New(OrderFlag(First)))]))]),
+    of("flag-order", "no such order", &[one(Undone(&[one(Check(Absent)), one(Update(Absent, OrderFlag(First)))]))]),
     of("place-order", "placed", &[one(Batch(Eventual, NEW)), one(Transaction(PLACEMENT))]),
     of("place-order", "placed before", &[one(Batch(Eventual, PLACED)), ORDER]),
     of(

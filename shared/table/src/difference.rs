@@ -1,0 +1,204 @@
+//! The difference between two versions of an item, as an update that leaves everything else alone.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::item::Item;
+
+/// The attributes and nested fields in which two versions of an item differ.
+///
+/// Attributes that neither version knows do not occur in it, so an update that is made of it keeps them. The same holds
+/// for unknown fields inside maps, and inside the maps of a list whose length stays the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Difference(Vec<Changed>);
+
+#[derive(Clone, Debug)]
+struct Changed {
+    path: Vec<Step>,
+    from: Option<AttributeValue>,
+    to: Option<AttributeValue>,
+}
+
+/// One step of a document path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Field(String),
+    Element(usize),
+}
+
+impl Difference {
+    pub(crate) fn between(from: &Item, to: &Item) -> Self {
+        let mut changed = Vec::new();
+        in_maps(&mut Vec::new(), from, to, &mut changed);
+        // The fields of a map are in no order, and the same difference must be the same expression.
+        changed.sort_by(|a, b| a.path.cmp(&b.path));
+        Self(changed)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The update expression that makes the second version of the first.
+    pub(crate) fn update(&self, names: &mut HashMap<String, String>, values: &mut Item) -> String {
+        let mut paths = Paths { letter: 'u', names: Vec::new() };
+        let (mut set, mut removed) = (Vec::new(), Vec::new());
+        for (at, Changed { path, to, .. }) in self.0.iter().enumerate() {
+            let path = paths.spell(path);
+            match to {
+                Some(value) => {
+                    values.insert(format!(":u{at}"), value.clone());
+                    set.push(format!("{path} = :u{at}"));
+                }
+                None => removed.push(path),
+            }
+        }
+        names.extend(paths.into_names());
+        let clauses = [("SET", set), ("REMOVE", removed)].into_iter().filter(|(_, parts)| !parts.is_empty());
+        let clauses: Vec<_> = clauses.map(|(clause, parts)| format!("{clause} {}", parts.join(", "))).collect();
+        clauses.join(" ")
+    }
+
+    /// The terms that hold while everything that differs is as the first version has it.
+    pub(crate) fn as_before(
+        &self,
+        names: &mut Vec<(String, String)>,
+        values: &mut Vec<(String, AttributeValue)>,
+    ) -> Vec<String> {
+        let mut paths = Paths { letter: 'b', names: Vec::new() };
+        let mut terms = Vec::new();
+        for (at, Changed { path, from, .. }) in self.0.iter().enumerate() {
+            let path = paths.spell(path);
+            terms.push(match from {
+                Some(value) => {
+                    values.push((format!(":b{at}"), value.clone()));
+                    format!("{path} = :b{at}")
+                }
+                None => format!("attribute_not_exists({path})"),
+            });
+        }
+        names.extend(paths.into_names());
+        terms
+    }
+}
+
+fn in_maps(path: &mut Vec<Step>, from: &Item, to: &Item, changed: &mut Vec<Changed>) {
+    for (name, before) in from {
+        path.push(Step::Field(name.clone()));
+        match to.get(name) {
+            Some(after) => in_values(path, before, after, changed),
+            None => changed.push(Changed { path: path.clone(), from: Some(before.clone()), to: None }),
+        }
+        path.pop();
+    }
+    for (name, after) in to.iter().filter(|(name, _)| !from.contains_key(*name)) {
+        path.push(Step::Field(name.clone()));
+        changed.push(Changed { path: path.clone(), from: None, to: Some(after.clone()) });
+        path.pop();
+    }
+}
+
+fn in_values(path: &mut Vec<Step>, from: &AttributeValue, to: &AttributeValue, changed: &mut Vec<Changed>) {
+    match (from, to) {
+        _ if from == to => {}
+        (AttributeValue::M(from), AttributeValue::M(to)) => in_maps(path, from, to, changed),
+        (AttributeValue::L(from), AttributeValue::L(to)) if from.len() == to.len() => {
+            for (at, (from, to)) in from.iter().zip(to).enumerate() {
+                path.push(Step::Element(at));
+                in_values(path, from, to, changed);
+                path.pop();
+            }
+        }
+        _ => changed.push(Changed { path: path.clone(), from: Some(from.clone()), to: Some(to.clone()) }),
+    }
+}
+
+/// Spells document paths, with a placeholder for each name: a name may be nothing that an expression can hold.
+struct Paths {
+    letter: char,
+    names: Vec<String>,
+}
+
+impl Paths {
+    fn spell(&mut self, path: &[Step]) -> String {
+        let mut spelled = String::new();
+        for step in path {
+            // Writing to a String does not fail.
+            let _ = match step {
+                Step::Element(at) => write!(spelled, "[{at}]"),
+                Step::Field(name) => {
+                    let at = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+                        self.names.push(name.clone());
+                        self.names.len() - 1
+                    });
+                    write!(spelled, "{}#{}{at}", if spelled.is_empty() { "" } else { "." }, self.letter)
+                }
+            };
+        }
+        spelled
+    }
+
+    fn into_names(self) -> impl Iterator<Item = (String, String)> {
+        let letter = self.letter;
+        self.names.into_iter().enumerate().map(move |(at, name)| (format!("#{letter}{at}"), name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+    use serde_json::json;
+
+    fn item(json: serde_json::Value) -> Item {
+        serde_dynamo::to_item(json).expect("an item")
+    }
+
+    /// The update between two versions, with the names in place of their placeholders.
+    fn update(from: serde_json::Value, to: serde_json::Value) -> (String, Item) {
+        let (mut names, mut values) = (HashMap::new(), Item::new());
+        let mut update = Difference::between(&item(from), &item(to)).update(&mut names, &mut values);
+        for (placeholder, name) in &names {
+            update = update.replace(placeholder, name);
+        }
+        (update, values)
+    }
+
+    #[test]
+    fn only_what_differs_is_written() {
+        let from = json!({ "a": 1, "b": "x", "gone": true, "same": { "in": 1 } });
+        let to = json!({ "a": 2, "b": "x", "new": [1], "same": { "in": 1 } });
+        let (update, values) = update(from, to);
+        assert_eq!(update, "SET a = :u0, new = :u2 REMOVE gone");
+        assert_eq!(values.len(), 2);
+    }
+
+    #[test]
+    fn inside_maps_and_lists_only_the_field_that_differs_is_written() {
+        let from =
+            json!({ "payments": [{ "status": "captured", "amount": { "amount": 5 } }, { "status": "authorized" }] });
+        let to = json!({ "payments": [{ "status": "captured", "amount": { "amount": 5 } },
+                                      { "status": "captured", "reference": "bank-1" }] });
+        let (update, _) = update(from, to);
+        assert_eq!(update, "SET payments[1].reference = :u0, payments[1].status = :u1");
+    }
+
+    #[test]
+    fn a_list_of_another_length_is_written_whole() {
+        let (update, values) = update(json!({ "list": [1, 2] }), json!({ "list": [1] }));
+        assert_eq!((update.as_str(), values.len()), ("SET list = :u0", 1));
+    }
+
+    #[test]
+    fn as_before_names_the_old_values_and_what_was_absent() {
+        let difference = Difference::between(&item(json!({ "a": 1 })), &item(json!({ "a": 2, "b": 1 })));
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        let terms = difference.as_before(&mut names, &mut values);
+        assert_eq!(terms, ["#b0 = :b0", "attribute_not_exists(#b1)"]);
+        assert_eq!(values, [(":b0".to_owned(), AttributeValue::N("1".to_owned()))]);
+        assert!(Difference::between(&item(json!({ "a": 1 })), &item(json!({ "a": 1 }))).is_empty());
+    }
+}
