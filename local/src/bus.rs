@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Denial, Guard};
 use crate::listen::{loopback, url_of};
 use crate::problem::answer;
@@ -69,10 +70,10 @@ struct Inside {
 impl Bus {
     pub(crate) async fn start(port: u16, guard: Arc<Guard>) -> Result<Self> {
         let listener = loopback(port, "--eventbridge-port").await?;
-        let url = url_of(&listener)?;
+        let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
         let inside = Arc::default();
         let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard));
-        let serving = tokio::spawn(axum::serve(listener, router).into_future());
+        let serving = tokio::spawn(axum::serve(listener, browsers.protect(router)).into_future());
         Ok(Self { url, inside, serving })
     }
 

@@ -1,5 +1,7 @@
 //! The embedded DynamoDB: `dynoxide` on a loopback port, in memory or in a file.
 
+mod front;
+
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
@@ -7,7 +9,8 @@ use dynoxide::Database;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::listen::{loopback, url_of};
+use crate::listen::{loopback, unguessable, url_of};
+use crate::private_file;
 
 /// The file within a data directory.
 const DATABASE_FILE: &str = "till.sqlite";
@@ -15,8 +18,10 @@ const DATABASE_FILE: &str = "till.sqlite";
 /// A running engine. It stops when dropped.
 pub(crate) struct Engine {
     url: String,
+    own_url: String,
     database: Database,
-    stop: oneshot::Sender<()>,
+    stop: [oneshot::Sender<()>; 2],
+    front: JoinHandle<std::io::Result<()>>,
     serving: JoinHandle<Result<(), String>>,
 }
 
@@ -24,19 +29,27 @@ impl Engine {
     /// Starts an engine over the file in `data`, or over memory.
     pub(crate) async fn start(port: u16, data: Option<&Path>) -> Result<Self> {
         let database = open(data)?;
-        let listener = loopback(port, "--dynamodb-port").await?;
-        let url = url_of(&listener)?;
+        let (listener, own) = (loopback(port, "--dynamodb-port").await?, unguessable().await?);
+        let (url, own_url) = (url_of(&listener)?, url_of(&own)?);
 
+        let (stop_front, front_stopped) = oneshot::channel();
         let (stop, stopped) = oneshot::channel();
         // A dropped sender resolves the receiver just as a message does.
-        let serving = tokio::spawn(dynoxide::server::serve_with_shutdown(listener, database.clone(), async {
+        let serving = tokio::spawn(dynoxide::server::serve_with_shutdown(own, database.clone(), async {
             _ = stopped.await;
         }));
-        Ok(Self { url, database, stop, serving })
+        let front = front::serve(listener, &own_url, front_stopped)?;
+        Ok(Self { url, own_url, database, stop: [stop_front, stop], front, serving })
     }
 
+    /// The port for programs outside of the stack.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The engine itself, for the stack alone: nothing keeps pages away from it but that they cannot guess where it is.
+    pub(crate) fn own_url(&self) -> &str {
+        &self.own_url
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -45,7 +58,10 @@ impl Engine {
 
     /// Lets running requests finish, then closes the database.
     pub(crate) async fn shutdown(self) {
-        _ = self.stop.send(());
+        let [stop_front, stop] = self.stop;
+        _ = stop_front.send(());
+        _ = self.front.await;
+        _ = stop.send(());
         _ = self.serving.await;
     }
 }
@@ -53,10 +69,12 @@ impl Engine {
 fn open(data: Option<&Path>) -> Result<Database> {
     let Some(directory) = data else { return Database::memory().context("cannot open a database in memory") };
     let unusable = || format!("cannot use {}: choose a directory you may write to with --data", directory.display());
-    std::fs::create_dir_all(directory).with_context(unusable)?;
+    private_file::create_directory(directory).with_context(unusable)?;
 
     let file = directory.join(DATABASE_FILE);
     let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
+    // Before the engine opens it. What SQLite puts beside its file gets the permissions of that file.
+    private_file::make_private(&file).with_context(unusable)?;
     Database::new(path)
         .map_err(|error| anyhow!(error))
         .with_context(|| format!("cannot open {path}: delete it or choose another directory with --data"))

@@ -20,9 +20,10 @@ use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
-use crate::problem::{answer, problem};
+use crate::problem::{answer, plain_problem, problem};
 use crate::sqs::Sqs;
 use crate::template::{Route, Template};
 use crate::token::Tokens;
@@ -33,6 +34,12 @@ pub type Invoke = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Result<Value,
 
 /// What a Lambda function can be sent: 6 MB.
 const MAX_BODY_BYTES: usize = 6 * 1024 * 1024;
+
+/// What an HTTP API takes of a request line and the values of its headers together.
+const MAX_HEAD_BYTES: usize = 10_240;
+
+/// What the paths of the laptop's own routes begin with.
+const LOCAL: &str = "/_local/";
 
 /// An HTTP API waits no longer, whatever the function's own timeout is.
 const MAX_TIMEOUT: Duration = Duration::from_secs(30);
@@ -83,8 +90,10 @@ impl Gateway {
 
     async fn handle(&self, request: Request) -> Response<Body> {
         let (head, body) = request.into_parts();
-        let Some(body) = read(body).await else {
-            return problem(Kind::TooLarge, "A request body is at most 6 MB.");
+        let body = match read(body).await {
+            Received::Whole(body) => body,
+            Received::TooLarge => return problem(Kind::TooLarge, "A request body is at most 6 MB."),
+            Received::CutOff => return problem(Kind::Validation, "The body ended before it was complete."),
         };
         match (&head.method, head.uri.path()) {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
@@ -200,23 +209,63 @@ enum TokenScope {
 }
 
 /// The gateway as an axum service, with one line in the log per request.
-pub(crate) fn router(gateway: Arc<Gateway>) -> Router {
-    Router::new().fallback(logged).with_state(gateway)
+pub(crate) fn router(gateway: Arc<Gateway>, browsers: BrowserGuard) -> Router {
+    Router::new().fallback(logged).with_state((gateway, browsers))
 }
 
-async fn logged(State(gateway): State<Arc<Gateway>>, request: Request) -> Response<Body> {
+async fn logged(State((gateway, browsers)): State<(Arc<Gateway>, BrowserGuard)>, request: Request) -> Response<Body> {
     let began = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = gateway.handle(request).await;
+    let response = match refused(&request, browsers) {
+        Some(refusal) => refusal,
+        None => gateway.handle(request).await,
+    };
     tracing::info!("{method} {path} {} {} ms", response.status().as_u16(), began.elapsed().as_millis());
     response
 }
 
-/// The whole body, or None if it is too large. It is read to its end all the same, so that the client hears why.
-async fn read(mut body: Body) -> Option<Vec<u8>> {
+/// The refusal of a request by what its head says.
+fn refused(request: &Request, browsers: BrowserGuard) -> Option<Response<Body>> {
+    let checked = browsers.check_host(request.uri(), request.headers());
+    // A page of another origin may call the API, as on AWS: the browser keeps it from what it has no token for. What
+    // only a laptop has takes no token.
+    let checked = if request.uri().path().starts_with(LOCAL) {
+        checked.and_then(|()| browsers.check_origin(request.headers()))
+    } else {
+        checked
+    };
+    if let Err(refusal) = checked {
+        return Some(plain_problem(refusal.status(), refusal.detail()));
+    }
+    (size_of_head(request) > MAX_HEAD_BYTES).then(|| {
+        plain_problem(
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            "The request line and the values of the headers are at most 10,240 bytes together.",
+        )
+    })
+}
+
+/// As an HTTP API counts it: the request line, and the values of the headers.
+fn size_of_head(request: &Request) -> usize {
+    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    let line = request.method().as_str().len() + target + " HTTP/1.1 ".len();
+    line + request.headers().values().map(|value| value.len()).sum::<usize>()
+}
+
+/// The body of a request.
+enum Received {
+    Whole(Vec<u8>),
+    TooLarge,
+    /// The client hung up, or broke the framing, before the end.
+    CutOff,
+}
+
+/// Reads the body. One that is too large is read to its end all the same, so that the client hears why.
+async fn read(mut body: Body) -> Received {
     let mut bytes = Vec::new();
     let mut size = 0;
-    while let Some(Ok(frame)) = body.frame().await {
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Received::CutOff };
         if let Ok(data) = frame.into_data() {
             size += data.len();
             if size <= MAX_BODY_BYTES {
@@ -224,7 +273,7 @@ async fn read(mut body: Body) -> Option<Vec<u8>> {
             }
         }
     }
-    (size <= MAX_BODY_BYTES).then_some(bytes)
+    if size <= MAX_BODY_BYTES { Received::Whole(bytes) } else { Received::TooLarge }
 }
 
 /// The path's parameters, decoded, if the path matches the template.

@@ -288,6 +288,23 @@ async fn a_stopped_stack_answers_no_more() {
     client.get(&url).send().await.unwrap_err();
 }
 
+/// Nobody but the owner may read the directory or a file in it.
+#[cfg(unix)]
+fn assert_private(directory: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(directory), 0o700, "{}", directory.display());
+    let files: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 3, "the table, the messages and the secret: {files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[cfg(not(unix))]
+fn assert_private(_: &std::path::Path) {}
+
 #[tokio::test]
 async fn a_stack_starts_over_what_another_left_in_its_directory() {
     let directory = std::env::temp_dir().join(format!("till-stack-{}", uuid::Uuid::new_v4()));
@@ -297,6 +314,7 @@ async fn a_stack_starts_over_what_another_left_in_its_directory() {
         .unwrap();
     let token = first.token("ada", "till/shop").unwrap();
     first.shutdown().await.unwrap();
+    assert_private(&directory);
 
     let second =
         Stack::start(options, |_, _| Ok(Functions { handlers: functions(), ..Functions::default() })).await.unwrap();

@@ -9,6 +9,7 @@ pub mod audit;
 mod aws_json;
 #[cfg(test)]
 mod bench;
+mod browser_guard;
 mod bus;
 pub mod cost;
 pub mod demo;
@@ -21,6 +22,7 @@ pub mod iam;
 mod intrinsic;
 mod item_failures;
 mod listen;
+mod private_file;
 mod problem;
 mod queue;
 mod queue_source;

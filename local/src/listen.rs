@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 
 use anyhow::{Context, Result, anyhow};
 use tokio::net::TcpListener;
+use uuid::Uuid;
 
 /// Listens on 127.0.0.1; port 0 takes a free one. `flag` is what the user would change.
 pub(crate) async fn loopback(port: u16, flag: &str) -> Result<TcpListener> {
@@ -14,6 +15,18 @@ pub(crate) async fn loopback(port: u16, flag: &str) -> Result<TcpListener> {
         }
         _ => anyhow!("cannot listen on port {port} ({error}): choose another with {flag}"),
     })
+}
+
+/// Listens where no page of a browser can guess: at a port and, where the system has more than one loopback address (on
+/// Linux and Windows, not on macOS), at one of 16 million addresses.
+pub(crate) async fn unguessable() -> Result<TcpListener> {
+    let [a, b, c, ..] = *Uuid::new_v4().as_bytes();
+    // Neither the first nor the last address of the network.
+    let address = Ipv4Addr::new(127, a, b, c.clamp(1, 254));
+    match TcpListener::bind((address, 0)).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => loopback(0, "--dynamodb-port").await,
+    }
 }
 
 /// The address of a listener, as a base URL without a final slash.

@@ -26,6 +26,15 @@ pub(crate) fn problem(kind: Kind, detail: &str) -> Response<Body> {
     response
 }
 
+/// A refusal of the laptop alone, for which the API has no kind.
+pub(crate) fn plain_problem(status: StatusCode, detail: &str) -> Response<Body> {
+    let title = status.canonical_reason().unwrap_or_default();
+    let body = json!({
+        "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail, "message": title,
+    });
+    answer(status, "application/problem+json", body.to_string())
+}
+
 /// A response with a body of this media type.
 pub(crate) fn answer(status: StatusCode, media_type: &'static str, body: String) -> Response<Body> {
     let mut response = Response::new(Body::from(body));

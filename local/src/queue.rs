@@ -21,6 +21,7 @@ use winterbaume_sqs::SqsService;
 use self::backend::Backend;
 use self::front::{Fault, Outcome};
 use self::kept::Kept;
+use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Denial, Guard};
 use crate::listen::{loopback, url_of};
 
@@ -51,13 +52,14 @@ impl Queues {
         let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), Kept::read)?;
         let backend = Arc::new(Backend::resuming(kept));
         let listener = loopback(port, "--sqs-port").await?;
-        let url = url_of(&listener)?;
+        let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
 
         let library = Arc::new(SqsService::with_backend(Arc::clone(&backend) as _));
         // A batch of 1 MiB is longer than that as JSON, and what is too long must hear so from SQS.
         let router = Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state((library, guard));
         let (stop, stopped) = oneshot::channel();
-        let server = axum::serve(listener, router).with_graceful_shutdown(async { _ = stopped.await });
+        let server =
+            axum::serve(listener, browsers.protect(router)).with_graceful_shutdown(async { _ = stopped.await });
         let serving = tokio::spawn(server.into_future());
         Ok(Self { url, backend, file, stop, serving })
     }

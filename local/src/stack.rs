@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dynoxide::Database;
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
@@ -102,13 +104,16 @@ impl Stack {
         let listener = loopback(options.port, "--port").await?;
         let url = url_of(&listener)?;
 
-        let engine = match options.dynamodb_endpoint {
+        let engine = match &options.dynamodb_endpoint {
             Some(_) => None,
             None => Some(Engine::start(options.dynamodb_port, data.as_deref()).await?),
         };
-        let embedded = engine.as_ref().map(|engine| engine.url().to_owned());
-        let dynamodb_url = options.dynamodb_endpoint.or(embedded).context("there is no DynamoDB")?;
-        Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
+        let elsewhere = options.dynamodb_endpoint;
+        let urls = engine.as_ref().map(|engine| (engine.url().to_owned(), engine.own_url().to_owned()));
+        // What programs are told, and where the stack itself goes.
+        let (dynamodb_url, database_url) =
+            urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
+        Endpoint::new(&database_url)?.ensure_table(&template).await?;
         let tokens = data.as_deref().map_or_else(|| Ok(Tokens::ephemeral()), Tokens::kept_in)?;
 
         let guard = Arc::new(Guard::new(&template, options.wire));
@@ -122,20 +127,21 @@ impl Stack {
         sqs.ensure_queues().await?;
 
         let has_wire = options.wire;
-        let wire = Wire::guarded(&dynamodb_url, &guard, has_wire).await?;
+        let wire = Wire::guarded(&database_url, &guard, has_wire).await?;
         let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard)).await?);
         let endpoints =
             Endpoints { dynamodb: wire.url().to_owned(), sqs: sqs_url.clone(), eventbridge: bus.url().to_owned() };
         let functions = functions(&endpoints, &template)?;
         let reconcile = functions.consumers.iter().find(|(name, _)| name == RECONCILE);
         let reconcile = reconcile.map(|(_, start)| start()).transpose()?;
-        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, wire.url()).await?;
+        let sources = Sources::start(&template, functions.consumers, &sqs, &database_url, wire.url()).await?;
         let shown = Arc::clone(&bus);
         let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, reconcile, options.openapi)?;
         let gateway = Arc::new(gateway);
 
         let (stop, stopped) = oneshot::channel();
-        let server = axum::serve(listener, gateway::router(Arc::clone(&gateway)));
+        let router = gateway::router(Arc::clone(&gateway), BrowserGuard::of(&listener)?);
+        let server = axum::serve(listener, router);
         let server = server.with_graceful_shutdown(async { _ = stopped.await });
         let serving = tokio::spawn(server.into_future());
         Ok(Self {
@@ -200,6 +206,14 @@ impl Stack {
     /// A token that the gateway accepts.
     pub fn token(&self, sub: &str, scope: &str) -> Result<String> {
         self.gateway.tokens().issue(sub, scope)
+    }
+
+    /// A token of any claims, signed by the stack, which the gateway may accept or not.
+    ///
+    /// # Errors
+    /// The claims are no JSON object.
+    pub fn sign(&self, claims: &Value) -> Result<String> {
+        self.gateway.tokens().sign(claims)
     }
 
     /// Ends every execution environment of a consumer, named by its binary, as a crash does: running invocations stop

@@ -3,6 +3,7 @@
 //! A user pool signs with RSA and publishes its keys; here issuer and verifier are one process, so a shared secret
 //! does.
 
+use std::io::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,6 +12,8 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
+
+use crate::private_file;
 
 const ISSUER: &str = "till-local";
 const AUDIENCE: &str = "till";
@@ -56,7 +59,7 @@ impl Tokens {
             Ok(secret) => Ok(Self::with_secret(&secret)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let secret = fresh_secret();
-                write_private(&file, &secret).with_context(unusable)?;
+                private_file::create_new(&file).and_then(|mut file| file.write_all(&secret)).with_context(unusable)?;
                 Ok(Self::with_secret(&secret))
             }
             Err(error) => Err(error).with_context(unusable),
@@ -65,17 +68,18 @@ impl Tokens {
 
     fn with_secret(secret: &[u8]) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
-        validation.set_audience(&[AUDIENCE]);
         validation.set_issuer(&[ISSUER]);
-        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        validation.set_required_spec_claims(&["exp", "iss", "sub"]);
+        validation.validate_nbf = true;
+        // Cognito's access tokens have no `aud`, so `is_for_till` looks at what they have instead.
+        validation.validate_aud = false;
         validation.leeway = 0;
         Self { encoding: EncodingKey::from_secret(secret), decoding: DecodingKey::from_secret(secret), validation }
     }
 
     /// A token for this caller, good for twelve hours.
     pub fn issue(&self, sub: &str, scope: &str) -> Result<String> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs();
-        self.issue_at(now, sub, scope)
+        self.issue_at(now()?, sub, scope)
     }
 
     fn issue_at(&self, now: u64, sub: &str, scope: &str) -> Result<String> {
@@ -91,10 +95,40 @@ impl Tokens {
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).context("cannot sign a token")
     }
 
-    /// The claims of a token that this stack issued and that has not expired.
-    pub fn verify(&self, token: &str) -> Option<Map<String, Value>> {
-        jsonwebtoken::decode(token, &self.decoding, &self.validation).ok().map(|token| token.claims)
+    /// A token of whatever claims a test wants, signed as the stack signs its own.
+    ///
+    /// # Errors
+    /// The claims are no JSON object.
+    pub fn sign(&self, claims: &Value) -> Result<String> {
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding).context("cannot sign a token")
     }
+
+    /// The claims of a token that this stack issued for Till and that is valid now, by the rules of API Gateway's JWT
+    /// authorizer:
+    /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html>.
+    pub fn verify(&self, token: &str) -> Option<Map<String, Value>> {
+        let token = jsonwebtoken::decode(token, &self.decoding, &self.validation).ok()?;
+        let claims: Map<String, Value> = token.claims;
+        (is_for_till(&claims) && is_issued_by(now().ok()?, &claims)).then_some(claims)
+    }
+}
+
+/// Whether `aud` names Till, or `client_id` in a token without `aud`.
+fn is_for_till(claims: &Map<String, Value>) -> bool {
+    match claims.get("aud").or_else(|| claims.get("client_id")) {
+        Some(Value::Array(audiences)) => audiences.iter().any(|audience| audience == AUDIENCE),
+        Some(audience) => audience == AUDIENCE,
+        None => false,
+    }
+}
+
+/// Whether `iat`, if it is there, is not in the future.
+fn is_issued_by(now: u64, claims: &Map<String, Value>) -> bool {
+    claims.get("iat").is_none_or(|issued| issued.as_u64().is_some_and(|issued| issued <= now))
+}
+
+fn now() -> Result<u64> {
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?.as_secs())
 }
 
 /// 244 random bits.
@@ -103,16 +137,6 @@ fn fresh_secret() -> [u8; 32] {
     secret[..16].copy_from_slice(Uuid::new_v4().as_bytes());
     secret[16..].copy_from_slice(Uuid::new_v4().as_bytes());
     secret
-}
-
-fn write_private(file: &Path, secret: &[u8]) -> std::io::Result<()> {
-    use std::io::Write;
-
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)?.write_all(secret)
 }
 
 #[cfg(test)]
@@ -147,6 +171,16 @@ mod tests {
         let payload = token.split('.').nth(1).unwrap();
         // {"alg":"none","typ":"JWT"}
         assert_eq!(tokens.verify(&format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}.")), None);
+    }
+
+    #[test]
+    fn a_token_signed_with_another_algorithm_is_refused_although_its_secret_is_right() {
+        let tokens = Tokens::ephemeral();
+        let claims = tokens.verify(&tokens.issue("ada", "shop").unwrap()).unwrap();
+        for algorithm in [Algorithm::HS384, Algorithm::HS512] {
+            let token = jsonwebtoken::encode(&Header::new(algorithm), &claims, &tokens.encoding).unwrap();
+            assert_eq!(tokens.verify(&token), None, "{algorithm:?}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod drain;
 mod engine;
 mod events;
 mod faults;
+mod laptop;
 mod laws;
 mod layouts;
 mod ledger;

@@ -118,6 +118,16 @@ impl Shop {
         self.nobody().with_token(&self.stack.token("boss", ADMIN_SCOPE).expect("a token"))
     }
 
+    /// The embedded engine's port, as programs outside of the stack see it.
+    pub fn dynamodb_url(&self) -> &str {
+        self.stack.dynamodb_url()
+    }
+
+    /// A token of any claims, signed by the stack.
+    pub fn sign(&self, claims: &Value) -> String {
+        self.stack.sign(claims).expect("claims")
+    }
+
     pub fn sqs_url(&self) -> &str {
         self.stack.sqs_url()
     }

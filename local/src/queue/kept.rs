@@ -1,12 +1,14 @@
 //! The messages in a file, between two runs.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use winterbaume_sqs::types::{Message, MessageAttribute};
+
+use crate::private_file;
 
 /// Messages by the name of their queue. What is in flight comes back when its visibility timeout ends, wherever it was.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -55,7 +57,8 @@ impl Kept {
     pub(super) fn write(&self, file: &Path) -> Result<()> {
         let unwritable = || format!("cannot write the queued messages to {}", file.display());
         let new = file.with_extension("json.new");
-        std::fs::write(&new, serde_json::to_vec(self)?).with_context(unwritable)?;
+        let text = serde_json::to_vec(self)?;
+        private_file::create(&new).and_then(|mut file| file.write_all(&text)).with_context(unwritable)?;
         std::fs::rename(&new, file).with_context(unwritable)
     }
 

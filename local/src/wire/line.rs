@@ -21,6 +21,7 @@ use super::limit::{self, Meter};
 use super::rule::{self, Rule};
 use super::{Call, capacity};
 use crate::aws_json::{dummy_signature, local_client};
+use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Guard};
 
 /// The streams of a table are a service of their own.
@@ -33,6 +34,7 @@ pub(super) struct Line {
     /// Whose every call is to be, if not its sender's.
     access_key: Option<String>,
     guard: Option<Arc<Guard>>,
+    browsers: BrowserGuard,
     records: bool,
     state: Mutex<State>,
     pub(super) holds: Holds,
@@ -77,6 +79,7 @@ impl Line {
         upstream: &str,
         access_key: Option<&str>,
         guard: Option<Arc<Guard>>,
+        browsers: BrowserGuard,
         records: bool,
     ) -> Result<Self> {
         Ok(Self {
@@ -84,6 +87,7 @@ impl Line {
             upstream: upstream.to_owned(),
             access_key: access_key.map(str::to_owned),
             guard,
+            browsers,
             records,
             state: Mutex::default(),
             holds: Holds::default(),
@@ -99,6 +103,9 @@ impl Line {
     /// Takes one call; an error cuts the connection.
     async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
         let (head, body) = request.into_parts();
+        if let Err(refusal) = self.browsers.check(&head.uri, &head.headers) {
+            return Ok(refusal.of_aws());
+        }
         let body = body.collect().await?.to_bytes();
         let target = target_of(&head.headers).to_owned();
         let action = target.rsplit('.').next().unwrap_or_default().to_owned();

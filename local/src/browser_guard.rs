@@ -1,0 +1,219 @@
+//! Keeps web pages away from the laptop's ports.
+//!
+//! Every port here is on a loopback address, which no other machine reaches, but the browser of this one does, for any
+//! page that it shows. Such a page has two ways in:
+//!
+//! - **DNS rebinding.** The page lets its own name lead to 127.0.0.1. To the browser the port is then of the page's own
+//!   origin, and the page reads all answers, a token's too. The browser still sends the page's name as `Host`, so a
+//!   request is only answered if its `Host` is this port on a loopback name or address.
+//! - **Blind requests.** A form or a script sends a request whose answer it cannot read. The browser then names the
+//!   page in `Origin`, or says `cross-site` in `Sec-Fetch-Site`. Programs that are not browsers send neither.
+
+use std::net::IpAddr;
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response as AxumResponse;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+const DEFAULT_PORT: u16 = 80;
+
+/// The guard of one port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BrowserGuard {
+    port: u16,
+}
+
+/// Why a request is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// `Host` is missing, ambiguous, or not this port.
+    Host,
+    /// A page of another origin sent the request.
+    Origin,
+}
+
+impl BrowserGuard {
+    /// The guard of this listener's port.
+    pub(crate) fn of(listener: &TcpListener) -> Result<Self> {
+        Ok(Self { port: listener.local_addr().context("a listener has no address")?.port() })
+    }
+
+    /// Refuses a request that no program and no page may send to a service of AWS on a laptop.
+    pub(crate) fn check(self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        self.check_host(uri, headers)?;
+        self.check_origin(headers)
+    }
+
+    /// Refuses a request to another name than this port's: a page that rebound its name sends its own.
+    pub(crate) fn check_host(self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let only = (hosts.next(), hosts.next());
+        let is_own = match (only, uri.authority()) {
+            ((Some(host), None), in_target) => {
+                self.is_own(host) && in_target.is_none_or(|named| self.leads_here(named))
+            }
+            // HTTP/2 names the host in the target alone.
+            ((None, _), Some(in_target)) => self.leads_here(in_target),
+            _ => false,
+        };
+        if is_own { Ok(()) } else { Err(Refusal::Host) }
+    }
+
+    /// Refuses what a page of another origin sends.
+    pub(crate) fn check_origin(self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let is_own_origin = |origin: &HeaderValue| {
+            let authority = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
+            authority.and_then(|authority| authority.parse().ok()).is_some_and(|authority| self.leads_here(&authority))
+        };
+        let is_own_site = |site: &HeaderValue| ["same-origin", "none"].iter().any(|own| site == own);
+        let own = headers.get_all(header::ORIGIN).iter().all(is_own_origin)
+            && headers.get_all("sec-fetch-site").iter().all(is_own_site);
+        if own { Ok(()) } else { Err(Refusal::Origin) }
+    }
+
+    fn is_own(self, host: &HeaderValue) -> bool {
+        let authority = host.to_str().ok().and_then(|host| host.parse().ok());
+        authority.is_some_and(|authority| self.leads_here(&authority))
+    }
+
+    fn leads_here(self, authority: &Authority) -> bool {
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        let is_loopback = match host.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback(),
+            Err(_) => host.eq_ignore_ascii_case("localhost"),
+        };
+        is_loopback && authority.port_u16().unwrap_or(DEFAULT_PORT) == self.port
+    }
+
+    /// The same service of AWS, for programs alone.
+    pub(crate) fn protect(self, service: Router) -> Router {
+        service.layer(from_fn_with_state(self, pass_programs))
+    }
+}
+
+async fn pass_programs(State(guard): State<BrowserGuard>, request: Request, next: Next) -> AxumResponse {
+    match guard.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.of_aws(),
+    }
+}
+
+impl Refusal {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::Host => StatusCode::MISDIRECTED_REQUEST,
+            Self::Origin => StatusCode::FORBIDDEN,
+        }
+    }
+
+    pub(crate) fn detail(self) -> &'static str {
+        match self {
+            Self::Host => "Name localhost or 127.0.0.1 and this port as the Host.",
+            Self::Origin => "A page of another origin may not send this request.",
+        }
+    }
+
+    /// The refusal as a service of AWS would word it.
+    pub(crate) fn of_aws<B: From<String>>(self) -> Response<B> {
+        let body = json!({ "__type": "AccessDeniedException", "message": self.detail() }).to_string();
+        let mut response = Response::new(body.into());
+        *response.status_mut() = self.status();
+        let json = HeaderValue::from_static("application/x-amz-json-1.0");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GUARD: BrowserGuard = BrowserGuard { port: 3000 };
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        let pairs = pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        HeaderMap::from_iter(pairs.map(|(name, value): (header::HeaderName, HeaderValue)| (name, value)))
+    }
+
+    fn host(name: &str) -> Result<(), Refusal> {
+        GUARD.check_host(&Uri::from_static("/orders"), &headers(&[("host", name)]))
+    }
+
+    #[test]
+    fn a_request_to_this_port_on_a_loopback_name_or_address_passes() {
+        for name in ["localhost:3000", "LocalHost:3000", "127.0.0.1:3000", "127.1.2.3:3000", "[::1]:3000"] {
+            assert_eq!(host(name), Ok(()), "{name}");
+        }
+        assert_eq!(
+            BrowserGuard { port: 80 }.check_host(&Uri::from_static("/"), &headers(&[("host", "localhost")])),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn a_request_to_another_name_or_port_is_refused() {
+        for name in [
+            "evil.example:3000",
+            "localhost.evil.example:3000",
+            "evil.localhost:3000",
+            "127.0.0.1.evil.example:3000",
+            "localhost:3001",
+            "localhost",
+            "10.0.0.1:3000",
+            "[::2]:3000",
+            "0.0.0.0:3000",
+            "",
+            "localhost:3000:3000",
+            "localhost:",
+            "a b",
+        ] {
+            assert_eq!(host(name), Err(Refusal::Host), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_host_that_is_missing_or_contradicts_itself_is_refused() {
+        let own = headers(&[("host", "localhost:3000")]);
+        let mut twice = own.clone();
+        twice.append(header::HOST, HeaderValue::from_static("evil.example:3000"));
+        assert_eq!(GUARD.check_host(&Uri::from_static("/"), &twice), Err(Refusal::Host));
+        assert_eq!(GUARD.check_host(&Uri::from_static("/"), &HeaderMap::new()), Err(Refusal::Host));
+        assert_eq!(GUARD.check_host(&Uri::from_static("http://evil.example:3000/"), &own), Err(Refusal::Host));
+        assert_eq!(GUARD.check_host(&Uri::from_static("http://localhost:3000/"), &own), Ok(()));
+        assert_eq!(GUARD.check_host(&Uri::from_static("http://localhost:3000/"), &HeaderMap::new()), Ok(()));
+    }
+
+    #[test]
+    fn a_program_and_a_page_of_this_port_may_send_what_they_want() {
+        for own in [
+            &[][..],
+            &[("origin", "http://localhost:3000")],
+            &[("origin", "http://127.0.0.1:3000"), ("sec-fetch-site", "same-origin")],
+            &[("sec-fetch-site", "none")],
+        ] {
+            assert_eq!(GUARD.check_origin(&headers(own)), Ok(()), "{own:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_another_origin_may_not() {
+        for foreign in [
+            ("origin", "https://evil.example"),
+            ("origin", "http://evil.example:3000"),
+            ("origin", "http://localhost:3001"),
+            ("origin", "https://localhost:3000"),
+            ("origin", "null"),
+            ("origin", ""),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+        ] {
+            assert_eq!(GUARD.check_origin(&headers(&[foreign])), Err(Refusal::Origin), "{foreign:?}");
+        }
+    }
+}

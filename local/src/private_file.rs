@@ -1,0 +1,50 @@
+//! Files that nobody else on this machine may read: customers' data, messages, the tokens' secret.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Result;
+use std::path::Path;
+
+/// Creates the directory, unless it is there. One that somebody else made keeps its permissions.
+pub(crate) fn create_directory(path: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Creates the file empty, unless it is there, and takes it away from everybody else.
+pub(crate) fn make_private(path: &Path) -> Result<()> {
+    keep_private(&options().append(true).create(true).open(path)?)
+}
+
+/// Opens a file for writing that is not there yet.
+pub(crate) fn create_new(path: &Path) -> Result<File> {
+    options().write(true).create_new(true).open(path)
+}
+
+/// Opens a file for writing, empty.
+pub(crate) fn create(path: &Path) -> Result<File> {
+    let file = options().write(true).create(true).truncate(true).open(path)?;
+    keep_private(&file)?;
+    Ok(file)
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// For a file that was there before, with other permissions.
+#[cfg(unix)]
+fn keep_private(file: &File) -> Result<()> {
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))
+}
+
+/// Elsewhere a file has the permissions of its directory.
+#[cfg(not(unix))]
+fn keep_private(_: &File) -> Result<()> {
+    Ok(())
+}
