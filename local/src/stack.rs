@@ -113,7 +113,7 @@ impl Stack {
         // What programs are told, and where the stack itself goes.
         let (dynamodb_url, database_url) =
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
-        Endpoint::new(&database_url)?.ensure_table(&template).await?;
+        Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
         let tokens = data.as_deref().map_or_else(|| Ok(Tokens::ephemeral()), Tokens::kept_in)?;
 
         let guard = Arc::new(Guard::new(&template, options.wire));
@@ -134,7 +134,7 @@ impl Stack {
         let functions = functions(&endpoints, &template)?;
         let reconcile = functions.consumers.iter().find(|(name, _)| name == RECONCILE);
         let reconcile = reconcile.map(|(_, start)| start()).transpose()?;
-        let sources = Sources::start(&template, functions.consumers, &sqs, &database_url, wire.url()).await?;
+        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, wire.url()).await?;
         let shown = Arc::clone(&bus);
         let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, reconcile, options.openapi)?;
         let gateway = Arc::new(gateway);

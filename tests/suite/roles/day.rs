@@ -9,7 +9,7 @@ use local::wire::{Fault, Match, WriteLimit};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::events::{STORY, event};
+use crate::events::{event, story_of_routes};
 use crate::queue::{order_later, things};
 use crate::shop::{Shop, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
@@ -58,9 +58,9 @@ async fn open() -> Shop {
 /// Every route is asked, as the sample events do.
 async fn story(shop: &Shop) {
     let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
-    for (name, _) in STORY {
-        let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
-        invoke(event(name)).await.expect("a response");
+    for name in story_of_routes() {
+        let (_, invoke) = functions.handlers.iter().find(|(known, _)| *known == name).expect("it is known");
+        invoke(event(&name)).await.expect("a response");
     }
 }
 
