@@ -1,5 +1,7 @@
 //! What must hold when the network and the database do not.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use edge::Kind;
@@ -83,6 +85,25 @@ async fn an_order_in_conflict_with_others_is_tried_again() {
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
     assert_eq!(shop.wire().pending(), 0);
     assert_placed_once(&shop, &order).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_is_in_progress_is_asked_for_again_under_its_token() {
+    // More often than the SDK asks of its own accord.
+    let times = 2 * GIVE_UP;
+    let shop = shop().await;
+    let tokens: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+    let seen = Arc::clone(&tokens);
+    let remember = move |request: &Value| {
+        let token = request["ClientRequestToken"].as_str().expect("a token").to_owned();
+        seen.lock().expect("nobody panicked").insert(token);
+        true
+    };
+    shop.wire().inject(commit().when(remember), Fault::InProgress, times);
+    let order = shop.customer("ada").order("k", two_things()).await.expect(201);
+    assert_eq!(shop.wire().pending(), 0);
+    assert_placed_once(&shop, &order).await;
+    assert_eq!(tokens.lock().expect("nobody panicked").len(), 1, "another token is another transaction");
 }
 
 #[tokio::test(flavor = "multi_thread")]

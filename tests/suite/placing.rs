@@ -6,6 +6,7 @@ use edge::Kind;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+use crate::laws;
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// Sends these orders all at once, each under its key, and gives the replies in no order.
@@ -225,4 +226,98 @@ async fn the_largest_order_there_is_fits_one_transaction() {
     assert_eq!(order["lines"].as_array().expect("lines").len(), 40);
     assert_eq!(order["total"], eur(72_000));
     assert_eq!(order["invoice"]["payments"].as_array().expect("payments").len(), 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_bank_card_pays_no_more_than_the_customer_allows() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop.gift_card("GIFT", 1000).await;
+    let ada = shop.customer("ada");
+    let paying = |quantity: u64, most: Value| {
+        json!({
+            "lines": [{ "productId": "thing", "quantity": quantity }],
+            "giftCards": ["GIFT"], "expectedTotal": eur(1000 * quantity), "maxCardAmount": most,
+        })
+    };
+    // The customer was shown ten on the gift card. Somebody else spends six of them.
+    let mut other = one("thing");
+    other["discountCode"] = json!("FORTY");
+    other["giftCards"] = json!(["GIFT"]);
+    shop.discount("FORTY", 40, None).await;
+    ada.order("other", other).await.expect(201);
+    assert_eq!(balance(&shop, "GIFT").await, 400);
+
+    for too_little in [eur(0), eur(599), json!({ "amount": 600, "currency": "USD" })] {
+        let problem = ada.order("k", paying(1, too_little)).await.problem(Kind::PriceChanged);
+        assert_eq!((&problem["total"], &problem["cardAmount"]), (&eur(1000), &eur(600)));
+    }
+    assert_eq!((balance(&shop, "GIFT").await, shop.available("thing").await), (400, 9), "nothing was written");
+    let order = ada.order("k", paying(1, eur(600))).await.expect(201);
+    assert_eq!(order["invoice"]["payments"][1]["amount"], eur(600));
+    // The gift card is empty now. Whoever says what the bank card may pay does not need it.
+    let order = ada.order("rest", paying(2, eur(2000))).await.expect(201);
+    assert_eq!(order["invoice"]["payments"].as_array().expect("payments").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_gift_card_refuses_no_order_that_the_other_cards_cover() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop.gift_card("EMPTY", 1000).await;
+    shop.gift_card("FULL", 1500).await;
+    let ada = shop.customer("ada");
+    let with = |cards: &[&str]| {
+        let mut body = one("thing");
+        body["giftCards"] = json!(cards);
+        body
+    };
+    ada.order("first", with(&["EMPTY"])).await.expect(201);
+    let emptied = shop.item("g#EMPTY", "g#EMPTY").await;
+
+    let order = ada.order("second", with(&["EMPTY", "FULL"])).await.expect(201);
+    assert_eq!(order["status"], "PAID");
+    assert_eq!(order["invoice"]["payments"][0]["code"], "FULL");
+    assert_eq!(shop.item("g#EMPTY", "g#EMPTY").await, emptied, "an empty card takes no part");
+    // Five are left. Nobody pays with the bank card in place of an empty gift card without having said so.
+    let problem = ada.order("third", with(&["FULL", "EMPTY"])).await.problem(Kind::GiftCardBalance);
+    assert_eq!(problem["code"], "EMPTY");
+    ada.order("third", with(&["EMPTY", "UNKNOWN"])).await.problem(Kind::GiftCardInvalid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_do_not_write_a_code_whose_uses_are_unlimited() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop.discount("ANY", 10, None).await;
+    let ada = shop.customer("ada");
+    let code = shop.item("d#ANY", "d#ANY").await;
+    let mut body = one("thing");
+    body["discountCode"] = json!("ANY");
+
+    let order = ada.order("k", body.clone()).await.expect(201);
+    assert_eq!((&order["discountCode"], &order["total"]), (&json!("ANY"), &eur(900)));
+    let id = order["orderId"].as_str().expect("an id");
+    assert_eq!(ada.get(&format!("/orders/{id}")).await.expect(200), order);
+    ada.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
+    assert_eq!(shop.item("d#ANY", "d#ANY").await, code);
+
+    // An order of the last release was counted, and its cancellation takes the use back.
+    let order = ada.order("old", body).await.expect(201);
+    let id = order["orderId"].as_str().expect("an id");
+    let update = |key: &str, update: &str, values: Value| {
+        json!({
+            "TableName": shop.table(), "Key": { "PK": { "S": key }, "SK": { "S": key } },
+            "UpdateExpression": update, "ExpressionAttributeValues": values,
+        })
+    };
+    let counted = update("d#ANY", "SET uses = :one", json!({ ":one": { "N": "1" } }));
+    shop.dynamodb("UpdateItem", &counted).await;
+    let named = update(&format!("o#{id}"), "SET discountCode = :c REMOVE uncountedCode", json!({ ":c": { "S": "ANY" } }));
+    shop.dynamodb("UpdateItem", &named).await;
+    laws::hold(&shop).await;
+    assert_eq!(ada.get(&format!("/orders/{id}")).await.expect(200), order);
+    ada.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
+    assert_eq!(shop.item("d#ANY", "d#ANY").await, code);
+    laws::hold(&shop).await;
 }

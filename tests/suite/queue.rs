@@ -124,7 +124,9 @@ async fn so_does_one_whose_transaction_was_cancelled_or_whose_reads_were_throttl
         let shop = shop().await;
         let ada = shop.customer("ada");
         shop.wire().inject(matching, fault, times);
-        let reply = ada.order("k", things(1)).await;
+        let mut body = things(1);
+        body["expectedTotal"] = eur(1000);
+        let reply = ada.order("k", body).await;
         assert_accepted(&reply);
         assert_eq!(shop.wire().pending(), 0);
         assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
@@ -304,4 +306,57 @@ async fn prices_are_those_of_the_moment_it_is_placed() {
     let refused = settled(&ada, &careful).await;
     assert_eq!(refused["problem"]["type"], "/problems/price-changed");
     assert_eq!(refused["problem"]["total"], eur(1500));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_did_not_ask_to_wait_pays_no_more_than_the_quote() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    let set_price = async |price: u64| {
+        let body = json!({ "price": eur(price) }).to_string();
+        let headers = [("if-match", "*")];
+        shop.admin().send(Method::PATCH, "/products/thing", &headers, Some(body)).await.expect(200);
+    };
+    for (key, later, expected) in [("dearer", 1001, None), ("cheaper", 900, Some(900)), ("same", 1000, Some(1000))] {
+        set_price(1000).await;
+        shop.wire().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
+        let reply = ada.order(key, things(1)).await;
+        assert_accepted(&reply);
+        assert_eq!(reply.body["maxTotal"], eur(1000));
+        set_price(later).await;
+        shop.drain(&shop.take_messages().await).await;
+        let order = settled(&ada, &reply).await;
+        match expected {
+            Some(total) => assert_eq!(order["total"], eur(total), "{key}"),
+            None => {
+                assert_eq!(order["problem"]["type"], "/problems/price-changed");
+                assert_eq!(order["problem"]["total"], eur(later));
+                // Whoever asks again agrees to the new price.
+                assert_eq!(ada.order(key, things(1)).await.expect(201)["total"], eur(later));
+            }
+        }
+    }
+    assert_eq!(shop.available("thing").await, 7);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_of_which_no_price_is_known_waits_only_if_its_client_wants_that() {
+    let shop = idle_shop().await;
+    let ada = shop.customer("ada");
+    let before = shop.dump().await;
+    let no_reads = || {
+        let reads = Match::action("BatchGetItem");
+        shop.wire().inject(reads, throttle("TableReadProvisionedThroughputExceeded"), GIVE_UP);
+    };
+    no_reads();
+    let reply = ada.order("k", things(1)).await;
+    assert!(reply.header("retry-after").is_some());
+    reply.problem(Kind::Throttled);
+    assert_eq!((shop.dump().await, shop.queued().await), (before, 0));
+    no_reads();
+    let mut expecting = things(1);
+    expecting["expectedTotal"] = eur(1000);
+    let reply = ada.order("expecting", expecting).await;
+    assert_accepted(&reply);
+    assert_eq!(reply.body["maxTotal"], eur(1000));
 }

@@ -188,6 +188,7 @@ impl Shop {
             subtotal: amount,
             discount: Money::zero(self.euro),
             discount_code: None,
+            uncounted_code: None,
             total: amount,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,

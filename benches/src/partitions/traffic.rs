@@ -163,6 +163,7 @@ impl Placing {
             subtotal: price,
             discount: Money::zero(price.currency()),
             discount_code: None,
+            uncounted_code: None,
             total: price,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
@@ -223,7 +224,7 @@ impl Placing {
                 percent: 10.try_into()?,
                 from: None,
                 to: None,
-                max_uses: None,
+                max_uses: Some(1_000_000),
                 uses: 0,
                 created_at: order.placed_at,
             };

@@ -166,7 +166,7 @@ async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
             orders.refuse(waiting, rejection, budget).await?;
             Ok("rejected")
         }
-        // Of one that has waited, this is not said.
-        Placement::Waits => Ok("waits"),
+        // Only a request that does not come from the queue has these outcomes.
+        Placement::Waits(_) | Placement::NoCapacity { .. } => Ok("waits"),
     }
 }

@@ -25,22 +25,23 @@ pub async fn handle((orders, intake): (Orders, Intake), request: Request) -> Ans
         orders.place(&order, request.budget()).await.map(Some)
     };
     let placement = match placement {
-        // There is a queue for that.
-        Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey, .. }) => None,
+        // A client that asked to wait needs no look at what was placed before.
+        Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey, .. }) if is_for_later => None,
         placement => placement?,
     };
-    match placement {
-        Some(Placement::Placed(order)) => created(order, false),
-        Some(Placement::Replayed(order)) => created(order, true),
-        Some(Placement::Rejected(rejection)) => Err(rejection.into()),
-        // One that waits is sent again: whether that was done is written nowhere.
-        Some(Placement::Waits | Placement::Void) | None => {
-            match intake.accept(&order, request.budget()).await.map_err(not_accepted)? {
-                Acceptance::Accepted(order) => accepted(order, is_for_later, false),
-                Acceptance::Replayed(order) => accepted(order, is_for_later, true),
-                Acceptance::KeyReused => Err(Rejection::KeyReused.into()),
-            }
-        }
+    let max_total = match placement {
+        Some(Placement::Placed(order)) => return created(order, false),
+        Some(Placement::Replayed(order)) => return created(order, true),
+        Some(Placement::Rejected(rejection)) => return Err(rejection.into()),
+        Some(Placement::NoCapacity { max_total }) => Some(max_total),
+        // An order that waits is sent again: whether that was done is written nowhere.
+        Some(Placement::Waits(queued)) => queued.max_total,
+        Some(Placement::Void) | None => None,
+    };
+    match intake.accept(&order, max_total, request.budget()).await.map_err(not_accepted)? {
+        Acceptance::Accepted(order) => accepted(order, is_for_later, false),
+        Acceptance::Replayed(order) => accepted(order, is_for_later, true),
+        Acceptance::KeyReused => Err(Rejection::KeyReused.into()),
     }
 }
 
@@ -74,7 +75,12 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Place an order.")
         .header(IDEMPOTENCY_KEY, true, "1 to 255 printable ASCII characters; the same for each try of one order.")
-        .header("Prefer", false, "respond-async: accept the order now and place it when there is capacity for it.")
+        .header(
+            "Prefer",
+            false,
+            "respond-async: accept the order now and place it when there is capacity for it, at the prices of that \
+             time. Send expectedTotal to be charged that and nothing else.",
+        )
         .accepts::<OrderRequest>()
         .creates::<OrderView>()
         .queues::<QueuedOrderView>()

@@ -31,6 +31,8 @@ pub enum Fault {
     HalfSeen,
     /// A write outside of any transaction is refused: a transaction holds its item.
     Conflict,
+    /// A transaction is refused: an earlier attempt with its token is still under way.
+    InProgress,
     /// DynamoDB fails: 500, nothing done.
     InternalError,
     /// A `BatchGetItem` leaves the last so many keys of each table unprocessed.
@@ -93,6 +95,13 @@ impl Fault {
                 json!({
                     "__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException",
                     "message": "Transaction is ongoing for the item",
+                }),
+            )),
+            Self::InProgress => Some((
+                400,
+                json!({
+                    "__type": "com.amazonaws.dynamodb.v20120810#TransactionInProgressException",
+                    "Message": "The transaction with the given request token is already in progress",
                 }),
             )),
             Self::InternalError => Some((

@@ -23,9 +23,15 @@ impl From<Rejection> for Problem {
                     .with("productId", product)
                     .with("available", available)
             }
-            Rejection::PriceChanged { total } => {
+            Rejection::PriceChanged { total, card: None } => {
                 Self::new(Kind::PriceChanged, "Show the customer the new total and ask again.").with("total", total)
             }
+            Rejection::PriceChanged { total, card: Some(card) } => Self::new(
+                Kind::PriceChanged,
+                "The bank card would have to pay more than maxCardAmount. Show the customer and ask again.",
+            )
+            .with("total", total)
+            .with("cardAmount", card),
             Rejection::DiscountInvalid { code } => {
                 Self::new(Kind::DiscountInvalid, "There is no such discount code at this time.").with("code", code)
             }

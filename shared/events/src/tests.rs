@@ -51,6 +51,7 @@ fn order(id: &str) -> Order {
         subtotal: eur(4798),
         discount: eur(0),
         discount_code: None,
+        uncounted_code: None,
         total: eur(4798),
         request_hash: RequestHash::of(b""),
         line_count: 2,

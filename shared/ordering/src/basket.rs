@@ -31,6 +31,10 @@ pub struct OrderRequest {
     /// What the customer was shown. An order that comes to another total is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_total: Option<Money>,
+    /// The most that may be charged to the bank card. If the gift cards leave more than that to pay, the order is
+    /// refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_card_amount: Option<Money>,
 }
 
 /// One line of it.

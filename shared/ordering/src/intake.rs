@@ -1,7 +1,7 @@
 //! Accepting an order, to be placed later.
 
 use key_schema::entity::QueuedOrder;
-use key_schema::value::{OrderId, Timestamp};
+use key_schema::value::{Money, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use queue::Queue;
 use table::{Budget, Condition, Error, Throttle, Write, Writer, read_item};
@@ -50,11 +50,19 @@ impl Intake {
     /// idempotency key. An order that was written down and not sent is never called accepted: its customer is told
     /// to ask again, and that sends it.
     ///
+    /// `max_total` is the most that the order may cost when it is placed; absent: any price of that time.
+    ///
     /// # Errors
     /// The table or the queue did not take it, within the budget.
-    pub async fn accept(&self, ask: &PlaceOrder, budget: Budget) -> Result<Acceptance, NotAccepted> {
+    pub async fn accept(
+        &self,
+        ask: &PlaceOrder,
+        max_total: Option<Money>,
+        budget: Budget,
+    ) -> Result<Acceptance, NotAccepted> {
         let id = OrderId::of(&ask.customer, &ask.key);
         let order = QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), Timestamp::now());
+        let order = QueuedOrder { max_total, ..order };
         let (order, is_new) = match self.write_down(&order, budget).await? {
             None => (order, true),
             Some(waiting) if waiting.request_hash == order.request_hash => (waiting, false),
@@ -70,9 +78,7 @@ impl Intake {
     /// One unit is all this takes, and it is tried until the budget ends: in a burst of orders that need twenty, it
     /// gets through.
     async fn write_down(&self, order: &QueuedOrder, budget: Budget) -> Result<Option<QueuedOrder>, Error> {
-        let is_free = Condition::new("attribute_not_exists(#PK) OR attribute_exists(#refusal) OR #expiresAt <= :now");
-        let is_free = is_free.value(":now", order.queued_at.as_second())?;
-        let write = Write::put_if(order, is_free)?;
+        let write = queueing(order)?;
         let mut attempt = 1;
         loop {
             match self.writer.write(write.clone(), budget).await {
@@ -83,4 +89,13 @@ impl Intake {
             }
         }
     }
+}
+
+/// The write that says that an order waits, unless one with its key waits already.
+///
+/// # Errors
+/// A value that cannot be written: a defect.
+pub fn queueing(order: &QueuedOrder) -> Result<Write, Error> {
+    let is_free = Condition::new("attribute_not_exists(#PK) OR attribute_exists(#refusal) OR #expiresAt <= :now");
+    Write::put_if(order, is_free.value(":now", order.queued_at.as_second())?)
 }

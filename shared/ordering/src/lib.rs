@@ -2,6 +2,7 @@
 //!
 //! - [`Basket`]: what a customer asks for, checked against the limits of one transaction.
 //! - [`Quote`]: what it costs and who pays what. Pure arithmetic.
+//! - [`Placing`]: which request to make next, and what its answer means. No I/O.
 //! - [`Orders::place`]: reads, quotes and commits, as often as it takes within its budget.
 //! - [`Intake`]: accepts an order that is to be placed later, and puts it into the queue.
 //! - [`Lifecycle`]: paid, shipped, delivered, cancelled.
@@ -16,14 +17,16 @@ mod intake;
 mod lifecycle;
 mod message;
 mod place;
+mod placing;
 mod quote;
 #[cfg(test)]
 mod tests;
 mod transaction;
 
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
-pub use intake::{Acceptance, Intake, NotAccepted};
+pub use intake::{Acceptance, Intake, NotAccepted, queueing};
 pub use lifecycle::{Change, Lifecycle};
 pub use message::{Unreadable, Waiting};
-pub use place::{Orders, PlaceOrder, Placement};
-pub use quote::{Found, Quote};
+pub use place::{Orders, PlaceOrder, Placement, refusal};
+pub use placing::{Attempt, Next, Origin, Placing};
+pub use quote::{Found, FoundItem, Quote};

@@ -33,15 +33,22 @@ pub struct Found {
 }
 
 /// One of the items that make up [`Found`].
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
-pub(crate) enum FoundItem {
+pub enum FoundItem {
+    /// The customer.
     Customer(Customer),
+    /// The order.
     Order(Order),
+    /// That the order waits.
     QueuedOrder(QueuedOrder),
+    /// A product.
     Product(Product),
+    /// The stock of a product, or its first cell.
     Stock(Stock),
+    /// The discount code.
     Discount(Discount),
+    /// A gift card.
     GiftCard(GiftCard),
 }
 
@@ -70,6 +77,12 @@ impl FromIterator<FoundItem> for Found {
 }
 
 impl Found {
+    /// All cells of a stock were read.
+    pub fn learn(&mut self, whole: WholeStock) {
+        self.stock.insert(whole.product_id.clone(), whole.first());
+        self.cells.insert(whole.product_id.clone(), whole);
+    }
+
     /// How many of a product can be sold; `None` if cells of its stock were not looked at.
     pub fn available(&self, product: &ProductId) -> Option<u64> {
         let whole = self.cells.get(product).map(WholeStock::available);
@@ -110,6 +123,8 @@ pub struct Quote {
     pub total: Money,
     /// Who pays what. Nobody pays nothing: an order of total zero has no payments.
     pub payments: Vec<Payment>,
+    /// Whether the order uses a discount code whose uses are limited, so that they are counted.
+    pub is_use_counted: bool,
 }
 
 impl Quote {
@@ -126,11 +141,26 @@ impl Quote {
         let discount = discount(request, found, subtotal, now)?;
         let total = subtotal.checked_sub(discount).ok_or(Rejection::TooExpensive)?;
         if request.expected_total.is_some_and(|expected| expected != total) {
-            return Err(Rejection::PriceChanged { total });
+            return Err(Rejection::PriceChanged { total, card: None });
         }
         let payments = payments(request, found, total)?;
-        Ok(Self { lines, subtotal, discount, total, payments })
+        let is_use_counted = request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
+        Ok(Self { lines, subtotal, discount, total, payments, is_use_counted })
     }
+
+    /// The same quote, if it comes to no more than `max_total`.
+    pub(crate) fn at_most(self, max_total: Option<Money>) -> Result<Self, Rejection> {
+        match max_total {
+            Some(most) if !is_within(self.total, most) => {
+                Err(Rejection::PriceChanged { total: self.total, card: None })
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+fn is_within(amount: Money, most: Money) -> bool {
+    amount.checked_min(most) == Some(amount)
 }
 
 fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money), Rejection> {
@@ -177,13 +207,17 @@ fn discount(request: &OrderRequest, found: &Found, subtotal: Money, now: Timesta
 }
 
 /// Gift cards pay as far as they reach, in the order in which they were named; the bank card pays the rest.
+///
+/// An empty gift card pays nothing. If the bank card would have to pay in its place, the order is refused, unless the
+/// request says how much the bank card may pay.
 fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<Payment>, Rejection> {
     let mut payments = Vec::new();
     let mut open = total;
+    let mut empty = None;
     for code in &request.gift_cards {
         let card = found.gift_cards.get(code).ok_or_else(|| Rejection::GiftCardInvalid { code: code.clone() })?;
         if card.balance.is_zero() {
-            return Err(Rejection::GiftCardBalance { code: code.clone() });
+            empty = empty.or(Some(code));
         }
         let amount = card.balance.checked_min(open).ok_or_else(|| Rejection::GiftCardInvalid { code: code.clone() })?;
         // `amount` is at most `open`, in the same currency.
@@ -193,6 +227,13 @@ fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<P
         }
     }
     if !open.is_zero() {
+        match (request.max_card_amount, empty) {
+            (Some(most), _) if !is_within(open, most) => {
+                return Err(Rejection::PriceChanged { total, card: Some(open) });
+            }
+            (None, Some(code)) => return Err(Rejection::GiftCardBalance { code: code.clone() }),
+            _ => {}
+        }
         payments.push(Payment::Card { amount: open, status: PaymentStatus::Authorized, reference: None });
     }
     Ok(payments)

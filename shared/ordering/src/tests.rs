@@ -29,7 +29,13 @@ fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, F
         }),
         ..Found::default()
     };
-    let mut request = OrderRequest { lines: vec![], discount_code: None, gift_cards: vec![], expected_total: None };
+    let mut request = OrderRequest {
+        lines: vec![],
+        discount_code: None,
+        gift_cards: vec![],
+        expected_total: None,
+        max_card_amount: None,
+    };
     for (at, price) in prices.iter().enumerate() {
         let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");
         let product = Product {

@@ -5,7 +5,7 @@ use key_schema::entity::{
     WholeOrder,
 };
 use key_schema::layout::InStock;
-use key_schema::value::{GiftCardCode, ProductId};
+use key_schema::value::ProductId;
 use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
 use crate::Basket;
@@ -21,8 +21,6 @@ enum Guard {
     Stock(OrderLine),
     /// The code is in its window and has uses left.
     Discount,
-    /// The gift card holds what is taken; and no more, if another payment follows.
-    GiftCard(GiftCardCode),
 }
 
 /// The writes of one order and what they guard.
@@ -32,7 +30,7 @@ pub(crate) struct OrderTransaction {
 }
 
 /// Reads a cancellation.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Guards(Vec<Guard>);
 
 /// What a cancelled transaction means.
@@ -48,7 +46,8 @@ pub(crate) enum Verdict {
 impl OrderTransaction {
     /// Everything that placing this order writes, if each line is taken from the cell that stands in its place.
     ///
-    /// Header and invoice, two writes for each line, one for the discount code, two for each gift card.
+    /// Header and invoice, two writes for each line, one for a discount code with limited uses, two for each gift card.
+    /// Any other discount code is not written: nothing but its uses ever changes, and the quote has seen its window.
     pub(crate) fn of(whole: &WholeOrder, cells: &[u8], shards: ProductShards) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
         let order = &whole.order;
@@ -112,7 +111,8 @@ impl OrderTransaction {
         let is_covered = is_covered.value(":amount", amount.amount())?.value(":currency", amount.currency())?;
         let spend =
             Write::update(GiftCard::key_of(code), "SET #balance.#amount = #balance.#amount - :amount", is_covered);
-        self.push(spend, Guard::GiftCard(code.clone()));
+        // Whatever is on the card by now, it pays that: the next quote says.
+        self.push(spend, Guard::Nothing);
         let entry = GiftCardEntry {
             code: code.clone(),
             order_id: order.order_id.clone(),
@@ -169,13 +169,6 @@ impl Guards {
                         Rejection::DiscountExhausted { code: discount.code }
                     }
                 }
-                // As long as there is something on it, it pays that.
-                Guard::GiftCard(code) => match item.map(read_item).transpose()? {
-                    Some(GiftCard { balance, .. }) if balance.is_zero() => {
-                        Rejection::GiftCardBalance { code: code.clone() }
-                    }
-                    _ => continue,
-                },
             };
             refused.get_or_insert(rejection);
         }

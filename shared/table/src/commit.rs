@@ -51,9 +51,14 @@ impl Writer {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or("None")).collect()
                 }
-                // An attempt of this very call is still under way. Another call would be another transaction.
+                // An earlier attempt of this very call is still under way. The same token, a little later, brings its
+                // outcome; another token would begin another transaction beside it.
                 Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
-                    return Err(Error::Unanswered(error.into()));
+                    if !budget.wait(attempt).await {
+                        return Err(Error::Unanswered(error.into()));
+                    }
+                    attempt += 1;
+                    continue;
                 }
                 _ => match Error::from(error) {
                     Error::Throttled { by: Throttle::HotKey, .. } if budget.wait(attempt).await => {

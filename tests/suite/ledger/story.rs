@@ -69,7 +69,7 @@ async fn catalogue(book: &mut Book) {
     }
     admin.post("/products", book.product(0)).await.expect(201);
     book.check("create-product", "made before");
-    let discount = json!({ "code": book.id("d", 0), "percent": 10 });
+    let discount = json!({ "code": book.id("d", 0), "percent": 10, "maxUses": 9_999 });
     admin.post("/discounts", discount.clone()).await.expect(201);
     book.check("create-discount", "made");
     admin.post("/discounts", discount).await.expect(201);

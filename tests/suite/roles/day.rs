@@ -50,7 +50,7 @@ async fn open() -> Shop {
         "stock": 100, "cells": 2,
     });
     shop.admin().post("/products", body).await.expect(201);
-    shop.discount("TEN", 10, None).await;
+    shop.discount("TEN", 10, Some(99)).await;
     shop.gift_card("GIFT", 100_000).await;
     shop
 }

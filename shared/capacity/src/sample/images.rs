@@ -167,7 +167,7 @@ impl<'a> Parts<'a> {
             percent: 10.try_into()?,
             from: None,
             to: None,
-            max_uses: None,
+            max_uses: Some(9_999),
             uses: taken,
             created_at: self.at,
         };
@@ -230,6 +230,7 @@ impl<'a> Parts<'a> {
             subtotal: self.price,
             discount: self.price,
             discount_code: self.extent.discount.then(|| self.discount.clone()),
+            uncounted_code: None,
             total: self.price,
             request_hash: RequestHash::of(b""),
             line_count: u8::try_from(self.extent.lines).unwrap_or(u8::MAX),

@@ -85,7 +85,7 @@ impl From<Order> for OrderView {
             lines: None,
             subtotal: order.subtotal,
             discount: order.discount,
-            discount_code: order.discount_code,
+            discount_code: order.discount_code.or(order.uncounted_code),
             total: order.total,
             cancellation: order.cancellation,
             invoice: None,

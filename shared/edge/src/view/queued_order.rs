@@ -1,5 +1,5 @@
 use key_schema::entity::{QueuedOrder, Refusal};
-use key_schema::value::{CustomerId, OrderId, Timestamp};
+use key_schema::value::{CustomerId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -17,6 +17,9 @@ pub struct QueuedOrderView {
     customer_id: CustomerId,
     status: QueueStatus,
     queued_at: Timestamp,
+    /// The most that it may cost when it is placed. If it would cost more by then, it is rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_total: Option<Money>,
     /// When it was rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     rejected_at: Option<Timestamp>,
@@ -58,6 +61,7 @@ impl From<QueuedOrder> for QueuedOrderView {
             customer_id: order.customer_id,
             status: if problem.is_some() { QueueStatus::Rejected } else { QueueStatus::Queued },
             queued_at: order.queued_at,
+            max_total: order.max_total,
             rejected_at,
             // Text and numbers only: writing them as JSON cannot fail.
             problem: problem.and_then(|problem| serde_json::to_value(problem.document()).ok()),

@@ -22,7 +22,8 @@ pub struct Discount {
     /// How many orders may use it; absent: any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_uses: Option<u32>,
-    /// How many orders use it.
+    /// How many orders use it, if that is limited. The uses of any other code are not counted, except that releases
+    /// before November 2026 did.
     pub uses: u32,
     /// When it was made.
     pub created_at: Timestamp,
@@ -37,6 +38,11 @@ impl Discount {
     /// Whether its window has closed for good.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.to.is_some_and(|to| to <= now)
+    }
+
+    /// Whether only so many orders may use it.
+    pub fn is_limited(&self) -> bool {
+        self.max_uses.is_some()
     }
 
     /// Whether a use is left.

@@ -34,9 +34,13 @@ pub struct Order {
     pub subtotal: Money,
     /// What the discount code takes off.
     pub discount: Money,
-    /// The discount code.
+    /// The discount code, if this order is counted among the code's uses. A cancellation takes that use back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_code: Option<DiscountCode>,
+    /// The discount code, if this order is not counted: the code may be used any number of times. An attribute of
+    /// its own, because the last release takes a use back for every order that has a `discountCode`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncounted_code: Option<DiscountCode>,
     /// What is to be paid.
     pub total: Money,
     /// What the customer asked for: tells a repeated request from another one under the same key.
@@ -51,6 +55,11 @@ pub struct Order {
 }
 
 impl Order {
+    /// The discount code, whether or not this order is counted among its uses.
+    pub fn code(&self) -> Option<&DiscountCode> {
+        self.discount_code.as_ref().or(self.uncounted_code.as_ref())
+    }
+
     /// When it was placed or its status last changed: whatever is counted of the order, from then on it stays.
     pub fn last_change(&self) -> Timestamp {
         self.changed_at.unwrap_or(self.placed_at)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{CustomerId, OrderId, RequestHash, Timestamp};
+use crate::value::{CustomerId, Money, OrderId, RequestHash, Timestamp};
 
 use super::Rejection;
 
@@ -23,6 +23,10 @@ pub struct QueuedOrder {
     pub request_hash: RequestHash,
     /// When it was accepted.
     pub queued_at: Timestamp,
+    /// The most that the order may cost: what it came to when it was accepted without its customer having asked to
+    /// wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_total: Option<Money>,
     /// Why it was not placed after all, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
@@ -44,7 +48,7 @@ impl QueuedOrder {
     /// An order that is accepted at this moment.
     pub fn new(order_id: OrderId, customer_id: CustomerId, request_hash: RequestHash, queued_at: Timestamp) -> Self {
         let expires_at = queued_at.as_second() + REMEMBERED_SECONDS;
-        Self { order_id, customer_id, request_hash, queued_at, refusal: None, expires_at }
+        Self { order_id, customer_id, request_hash, queued_at, max_total: None, refusal: None, expires_at }
     }
 
     /// Whether it is gone, whether or not DynamoDB has deleted it yet.

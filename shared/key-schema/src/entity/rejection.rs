@@ -33,10 +33,14 @@ pub enum Rejection {
         /// How many are left.
         available: u64,
     },
-    /// The order comes to another total than the customer expects.
+    /// The order comes to another total than the customer expects, or leaves more to the bank card than the customer
+    /// allows.
     PriceChanged {
-        /// What it comes to.
+        /// The order's total.
         total: Money,
+        /// What the bank card would have to pay, if that is more than the customer allows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<Money>,
     },
     /// The discount code does not exist, or not now.
     DiscountInvalid {

@@ -92,6 +92,7 @@ fn placed(payments: &[Payment]) -> WholeOrder {
             subtotal: eur(10),
             discount: eur(0),
             discount_code: None,
+            uncounted_code: None,
             total: eur(10),
             request_hash: RequestHash::of(b"a teapot"),
             line_count: 1,
