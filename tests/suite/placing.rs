@@ -313,7 +313,8 @@ async fn orders_do_not_write_a_code_whose_uses_are_unlimited() {
     };
     let counted = update("d#ANY", "SET uses = :one", json!({ ":one": { "N": "1" } }));
     shop.dynamodb("UpdateItem", &counted).await;
-    let named = update(&format!("o#{id}"), "SET discountCode = :c REMOVE uncountedCode", json!({ ":c": { "S": "ANY" } }));
+    let named =
+        update(&format!("o#{id}"), "SET discountCode = :c REMOVE uncountedCode", json!({ ":c": { "S": "ANY" } }));
     shop.dynamodb("UpdateItem", &named).await;
     laws::hold(&shop).await;
     assert_eq!(ada.get(&format!("/orders/{id}")).await.expect(200), order);

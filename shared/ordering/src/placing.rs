@@ -148,7 +148,8 @@ impl<'a> Placing<'a> {
     /// Everything the order depends on: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 that one BatchGetItem holds.
     pub fn keys(&self) -> Vec<Key> {
         let request = self.ask.basket.request();
-        let mut keys = vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id), Customer::key_of(&self.ask.customer)];
+        let mut keys =
+            vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id), Customer::key_of(&self.ask.customer)];
         for line in &request.lines {
             keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
         }

@@ -144,7 +144,8 @@ impl Quote {
             return Err(Rejection::PriceChanged { total, card: None });
         }
         let payments = payments(request, found, total)?;
-        let is_use_counted = request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
+        let is_use_counted =
+            request.discount_code.is_some() && found.discount.as_ref().is_some_and(Discount::is_limited);
         Ok(Self { lines, subtotal, discount, total, payments, is_use_counted })
     }
 
