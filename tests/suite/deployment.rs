@@ -89,6 +89,26 @@ fn who_reads_shards_is_replaced_before_who_writes_into_them() {
     }
 }
 
+/// A release may send what the last one cannot read, so the reader is replaced first.
+#[test]
+fn who_reads_the_queue_is_replaced_before_who_writes_into_it() {
+    let outer = stack("template.yaml");
+    let text = |function: &Yaml| serde_yaml_ng::to_string(function).expect("YAML");
+    let functions: Vec<_> = of_type(&outer, "AWS::Serverless::Function").collect();
+    let reads = |function: &Yaml| function["Properties"]["Events"]["Queue"]["Type"] == "SQS";
+    let readers: Vec<_> = functions.iter().filter(|(_, function)| reads(function)).map(|(name, _)| *name).collect();
+    assert_eq!(readers, ["DrainWrites"]);
+    let writers: Vec<_> = functions
+        .iter()
+        .filter(|(name, function)| *name != "DrainWrites" && text(function).contains("QUEUE_URL: !Ref WriteQueue"))
+        .collect();
+    assert!(!writers.is_empty());
+    for (name, writer) in writers {
+        let after = writer["DependsOn"].as_sequence().into_iter().flatten();
+        assert!(after.filter_map(Yaml::as_str).any(|other| other == "DrainWrites"), "{name}");
+    }
+}
+
 /// Who chooses how often there is a backup can choose what the plan knows, and nothing that the plan knows is out of
 /// reach.
 #[test]
@@ -125,7 +145,7 @@ fn the_metrics_of_functions_are_told_by_them() {
         assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }
-    assert_eq!(count, 2, "the longest wait, and drift");
+    assert_eq!(count, 3, "the longest wait, a denied drain, and drift");
 }
 
 /// Where messages end that nobody consumes, an alarm looks.

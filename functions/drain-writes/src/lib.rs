@@ -21,7 +21,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use lambda::{Error, Measure};
-use queue::{Delay, FAILURES, Received};
+use queue::{Delay, FAILURES, Message, REQUEST_HASH, Received};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
@@ -34,6 +34,9 @@ const MOST_FAILURES: u32 = 5;
 /// So many orders are under way at once in one environment, so that the rate holds although each takes its time.
 const AT_A_TIME: usize = 4;
 
+/// How many messages the event source passes on at a time.
+const BATCH: u32 = 10;
+
 /// Kept back of the function's time, to send on what failed and to postpone what waits.
 const SENDING: Duration = Duration::from_secs(4);
 
@@ -41,8 +44,14 @@ const SENDING: Duration = Duration::from_secs(4);
 const FAILED: Delay = Delay::of_first(Duration::from_secs(30));
 
 pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<SqsBatchResponse, Error> {
-    let end = Instant::now() + time.saturating_sub(SENDING);
-    let batch = Batch { end, all_wait: AtomicBool::new(false), longest_wait: AtomicU64::new(0) };
+    let begin = Instant::now();
+    let end = begin + time.saturating_sub(SENDING);
+    let batch = Batch {
+        end,
+        all_wait: AtomicBool::new(false),
+        is_denied: AtomicBool::new(false),
+        longest_wait: AtomicU64::new(0),
+    };
     let (drain, batch) = (&drain, &batch);
     let outcomes = stream::iter(event.records.into_iter().map(received)).map(async |message| {
         let work = AssertUnwindSafe(drain.one(&message, batch)).catch_unwind();
@@ -73,9 +82,16 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
         ("OrdersBuried", Measure::Count(dead)),
         ("OrdersPostponed", Measure::Count(waiting.len() as u64)),
         ("LongestWait", Measure::Seconds(longest_wait)),
+        ("DrainDenied", Measure::Count(batch.is_denied.load(Relaxed).into())),
     ]);
     drain.source.postpone(&waiting).await;
+    tokio::time::sleep_until(end.min(begin + round(drain.shortest_round, waiting.len()))).await;
     Ok(response)
+}
+
+/// How long an invocation lasts at least that puts off so many messages: ten in a whole round.
+fn round(whole: Duration, put_off: usize) -> Duration {
+    whole * u32::try_from(put_off).unwrap_or(u32::MAX) / BATCH
 }
 
 /// What becomes of a message in the queue.
@@ -104,6 +120,7 @@ async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
         }
         Fate::Failed(why) | Fate::Dead(why) => {
             error!(message_id = id, why, "dead letter");
+            drain.tell_of_delay(message).await;
             (drain.source.bury(message, &why).await, Outcome::Buried)
         }
     };
@@ -115,13 +132,15 @@ async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
 }
 
 fn received(record: SqsMessage) -> Received {
-    let failures = record.message_attributes.get(FAILURES).and_then(|count| count.string_value.as_deref());
+    let attribute = |name: &str| record.message_attributes.get(name).and_then(|value| value.string_value.clone());
     let times = record.attributes.get("ApproximateReceiveCount");
+    let sent_at = record.attributes.get("SentTimestamp");
     Received {
         id: record.message_id.unwrap_or_default(),
         receipt_handle: record.receipt_handle.unwrap_or_default(),
-        body: record.body.unwrap_or_default(),
+        message: Message { body: record.body.unwrap_or_default(), request_hash: attribute(REQUEST_HASH) },
+        sent_at: sent_at.and_then(|sent_at| sent_at.parse().ok()),
         times: times.and_then(|times| times.parse().ok()).unwrap_or(1),
-        failures: failures.and_then(|failures| failures.parse().ok()).unwrap_or(0),
+        failures: attribute(FAILURES).and_then(|failures| failures.parse().ok()).unwrap_or(0),
     }
 }

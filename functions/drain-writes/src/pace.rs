@@ -1,6 +1,7 @@
 //! How fast this environment may write.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use lambda::{Environment, FromEnvironment, Misconfigured};
@@ -14,6 +15,9 @@ const KEPT_BACK: f64 = 0.05;
 
 /// With less, the largest order would wait for longer than an invocation lasts.
 const LEAST_SHARE: f64 = 5.0;
+
+/// How many environments there may be. With more, one invocation is too short for what bounds the hidden messages.
+pub(crate) const ENVIRONMENTS: RangeInclusive<u32> = 1..=700;
 
 /// How long to begin nothing more after DynamoDB had no capacity, the first time; and it is doubled once.
 const PAUSE: Delay = Delay::of_first(Duration::from_millis(500));
@@ -37,7 +41,7 @@ pub(crate) struct Pace {
 impl FromEnvironment for Pace {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let target: u32 = environment.number("DRAIN_WRITE_UNITS", 1..=1_000_000)?;
-        let environments: u32 = environment.number("DRAIN_CONCURRENCY", 1..=1_000)?;
+        let environments: u32 = environment.number("DRAIN_CONCURRENCY", ENVIRONMENTS)?;
         let share = f64::from(target) / f64::from(environments);
         if share < LEAST_SHARE {
             let message = format!("DRAIN_WRITE_UNITS must be at least {LEAST_SHARE} for each of the DRAIN_CONCURRENCY");

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use table::WriteUnits;
 use utoipa::ToSchema;
 
+use crate::canonical;
+
 /// The most lines of an order. With four gift cards it makes 91 of the 100 actions that one transaction may hold.
 pub const MOST_LINES: usize = 40;
 /// The most gift cards of an order.
@@ -64,6 +66,11 @@ pub enum BasketError {
 }
 
 impl Basket {
+    /// The same basket under the hash that it was accepted with, whatever this release would make of it.
+    pub(crate) fn accepted_as(self, hash: RequestHash) -> Self {
+        Self { hash, ..self }
+    }
+
     /// What is asked for.
     pub fn request(&self) -> &OrderRequest {
         &self.request
@@ -108,10 +115,7 @@ impl TryFrom<OrderRequest> for Basket {
         if let Some(at) = repeated(&request.gift_cards) {
             return Err(BasketError::Invalid(format!("giftCards[{at}] stands there twice")));
         }
-        // The canonical form is the parsed request written again: spaces, the order of fields and absent options do not
-        // count. Writing plain structs as JSON cannot fail.
-        let canonical = serde_json::to_vec(&request).unwrap_or_default();
-        Ok(Self { hash: RequestHash::of(&canonical), request })
+        Ok(Self { hash: canonical::hash(&request), request })
     }
 }
 

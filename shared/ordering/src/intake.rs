@@ -68,7 +68,7 @@ impl Intake {
             Some(waiting) if waiting.request_hash == order.request_hash => (waiting, false),
             Some(_) => return Ok(Acceptance::KeyReused),
         };
-        self.queue.send(Waiting { order: ask.clone(), queued_at: order.queued_at }.to_message()).await?;
+        self.queue.send(&Waiting { order: ask.clone(), queued_at: order.queued_at }.to_message()).await?;
         Ok(if is_new { Acceptance::Accepted(order) } else { Acceptance::Replayed(order) })
     }
 

@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 
 mod basket;
+mod canonical;
 mod intake;
 mod lifecycle;
 mod message;

@@ -1,8 +1,19 @@
 //! An order as it lies in the queue.
+//!
+//! The text is JSON; the hash of the request is beside it, as an attribute. Whoever reads the message takes the order for
+//! the one of that hash, and makes none of its own: another release may have another canonical form.
+//!
+//! # Old and new side by side
+//! - The release of 21 November 2026 reads attributes that it does not know, and no fields. So what every message needs
+//!   is an attribute, and a field is written by those requests only that use it.
+//! - A message that says its version, and that this release cannot read, may be another release's. It waits for that.
+//! - The version moves when what is already here changes its meaning. A new field needs none: a release that does not
+//!   know it leaves the message to one that does.
 
 use key_schema::entity::QueuedOrder;
-use key_schema::value::{CustomerId, IdempotencyKey, OrderId, Timestamp};
+use key_schema::value::{CustomerId, IdempotencyKey, OrderId, RequestHash, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use table::WriteUnits;
 
 use crate::{Basket, OrderRequest, PlaceOrder};
@@ -34,15 +45,15 @@ pub struct Waiting {
     pub queued_at: Timestamp,
 }
 
-/// Why a message cannot be read, now or ever.
+/// Why a message cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// A newer version of the shop wrote it.
-    #[error("version {0} is newer than this function, which reads up to {VERSION}: deploy it again, then redrive")]
-    Newer(u32),
-    /// It is no order.
+    /// It says its version, so a release of the shop wrote it: perhaps a newer one, which can read it.
+    #[error("this release cannot read it, deploy the newest and redrive: {0}")]
+    OtherRelease(String),
+    /// No release wrote it.
     #[error("it is no order: {0}")]
-    Malformed(String),
+    NoOrder(String),
 }
 
 impl Waiting {
@@ -62,7 +73,7 @@ impl Waiting {
     }
 
     /// The order as a message. The largest has 8 KiB, a small part of what SQS takes.
-    pub fn to_message(&self) -> String {
+    pub fn to_message(&self) -> queue::Message {
         let message = Message {
             version: VERSION,
             customer_id: self.order.customer.clone(),
@@ -71,23 +82,33 @@ impl Waiting {
             queued_at: self.queued_at,
         };
         // Writing plain structs as JSON cannot fail.
-        serde_json::to_string(&message).unwrap_or_default()
+        let body = serde_json::to_string(&message).unwrap_or_default();
+        queue::Message { body, request_hash: Some(self.order.basket.hash().as_str().to_owned()) }
     }
 
-    /// The order that a message holds.
+    /// The order that a message holds. One without a hash is of the release of 21 November 2026, whose hash is the
+    /// canonical form's.
     ///
     /// # Errors
-    /// It is unreadable, and will be the next time.
-    pub fn from_message(text: &str) -> Result<Self, Unreadable> {
-        let malformed = |error: serde_json::Error| Unreadable::Malformed(error.to_string());
-        let Versioned { version } = serde_json::from_str(text).map_err(malformed)?;
+    /// It is unreadable: for this release, or for any.
+    pub fn from_message(message: &queue::Message) -> Result<Self, Unreadable> {
+        let no_order = |error: serde_json::Error| Unreadable::NoOrder(error.to_string());
+        let text: Value = serde_json::from_str(&message.body).map_err(no_order)?;
+        let Versioned { version } = Versioned::deserialize(&text).map_err(no_order)?;
         if version > VERSION {
-            return Err(Unreadable::Newer(version));
+            return Err(Unreadable::OtherRelease(format!("version {version} is newer than {VERSION}")));
         }
-        let message: Message = serde_json::from_str(text).map_err(malformed)?;
-        let basket = Basket::try_from(message.request).map_err(|why| Unreadable::Malformed(format!("{why:?}")))?;
-        let order = PlaceOrder { customer: message.customer_id, key: message.idempotency_key, basket };
-        Ok(Self { order, queued_at: message.queued_at })
+        let other = |why: String| Unreadable::OtherRelease(why);
+        let read: Message = serde_json::from_value(text).map_err(|error| other(error.to_string()))?;
+        let basket = Basket::try_from(read.request).map_err(|why| other(format!("{why:?}")))?;
+        let basket = match &message.request_hash {
+            None => basket,
+            Some(hash) => {
+                basket.accepted_as(hash.parse::<RequestHash>().map_err(|invalid| other(invalid.to_string()))?)
+            }
+        };
+        let order = PlaceOrder { customer: read.customer_id, key: read.idempotency_key, basket };
+        Ok(Self { order, queued_at: read.queued_at })
     }
 }
 
@@ -128,9 +149,11 @@ mod tests {
     }
 
     fn changed(waiting: &Waiting, change: impl FnOnce(&mut Value)) -> Result<Waiting, Unreadable> {
-        let mut message = serde_json::from_str(&waiting.to_message()).expect("JSON");
-        change(&mut message);
-        Waiting::from_message(&message.to_string())
+        let mut message = waiting.to_message();
+        let mut body = serde_json::from_str(&message.body).expect("JSON");
+        change(&mut body);
+        message.body = body.to_string();
+        Waiting::from_message(&message)
     }
 
     proptest! {
@@ -139,35 +162,58 @@ mod tests {
             prop_assert_eq!(Waiting::from_message(&waiting.to_message()), Ok(waiting));
         }
 
+        #[test]
+        fn the_order_is_the_one_of_the_hash_that_the_message_carries(waiting in any_waiting(), form in ".{0,64}") {
+            let accepted = RequestHash::of(form.as_bytes());
+            let message = queue::Message {
+                request_hash: Some(accepted.as_str().to_owned()),
+                ..waiting.to_message()
+            };
+            let read = Waiting::from_message(&message).expect("a message");
+            prop_assert_eq!(read.order.basket.hash(), &accepted);
+            prop_assert_eq!(read.to_message(), message);
+        }
+
+        #[test]
+        fn a_message_of_the_first_release_has_no_hash_and_is_the_same_order(waiting in any_waiting()) {
+            let message = queue::Message { request_hash: None, ..waiting.to_message() };
+            prop_assert_eq!(Waiting::from_message(&message), Ok(waiting));
+        }
+
         /// Every queue takes 256 KiB (and since August 2025 1 MiB). The longest key there is doubles when it is
         /// escaped.
         #[test]
         fn every_order_fits_into_a_message(waiting in any_waiting()) {
             let key = "\"".repeat(255).parse().expect("a key");
             let waiting = Waiting { order: PlaceOrder { key, ..waiting.order }, ..waiting };
-            prop_assert!(waiting.to_message().len() < 8 * 1024, "{}", waiting.to_message().len());
+            let length = waiting.to_message().body.len();
+            prop_assert!(length < 8 * 1024, "{}", length);
         }
 
         #[test]
-        fn what_a_newer_version_wrote_is_not_guessed_at(waiting in any_waiting(), version in 2..u32::MAX) {
+        fn what_another_release_may_have_written_is_left_to_it(waiting in any_waiting(), version in 2..u32::MAX) {
             let newer = changed(&waiting, |message| {
                 *message = json!({ "version": version, "order": message });
             });
-            prop_assert_eq!(newer, Err(Unreadable::Newer(version)));
-        }
-
-        #[test]
-        fn what_is_no_order_is_malformed(waiting in any_waiting(), text in ".{0,64}") {
-            prop_assert!(matches!(Waiting::from_message(&text), Err(Unreadable::Malformed(_))));
-            let changes: [fn(&mut Value); 4] = [
+            prop_assert!(matches!(newer, Err(Unreadable::OtherRelease(_))));
+            let changes: [fn(&mut Value); 5] = [
                 |message| message["extra"] = json!(1),
+                |message| message["request"]["extra"] = json!(1),
                 |message| message["request"]["lines"] = json!([]),
                 |message| message["customerId"] = json!("a#b"),
                 |message| drop(message.as_object_mut().expect("an object").remove("queuedAt")),
             ];
             for change in changes {
-                prop_assert!(matches!(changed(&waiting, change), Err(Unreadable::Malformed(_))));
+                prop_assert!(matches!(changed(&waiting, change), Err(Unreadable::OtherRelease(_))));
             }
+        }
+
+        #[test]
+        fn what_says_no_version_is_no_order(waiting in any_waiting(), text in ".{0,64}") {
+            let message = queue::Message { body: text, request_hash: None };
+            prop_assert!(matches!(Waiting::from_message(&message), Err(Unreadable::NoOrder(_))));
+            let without = changed(&waiting, |message| drop(message.as_object_mut().expect("an object").remove("version")));
+            prop_assert!(matches!(without, Err(Unreadable::NoOrder(_))));
         }
     }
 }

@@ -49,6 +49,9 @@ pub enum Placement {
     Waits(QueuedOrder),
     /// A stale message: its order was refused on an earlier delivery, and perhaps another request has its key now.
     Void,
+    /// A message that holds another request than the one that was accepted at that moment under its key. A defect: it is
+    /// neither placed nor forgotten.
+    Mismatch,
 }
 
 impl FromEnvironment for Orders {
@@ -98,7 +101,8 @@ impl Orders {
     /// # Errors
     /// Those of [`place`](Self::place), and [`Error::Throttled`] whenever there is no capacity.
     pub async fn place_waiting(&self, waiting: &Waiting, budget: Budget) -> Result<Placement, Error> {
-        let mut placing = Placing::new(&waiting.order, Origin::Queue, self.status_shards, self.product_shards);
+        let mut placing =
+            Placing::new(&waiting.order, Origin::Queue(waiting.queued_at), self.status_shards, self.product_shards);
         self.drive(&mut placing, budget).await
     }
 
@@ -178,6 +182,20 @@ impl Orders {
     pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<(), Error> {
         // If it was refused before, or waits for another reason by now: there is nothing left to do.
         _ = self.writer.write(refusal(waiting, rejection, Timestamp::now())?, budget).await?;
+        Ok(())
+    }
+
+    /// Writes down that the message of an order that waits is a dead letter, so that its customer is told of a delay.
+    /// Nothing else changes: sent again, the order is placed or refused like any other.
+    ///
+    /// # Errors
+    /// Those of any write. It may have been written: doing it again changes nothing that is told.
+    pub async fn delay(&self, waiting: &Waiting, budget: Budget) -> Result<(), Error> {
+        let Waiting { order, queued_at } = waiting;
+        let is_this = Condition::new("#queuedAt = :queuedAt AND attribute_not_exists(#refusal)");
+        let is_this = is_this.value(":queuedAt", queued_at)?.value(":now", Timestamp::now())?;
+        let key = QueuedOrder::key_of(&OrderId::of(&order.customer, &order.key));
+        _ = self.writer.write(Write::update(key, "SET #deadSince = :now", is_this), budget).await?;
         Ok(())
     }
 }

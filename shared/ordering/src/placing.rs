@@ -24,8 +24,8 @@ use crate::{PlaceOrder, Placement};
 pub enum Origin {
     /// A request that waits for the answer.
     Request,
-    /// A message in the queue.
-    Queue,
+    /// A message in the queue, of an order that was accepted at this moment.
+    Queue(Timestamp),
 }
 
 /// An order that is being placed.
@@ -115,7 +115,7 @@ impl<'a> Placing<'a> {
             // The first read is the cheap one.
             Origin::Request => Look::Glance,
             // A message may be delivered again after its order was refused; the read must see the refusal.
-            Origin::Queue => Look::Close,
+            Origin::Queue(_) => Look::Close,
         };
         Self {
             id: OrderId::of(&ask.customer, &ask.key),
@@ -185,15 +185,22 @@ impl<'a> Placing<'a> {
         }
         let queued = found.queued.as_ref().filter(|queued| !queued.is_expired(now));
         let is_own = |queued: &QueuedOrder| queued.request_hash == *self.ask.basket.hash();
-        if self.origin == Origin::Queue && queued.is_some_and(|queued| !is_own(queued) || queued.refusal.is_some()) {
-            return Ok(Next::Done(Box::new(Placement::Void)));
+        if let (Origin::Queue(queued_at), Some(queued)) = (self.origin, queued) {
+            // What waits is written down anew only after it was refused, or after it expired.
+            let is_stale = queued.refusal.is_some() || (!is_own(queued) && queued.queued_at != queued_at);
+            if is_stale {
+                return Ok(Next::Done(Box::new(Placement::Void)));
+            }
+            if !is_own(queued) {
+                return Ok(Next::Done(Box::new(Placement::Mismatch)));
+            }
         }
         let is_taken = queued.is_some_and(|queued| !is_own(queued) && queued.waits(now));
         let quote = if is_taken { Err(Rejection::KeyReused) } else { Quote::of(&self.ask.basket, found, now) };
         if let Ok(quote) = &quote {
             self.quoted = Some(quote.total);
         }
-        let max_total = queued.filter(|_| self.origin == Origin::Queue).and_then(|queued| queued.max_total);
+        let max_total = queued.filter(|_| self.origin != Origin::Request).and_then(|queued| queued.max_total);
         let quote = match quote.and_then(|quote| quote.at_most(max_total)) {
             Ok(quote) => quote,
             Err(rejection) if self.reads.is_conclusive(&rejection, found) => return Ok(Next::Settle(rejection)),
@@ -207,7 +214,7 @@ impl<'a> Placing<'a> {
             return Ok(Next::Gather(scattered.collect()));
         };
         let mut transaction = OrderTransaction::of(&order, &cells, self.product_shards)?;
-        if self.origin == Origin::Queue {
+        if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
         }
         let OrderTransaction { writes, guards } = transaction;

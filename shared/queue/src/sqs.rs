@@ -13,6 +13,9 @@ use crate::Error;
 /// The attribute that counts how often a message's work has failed.
 pub const FAILURES: &str = "failures";
 
+/// The attribute that holds the hash of the request that was accepted.
+pub const REQUEST_HASH: &str = "requestHash";
+
 /// The attribute that says of a dead letter why it is one.
 pub const REASON: &str = "reason";
 
@@ -36,6 +39,15 @@ pub struct Source {
     dead_letters: Queue,
 }
 
+/// A message: all that says which order it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its text.
+    pub body: String,
+    /// The hash of the request that was accepted. A message of the release of 21 November 2026 has none.
+    pub request_hash: Option<String>,
+}
+
 /// A message as it was received, as far as it matters to what becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
@@ -43,8 +55,10 @@ pub struct Received {
     pub id: String,
     /// Names this receipt of it.
     pub receipt_handle: String,
-    /// Its text.
-    pub body: String,
+    /// What was sent.
+    pub message: Message,
+    /// When it was sent to the queue, in milliseconds since 1970.
+    pub sent_at: Option<i64>,
     /// How often it was received, this time included.
     pub times: u32,
     /// How often its work has failed.
@@ -82,20 +96,23 @@ impl Queue {
     ///
     /// # Errors
     /// It is not known whether SQS took it. Sent again, it may arrive twice.
-    pub async fn send(&self, body: String) -> Result<(), Error> {
-        self.client.send_message().queue_url(&*self.url).message_body(body).send().await?;
-        Ok(())
+    pub async fn send(&self, message: &Message) -> Result<(), Error> {
+        self.send_with(message, None, None).await
     }
 
     async fn send_with(
         &self,
-        body: &str,
-        (attribute, kind, value): (&str, &str, &str),
+        Message { body, request_hash }: &Message,
+        more: Option<(&str, &str, &str)>,
         delay: Option<Duration>,
     ) -> Result<(), Error> {
-        let value = MessageAttributeValue::builder().data_type(kind).string_value(value).build()?;
-        let message = self.client.send_message().queue_url(&*self.url).message_body(body);
-        message.message_attributes(attribute, value).set_delay_seconds(delay.map(seconds)).send().await?;
+        let mut call = self.client.send_message().queue_url(&*self.url).message_body(body);
+        let hash = request_hash.as_deref().map(|hash| (REQUEST_HASH, "String", hash));
+        for (attribute, kind, value) in hash.into_iter().chain(more) {
+            let value = MessageAttributeValue::builder().data_type(kind).string_value(value).build()?;
+            call = call.message_attributes(attribute, value);
+        }
+        call.set_delay_seconds(delay.map(seconds)).send().await?;
         Ok(())
     }
 }
@@ -134,7 +151,8 @@ impl Source {
     pub async fn retry(&self, message: &Received, delay: Delay) -> Result<(), Error> {
         let failures = message.failures + 1;
         let delay = delay.of(failures);
-        self.queue.send_with(&message.body, (FAILURES, "Number", &failures.to_string()), Some(delay)).await
+        let failures = failures.to_string();
+        self.queue.send_with(&message.message, Some((FAILURES, "Number", &failures)), Some(delay)).await
     }
 
     /// Puts a message among the dead letters, where somebody looks at the reason. What was received is to be
@@ -143,7 +161,7 @@ impl Source {
         // It may quote the message, whose characters SQS need not take.
         let printable = |character: &char| character.is_ascii_graphic() || *character == ' ';
         let reason: String = reason.chars().filter(printable).take(LONGEST_REASON).collect();
-        self.dead_letters.send_with(&message.body, (REASON, "String", &reason), None).await
+        self.dead_letters.send_with(&message.message, Some((REASON, "String", &reason)), None).await
     }
 }
 

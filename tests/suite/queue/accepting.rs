@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use axum::Router;
+use axum::http::StatusCode;
 use edge::Kind;
+use local::functions::{self, Endpoints};
 use local::wire::{Access, Consumed, Fault, Match, WriteLimit};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use super::{GIVE_UP, assert_accepted, commit, idle_shop, order_later, settled, things, throttle};
+use crate::events::event;
 use crate::shop::{Client, eur};
 use crate::shop_queue::QUEUE;
 
@@ -70,6 +75,36 @@ async fn an_order_that_was_written_down_and_not_sent_is_sent_when_it_is_asked_fo
     assert_accepted(&reply);
     shop.drain(&shop.take_messages().await).await;
     assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
+}
+
+/// An endpoint at which SQS says that it is asked too much, to whatever it is asked.
+async fn throttling_sqs() -> String {
+    let throttle = async || {
+        let headers = [("x-amzn-errortype", "RequestThrottled"), ("content-type", "application/x-amz-json-1.0")];
+        let body = json!({ "__type": "com.amazonaws.sqs#RequestThrottled", "message": "Request is throttled." });
+        (StatusCode::FORBIDDEN, headers, body.to_string())
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(throttle)).await });
+    url
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_is_asked_too_much_is_told_as_such_and_the_order_may_be_asked_for_again() {
+    let shop = idle_shop().await;
+    let endpoints = Endpoints { sqs: throttling_sqs().await, ..shop.endpoints() };
+    let functions = functions::start_all(&endpoints, shop.template()).expect("the functions start");
+    let (_, place_order) =
+        functions.handlers.iter().find(|(name, _)| name == "place-order").expect("it is in the template");
+    let mut event = event("place-order");
+    event["headers"]["prefer"] = json!("respond-async");
+    event["body"] = json!(things(1).to_string());
+    let answer = place_order(event).await.expect("an answer");
+    assert_eq!(answer["statusCode"], 503, "{answer}");
+    assert!(answer["headers"]["retry-after"].is_string());
+    let problem: Value = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
+    assert_eq!((&problem["type"], &problem["outcome"]), (&json!("/problems/throttled"), &json!("unknown")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

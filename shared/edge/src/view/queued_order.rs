@@ -20,6 +20,9 @@ pub struct QueuedOrderView {
     /// The most that it may cost when it is placed. If it would cost more by then, it is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_total: Option<Money>,
+    /// Since when it is delayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delayed_at: Option<Timestamp>,
     /// When it was rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     rejected_at: Option<Timestamp>,
@@ -35,6 +38,8 @@ pub struct QueuedOrderView {
 enum QueueStatus {
     /// It waits to be placed.
     Queued,
+    /// It waits still, but something is in the way that the shop's staff has to mend. Then it is placed or rejected.
+    Delayed,
     /// Its turn came, and it could not be placed.
     Rejected,
 }
@@ -59,9 +64,14 @@ impl From<QueuedOrder> for QueuedOrderView {
         Self {
             order_id: order.order_id,
             customer_id: order.customer_id,
-            status: if problem.is_some() { QueueStatus::Rejected } else { QueueStatus::Queued },
+            status: match (&problem, order.dead_since) {
+                (Some(_), _) => QueueStatus::Rejected,
+                (None, Some(_)) => QueueStatus::Delayed,
+                (None, None) => QueueStatus::Queued,
+            },
             queued_at: order.queued_at,
             max_total: order.max_total,
+            delayed_at: order.dead_since.filter(|_| problem.is_none()),
             rejected_at,
             // Text and numbers only: writing them as JSON cannot fail.
             problem: problem.and_then(|problem| serde_json::to_value(problem.document()).ok()),

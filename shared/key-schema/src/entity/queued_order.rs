@@ -27,8 +27,11 @@ pub struct QueuedOrder {
     /// wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_total: Option<Money>,
+    /// Since when its message is a dead letter, if it is: somebody has to look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_since: Option<Timestamp>,
     /// Why it was not placed after all, if so.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<Refusal>,
     /// From when on it is gone, in seconds since 1970. DynamoDB's TTL deletes it some time after that.
     pub expires_at: i64,
@@ -48,7 +51,16 @@ impl QueuedOrder {
     /// An order that is accepted at this moment.
     pub fn new(order_id: OrderId, customer_id: CustomerId, request_hash: RequestHash, queued_at: Timestamp) -> Self {
         let expires_at = queued_at.as_second() + REMEMBERED_SECONDS;
-        Self { order_id, customer_id, request_hash, queued_at, max_total: None, refusal: None, expires_at }
+        Self {
+            order_id,
+            customer_id,
+            request_hash,
+            queued_at,
+            max_total: None,
+            dead_since: None,
+            refusal: None,
+            expires_at,
+        }
     }
 
     /// Whether it is gone, whether or not DynamoDB has deleted it yet.

@@ -156,10 +156,26 @@ impl TryFrom<String> for IdempotencyKey {
 #[serde(transparent)]
 pub struct RequestHash(String);
 
+impl FromStr for RequestHash {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match URL_SAFE_NO_PAD.decode(text) {
+            Ok(digest) if digest.len() == Sha256::output_size() => Ok(Self(text.to_owned())),
+            _ => Err(Invalid::new("a request's hash must be a SHA-256 in base64url")),
+        }
+    }
+}
+
 impl RequestHash {
     /// The hash of a request's canonical form.
     pub fn of(canonical: &[u8]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(Sha256::digest(canonical)))
+    }
+
+    /// The hash as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -168,6 +168,7 @@ impl Parts {
                 request_hash: RequestHash::of(text.as_bytes()),
                 queued_at: at,
                 max_total: self.until.map(|_| some),
+                dead_since: self.until,
                 refusal: self.until.map(|at| Refusal { at, rejection: self.rejection.clone() }),
                 expires_at: at.as_second(),
             }),
