@@ -33,6 +33,7 @@ mod outcomes;
 mod paging;
 mod patterns;
 mod placing;
+mod poison;
 mod problems;
 mod product_shards;
 mod queue;

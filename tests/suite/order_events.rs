@@ -12,6 +12,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::completeness::read;
+use crate::events::event;
 use crate::queue::things;
 use crate::shop::Shop;
 use crate::shop_bus::{Change, checkpoint, deliver, records, text, told};
@@ -182,23 +183,82 @@ async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_deliver
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_record_that_cannot_be_read_stops_those_behind_it_and_none_before() {
+async fn while_lines_cannot_be_read_nothing_behind_their_order_is_told() {
     let shop = stocked().await;
-    let mut records: Vec<Value> = serde_json::from_str::<Value>(&read("events/publish-order-events.json"))
-        .expect("JSON")["Records"]
-        .as_array()
-        .expect("records")
-        .clone();
-    records[1]["dynamodb"]["NewImage"]["status"]["S"] = json!("LOST");
+    let changes = story(&shop).await;
+    let records = records(&shop).await;
     let wire = Wire::start(shop.bus().url()).await.expect("a wire");
-    let answer = publisher(&shop, &wire)(json!({ "Records": records })).await.expect("an answer");
-    assert_eq!(checkpoint(&answer), Some(&records[1]["dynamodb"]["SequenceNumber"]));
-    assert_eq!(told(&shop).len(), 1);
+    shop.wire().inject_share(Match::action("Query"), throttling(), 1.0, 0);
+    let answer = hasty(&shop, &wire)(json!({ "Records": records })).await.expect("an answer");
+    let is_placed = |record: &&Value| {
+        record["eventName"] == "INSERT" && record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order"
+    };
+    let first = records.iter().find(is_placed).expect("an order");
+    assert_eq!(checkpoint(&answer), Some(&first["dynamodb"]["SequenceNumber"]));
+    assert_eq!(told(&shop), []);
+
+    shop.wire().heal();
+    assert_eq!(
+        publisher(&shop, &wire)(json!({ "Records": records })).await.expect("an answer")["batchItemFailures"],
+        json!([])
+    );
+    check(&told(&shop), &changes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_was_placed_is_told_with_its_lines() {
+    let shop = stocked().await;
+    shop.product("another", 250, 10).await;
+    let lines = json!([{ "productId": "thing", "quantity": 2 }, { "productId": "another", "quantity": 1 }]);
+    let order = shop.customer("ada").order("k", json!({ "lines": lines })).await.expect(201);
+    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    publisher(&shop, &wire)(json!({ "Records": records(&shop).await })).await.expect("an answer");
+    let events = shop.bus().events();
+    let placed = events.iter().find(|event| event["detail-type"] == "OrderPlaced").expect("the event");
+    let sorted = |lines: &Value| {
+        let mut lines = lines.as_array().expect("lines").clone();
+        lines.sort_by_key(|line| line["productId"].to_string());
+        lines
+    };
+    assert_eq!(sorted(&placed["detail"]["lines"]), sorted(&order["lines"]));
+    assert_eq!(placed["detail"]["layoutVersion"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_version_of_a_product_is_told_and_no_sale_is() {
+    let shop = stocked().await;
+    let admin = shop.admin();
+    let changed = json!({ "name": "A better thing" }).to_string();
+    admin.send(Method::PATCH, "/products/thing", &[("if-match", "*")], Some(changed)).await.expect(200);
+    shop.customer("ada").order("k", things(1)).await.expect(201);
+    let key = json!({ "PK": { "S": "p#thing" }, "SK": { "S": "p#thing" } });
+    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+
+    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let all = records(&shop).await;
+    for _ in 0..2 {
+        publisher(&shop, &wire)(json!({ "Records": all })).await.expect("an answer");
+    }
+    let of_products = |event: &Value| event["source"] == "till.products";
+    let told: Vec<_> = shop.bus().events().into_iter().filter(of_products).collect();
+    let names = told.iter().map(|event| (text(&event["detail-type"]), event["detail"]["version"].as_u64()));
+    let expected = [("ProductChanged", 1), ("ProductChanged", 2), ("ProductRemoved", 2)];
+    let expected: Vec<_> = expected.map(|(kind, version)| (kind.to_owned(), Some(version))).into();
+    assert_eq!(names.collect::<Vec<_>>(), [expected.clone(), expected].concat());
+    assert_eq!(told[1]["detail"]["name"], "A better thing");
+    let ids: BTreeSet<_> = told.iter().map(|event| text(&event["detail"]["id"])).collect();
+    assert_eq!(ids.len(), 3, "a copy has the id of the first");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sample_event_tells_of_an_order_and_its_payment() {
     let shop = Shop::open().await;
+    // The order of the samples, with its lines.
+    let functions = local::functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
+    for name in ["create-product", "create-discount", "create-gift-card", "create-customer", "place-order"] {
+        let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
+        invoke(event(name)).await.expect("a response");
+    }
     let wire = Wire::start(shop.bus().url()).await.expect("a wire");
     let event = serde_json::from_str(&read("events/publish-order-events.json")).expect("JSON");
     let answer = publisher(&shop, &wire)(event).await.expect("an answer");
@@ -220,7 +280,7 @@ async fn an_order_placed_over_http_is_told_of_on_the_bus() {
     let answer = reqwest::get(format!("{}/_local/events", shop.url())).await.expect("an answer");
     let events: Value = answer.json().await.expect("JSON");
     let items = events["items"].as_array().expect("items");
-    assert_eq!(items.len(), 1, "{events}");
-    assert_eq!(items[0]["detail-type"], "OrderPlaced");
-    assert_eq!(items[0]["detail"]["orderId"], order["orderId"]);
+    let kinds: Vec<_> = items.iter().map(|event| text(&event["detail-type"])).collect();
+    assert_eq!(kinds, ["ProductChanged", "OrderPlaced"]);
+    assert_eq!(items[1]["detail"]["orderId"], order["orderId"]);
 }

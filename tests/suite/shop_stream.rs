@@ -56,6 +56,16 @@ pub fn number(record: &Value) -> &str {
     record["dynamodb"]["SequenceNumber"].as_str().expect("a number")
 }
 
+/// The record as Lambda passes it on.
+pub fn lambda_record(record: &Value) -> Value {
+    let mut record = record.clone();
+    record["awsRegion"] = json!("us-east-1");
+    if record["eventName"] == "REMOVE" {
+        record["userIdentity"] = json!({ "type": "Service", "principalId": "dynamodb.amazonaws.com" });
+    }
+    record
+}
+
 /// Lambda's event of a batch, in a window.
 pub fn batch(shard: &str, records: &[Value], state: &Value) -> Value {
     json!({

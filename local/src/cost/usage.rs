@@ -161,7 +161,9 @@ impl Shop<'_> {
             let a_second = changes / self.month.seconds() / stream_shards;
             changes / (Decimal::ONE + a_second * Decimal::from(window.unwrap_or_default()))
         };
-        self.call(usage, PUBLISH, batches(PUBLISH), Places::default())?;
+        // The event of an order holds its lines, which its record does not.
+        let lines = self.charge(operation(PUBLISH, "an order that was placed")?)?;
+        self.call(usage, PUBLISH, batches(PUBLISH), lines.reads() * *orders)?;
 
         let count = batches(COUNT_ORDERS);
         if count.is_zero() {

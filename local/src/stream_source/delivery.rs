@@ -98,7 +98,11 @@ impl Delivery {
             window.failures += 1;
             tracing::error!(function = self.source.function, error, "function failed to end a window");
             // With none left the state is lost: there is no record that a message could point at.
-            if window.failures <= self.source.maximum_retry_attempts {
+            let is_tried_again = match self.source.maximum_retry_attempts {
+                Some(most) => window.failures <= most,
+                None => window.is_younger_than(self.source.maximum_record_age_seconds),
+            };
+            if is_tried_again {
                 return Some(backoff(window.failures));
             }
         }
@@ -131,7 +135,7 @@ impl Delivery {
             _ => 1,
         };
         let rest = Part { len: part.len - done, retries };
-        if retries > self.source.maximum_retry_attempts {
+        if self.source.maximum_retry_attempts.is_some_and(|most| retries > most) {
             self.give_up(rest.len, Reason::retry_attempts_exhausted(retries, false)).await;
             return None;
         }
@@ -152,7 +156,7 @@ impl Delivery {
             return None;
         }
         let retries = part.retries + 1;
-        if retries > self.source.maximum_retry_attempts {
+        if self.source.maximum_retry_attempts.is_some_and(|most| retries > most) {
             self.give_up(part.len, Reason::retry_attempts_exhausted(retries, true)).await;
             return None;
         }

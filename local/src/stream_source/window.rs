@@ -45,6 +45,12 @@ impl Window {
         at.as_duration().as_secs_f64() >= (self.start + self.seconds) as f64 + LATE_SECONDS
     }
 
+    /// Whether it ended less than so many seconds ago.
+    pub(super) fn is_younger_than(&self, seconds: u64) -> bool {
+        let end = self.start.saturating_add(self.seconds);
+        Timestamp::now().as_second() < end.saturating_add_unsigned(seconds)
+    }
+
     /// Whether the state is more than Lambda hands on.
     pub(super) fn is_too_large(&self) -> bool {
         self.state.to_string().len() > MAX_STATE_BYTES

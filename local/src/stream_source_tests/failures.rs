@@ -133,7 +133,7 @@ async fn a_half_that_is_cut_does_not_take_from_the_other() {
 async fn a_record_that_has_become_too_old_is_given_up() {
     let template = stream_template(|source| {
         source.maximum_record_age_seconds = 1;
-        source.maximum_retry_attempts = 10_000;
+        source.maximum_retry_attempts = None;
     });
     let bench = bench(template, failing_with("bad")).await;
     bench.put(&["bad"]).await;

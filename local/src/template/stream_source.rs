@@ -14,6 +14,9 @@ const DEFAULT_BATCH_SIZE: u64 = 100;
 /// What Lambda says for "as long as the stream keeps a record", and means where the template is silent.
 const INFINITE: &str = "-1";
 
+/// The limit that Lambda does not insist on, and this project does.
+const AGE: &str = "MaximumRecordAgeInSeconds";
+
 /// The table's stream, consumed by a function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamSource {
@@ -27,8 +30,8 @@ pub struct StreamSource {
     pub batching_window_seconds: u64,
     /// How long invocations hand their state on, in seconds. Zero: each is on its own.
     pub tumbling_window_seconds: u64,
-    /// How often a batch that failed is tried again.
-    pub maximum_retry_attempts: u64,
+    /// How often a batch that failed is tried again. None: until its records are too old.
+    pub maximum_retry_attempts: Option<u64>,
     /// How old a record may be when the function is given it, in seconds.
     pub maximum_record_age_seconds: u64,
     /// Whether a batch is halved when the function fails.
@@ -79,8 +82,10 @@ impl StreamSource {
             batch_size: number("BatchSize", DEFAULT_BATCH_SIZE, 1..=10_000)?,
             batching_window_seconds: number("MaximumBatchingWindowInSeconds", 0, 0..=300)?,
             tumbling_window_seconds: number("TumblingWindowInSeconds", 0, 0..=900)?,
-            maximum_retry_attempts: finite(scope, properties, "MaximumRetryAttempts", &(0..=10_000))?,
-            maximum_record_age_seconds: finite(scope, properties, "MaximumRecordAgeInSeconds", &(60..=604_800))?,
+            maximum_retry_attempts: limit(scope, properties, "MaximumRetryAttempts", &(0..=10_000))?,
+            maximum_record_age_seconds: limit(scope, properties, AGE, &(60..=604_800))?.with_context(|| {
+                format!("{AGE} is missing or {INFINITE}, with which a batch that fails blocks its shard for 24 hours: set it")
+            })?,
             bisects_batches: scope.text_or(properties, "BisectBatchOnFunctionError", "false")? == "true",
             reports_item_failures: reports_item_failures(scope, properties)?,
             on_failure: on_failure(scope, properties, queues).context("DestinationConfig")?,
@@ -98,15 +103,14 @@ fn starting_position(scope: &Scope, properties: &Yaml) -> Result<StartingPositio
     }
 }
 
-/// A limit that Lambda does not insist on, and this project does.
-fn finite(scope: &Scope, properties: &Yaml, property: &str, range: &RangeInclusive<u64>) -> Result<u64> {
+/// A limit; none if it is infinite, as it is where the template is silent.
+fn limit(scope: &Scope, properties: &Yaml, property: &str, range: &RangeInclusive<u64>) -> Result<Option<u64>> {
     let text = scope.text_or(properties, property, INFINITE)?;
-    ensure!(
-        text != INFINITE,
-        "{property} is missing or {INFINITE}, with which one bad record blocks its shard for 24 hours: set a limit"
-    );
+    if text == INFINITE {
+        return Ok(None);
+    }
     let number = text.parse().ok().with_context(|| format!("{property}: {text} is not a whole number"))?;
-    within(property, number, range)
+    within(property, number, range).map(Some)
 }
 
 fn within(property: &str, number: u64, range: &RangeInclusive<u64>) -> Result<u64> {

@@ -54,7 +54,7 @@ fn a_stream_event_comes_with_its_settings() {
         batch_size: 200,
         batching_window_seconds: 1,
         tumbling_window_seconds: 30,
-        maximum_retry_attempts: 5,
+        maximum_retry_attempts: Some(5),
         maximum_record_age_seconds: 3600,
         bisects_batches: true,
         reports_item_failures: true,
@@ -75,7 +75,7 @@ fn a_stream_event_that_says_little_is_what_lambda_makes_of_it() {
         batch_size: 100,
         batching_window_seconds: 0,
         tumbling_window_seconds: 0,
-        maximum_retry_attempts: 5,
+        maximum_retry_attempts: Some(5),
         maximum_record_age_seconds: 3600,
         bisects_batches: false,
         reports_item_failures: false,
@@ -101,12 +101,15 @@ fn only_the_tables_own_stream_is_a_source() {
 }
 
 #[test]
-fn limits_that_are_infinite_are_refused() {
-    let missing = "is missing or -1, with which one bad record blocks its shard for 24 hours: set a limit";
-    for (property, value) in [("MaximumRetryAttempts", "5"), ("MaximumRecordAgeInSeconds", "3600")] {
-        let line = format!("            {property}: {value}\n");
-        refused(&line, "", &format!("{property} {missing}"));
-        refused(&line, &line.replace(value, "-1"), &format!("{property} {missing}"));
+fn records_that_are_tried_for_ever_are_refused_and_retries_without_end_are_not() {
+    let missing = "MaximumRecordAgeInSeconds is missing or -1, with which a batch that fails blocks its shard for 24 hours: set it";
+    let age = "            MaximumRecordAgeInSeconds: 3600\n";
+    refused(age, "", missing);
+    refused(age, &age.replace("3600", "-1"), missing);
+    for retries in ["", "            MaximumRetryAttempts: -1\n"] {
+        let text = SOUND.replacen("            MaximumRetryAttempts: 5\n", retries, 1);
+        let template = Template::parse(&text).unwrap();
+        assert_eq!(template.stream_sources[0].maximum_retry_attempts, None);
     }
 }
 

@@ -1,49 +1,82 @@
 //! From a record of the stream to the event that it stands for.
 
-use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentStatus};
+use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentStatus, Product};
 use key_schema::layout::ENTITY_TYPE;
+use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
-use crate::event::{Event, EventId, OrderPlaced, OrderStatusChanged, PaymentCaptured};
+use crate::event::{Event, LAYOUT_VERSION};
+use crate::{EventId, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved};
 
-/// A record is of an order or an invoice, and does not read like one.
+/// A record of an order, an invoice or a product does not read like one.
 #[derive(Debug, thiserror::Error)]
-#[error("an image of an order or an invoice cannot be read")]
+#[error("an image of an order, an invoice or a product cannot be read")]
 pub struct Unreadable(#[from] serde_dynamo::Error);
 
-/// The event that a record stands for. `name` is its `eventName`, `old` and `new` are its images, empty where there
-/// is none.
-///
-/// Most records stand for none: those of other entities, what expires or is deleted, and writes that change nothing
-/// that is told. Attributes that are not known here do not matter.
-///
-/// # Errors
-/// An order or an invoice cannot be read. To pass it over would be to lose an event.
-pub fn event_of(name: &str, old: Item, new: Item) -> Result<Option<Event>, Unreadable> {
-    let Some(AttributeValue::S(entity)) = new.get(ENTITY_TYPE) else { return Ok(None) };
-    match (name, entity.as_str()) {
-        ("INSERT", Order::TYPE) => Ok(Some(placed(from_item(new)?).into())),
-        ("MODIFY", Order::TYPE) => Ok(status_changed(&from_item(old)?, from_item(new)?).map(Event::from)),
-        ("MODIFY", Invoice::TYPE) => Ok(payment_captured(&from_item(old)?, from_item(new)?).map(Event::from)),
-        _ => Ok(None),
+/// A record of the table's stream, as far as an event is made from it.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    /// Its `eventName`: `INSERT`, `MODIFY` or `REMOVE`.
+    pub name: &'a str,
+    /// When the change was written.
+    pub written_at: Timestamp,
+    /// The item before; empty if there was none.
+    pub old: Item,
+    /// The item after; empty if there is none.
+    pub new: Item,
+}
+
+/// The event of a record, as far as the record alone can tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Draft {
+    /// The event.
+    Event(Event),
+    /// An order was placed. The event holds its lines, which are items of their own:
+    /// [`OrderPlaced::new`](crate::OrderPlaced::new).
+    Placed(Order),
+}
+
+impl<E: Into<Event>> From<E> for Draft {
+    fn from(event: E) -> Self {
+        Self::Event(event.into())
     }
 }
 
-fn placed(order: Order) -> OrderPlaced {
-    OrderPlaced {
-        id: EventId::of_placing(&order.order_id),
-        order_id: order.order_id,
-        customer_id: order.customer_id,
-        placed_at: order.placed_at,
-        status: order.status,
-        total: order.total,
-        line_count: order.line_count,
-    }
+/// The event that a record stands for.
+///
+/// Most records stand for none: those of other entities, what expires, and writes that change nothing that is told.
+/// An order that was put back by hand was not placed then. Attributes that are not known here do not matter.
+///
+/// # Errors
+/// An order, an invoice or a product cannot be read. To pass it over would be to lose an event.
+pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
+    let Record { name, written_at, old, new } = record;
+    let entity = |image: &Item| match image.get(ENTITY_TYPE) {
+        Some(AttributeValue::S(entity)) => Some(entity.clone()),
+        _ => None,
+    };
+    let Some(entity) = entity(&new).or_else(|| entity(&old)) else { return Ok(None) };
+    Ok(match (name, entity.as_str()) {
+        ("INSERT", Order::TYPE) => {
+            let order: Order = from_item(new)?;
+            order.is_placed_at(written_at).then_some(Draft::Placed(order))
+        }
+        ("MODIFY", Order::TYPE) => status_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("MODIFY", Invoice::TYPE) => payment_captured(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
+        ("MODIFY", Product::TYPE) => {
+            let (before, after): (Product, Product) = (from_item(old)?, from_item(new)?);
+            (before.version != after.version).then(|| ProductChanged::new(after, written_at).into())
+        }
+        ("REMOVE", Product::TYPE) => Some(ProductRemoved::new(from_item(old)?, written_at).into()),
+        _ => None,
+    })
 }
 
 fn status_changed(old: &Order, new: Order) -> Option<OrderStatusChanged> {
     (old.status != new.status).then(|| OrderStatusChanged {
         id: EventId::of_change(&new.order_id, new.version),
+        layout_version: LAYOUT_VERSION,
         order_id: new.order_id,
         customer_id: new.customer_id,
         from: old.status,
@@ -64,6 +97,7 @@ fn payment_captured(old: &Invoice, new: Invoice) -> Option<PaymentCaptured> {
     })?;
     Some(PaymentCaptured {
         id: EventId::of_capture(&new.invoice_id),
+        layout_version: LAYOUT_VERSION,
         invoice_id: new.invoice_id,
         order_id: new.order_id,
         customer_id: new.customer_id,

@@ -5,8 +5,7 @@ use utoipa::openapi::path::{HttpMethod, OperationBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{OpenApi, Paths, Ref, Required, ResponseBuilder};
 
-use crate::SOURCE;
-use crate::event::{DETAIL_TYPES, schemas};
+use crate::event::{KINDS, Kind, schemas};
 
 /// The description with the events in it: the schema of each detail among the components, and each event as a
 /// webhook, which is what OpenAPI calls a request that nobody asked for.
@@ -19,11 +18,11 @@ pub fn describe(mut api: OpenApi) -> OpenApi {
     }
 
     let mut webhooks = Paths::new();
-    for detail_type in DETAIL_TYPES {
+    for Kind { source, detail_type } in KINDS {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(*detail_type))).build();
         let detail = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
         let what =
-            format!("The detail of an event on the bus, with the source {SOURCE} and the detail-type {detail_type}.");
+            format!("The detail of an event on the bus, with the source {source} and the detail-type {detail_type}.");
         let operation = OperationBuilder::new().summary(Some(what)).request_body(Some(detail.build())).response(
             "200",
             ResponseBuilder::new().description("Received: EventBridge asks its targets for no more").build(),

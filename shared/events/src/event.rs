@@ -1,82 +1,72 @@
-//! The events, and what makes each of them that event and no other.
+//! All kinds of events, as one type.
 
-use key_schema::entity::OrderStatus;
-use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
+use std::fmt;
+
+use key_schema::value::{OrderId, ProductId};
 use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema as _, ToSchema};
-use uuid::Uuid;
+use utoipa::{PartialSchema as _, ToSchema as _};
 
-/// The namespace of the events' ids (UUIDv5, RFC 9562). Changing it makes every event that is published again look new.
-const NAMESPACE: Uuid = Uuid::from_u128(0x1b0e_7c64_52fd_4a0a_8c3b_2d96_4f1e_a7d8);
+use crate::{EventId, OrderPlaced, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved};
 
-/// An event's own id: the same for every copy of the event, and for no other.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
-#[serde(transparent)]
-#[schema(value_type = String, format = "uuid", example = "9ea45d61-8e1e-597f-8ec9-0932f86e9492")]
-pub struct EventId(String);
+/// The version of the events' layout. A new field needs no new version; another meaning of a field does.
+pub const LAYOUT_VERSION: u32 = 1;
 
-/// An order was placed. It is the order's version 1.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderPlaced {
-    /// The event's own id.
-    pub id: EventId,
-    /// Which order.
-    pub order_id: OrderId,
-    /// Whose.
-    pub customer_id: CustomerId,
-    /// When.
-    pub placed_at: Timestamp,
-    /// Pending while the card is to be charged, or paid.
-    pub status: OrderStatus,
-    /// What is to be paid.
-    pub total: Money,
-    /// How many lines the order has.
-    pub line_count: u8,
+/// What an event is about. The events of one subject are published in the order of its changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject<'a> {
+    /// An order, with its invoice and payments.
+    Order(&'a OrderId),
+    /// A product.
+    Product(&'a ProductId),
 }
 
-/// An order went from one status to another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderStatusChanged {
-    /// The event's own id.
-    pub id: EventId,
-    /// Which order.
-    pub order_id: OrderId,
-    /// Whose.
-    pub customer_id: CustomerId,
-    /// The status before.
-    pub from: OrderStatus,
-    /// The status from then on.
-    pub to: OrderStatus,
-    /// The order's version from then on: a change with a greater one came later.
-    pub version: u64,
+impl Subject<'_> {
+    /// The `source` of its events on the bus.
+    pub fn source(self) -> &'static str {
+        match self {
+            Self::Order(_) => Source::Order.name(),
+            Self::Product(_) => Source::Product.name(),
+        }
+    }
 }
 
-/// The bank has taken the card's part of an invoice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PaymentCaptured {
-    /// The event's own id.
-    pub id: EventId,
-    /// Of which invoice.
-    pub invoice_id: InvoiceId,
-    /// Of which order.
-    pub order_id: OrderId,
-    /// Whose.
-    pub customer_id: CustomerId,
-    /// How much.
-    pub amount: Money,
-    /// What the bank calls the payment, if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub reference: Option<String>,
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order(order) => order.fmt(f),
+            Self::Product(product) => product.fmt(f),
+        }
+    }
+}
+
+/// Named as the subjects of its events are.
+enum Source {
+    Order,
+    Product,
+}
+
+impl Source {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Order => "till.orders",
+            Self::Product => "till.products",
+        }
+    }
+}
+
+/// A kind of event, by its names on the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its `source`.
+    pub source: &'static str,
+    /// Its `detail-type`.
+    pub detail_type: &'static str,
 }
 
 macro_rules! events {
-    ($($kind:ident)+) => {
-        /// Something that happened to an order.
+    ($($kind:ident of $subject:ident($id:ident))+) => {
+        /// Something that happened to an order or a product.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
         #[serde(untagged)]
         #[expect(missing_docs, reason = "each holds the struct of its name")]
@@ -84,11 +74,12 @@ macro_rules! events {
             $($kind($kind)),+
         }
 
-        /// The kinds of events: their `detail-type` on the bus.
-        pub const DETAIL_TYPES: &[&str] = &[$(stringify!($kind)),+];
+        /// The kinds of events.
+        pub const KINDS: &[Kind] =
+            &[$(Kind { source: Source::$subject.name(), detail_type: stringify!($kind) }),+];
 
         impl Event {
-            /// Which kind it is.
+            /// Its kind: the `detail-type` on the bus.
             pub fn detail_type(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($kind)),+
@@ -102,10 +93,10 @@ macro_rules! events {
                 }
             }
 
-            /// The order it happened to.
-            pub fn order_id(&self) -> &OrderId {
+            /// The order or product that it is about.
+            pub fn subject(&self) -> Subject<'_> {
                 match self {
-                    $(Self::$kind(event) => &event.order_id),+
+                    $(Self::$kind(event) => Subject::$subject(&event.$id)),+
                 }
             }
         }
@@ -128,7 +119,13 @@ macro_rules! events {
     };
 }
 
-events! { OrderPlaced OrderStatusChanged PaymentCaptured }
+events! {
+    OrderPlaced of Order(order_id)
+    OrderStatusChanged of Order(order_id)
+    PaymentCaptured of Order(order_id)
+    ProductChanged of Product(product_id)
+    ProductRemoved of Product(product_id)
+}
 
 impl Event {
     /// The JSON that is published. Of equal events it is equal, byte for byte.
@@ -137,32 +134,5 @@ impl Event {
     /// None in practice: every field has a JSON form.
     pub fn detail(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
-    }
-}
-
-impl EventId {
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The id of an order's being placed, which happens once.
-    pub(crate) fn of_placing(order: &OrderId) -> Self {
-        Self::named(&format!("OrderPlaced#{order}"))
-    }
-
-    /// The id of an order's change to this version.
-    pub(crate) fn of_change(order: &OrderId, version: u64) -> Self {
-        Self::named(&format!("OrderStatusChanged#{order}#{version}"))
-    }
-
-    /// The id of an invoice's being paid by card, which happens once.
-    pub(crate) fn of_capture(invoice: &InvoiceId) -> Self {
-        Self::named(&format!("PaymentCaptured#{invoice}"))
-    }
-
-    /// No id holds a `#`, so no two changes read alike.
-    fn named(change: &str) -> Self {
-        Self(Uuid::new_v5(&NAMESPACE, change.as_bytes()).to_string())
     }
 }

@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use crate::event::schemas;
 use crate::tests::samples;
-use crate::{DETAIL_TYPES, Event, SOURCE};
+use crate::{Event, KINDS, Kind};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/events.md");
 
 /// Every kind of event: what it says, field by field, and a sample.
 fn chapters() -> String {
-    let chapters: Vec<_> = DETAIL_TYPES.iter().zip(samples()).map(|(kind, sample)| chapter(kind, &sample)).collect();
+    let chapters: Vec<_> = KINDS.iter().zip(samples()).map(|(kind, sample)| chapter(kind, &sample)).collect();
     chapters.join("\n")
 }
 
-fn chapter(kind: &str, sample: &Event) -> String {
-    assert_eq!(sample.detail_type(), kind);
+fn chapter(Kind { source, detail_type: kind }: &Kind, sample: &Event) -> String {
+    assert_eq!((sample.detail_type(), sample.subject().source()), (*kind, *source));
     let schema = schemas().into_iter().find(|(name, _)| name == kind).expect("a schema").1;
     let schema = serde_json::to_value(schema).expect("JSON");
     let required = schema["required"].as_array().expect("a list");
@@ -28,7 +28,8 @@ fn chapter(kind: &str, sample: &Event) -> String {
     fields.sort_by_key(|(name, _)| text.find(&format!("\"{name}\":")));
 
     let about = schema["description"].as_str().expect("a description");
-    let mut chapter = format!("### {kind}\n\n{about}\n\n| field | type | what |\n|---|---|---|\n");
+    let mut chapter =
+        format!("### {kind}\n\n{about} Its source is `{source}`.\n\n| field | type | what |\n|---|---|---|\n");
     chapter.extend(fields.into_iter().map(|(name, field)| {
         let optional = if required.iter().any(|required| required == name) { "" } else { ", optional" };
         let what = field["description"].as_str().expect("a description");
@@ -40,6 +41,9 @@ fn chapter(kind: &str, sample: &Event) -> String {
 
 /// A field's type: its own, or the name of the schema that it refers to.
 fn type_of(field: &Value) -> String {
+    if field["type"] == "array" {
+        return format!("list of {}", type_of(&field["items"]));
+    }
     let referred = |field: &Value| field["$ref"].as_str().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
     let through = field["allOf"].as_array().or(field["oneOf"].as_array()).and_then(|all| all.iter().find_map(referred));
     let own = || field["type"].as_str().expect("a type").to_owned();
@@ -71,8 +75,8 @@ fn the_documentations_rule_is_for_these_events() {
     let (_, rest) = text.split_once("```json\n").expect("the rule comes first");
     let (rule, _) = rest.split_once("```").expect("it ends");
     let rule: Value = serde_json::from_str(rule).expect("JSON");
-    assert_eq!(rule["source"], serde_json::json!([SOURCE]));
     for detail_type in rule["detail-type"].as_array().expect("a list") {
-        assert!(DETAIL_TYPES.iter().any(|known| detail_type == known), "{detail_type}");
+        let kind = KINDS.iter().find(|kind| detail_type == kind.detail_type).expect("a kind of event");
+        assert_eq!(rule["source"], serde_json::json!([kind.source]), "{detail_type}");
     }
 }

@@ -85,7 +85,11 @@ impl FromEnvironment for Source {
 }
 
 impl Queue {
-    fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
+    /// The queue whose URL is in this variable.
+    ///
+    /// # Errors
+    /// The variable is missing, or what every client of AWS needs.
+    pub fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::Sqs, |config| {
             aws_sdk_sqs::Client::from_conf(config::Builder::from(config).interceptor(CountWrites).build())
         })?;

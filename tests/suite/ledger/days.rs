@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::book::Book;
 use super::story::Placed;
-use crate::shop_stream::{Tail, batch, is_wanted, number};
+use crate::shop_stream::{Tail, batch, is_wanted, lambda_record, number};
 
 const SHARD: &str = "shardId-00000001795253400000-00000001";
 
@@ -35,8 +35,11 @@ pub async fn count_first(book: &mut Book, order: &Placed) {
     .await;
 
     let publish = book.shop.consumer("publish-order-events", &book.shop.endpoints());
-    publish(json!({ "Records": records })).await.expect("an answer");
-    book.check("publish-order-events", "published");
+    let is_header = |record: &&Value| record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order";
+    let placed: Vec<_> = records.iter().filter(is_header).map(lambda_record).collect();
+    assert_eq!(placed.len(), 1);
+    publish(json!({ "Records": placed })).await.expect("an answer");
+    book.check("publish-order-events", "an order that was placed");
 
     let day: Day = order.0["placedAt"].as_str().expect("a time")[..10].parse().expect("a day");
     reconcile(book, day, "a day of one order").await;
@@ -72,6 +75,9 @@ pub async fn count_cancellation(book: &mut Book, order: &Placed) {
     book.pass();
     book.shop.counter()(batch(SHARD, &records[at..=at], &state)).await.expect("an answer");
     book.check("count-orders", "an order that was called off");
+    let publish = book.shop.consumer("publish-order-events", &book.shop.endpoints());
+    publish(json!({ "Records": [lambda_record(&records[at])] })).await.expect("an answer");
+    book.check("publish-order-events", "another change");
 }
 
 /// It is counted, in a shard of its own.

@@ -37,7 +37,7 @@ async fn open() -> Shop {
             function.timeout_seconds = 2;
         }
         for source in &mut template.stream_sources {
-            (source.enabled, source.maximum_retry_attempts) = (true, 0);
+            (source.enabled, source.maximum_retry_attempts) = (true, Some(0));
         }
     })
     .await;

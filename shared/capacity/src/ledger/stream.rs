@@ -55,8 +55,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[one(Query(ProductsOfOrder::DECLARED, &[each(Lines, OrderItem)])), one(Transaction(COUNTED))],
     ),
     of("count-orders", "counted before", &[one(Batch(Strong, &[one(StreamCheckpoint(First))]))]),
-    // It reads the stream and writes to the bus, and leaves the table alone.
-    of("publish-order-events", "published", &[]),
+    // The lines of an order are not in the record of its header.
+    of(
+        "publish-order-events",
+        "an order that was placed",
+        &[one(Query(ProductsOfOrder::DECLARED, &[each(Lines, OrderItem)]))],
+    ),
+    of("publish-order-events", "another change", &[]),
     of("reconcile-counts", "a day of no orders", &[one(NO_TOTALS), empty_lists(1)]),
     of(
         "reconcile-counts",

@@ -7,6 +7,7 @@ mod discount;
 mod gift_card;
 mod invoice;
 mod order;
+mod placement;
 mod product;
 mod queued_order;
 mod reconciliation;

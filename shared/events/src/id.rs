@@ -1,0 +1,53 @@
+//! The events' ids.
+
+use key_schema::value::{InvoiceId, OrderId, ProductId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// The namespace of the events' ids (UUIDv5, RFC 9562). Changing it makes every event that is published again look new.
+const NAMESPACE: Uuid = Uuid::from_u128(0x1b0e_7c64_52fd_4a0a_8c3b_2d96_4f1e_a7d8);
+
+/// An event's own id: the same for every copy of the event, and for no other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = String, format = "uuid", example = "9ea45d61-8e1e-597f-8ec9-0932f86e9492")]
+pub struct EventId(String);
+
+impl EventId {
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The id of an order's being placed, which happens once.
+    pub(crate) fn of_placing(order: &OrderId) -> Self {
+        Self::named(&format!("OrderPlaced#{order}"))
+    }
+
+    /// The id of an order's change to this version.
+    pub(crate) fn of_change(order: &OrderId, version: u64) -> Self {
+        Self::named(&format!("OrderStatusChanged#{order}#{version}"))
+    }
+
+    /// The id of an invoice's being paid by card, which happens once.
+    pub(crate) fn of_capture(invoice: &InvoiceId) -> Self {
+        Self::named(&format!("PaymentCaptured#{invoice}"))
+    }
+
+    /// The id of a product's change to this version. A product that is removed and created again begins with version 1
+    /// again, so the second of the write is a part of the id.
+    pub(crate) fn of_product_change(product: &ProductId, version: u64, written_at: Timestamp) -> Self {
+        Self::named(&format!("ProductChanged#{product}#{version}#{}", written_at.as_second()))
+    }
+
+    /// The id of a product's removal.
+    pub(crate) fn of_product_removal(product: &ProductId, version: u64, written_at: Timestamp) -> Self {
+        Self::named(&format!("ProductRemoved#{product}#{version}#{}", written_at.as_second()))
+    }
+
+    /// No id holds a `#`, so no two changes read alike.
+    fn named(change: &str) -> Self {
+        Self(Uuid::new_v5(&NAMESPACE, change.as_bytes()).to_string())
+    }
+}

@@ -1,0 +1,109 @@
+//! The queue of lost records.
+
+use key_schema::value::ShardId;
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use queue::{Error, Queue};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tracing::error;
+
+use crate::Delivered;
+use crate::batch::Named;
+
+/// The most bytes of a message, which every deployment of SQS takes. A record that needs more is sent without its
+/// images.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// The queue of the records that a consumer of the stream gives up. Lambda's own event source sends pointers to the
+/// batches that it gives up to the same queue.
+#[derive(Clone, Debug)]
+pub struct LostRecords(Queue);
+
+/// A message about one record. It is an event for the function that gave the record up: a later version of the function
+/// can be invoked with it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Message<'a> {
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard_id: Option<&'a ShardId>,
+    sequence_number: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<&'a RawValue>,
+    #[serde(rename = "Records")]
+    records: Vec<&'a RawValue>,
+}
+
+impl FromEnvironment for LostRecords {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Queue::named(environment, "LOST_RECORDS_URL").map(Self)
+    }
+}
+
+impl LostRecords {
+    /// Puts a record aside, with the reason. One request. After an error it may be there all the same, and it may come
+    /// there twice: its sequence number tells.
+    ///
+    /// # Errors
+    /// The queue did not take it, or did not say so.
+    pub async fn take(&self, shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Result<(), Error> {
+        let number = delivered.number.as_str();
+        error!(sequence_number = number, reason, "a record is given up");
+        self.0.send(message(shard, delivered, reason)).await
+    }
+}
+
+fn message(shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> String {
+    let keys = serde_json::from_str::<Named>(delivered.raw.get()).ok().and_then(|named| named.dynamodb.keys);
+    let mut message = Message {
+        reason,
+        shard_id: shard,
+        sequence_number: delivered.number.as_str(),
+        keys,
+        records: vec![&delivered.raw],
+    };
+    // Text and raw JSON always have a JSON form.
+    let text = |message: &Message| serde_json::to_string(message).unwrap_or_default();
+    let whole = text(&message);
+    if whole.len() <= MOST_BYTES {
+        return whole;
+    }
+    message.records.clear();
+    text(&message)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use serde_json::{Value, json};
+
+    use super::{MOST_BYTES, message};
+    use crate::{Batch, Delivered};
+
+    fn delivered(attribute: &str) -> Delivered {
+        let record = json!({
+            "eventName": "INSERT",
+            "dynamodb": { "Keys": { "PK": { "S": "o#1" } }, "NewImage": { "a": { "S": attribute } },
+                "SequenceNumber": "7" },
+        });
+        serde_json::from_value(record).expect("it has a number")
+    }
+
+    #[test]
+    fn a_message_names_the_record_and_is_an_event_with_it() {
+        let text = message(None, &delivered("x"), "no reason");
+        let sent: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((&sent["reason"], &sent["sequenceNumber"]), (&json!("no reason"), &json!("7")));
+        assert_eq!(sent["keys"], json!({ "PK": { "S": "o#1" } }));
+        let batch: Batch = serde_json::from_str(&text).expect("an event");
+        assert_eq!(batch.records[0].number.as_str(), "7");
+    }
+
+    #[test]
+    fn a_record_that_is_too_large_is_named_without_its_images() {
+        let text = message(None, &delivered(&"x".repeat(MOST_BYTES)), "too large");
+        let sent: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((&sent["keys"]["PK"]["S"], &sent["Records"]), (&json!("o#1"), &json!([])));
+    }
+}
