@@ -99,7 +99,7 @@ fn the_stream_is_filtered_for_what_counts() {
     let counted = [(Order::TYPE, "INSERT"), (Order::TYPE, "MODIFY"), (OrderItem::TYPE, "INSERT")];
     assert_eq!(wanted, counted.map(|(kind, event)| (kind.to_owned(), event.to_owned())).into());
     // The shard is named in windows alone, and what fails must come again in part, and not for ever.
-    for property in ["TumblingWindowInSeconds", "MaximumRetryAttempts", "MaximumRecordAgeInSeconds"] {
+    for property in ["TumblingWindowInSeconds", "MaximumRecordAgeInSeconds"] {
         assert!(source[property].as_u64().is_some_and(|value| value > 0), "{property}");
     }
     assert_eq!(source["FunctionResponseTypes"][0], "ReportBatchItemFailures");

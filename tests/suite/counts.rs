@@ -177,38 +177,6 @@ async fn an_event_without_a_shard_is_refused_unless_the_stream_has_one_for_ever(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_record_that_cannot_be_counted_is_left_alone_and_nothing_else_is() {
-    let shop = Shop::with_ada().await;
-    shop.product("cup", 350, 10).await;
-    let order = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
-    for key in ["a", "b", "c"] {
-        shop.customer("ada").order(key, order.clone()).await.expect(201);
-    }
-    let mut records = Tail::default().new_records(&shop).await;
-    records.retain(is_wanted);
-    let bad = records.iter().rposition(|record| number(record) < number(&records[4])).expect("a record before");
-    records[bad]["dynamodb"]["NewImage"]["placedAt"] = json!({ "S": "yesterday" });
-
-    let counter = shop.counter();
-    let answer = counter(batch("shardId-0", &records, &json!({}))).await.expect("an answer");
-    assert_eq!(answer["batchItemFailures"], json!([{ "itemIdentifier": number(&records[bad]) }]));
-    // From there on it comes again, in ever smaller batches until it is alone, and is given up.
-    for end in [records.len(), bad + 2, bad + 1] {
-        let error =
-            counter(batch("shardId-0", &records[bad..end], &json!({}))).await.expect_err("it cannot be counted");
-        assert!(error.contains(number(&records[bad])), "{error}");
-    }
-    let answer = counter(batch("shardId-0", &records[bad + 1..], &json!({}))).await.expect("an answer");
-    assert_eq!(answer["batchItemFailures"], json!([]));
-    let lines = records
-        .iter()
-        .enumerate()
-        .filter(|(at, record)| *at != bad && record["dynamodb"]["NewImage"]["EntityType"]["S"] == "orderItem");
-    let stats = shop.nobody().get("/products/cup/stats").await.expect(200);
-    assert_eq!(stats["units"], lines.count());
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn totals_are_of_a_quarter_of_a_year_at_most() {
     let shop = Shop::open().await;
     let admin = shop.admin();

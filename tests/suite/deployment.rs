@@ -148,12 +148,35 @@ fn the_metrics_of_functions_are_told_by_them() {
     assert_eq!(count, 3, "the longest wait, a denied drain, and drift");
 }
 
+/// The documents promise hours, and retries come faster than anybody counts on: only the age ends them.
+#[test]
+fn what_fails_of_the_stream_is_tried_until_it_is_too_old_and_not_only_so_often() {
+    let sources = template().stream_sources;
+    assert_eq!(sources.len(), 2);
+    for source in sources {
+        assert_eq!(source.maximum_retry_attempts, None, "{}", source.function);
+        assert_eq!(source.maximum_record_age_seconds, 6 * 3600, "{}: as docs/operating.md says", source.function);
+    }
+}
+
+/// Counting rests on the order of a shard's records. A source that halves batches would have to keep it, too, and no
+/// document of AWS says that it does.
+#[test]
+fn batches_that_are_counted_are_not_halved() {
+    let sources = template().stream_sources;
+    let counts = sources.iter().find(|source| source.function == "CountOrders").expect("the source");
+    assert!(!counts.bisects_batches && counts.reports_item_failures);
+}
+
 /// Where messages end that nobody consumes, an alarm looks.
 #[test]
 fn every_queue_and_every_stream_is_watched() {
     let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
     let watched: BTreeSet<_> = alarms(&operations)
-        .flat_map(|(_, alarm)| alarm["Dimensions"].as_sequence().into_iter().flatten())
+        .flat_map(|(_, alarm)| {
+            let metrics = alarm["Metrics"].as_sequence().into_iter().flatten().map(|one| &one["MetricStat"]["Metric"]);
+            metrics.chain([alarm]).flat_map(|metric| metric["Dimensions"].as_sequence().into_iter().flatten())
+        })
         .filter_map(|dimension| reference(&dimension["Value"]))
         .collect();
     let given = &outer["Resources"]["Operations"]["Properties"]["Parameters"];

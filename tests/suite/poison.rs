@@ -1,12 +1,15 @@
 //! Records that can never be processed: each is given up alone, by name, and its neighbours are not lost with it.
 
 use local::gateway::Invoke;
+use local::wire::{Fault, Match};
 use serde_json::{Value, json};
 
+use crate::counts::book::Book;
 use crate::shop::Shop;
 use crate::shop_bus::text;
-use crate::shop_stream::{Tail, lambda_record, number};
+use crate::shop_stream::{Tail, batch, lambda_record, number};
 
+const LOST_COUNTS: &str = "till-local-lost-counts";
 const LOST_EVENTS: &str = "till-local-lost-events";
 
 /// Orders of one line each, so that there are so many headers and so many lines.
@@ -84,4 +87,94 @@ async fn events_of_the_neighbours_are_published_wherever_the_poison_is() {
         let lost: Vec<_> = poisons.iter().map(|at| number(&records[*at]).to_owned()).collect();
         assert_eq!(given_up(&shop, LOST_EVENTS).await, lost, "{poisons:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_neighbours_are_counted_wherever_the_poison_is() {
+    let (shop, records) = shop_of_orders().await;
+    let orders = async || shop.customer("ada").get("/customers/ada").await.expect(200)["stats"]["orders"].as_u64();
+    let mut expected = 0;
+    for (shard, poisons) in positions().enumerate() {
+        let records = spoilt(&records, &poisons);
+        let shard = format!("shardId-{shard}");
+        let event = |records: &[Value]| batch(&shard, records, &json!({}));
+        deliver(&shop.counter(), event, &records).await;
+
+        expected += u64::try_from(ORDERS - poisons.len()).expect("few");
+        assert_eq!(orders().await, Some(expected), "{poisons:?}");
+        let lost: Vec<_> = poisons.iter().map(|at| number(&records[*at]).to_owned()).collect();
+        assert_eq!(given_up(&shop, LOST_COUNTS).await, lost, "{poisons:?}");
+
+        // From the beginning, also where nothing but the poison came last: nothing is counted or given up again.
+        deliver(&shop.counter(), event, &records).await;
+        assert_eq!(orders().await, Some(expected), "{poisons:?}");
+        assert_eq!(given_up(&shop, LOST_COUNTS).await, [""; 0], "{poisons:?}");
+    }
+}
+
+/// Passing it over would lose it, so it waits, and what comes before it does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poison_that_nobody_takes_is_delivered_again_and_the_records_before_it_are_done() {
+    let (shop, records) = shop_of_orders().await;
+    let records = spoilt(&records, &[4]);
+    let wire = local::Wire::start(&shop.endpoints().sqs).await.expect("a wire");
+    wire.inject_share(Match::any(), Fault::CutBefore, 1.0, 0);
+    let endpoints = local::Endpoints { sqs: wire.url().to_owned(), ..shop.endpoints() };
+    for name in ["count-orders", "publish-order-events"] {
+        let consume = shop.consumer(name, &endpoints);
+        let answer = consume(batch("shardId-0", &records, &json!({}))).await.expect("an answer");
+        assert_eq!(answer["batchItemFailures"][0]["itemIdentifier"], *number(&records[4]), "{name}");
+    }
+    let ada = shop.customer("ada").get("/customers/ada").await.expect(200);
+    assert_eq!((&ada["stats"]["orders"], shop.bus().events().len()), (&json!(4), 4));
+}
+
+/// With the event sources of the laptop, as the template has them: somebody writes into the table by hand.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_header_written_by_hand_that_nobody_can_read_stops_neither_counting_nor_publishing() {
+    let shop = Shop::open_counted().await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(1);
+    let item = json!({
+        "PK": { "S": "o#spoilt" }, "SK": { "S": "o#spoilt" }, "EntityType": { "S": "order" }, "status": { "S": "LOST" },
+    });
+    for _ in 0..3 {
+        book.write(&shop, &mut rng).await;
+        shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
+        shop.dynamodb(
+            "DeleteItem",
+            &json!({ "TableName": shop.table(), "Key": { "PK": item["PK"], "SK": item["SK"] } }),
+        )
+        .await;
+    }
+    shop.settle().await;
+    book.check(&shop).await;
+    for queue in [LOST_COUNTS, LOST_EVENTS] {
+        assert_eq!(given_up(&shop, queue).await.len(), 3, "{queue}");
+    }
+}
+
+/// As an operator does who lost an order and has a copy of its items.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_is_deleted_and_put_back_later_is_neither_counted_nor_published_again() {
+    let (shop, mut records) = shop_of_orders().await;
+    let all = Tail::default().new_records(&shop).await;
+    let is_of = |record: &&Value| {
+        let kind = &record["dynamodb"]["NewImage"]["EntityType"]["S"];
+        (kind == "order" || kind == "orderItem")
+            && record["dynamodb"]["NewImage"]["orderId"] == records[0]["dynamodb"]["NewImage"]["orderId"]
+    };
+    let mut again: Vec<Value> = all.iter().filter(is_of).map(lambda_record).collect();
+    assert_eq!(again.len(), 2, "the header and a line");
+    for (at, record) in again.iter_mut().enumerate() {
+        let written = record["dynamodb"]["ApproximateCreationDateTime"].as_f64().expect("a time");
+        record["dynamodb"]["ApproximateCreationDateTime"] = json!(written + 3700.0);
+        record["dynamodb"]["SequenceNumber"] = json!(format!("9{}{at}", number(record)));
+    }
+    records.extend(again);
+    deliver(&shop.counter(), |records| batch("shardId-0", records, &json!({})), &records).await;
+    let publish = shop.consumer("publish-order-events", &shop.endpoints());
+    deliver(&publish, |records| json!({ "Records": records }), &records).await;
+    let ada = shop.customer("ada").get("/customers/ada").await.expect(200);
+    assert_eq!((&ada["stats"]["orders"], shop.bus().events().len()), (&json!(ORDERS), ORDERS));
 }

@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use counting::{Batch, Next, Step};
-use futures_util::StreamExt as _;
-use futures_util::stream::{self, TryStreamExt as _};
-use key_schema::entity::StreamCheckpoint;
+use futures_util::stream::{StreamExt as _, iter};
+use key_schema::entity::{OrderLine, StreamCheckpoint};
 use key_schema::layout::{Consistency, ProductsOfOrder};
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
+use stream::{Delivered, LostRecords};
 use table::{Budget, Cause, Condition, Error, Reader, Write, Writer, read_item};
+use tracing::warn;
 
-/// So many orders that were called off are read at a time.
+/// So many orders that were called off are read at a time, and so many records given up.
 const AT_A_TIME: usize = 16;
 
 /// Counts a stream's records.
@@ -19,6 +20,7 @@ const AT_A_TIME: usize = 16;
 pub struct Counter {
     reader: Reader,
     writer: Writer,
+    lost: LostRecords,
     /// The stream's one shard, where the deployment says that there is only one.
     pub(crate) only_shard: Option<ShardId>,
     /// The shard that was counted last in this environment, and how far.
@@ -31,6 +33,7 @@ impl FromEnvironment for Counter {
         Ok(Self {
             reader: Reader::from_environment(environment)?,
             writer: Writer::from_environment(environment)?,
+            lost: LostRecords::from_environment(environment)?,
             only_shard: only_shard.map_err(|error| Misconfigured(format!("SINGLE_STREAM_SHARD: {error}")))?,
             last: Arc::default(),
         })
@@ -49,36 +52,58 @@ impl Counter {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((shard.clone(), mark.clone()));
     }
 
-    /// Counts the batch, as far as it can be; the number is that of a record that cannot.
+    /// Counts the batch. `delivered` are its records as they came.
     ///
-    /// Whoever is not answered does not know whether the step was written, and asks again: its condition tells.
+    /// If nobody answers, it is not known whether the step was written. It is asked for again, and its condition tells.
     pub(crate) async fn count(
         &self,
         shard: &ShardId,
         batch: &mut Batch,
+        delivered: &[Delivered],
         budget: Budget,
-    ) -> Result<Option<SequenceNumber>, Error> {
+    ) -> Result<(), lambda::Error> {
         let mut attempt = 1;
         loop {
             match batch.next() {
-                Next::Done => return Ok(None),
-                Next::Stuck(number) => return Ok(Some(number.clone())),
+                Next::Done => return Ok(()),
                 Next::Mark => {
                     let mark = self.mark(shard, budget).await?;
                     batch.found(mark);
                 }
                 Next::Lines(orders) => {
                     let orders: Vec<OrderId> = orders.into_iter().cloned().collect();
-                    let reads = stream::iter(orders).map(|order| self.lines(order)).buffered(AT_A_TIME);
-                    for (order, lines) in reads.try_collect::<Vec<_>>().await? {
-                        batch.learn(order, lines);
+                    let reads = iter(orders).map(async |order| (self.lines(&order).await, order)).buffered(AT_A_TIME);
+                    for (lines, order) in reads.collect::<Vec<_>>().await {
+                        match lines {
+                            Ok(lines) => batch.learn(order, lines),
+                            Err(error @ Error::Item(_)) => {
+                                warn!(order_id = order.as_str(), cause = lambda::chain(&error), "unreadable lines");
+                                batch.cannot_learn(&order);
+                            }
+                            Err(error) => return Err(error.into()),
+                        }
+                    }
+                }
+                Next::GiveUp(numbers) => {
+                    let numbers: Vec<SequenceNumber> = numbers.into_iter().cloned().collect();
+                    let reasons: Vec<_> = numbers.iter().map(|number| reason(batch, number)).collect();
+                    let of = |number: &SequenceNumber| delivered.iter().find(|delivered| delivered.number == *number);
+                    let kept = iter(numbers.iter().zip(&reasons)).map(async |(number, reason)| match of(number) {
+                        Some(delivered) => self.lost.take(Some(shard), delivered, reason).await,
+                        // Every record of the batch was delivered.
+                        None => Ok(()),
+                    });
+                    let kept: Vec<_> = kept.buffered(AT_A_TIME).collect().await;
+                    for (number, kept) in numbers.into_iter().zip(kept) {
+                        kept?;
+                        batch.give_up(number);
                     }
                 }
                 Next::Apply(step) => match self.apply(shard, &step, budget).await {
                     Ok(Ok(())) => batch.applied(step),
                     Ok(Err(mark)) => batch.found(mark),
                     Err(Error::Unanswered(_)) if budget.wait(attempt).await => attempt += 1,
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 },
             }
         }
@@ -91,10 +116,9 @@ impl Counter {
         Ok(found.into_iter().next().map(|checkpoint| checkpoint.mark))
     }
 
-    async fn lines(&self, order: OrderId) -> Result<(OrderId, Vec<key_schema::entity::OrderLine>), Error> {
-        let items = self.reader.collection(&ProductsOfOrder { order: &order }).await?;
-        let lines = items.into_iter().map(|item| item.line).collect();
-        Ok((order, lines))
+    async fn lines(&self, order: &OrderId) -> Result<Vec<OrderLine>, Error> {
+        let items = self.reader.collection(&ProductsOfOrder { order }).await?;
+        Ok(items.into_iter().map(|item| item.line).collect())
     }
 
     /// Writes a step. `Err` of the inner result: it was not written, because the mark is here, or nowhere.
@@ -128,4 +152,9 @@ impl Counter {
             },
         }
     }
+}
+
+/// Why a record cannot be counted.
+fn reason(batch: &Batch, number: &SequenceNumber) -> String {
+    batch.reason(number).map(|reason| lambda::chain(reason)).unwrap_or_default()
 }

@@ -1,27 +1,27 @@
 //! DynamoDB stream: counts the orders.
 //!
 //! How the counts stay exact, whatever is delivered however often: the crate `counting`. Here are its reads and
-//! writes, and what Lambda is answered.
+//! writes, and the answer to Lambda.
 //!
 //! - A batch that cannot be counted to its end now is delivered again from its first record that is not counted.
-//! - A record that can never be counted fails the function once it comes first, so that Lambda splits the batch
-//!   until the record is alone, and gives it up alone.
+//! - A record that can never be counted is given up alone: the queue of lost records takes it, and the mark moves past
+//!   it together with the records behind it. If the queue does not take it, it is delivered again.
 
 mod counter;
-mod event;
 
+use std::mem::take;
 use std::time::{Duration, SystemTime};
 
 use aws_lambda_events::event::dynamodb::TimeWindowEventResponse;
 use aws_lambda_events::event::streams::DynamoDbBatchItemFailure;
-use counting::{Batch, Progress};
+use counting::{Change, Progress, Record, Uncountable};
 use key_schema::value::SequenceNumber;
 use lambda::Error;
+use stream::{Batch, Delivered};
 use table::Budget;
 use tracing::{error, info};
 
 pub use counter::Counter;
-pub use event::StreamEvent;
 
 /// Under which name a window's state holds the shard's mark.
 const MARK: &str = "mark";
@@ -29,40 +29,42 @@ const MARK: &str = "mark";
 const NO_SHARD: &str = "the event names no shard: set TumblingWindowInSeconds on the event source, or SINGLE_STREAM_SHARD if \
                         the stream has one shard for ever";
 
-pub async fn handle(counter: Counter, event: StreamEvent, time: Duration) -> Result<TimeWindowEventResponse, Error> {
+pub async fn handle(counter: Counter, event: Batch, time: Duration) -> Result<TimeWindowEventResponse, Error> {
+    let mut delivered = event.records;
     let shard = event.shard_id.or_else(|| counter.only_shard.clone()).ok_or(NO_SHARD)?;
-    let count = event.records.len();
-    let last = event.records.last().map(|record| SystemTime::from(record.change.approximate_creation_date_time));
-    let age = last.and_then(|moment| moment.elapsed().ok()).unwrap_or_default();
     let hint = event.state.get(MARK).and_then(|mark| mark.parse().ok()).or_else(|| counter.remembered(&shard));
-    let records = event.records.into_iter().map(event::record).collect::<Result<_, _>>()?;
+    let age = delivered.last().map(age).unwrap_or_default();
 
-    let mut batch = Batch::new(records, hint);
-    let outcome = counter.count(&shard, &mut batch, Budget::of(time)).await;
+    let mut batch = counting::Batch::new(delivered.iter_mut().map(record).collect(), hint);
+    let outcome = counter.count(&shard, &mut batch, &delivered, Budget::of(time)).await;
 
-    let Progress { applied, skipped, steps } = batch.progress();
-    info!(records = count, applied, skipped, steps, iterator_age_ms = age.as_millis(), "counted");
+    let Progress { applied, skipped, given_up, steps } = batch.progress();
+    info!(records = delivered.len(), applied, skipped, given_up, steps, iterator_age_ms = age.as_millis(), "counted");
     let mut response = TimeWindowEventResponse::default();
     if let Some(mark) = batch.mark() {
         counter.remember(&shard, mark);
         response.time_window_event_response_properties.state.insert(MARK.to_owned(), mark.to_string());
     }
-    match outcome {
-        Ok(None) => {}
-        Ok(Some(stuck)) => {
-            let cause = batch.reason(&stuck).map(|reason| lambda::chain(reason)).unwrap_or_default();
-            error!(sequence_number = stuck.as_str(), cause, "cannot be counted");
-            if batch.first() == Some(&stuck) {
-                return Err(format!("record {stuck} cannot be counted: {cause}").into());
-            }
-            response.batch_item_failures.push(failure(&stuck));
-        }
-        Err(error) => {
-            error!(cause = lambda::chain(&error), "not counted to the end");
-            response.batch_item_failures.extend(batch.first_left().map(failure));
-        }
+    if let Err(error) = outcome {
+        error!(cause = lambda::chain(&*error), "not counted to the end");
+        response.batch_item_failures.extend(batch.first_left().map(failure));
     }
     Ok(response)
+}
+
+/// The record, as the counts see it. Its images move.
+fn record(delivered: &mut Delivered) -> Record {
+    let change = match &mut delivered.record {
+        Ok(record) => Change::read(&record.name, record.written_at, take(&mut record.old), take(&mut record.new)),
+        Err(error) => Err(Uncountable::Record(error.to_string())),
+    };
+    Record { number: delivered.number.clone(), change }
+}
+
+fn age(delivered: &Delivered) -> Duration {
+    let written_at = delivered.record.as_ref().map_or(0, |record| record.written_at.as_second());
+    let since_1970 = Duration::from_secs(u64::try_from(written_at).unwrap_or_default());
+    (SystemTime::UNIX_EPOCH + since_1970).elapsed().unwrap_or_default()
 }
 
 fn failure(number: &SequenceNumber) -> DynamoDbBatchItemFailure {

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use events::{Draft, OrderPlaced, Waiting, draft_of};
 use futures_util::StreamExt as _;
-use futures_util::stream;
+use futures_util::stream::iter;
 use key_schema::entity::{Order, OrderLine};
 use key_schema::layout::ProductsOfOrder;
 use key_schema::value::{SequenceNumber, Timestamp};
-use lambda::Error;
 use stream::{Delivered, LostRecords};
 use table::Reader;
 use tracing::warn;
@@ -57,7 +56,7 @@ impl Batch {
             _ => None,
         });
         let placed: Vec<_> = placed.collect();
-        let reads = stream::iter(placed).map(async |(position, order, written_at)| {
+        let reads = iter(placed).map(async |(position, order, written_at)| {
             let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
             let lines = lines.map(|items| items.into_iter().map(|item| item.line).collect());
             (position, completed(order, lines, written_at))
@@ -72,7 +71,7 @@ impl Batch {
             Open::Unreadable(reason) => Some((*position, self.delivered.get(*position)?, reason.as_str())),
             _ => None,
         });
-        let handed = stream::iter(unreadable)
+        let handed = iter(unreadable)
             .map(async |(position, delivered, reason)| (position, lost.take(None, delivered, reason).await));
         let handed: Vec<_> = handed.buffered(AT_A_TIME).collect().await;
         for (position, outcome) in handed {

@@ -1,6 +1,6 @@
 //! A batch of a shard's records, from its delivery until it is counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{Order, OrderLine};
 use key_schema::value::{OrderId, SequenceNumber};
@@ -30,6 +30,8 @@ pub struct Batch {
     /// Whether the mark was read or written, and is not only a hint.
     is_mark_known: bool,
     lines: BTreeMap<OrderId, Vec<OrderLine>>,
+    /// The uncountable records that somebody else has taken.
+    given_up: BTreeSet<SequenceNumber>,
     most_counters: usize,
     progress: Progress,
 }
@@ -39,8 +41,10 @@ pub struct Batch {
 pub struct Progress {
     /// How many of its records were counted.
     pub applied: usize,
-    /// How many had been counted before.
+    /// How many had been counted or given up before.
     pub skipped: usize,
+    /// How many were given up.
+    pub given_up: usize,
     /// In how many transactions.
     pub steps: usize,
 }
@@ -57,8 +61,10 @@ pub enum Next<'a> {
     /// [is](Batch::found) if it was another one. If nobody answers, ask for what is next: the same step, which can
     /// happen only once.
     Apply(Step),
-    /// This record cannot be counted. Everything before it is.
-    Stuck(&'a SequenceNumber),
+    /// These records can never be counted, and everything before them is counted. Hand each to a place where it is kept,
+    /// and say that it is [given up](Batch::give_up): only then does the mark move past it. Handing the same record over
+    /// twice must do no harm.
+    GiveUp(Vec<&'a SequenceNumber>),
     /// Everything is counted.
     Done,
 }
@@ -74,6 +80,19 @@ pub struct Step {
     pub counts: Counts,
     /// How many records that is.
     pub records: usize,
+    /// How many records it passes over, because they were given up.
+    pub given_up: usize,
+}
+
+impl Step {
+    fn from(previous: Option<SequenceNumber>, mark: SequenceNumber) -> Self {
+        Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0 }
+    }
+
+    /// Whether there is nothing to write: no counter changes, and no record is passed over.
+    fn is_empty(&self) -> bool {
+        self.counts.is_empty() && self.given_up == 0
+    }
 }
 
 impl Batch {
@@ -85,6 +104,7 @@ impl Batch {
             mark: hint,
             is_mark_known: false,
             lines: BTreeMap::new(),
+            given_up: BTreeSet::new(),
             most_counters: MOST_COUNTERS,
             progress: Progress::default(),
         }
@@ -99,22 +119,32 @@ impl Batch {
     /// What to do next.
     ///
     /// A hint that leaves out no record needs no look at the checkpoint: the first step's condition is that it is
-    /// right. A hint that would leave one out is not believed.
+    /// right. A hint that would leave one out is not believed, and no record is given up by a hint.
     ///
-    /// What comes to nothing is not written, and the mark stays: to count nothing again costs nothing.
+    /// A batch with no net effect leaves the checkpoint alone: replaying it is free. If a record was given up, the mark
+    /// moves past it, so that it is never counted later, when somebody may have mended the counters already.
     pub fn next(&self) -> Next<'_> {
         let Some(first) = self.records.first() else { return Next::Done };
         if !self.is_mark_known && self.mark.as_ref().is_none_or(|mark| first.number <= *mark) {
             return Next::Mark;
         }
         let mut lines_to_read = Vec::new();
-        let mut step =
-            Step { previous: self.mark.clone(), mark: first.number.clone(), counts: Counts::default(), records: 0 };
-        let mut stuck = None;
+        let mut uncountable = Vec::new();
+        let mut step = Step::from(self.mark.clone(), first.number.clone());
         for record in self.left() {
-            let Ok(change) = &record.change else {
-                stuck = Some(&record.number);
-                break;
+            let change = match &record.change {
+                Err(_) if self.given_up.contains(&record.number) && uncountable.is_empty() => {
+                    step.mark = record.number.clone();
+                    step.given_up += 1;
+                    continue;
+                }
+                Err(_) if step.is_empty() && !self.given_up.contains(&record.number) => {
+                    uncountable.push(&record.number);
+                    continue;
+                }
+                Err(_) => break,
+                Ok(_) if !uncountable.is_empty() => break,
+                Ok(change) => change,
             };
             let lines = match change.called_off().map(|order| (&order.order_id, self.lines.get(&order.order_id))) {
                 Some((order, None)) => {
@@ -135,11 +165,16 @@ impl Batch {
             step.mark = record.number.clone();
             step.records += 1;
         }
-        match stuck {
-            _ if !lines_to_read.is_empty() => Next::Lines(lines_to_read),
-            _ if !step.counts.is_empty() => Next::Apply(step),
-            Some(stuck) => Next::Stuck(stuck),
-            None => Next::Done,
+        if !lines_to_read.is_empty() {
+            Next::Lines(lines_to_read)
+        } else if !step.is_empty() {
+            Next::Apply(step)
+        } else if uncountable.is_empty() {
+            Next::Done
+        } else if self.is_mark_known {
+            Next::GiveUp(uncountable)
+        } else {
+            Next::Mark
         }
     }
 
@@ -147,7 +182,7 @@ impl Batch {
     pub fn found(&mut self, mark: Option<SequenceNumber>) {
         (self.mark, self.is_mark_known) = (mark, true);
         let counted = self.records.len() - self.left().count();
-        self.progress.skipped = counted.saturating_sub(self.progress.applied);
+        self.progress.skipped = counted.saturating_sub(self.progress.applied + self.progress.given_up);
     }
 
     /// These are the lines of an order that was called off.
@@ -162,9 +197,25 @@ impl Batch {
         self.lines.insert(order, lines);
     }
 
+    /// The lines of an order that was called off do not read as lines, now or later.
+    pub fn cannot_learn(&mut self, order: &OrderId) {
+        for record in &mut self.records {
+            if record.change.as_ref().ok().and_then(Change::called_off).is_some_and(|header| header.order_id == *order)
+            {
+                record.change = Err(Uncountable::UnreadableLines);
+            }
+        }
+    }
+
+    /// This record is kept elsewhere, and is to be passed over.
+    pub fn give_up(&mut self, number: SequenceNumber) {
+        self.given_up.insert(number);
+    }
+
     /// The step is written.
     pub fn applied(&mut self, step: Step) {
         self.progress.applied += step.records;
+        self.progress.given_up += step.given_up;
         self.progress.steps += 1;
         self.found(Some(step.mark));
     }
@@ -177,11 +228,6 @@ impl Batch {
     /// The first record that may not be counted: from there on the shard is to be delivered again after a failure.
     pub fn first_left(&self) -> Option<&SequenceNumber> {
         if self.is_mark_known { self.left().next() } else { self.records.first() }.map(|record| &record.number)
-    }
-
-    /// The first record as it was delivered.
-    pub fn first(&self) -> Option<&SequenceNumber> {
-        self.records.first().map(|record| &record.number)
     }
 
     /// Why this record cannot be counted, if it cannot.

@@ -81,14 +81,27 @@ proptest! {
             let at = format!("{event:?}");
             happens(event, &mut stream, &mut deliveries);
             prop_assert_eq!(&deliveries.table.counts, &stream.counts_up_to(&deliveries.table.marks), "after {}", at);
+            for (shard, mark) in &deliveries.table.marks {
+                for poison in stream.shards[*shard].poisons_up_to(mark) {
+                    prop_assert!(deliveries.lost.contains(&(*shard, poison.clone())), "{} is nowhere", poison);
+                }
+            }
         }
         deliveries.deliver_everything(&stream);
         prop_assert_eq!(&deliveries.table.counts, &stream.truth());
+        for (at, shard) in stream.shards.iter().enumerate() {
+            let poisons = shard.last().into_iter().flat_map(|last| shard.poisons_up_to(last));
+            let poisons: Vec<_> = poisons.map(|number| (at, number.clone())).collect();
+            let lost: Vec<_> = deliveries.lost.iter().filter(|(shard, _)| *shard == at).cloned().collect();
+            prop_assert_eq!(lost, poisons, "each is given up, and nothing else");
+        }
+        let lost = deliveries.lost.len();
 
         // From the beginning, by consumers who know nothing or the wrong thing: nothing is counted again.
         for hint in [Hint::None, Hint::Wrong(usize::MAX)] {
             deliveries.start_over(&stream, hint);
             prop_assert_eq!(&deliveries.table.counts, &stream.truth());
+            prop_assert_eq!(deliveries.lost.len(), lost);
         }
     }
 }

@@ -34,6 +34,12 @@ pub async fn count_first(book: &mut Book, order: &Placed) {
     ])
     .await;
 
+    let mut unreadable = lambda_record(&records[0]);
+    unreadable["dynamodb"]["NewImage"]["placedAt"] = json!({ "S": "yesterday" });
+    // As long as the other shard's name.
+    book.shop.count("shardId-00000001795253400000-00000003", &[unreadable]).await;
+    book.check("count-orders", "a record that cannot be counted");
+
     let publish = book.shop.consumer("publish-order-events", &book.shop.endpoints());
     let is_header = |record: &&Value| record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order";
     let placed: Vec<_> = records.iter().filter(is_header).map(lambda_record).collect();

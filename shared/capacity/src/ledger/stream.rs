@@ -54,6 +54,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "an order that was called off",
         &[one(Query(ProductsOfOrder::DECLARED, &[each(Lines, OrderItem)])), one(Transaction(COUNTED))],
     ),
+    of(
+        "count-orders",
+        "a record that cannot be counted",
+        &[one(Batch(Strong, &[one(Absent)])), one(Transaction(&[one(New(StreamCheckpoint(First)))]))],
+    ),
     of("count-orders", "counted before", &[one(Batch(Strong, &[one(StreamCheckpoint(First))]))]),
     // The lines of an order are not in the record of its header.
     of(

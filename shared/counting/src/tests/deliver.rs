@@ -1,5 +1,6 @@
 //! A model of Lambda: the event source, and the consumers at work.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use key_schema::value::SequenceNumber;
@@ -34,11 +35,13 @@ pub(super) struct Deliveries {
     runs: Vec<Run>,
     /// How far each shard is delivered, and the state of its window.
     sources: Vec<(usize, Option<SequenceNumber>)>,
+    /// The records that were given up, as often as that may have been.
+    pub(super) lost: BTreeSet<(usize, SequenceNumber)>,
 }
 
 impl Deliveries {
     pub(super) fn new(most_counters: usize) -> Self {
-        Self { table: Table::default(), most_counters, runs: Vec::new(), sources: Vec::new() }
+        Self { table: Table::default(), most_counters, runs: Vec::new(), sources: Vec::new(), lost: BTreeSet::new() }
     }
 
     /// The event source delivers what comes next in a shard, unless a consumer has a batch of it already.
@@ -69,7 +72,7 @@ impl Deliveries {
         let is_failed = matches!(fate, Fate::Failed);
         match batch.next() {
             Next::Done => self.answer(stream, at, true),
-            Next::Mark | Next::Lines(_) if is_failed => self.answer(stream, at, false),
+            Next::Mark | Next::Lines(_) | Next::GiveUp(_) if is_failed => self.answer(stream, at, false),
             Next::Mark => batch.found(self.table.marks.get(shard).cloned()),
             Next::Lines(orders) => {
                 let orders: Vec<_> = orders.into_iter().cloned().collect();
@@ -91,7 +94,16 @@ impl Deliveries {
                     Fate::Late => self.table.delay(*shard, step),
                 }
             }
-            Next::Stuck(number) => panic!("{number} can be counted"),
+            Next::GiveUp(numbers) => {
+                let numbers: Vec<_> = numbers.into_iter().cloned().collect();
+                for number in numbers {
+                    self.lost.insert((*shard, number.clone()));
+                    // If the answer is lost, the record is handed over again.
+                    if !matches!(fate, Fate::CutAfter) {
+                        batch.give_up(number);
+                    }
+                }
+            }
         }
     }
 

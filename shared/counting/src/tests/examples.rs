@@ -1,11 +1,12 @@
 //! Examples, in figures.
 
 use key_schema::entity::{CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums};
-use key_schema::value::Currency;
-use serde_dynamo::Item;
+use key_schema::layout::{ENTITY_TYPE, Stored};
+use key_schema::value::{Currency, Timestamp};
+use serde_dynamo::{AttributeValue, Item};
 use serde_json::json;
 
-use crate::{Batch, Change, Next, Record, Uncountable};
+use crate::{Batch, Change, Next, Progress, Record, Uncountable};
 
 fn order(status: &str) -> Order {
     serde_json::from_value(json!({
@@ -23,6 +24,18 @@ fn line() -> OrderItem {
         "amount": { "amount": 4348, "currency": "EUR" },
     }))
     .expect("a line")
+}
+
+fn image<T: Stored>(entity: &T) -> Item {
+    let mut item: Item = serde_dynamo::to_item(entity).expect("an item");
+    item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
+    item
+}
+
+/// So many seconds after the order was placed, or some milliseconds before that: the stream has whole seconds.
+fn at(seconds: i64) -> Timestamp {
+    let placed: Timestamp = "2026-11-21T23:59:59Z".parse().expect("a time");
+    Timestamp::from_millisecond((placed.as_second() + seconds) * 1000).expect("a time")
 }
 
 fn eur(amount: i64) -> Sums<Currency> {
@@ -68,9 +81,35 @@ fn an_order_that_is_called_off_with_other_lines_than_it_had_cannot_be_counted() 
     batch.learn("first".parse().expect("an id"), Vec::new());
     let Next::Apply(step) = batch.next() else { panic!("what comes before it is counted") };
     batch.applied(step);
-    let stuck = "9".parse().expect("a number");
-    assert_eq!(batch.next(), Next::Stuck(&stuck));
-    assert!(matches!(batch.reason(&stuck), Some(Uncountable::Lines { found: 0, expected: 1 })));
+    let number = "9".parse().expect("a number");
+    assert_eq!(batch.next(), Next::GiveUp(vec![&number]));
+    assert!(matches!(batch.reason(&number), Some(Uncountable::Lines { found: 0, expected: 1 })));
+}
+
+#[test]
+fn the_mark_moves_past_what_is_given_up_together_with_what_comes_behind_it() {
+    let poison =
+        |number: &str| Record { number: number.parse().expect("a number"), change: Err(Uncountable::UnreadableLines) };
+    let records = vec![poison("1"), poison("2"), record("3", Change::Line(line())), poison("4")];
+    let mut batch = Batch::new(records, Some("0".parse().expect("a number")));
+    assert_eq!(batch.next(), Next::Mark, "nothing is given up by a hint");
+    batch.found(None);
+    let numbers = ["1", "2", "4"].map(|number| number.parse().expect("a number"));
+    let [first, second, last] = &numbers;
+    assert_eq!(batch.next(), Next::GiveUp(vec![first, second]));
+    batch.give_up(first.clone());
+    batch.give_up(second.clone());
+    let Next::Apply(step) = batch.next() else { panic!("a step") };
+    assert_eq!((step.mark.as_str(), step.records, step.given_up, step.counts.len()), ("3", 1, 2, 2));
+    batch.applied(step);
+    assert_eq!(batch.next(), Next::GiveUp(vec![last]));
+    assert_eq!(batch.first_left(), Some(last), "if nobody takes it, it comes again");
+    batch.give_up(last.clone());
+    let Next::Apply(step) = batch.next() else { panic!("a step") };
+    assert_eq!((step.mark.as_str(), step.records, step.given_up), ("4", 0, 1));
+    batch.applied(step);
+    assert_eq!(batch.next(), Next::Done);
+    assert_eq!(batch.progress(), Progress { applied: 1, skipped: 0, given_up: 3, steps: 2 });
 }
 
 #[test]
@@ -94,7 +133,19 @@ fn a_deletion_and_what_is_no_order_count_nothing() {
         ("INSERT", Item::default(), other.clone()),
         ("MODIFY", other.clone(), other),
     ] {
-        assert_eq!(Change::read(event_name, old, new).expect("a change"), Change::Nothing);
+        assert_eq!(Change::read(event_name, at(0), old, new).expect("a change"), Change::Nothing);
     }
-    assert!(matches!(Change::read("INSERT", Item::default(), item), Err(Uncountable::Image(_))));
+    assert!(matches!(Change::read("INSERT", at(0), Item::default(), item), Err(Uncountable::Image(_))));
+}
+
+#[test]
+fn an_order_counts_when_it_is_placed_and_not_when_it_is_put_back() {
+    let read = |seconds, item: Item| Change::read("INSERT", at(seconds), Item::default(), item).expect("a change");
+    let header = |version: u64| image(&Order { version, ..order("PENDING") });
+    assert!(matches!(read(0, header(1)), Change::Placed(_)));
+    assert!(matches!(read(60, header(1)), Change::Placed(_)));
+    assert_eq!(read(60, header(2)), Change::Nothing);
+    assert_eq!(read(3602, header(1)), Change::Nothing);
+    assert!(matches!(read(60, image(&line())), Change::Line(_)));
+    assert_eq!(read(3602, image(&line())), Change::Nothing);
 }

@@ -10,7 +10,13 @@ use proptest::prelude::*;
 use serde_dynamo::{AttributeValue, Item};
 use serde_json::json;
 
-use crate::{Change, Counts, Record};
+use crate::{Change, Counts, Record, Uncountable};
+
+/// When records are written: orders are placed on this day and on the next, and none is older than an hour.
+const WRITTEN_AT: &str = "2026-11-21T00:00:30.000Z";
+
+/// When an order is put back, long after it was placed.
+const PUT_BACK_AT: &str = "2026-11-25T00:00:00.000Z";
 
 /// What happens in the shop.
 #[derive(Clone, Debug)]
@@ -25,6 +31,10 @@ pub(super) enum Act {
     Touch(usize),
     /// Something is written that does not count.
     Other,
+    /// Something is written that nobody can read.
+    Poison(usize),
+    /// An order and its lines are deleted and put back, later.
+    PutBack(usize),
 }
 
 pub(super) fn any_act() -> impl Strategy<Value = Act> {
@@ -36,13 +46,16 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
         2 => any::<usize>().prop_map(Act::Cancel),
         1 => any::<usize>().prop_map(Act::Touch),
         1 => Just(Act::Other),
+        1 => any::<usize>().prop_map(Act::Poison),
+        1 => any::<usize>().prop_map(Act::PutBack),
     ]
 }
 
 /// A shard: its records, and what the counters hold when so many of them are counted.
 #[derive(Default)]
 pub(super) struct Shard {
-    records: Vec<(SequenceNumber, Change)>,
+    /// Nobody can read a record without a change.
+    records: Vec<(SequenceNumber, Option<Change>)>,
     sums: Vec<Counts>,
 }
 
@@ -54,7 +67,19 @@ impl Shard {
     /// These records, as a consumer reads them.
     pub(super) fn records(&self, range: std::ops::Range<usize>) -> Vec<Record> {
         let records = self.records[range].iter().cloned();
-        records.map(|(number, change)| Record { number, change: Ok(change) }).collect()
+        let unreadable = || Uncountable::UnreadableLines;
+        records.map(|(number, change)| Record { number, change: change.ok_or_else(unreadable) }).collect()
+    }
+
+    /// The records up to a mark that nobody can read.
+    pub(super) fn poisons_up_to(&self, mark: &SequenceNumber) -> impl Iterator<Item = &SequenceNumber> {
+        let unreadable = self.records.iter().filter(|(_, change)| change.is_none());
+        unreadable.map(|(number, _)| number).filter(move |number| *number <= mark)
+    }
+
+    /// The last record.
+    pub(super) fn last(&self) -> Option<&SequenceNumber> {
+        self.records.last().map(|(number, _)| number)
     }
 
     pub(super) fn index_of(&self, number: &SequenceNumber) -> usize {
@@ -86,6 +111,8 @@ impl Stream {
                 if status.may_become(OrderStatus::Cancelled) { OrderStatus::Cancelled } else { status }
             }),
             Act::Touch(which) => self.change(which, |status| status),
+            Act::Poison(partition) => self.record(partition, None, &Counts::default()),
+            Act::PutBack(which) => self.put_back(which),
             Act::Other => {
                 let stats =
                     CustomerStats { customer_id: "ada".parse().unwrap(), orders: 7, spent: [].into_iter().collect() };
@@ -185,20 +212,43 @@ impl Stream {
         self.write(at, "MODIFY", item(&before), item(&after));
     }
 
-    fn write(&mut self, partition: usize, event_name: &'static str, old: Item, new: Item) {
+    fn record(&mut self, partition: usize, change: Option<Change>, counts: &Counts) {
         if self.shards.is_empty() {
             self.reshard();
         }
         let growing = self.shards.len() - self.growing;
         self.written += 1 + self.written % 3;
         let number = number_of(self.written);
-        let change = Change::read(event_name, old, new).expect("a change");
-        let lines = change.called_off().map(|order| self.lines(&order.order_id)).unwrap_or_default();
         let shard = &mut self.shards[self.growing + partition % growing];
         let mut sum = shard.sums.last().cloned().unwrap_or_default();
-        sum.add(&change.counts(&lines));
+        sum.add(counts);
         shard.sums.push(sum);
         shard.records.push((number, change));
+    }
+
+    fn write(&mut self, partition: usize, event_name: &'static str, old: Item, new: Item) {
+        self.write_at(partition, event_name, WRITTEN_AT, old, new);
+    }
+
+    fn write_at(&mut self, partition: usize, event_name: &'static str, written_at: &str, old: Item, new: Item) {
+        let written_at = written_at.parse().expect("a time");
+        let change = Change::read(event_name, written_at, old, new).expect("a change");
+        let lines = change.called_off().map(|order| self.lines(&order.order_id)).unwrap_or_default();
+        let counts = change.counts(&lines);
+        self.record(partition, Some(change), &counts);
+    }
+
+    fn put_back(&mut self, which: usize) {
+        let Some(at) = which.checked_rem(self.orders.len()) else { return };
+        let (order, lines) = self.orders[at].clone();
+        self.write(at, "REMOVE", item(&order), Item::default());
+        self.write_at(at, "INSERT", PUT_BACK_AT, Item::default(), item(&order));
+        for line in lines {
+            let (order_id, customer_id) = (order.order_id.clone(), order.customer_id.clone());
+            let line = OrderItem { order_id, customer_id, placed_at: order.placed_at, shard: 0, line };
+            self.write(at, "REMOVE", item(&line), Item::default());
+            self.write_at(at, "INSERT", PUT_BACK_AT, Item::default(), item(&line));
+        }
     }
 }
 
