@@ -12,7 +12,7 @@ use stream::{Delivered, LostRecords};
 use table::{Budget, Cause, Condition, Error, Reader, Write, Writer, read_item};
 use tracing::warn;
 
-/// So many orders that were called off are read at a time, and so many records given up.
+/// So many orders that were called off are read at a time.
 const AT_A_TIME: usize = 16;
 
 /// Counts a stream's records.
@@ -72,8 +72,8 @@ impl Counter {
                 }
                 Next::Lines(orders) => {
                     let orders: Vec<OrderId> = orders.into_iter().cloned().collect();
-                    let reads = iter(orders).map(async |order| (self.lines(&order).await, order)).buffered(AT_A_TIME);
-                    for (lines, order) in reads.collect::<Vec<_>>().await {
+                    let reads = iter(orders).map(|order| self.lines(order)).buffered(AT_A_TIME);
+                    for (order, lines) in reads.collect::<Vec<_>>().await {
                         match lines {
                             Ok(lines) => batch.learn(order, lines),
                             Err(error @ Error::Item(_)) => {
@@ -86,16 +86,12 @@ impl Counter {
                 }
                 Next::GiveUp(numbers) => {
                     let numbers: Vec<SequenceNumber> = numbers.into_iter().cloned().collect();
-                    let reasons: Vec<_> = numbers.iter().map(|number| reason(batch, number)).collect();
-                    let of = |number: &SequenceNumber| delivered.iter().find(|delivered| delivered.number == *number);
-                    let kept = iter(numbers.iter().zip(&reasons)).map(async |(number, reason)| match of(number) {
-                        Some(delivered) => self.lost.take(Some(shard), delivered, reason).await,
+                    for number in numbers {
+                        let cause = batch.reason(&number).map(|reason| lambda::chain(reason)).unwrap_or_default();
                         // Every record of the batch was delivered.
-                        None => Ok(()),
-                    });
-                    let kept: Vec<_> = kept.buffered(AT_A_TIME).collect().await;
-                    for (number, kept) in numbers.into_iter().zip(kept) {
-                        kept?;
+                        if let Some(delivered) = delivered.iter().find(|delivered| delivered.number == number) {
+                            self.lost.take(Some(shard), delivered, &cause).await?;
+                        }
                         batch.give_up(number);
                     }
                 }
@@ -116,9 +112,9 @@ impl Counter {
         Ok(found.into_iter().next().map(|checkpoint| checkpoint.mark))
     }
 
-    async fn lines(&self, order: &OrderId) -> Result<Vec<OrderLine>, Error> {
-        let items = self.reader.collection(&ProductsOfOrder { order }).await?;
-        Ok(items.into_iter().map(|item| item.line).collect())
+    async fn lines(&self, order: OrderId) -> (OrderId, Result<Vec<OrderLine>, Error>) {
+        let items = self.reader.collection(&ProductsOfOrder { order: &order }).await;
+        (order, items.map(|items| items.into_iter().map(|item| item.line).collect()))
     }
 
     /// Writes a step. `Err` of the inner result: it was not written, because the mark is here, or nowhere.
@@ -152,9 +148,4 @@ impl Counter {
             },
         }
     }
-}
-
-/// Why a record cannot be counted.
-fn reason(batch: &Batch, number: &SequenceNumber) -> String {
-    batch.reason(number).map(|reason| lambda::chain(reason)).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use events::{Draft, OrderPlaced, Waiting, draft_of};
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
-use key_schema::entity::{Order, OrderLine};
+use key_schema::entity::Order;
 use key_schema::layout::ProductsOfOrder;
 use key_schema::value::{SequenceNumber, Timestamp};
 use stream::{Delivered, LostRecords};
@@ -56,28 +56,27 @@ impl Batch {
             _ => None,
         });
         let placed: Vec<_> = placed.collect();
-        let reads = iter(placed).map(async |(position, order, written_at)| {
-            let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
-            let lines = lines.map(|items| items.into_iter().map(|item| item.line).collect());
-            (position, completed(order, lines, written_at))
-        });
-        let completed: Vec<_> = reads.buffered(AT_A_TIME).collect().await;
+        let reads = placed.into_iter().map(|(position, order, at)| completed(table, position, order, at));
+        let completed: Vec<_> = iter(reads).buffered(AT_A_TIME).collect().await;
         self.open.extend(completed.into_iter().filter_map(|(position, open)| Some((position, open?))));
     }
 
-    /// Hands the records that can never be published to the queue of lost records. Those that it did not take stay.
+    /// Hands the records that can never be published to the queue of lost records, up to the first that it does not take.
     pub(crate) async fn give_up(&mut self, lost: &LostRecords) {
-        let unreadable = self.open.iter().filter_map(|(position, open)| match open {
-            Open::Unreadable(reason) => Some((*position, self.delivered.get(*position)?, reason.as_str())),
-            _ => None,
-        });
-        let handed = iter(unreadable)
-            .map(async |(position, delivered, reason)| (position, lost.take(None, delivered, reason).await));
-        let handed: Vec<_> = handed.buffered(AT_A_TIME).collect().await;
-        for (position, outcome) in handed {
-            match outcome {
+        let unreadable = |open: &Open| matches!(open, Open::Unreadable(_));
+        let positions: Vec<_> = self.open.iter().filter(|(_, open)| unreadable(open)).map(|(at, _)| *at).collect();
+        for position in positions {
+            let (Some(Open::Unreadable(reason)), Some(delivered)) =
+                (self.open.get(&position), self.delivered.get(position))
+            else {
+                continue;
+            };
+            match lost.take(None, delivered, reason).await {
                 Ok(()) => _ = self.open.remove(&position),
-                Err(error) => warn!(cause = lambda::chain(&error), "a lost record is not taken"),
+                Err(error) => {
+                    warn!(cause = lambda::chain(&error), "a lost record is not taken");
+                    return;
+                }
             }
         }
     }
@@ -136,16 +135,18 @@ impl Open {
 }
 
 /// What becomes of an order once its lines are read; none if they could not be read now.
-fn completed(order: Order, lines: Result<Vec<OrderLine>, table::Error>, written_at: Timestamp) -> Option<Open> {
-    match lines {
-        Ok(lines) => Some(match OrderPlaced::new(order, lines) {
-            Ok(event) => Open::ready(event, written_at),
-            Err(missing) => Open::unreadable(&missing),
-        }),
+async fn completed(table: &Reader, position: usize, order: Order, written_at: Timestamp) -> (usize, Option<Open>) {
+    let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
+    let open = match lines {
+        Ok(items) => match OrderPlaced::new(order, items.into_iter().map(|item| item.line).collect()) {
+            Ok(event) => Some(Open::ready(event, written_at)),
+            Err(missing) => Some(Open::unreadable(&missing)),
+        },
         Err(error @ table::Error::Item(_)) => Some(Open::unreadable(&error)),
         Err(error) => {
             warn!(order_id = order.order_id.as_str(), cause = lambda::chain(&error), "lines are not read");
             None
         }
-    }
+    };
+    (position, open)
 }

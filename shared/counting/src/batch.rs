@@ -110,9 +110,9 @@ impl Batch {
         }
     }
 
-    /// The same in smaller steps.
-    #[cfg(test)]
-    pub(crate) fn with_most_counters(self, most_counters: usize) -> Self {
+    /// The same in smaller steps, so that tests and models see many.
+    #[must_use]
+    pub fn with_most_counters(self, most_counters: usize) -> Self {
         Self { most_counters, ..self }
     }
 
