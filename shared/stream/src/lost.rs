@@ -19,11 +19,11 @@ const MOST_BYTES: usize = 256 * 1024;
 #[derive(Clone, Debug)]
 pub struct LostRecords(Queue);
 
-/// A message about one record. It is an event for the function that gave the record up: a later version of the function
-/// can be invoked with it.
+/// The body of a message about one record. It is an event for the function that gave the record up: a later version of
+/// the function can be invoked with it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Message<'a> {
+struct Lost<'a> {
     reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard_id: Option<&'a ShardId>,
@@ -49,13 +49,13 @@ impl LostRecords {
     pub async fn take(&self, shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Result<(), Error> {
         let number = delivered.number.as_str();
         error!(sequence_number = number, reason, "a record is given up");
-        self.0.send(message(shard, delivered, reason)).await
+        self.0.send(&queue::Message { body: message(shard, delivered, reason), request_hash: None }).await
     }
 }
 
 fn message(shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> String {
     let keys = serde_json::from_str::<Named>(delivered.raw.get()).ok().and_then(|named| named.dynamodb.keys);
-    let mut message = Message {
+    let mut message = Lost {
         reason,
         shard_id: shard,
         sequence_number: delivered.number.as_str(),
@@ -63,7 +63,7 @@ fn message(shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Stri
         records: vec![&delivered.raw],
     };
     // Text and raw JSON always have a JSON form.
-    let text = |message: &Message| serde_json::to_string(message).unwrap_or_default();
+    let text = |message: &Lost| serde_json::to_string(message).unwrap_or_default();
     let whole = text(&message);
     if whole.len() <= MOST_BYTES {
         return whole;
