@@ -1,6 +1,7 @@
 //! Stocks that lie in several cells: what can be sold is the sum, whoever takes from whichever cell, and what is done
 //! to the cells meanwhile.
 
+mod busy;
 mod laws;
 mod requests;
 mod story;

@@ -148,7 +148,7 @@ impl Shop {
         let stock = WholeStock::shared_out(product_id.clone(), price, STOCK.into(), cells);
         let mut items = vec![write_item(&stock.first())?];
         for (cell, &available) in (0..).zip(&stock.units).skip(1) {
-            items.push(write_item(&StockCell { product_id: product_id.clone(), cell, available, price })?);
+            items.push(write_item(&StockCell::new(product_id.clone(), cell, available, price))?);
         }
         items.push(write_item(&Product {
             product_id,

@@ -1,13 +1,18 @@
 //! `POST /products/{productId}/stock`: units arrive, or are taken out.
 
+use std::time::Duration;
+
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, WholeStock};
 use serde::Deserialize;
 use stock::Look;
-use table::{Condition, Error, Reader, Write, Writer};
+use table::{Condition, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin);
+
+/// How long units that have arrived are moved on to other cells before the request is answered.
+const SHARING_OUT: Duration = Duration::from_secs(4);
 
 /// How many units more, or fewer.
 #[derive(Deserialize, ToSchema)]
@@ -19,7 +24,11 @@ pub struct Adjustment {
 }
 
 /// An adjustment moves the product's version, which its `If-Match` names: sent twice, it is made once. Sales do not
-/// move the version, so they are not in its way. A stock in several cells is shared out anew.
+/// move the version, so they are not in its way.
+///
+/// A stock in several cells is shared out anew, all cells in one transaction. Under load they are never all free at once,
+/// so each conflict halves the number of cells that the next attempt writes, down to one. Units that came into few cells
+/// are then moved to the others one move at a time.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;
@@ -28,7 +37,8 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         return Err(Problem::new(Kind::Validation, "delta: must be -1000000 to 1000000, and not 0"));
     }
     let budget = request.budget();
-    let mut look = Look::Close;
+    let hasty = writer.clone().fail_fast_on_conflict();
+    let (mut look, mut most_cells) = (Look::Close, usize::MAX);
     for attempt in 1.. {
         let found = stock::product(&table, &id, look, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
@@ -37,7 +47,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             return Err(Problem::version_conflict(version));
         }
         let available = stock.available();
-        let Some(adjusted) = available.checked_add_signed(delta) else {
+        let Some(units) = stock.adjusted(delta, most_cells) else {
             // That there is not enough must be certain.
             if look == Look::Close && !stock.cells().is_one() {
                 look = Look::AtOnce;
@@ -47,15 +57,32 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
                 .with("productId", id)
                 .with("available", available));
         };
+        look = Look::Close;
 
         let next = Product { version: version + 1, ..product.clone() };
-        let shared_out = WholeStock::shared_out(id.clone(), stock.price, adjusted, stock.cells());
-        let change = Write::change(&product, &next, Condition::version(version)?)?;
-        let adjust = stock::change(&stock, &shared_out)?;
-        if writer.commit([vec![change], adjust].concat(), budget).await?.is_ok() {
-            return Ok(Reply::ok(&ProductView::with_stock(next, &shared_out))?.etag(version + 1));
+        let adjusted = WholeStock { units, ..stock.clone() };
+        let mut writes = vec![Write::change(&product, &next, Condition::version(version)?)?];
+        writes.extend(stock::adjust(&stock, &adjusted.units)?);
+        let cells = writes.len() - 1;
+        match hasty.commit(writes, budget).await {
+            Ok(Ok(())) => {
+                // The units are there. How far they are shared out changes no answer.
+                if most_cells < stock.units.len() {
+                    _ = stock::level(&writer, &adjusted, budget.at_most(SHARING_OUT)).await;
+                }
+                return Ok(Reply::ok(&ProductView::with_stock(next, &adjusted))?.etag(version + 1));
+            }
+            Ok(Err(_)) => {}
+            Err(Error::Throttled { by: Throttle::Contention, .. }) => {
+                most_cells = (most_cells.min(cells) / 2).max(1);
+                // Units that are taken out must first lie in few cells.
+                let wanted = delta.min(0).unsigned_abs();
+                if wanted > 0 && cells > 1 {
+                    stock::gather(&writer, &stock, wanted, budget).await?;
+                }
+            }
+            Err(error) => return Err(error.into()),
         }
-        look = Look::Close;
         if !budget.wait(attempt).await {
             break;
         }

@@ -1,15 +1,20 @@
 //! `PATCH /products/{productId}`: changes what a product is called, where it stands, what it costs, or in how many
 //! cells its stock lies.
 
+use std::time::Duration;
+
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, WholeStock};
 use key_schema::value::{Category, Cells, Description as Text, Money, Name};
 use serde::Deserialize;
 use stock::Look;
-use table::{Condition, Error, Reader, Write, Writer};
+use table::{Condition, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin);
+
+/// How long units are moved to new cells before the request is answered.
+const SHARING_OUT: Duration = Duration::from_secs(4);
 
 /// What is to be different. The rest stays as it is.
 #[derive(Deserialize, ToSchema)]
@@ -24,7 +29,8 @@ pub struct ProductChanges {
 }
 
 impl ProductChanges {
-    fn of(&self, product: &Product, stock: &WholeStock) -> (Product, WholeStock) {
+    /// The product as it is to be, with the version it would have.
+    fn of(&self, product: &Product) -> Product {
         let mut changed = product.clone();
         if let Some(name) = &self.name {
             changed.name = name.clone().into();
@@ -34,46 +40,84 @@ impl ProductChanges {
         }
         changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
         changed.price = self.price.unwrap_or(product.price);
-        let mut to = WholeStock { price: changed.price, ..stock.clone() };
-        if let Some(cells) = self.cells.filter(|cells| *cells != stock.cells() || !stock.is_even()) {
-            to = WholeStock::shared_out(to.product_id, to.price, stock.available(), cells);
-        }
-        (changed, to)
+        changed
+    }
+
+    /// The stock as it is to be. In a calm moment it is shared out anew; otherwise no cell is written that need not be.
+    fn of_stock(&self, stock: &WholeStock, is_calm: bool) -> WholeStock {
+        let cells = self.cells.unwrap_or(stock.cells());
+        let is_laid_out = self.cells.is_none() || (cells == stock.cells() && (stock.is_even() || !is_calm));
+        let mut to = if is_laid_out { stock.clone() } else { stock.laid_out(cells, is_calm) };
+        to.price = self.price.unwrap_or(stock.price);
+        to
     }
 }
 
-/// A new price is written to the product and to its copies in the stock, in one transaction, and so are new cells. A
-/// change whose answer was lost is answered as done when it is sent again; unless it shared units out, and some were
-/// sold meanwhile.
+/// A new price is written to the product and to the first cell of its stock in one transaction, and then to the other
+/// cells, each by itself: under load they are never all free at once. An order pays the price of the first cell and
+/// brings it to its own, so a change of which only the first part happened is a change of the price all the same.
+///
+/// More or fewer cells are one transaction as long as nobody is in its way. Otherwise cells are added empty and then
+/// filled, or given up one by one before the product is written.
+///
+/// A change whose answer was lost is answered as done when it is sent again, and finished if it was not; unless it shared
+/// units out, and some were sold meanwhile.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;
     let changes: ProductChanges = request.json()?;
     let budget = request.budget();
+    let hasty = writer.clone().fail_fast_on_conflict();
 
+    let (mut is_calm, mut gave_up_cells) = (true, false);
     for attempt in 1.. {
         let found =
             stock::product(&table, &id, Look::Close, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
-        let (mut next, to) = changes.of(&product, &stock);
-        if next == product && to == stock && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+        let (mut next, mut to) = (changes.of(&product), changes.of_stock(&stock, is_calm));
+        let is_done = !gave_up_cells && next == product && (&to.units, to.price) == (&stock.units, stock.price);
+        if is_done && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+            stock::reprice(&writer, &stock, budget).await?;
+            if !is_calm {
+                _ = stock::level(&writer, &stock, budget.at_most(SHARING_OUT)).await;
+            }
             return Ok(Reply::ok(&ProductView::with_stock(product, &stock))?.etag(version));
         }
         if !if_match.matches(version) {
             return Err(Problem::version_conflict(version));
         }
         next.version += 1;
+        if to.price != stock.price {
+            to.price_version = next.version;
+            to.behind = (1..to.cells().get()).collect();
+        }
 
         let change = Write::change(&product, &next, Condition::version(version)?)?;
         let rest = stock::change(&stock, &to)?;
         let written = if rest.is_empty() {
-            writer.write(change, budget).await?.is_ok()
+            writer.write(change, budget).await
         } else {
-            writer.commit([vec![change], rest].concat(), budget).await?.is_ok()
+            hasty.commit([vec![change], rest].concat(), budget).await.map(|done| done.map_err(|_| None))
         };
-        if written {
-            return Ok(Reply::ok(&ProductView::with_stock(next, &to))?.etag(version + 1));
+        match written {
+            Ok(Ok(())) => {
+                stock::reprice(&writer, &to, budget).await?;
+                if !is_calm && changes.cells.is_some() {
+                    // The cells are there. How evenly the units lie in them changes no answer.
+                    _ = stock::level(&writer, &to, budget.at_most(SHARING_OUT)).await;
+                }
+                return Ok(Reply::ok(&ProductView::with_stock(next, &to))?.etag(version + 1));
+            }
+            Ok(Err(_)) => {}
+            Err(Error::Throttled { by: Throttle::Contention, .. }) => {
+                is_calm = false;
+                if to.units.len() < stock.units.len() {
+                    gave_up_cells = true;
+                    stock::give_up_cells(&writer, &stock, to.cells().get(), budget).await?;
+                }
+            }
+            Err(error) => return Err(error.into()),
         }
         if !budget.wait(attempt).await {
             break;

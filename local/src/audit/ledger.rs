@@ -53,8 +53,12 @@ pub(super) struct Parts {
 pub(super) struct Cells {
     /// How many there are, as the first one says.
     pub(super) declared: Option<u8>,
-    /// The others, and the price in each.
-    pub(super) others: BTreeMap<u8, Money>,
+    /// The version of the price in the first one.
+    pub(super) price_version: u64,
+    /// The others, and the price in each with its version.
+    pub(super) others: BTreeMap<u8, (Money, u64)>,
+    /// What the marks of moves add up to, over all of them.
+    pub(super) moved: i128,
 }
 
 /// By one side more than by the other.
@@ -113,12 +117,16 @@ impl Ledger {
             }),
             Stock::TYPE => self.read(item, |ledger, stock: Stock| {
                 if !stock.cells.is_one() {
-                    ledger.cells.entry(stock.product_id.clone()).or_default().declared = Some(stock.cells.get());
+                    let cells = ledger.cells.entry(stock.product_id.clone()).or_default();
+                    (cells.declared, cells.price_version) = (Some(stock.cells.get()), stock.price_version);
+                    cells.moved += i128::from(stock.moved);
                 }
                 ledger.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
             }),
             StockCell::TYPE => self.read(item, |ledger, cell: StockCell| {
-                ledger.cells.entry(cell.product_id).or_default().others.insert(cell.cell, cell.price);
+                let cells = ledger.cells.entry(cell.product_id).or_default();
+                cells.others.insert(cell.cell, (cell.price, cell.price_version));
+                cells.moved += i128::from(cell.moved);
             }),
             Discount::TYPE => self.read(item, |ledger, discount: Discount| {
                 *ledger.uses.entry(discount.code).or_default() += i64::from(discount.uses);

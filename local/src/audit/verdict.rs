@@ -24,15 +24,21 @@ impl Ledger {
         }
         let products = std::mem::take(&mut self.products);
         let known: BTreeSet<_> = products.keys().cloned().collect();
-        for (id, Cells { declared, others }) in std::mem::take(&mut self.cells) {
+        for (id, Cells { declared, price_version, others, moved }) in std::mem::take(&mut self.cells) {
             let expected: Vec<_> = (1..declared.unwrap_or(1)).collect();
             let found: Vec<_> = others.keys().copied().collect();
             if found != expected {
                 let what = format!("the other cells of its stock are {found:?}, and should be {expected:?}");
                 self.breach(format!("product {id}"), what);
             }
+            if moved != 0 {
+                let what = format!("the marks of moves between the cells of its stock add up to {moved}");
+                self.breach(format!("product {id}"), what);
+            }
             let copy = products.get(&id).and_then(|[_, copy]| *copy);
-            for (cell, price) in others.into_iter().filter(|(_, price)| Some(*price) != copy) {
+            // A cell whose price is of an earlier version gets the new one from the next order.
+            let differs = |price: Money, version: u64| Some(price) != copy && version >= price_version;
+            for (cell, (price, _)) in others.into_iter().filter(|(_, (price, version))| differs(*price, *version)) {
                 let copy = copy.map_or("not there".to_owned(), |copy| copy.to_string());
                 self.breach(
                     format!("product {id}"),

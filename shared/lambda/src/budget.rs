@@ -16,6 +16,12 @@ impl Budget {
         Self { end: Instant::now() + time }
     }
 
+    /// The same, but at most so much time from now on.
+    #[must_use]
+    pub fn at_most(self, time: Duration) -> Self {
+        Self { end: self.end.min(Instant::now() + time) }
+    }
+
     /// Waits after attempt number `attempt` (from 1 on), for a random part of the [longest pause](Self::longest_pause)
     /// ("full jitter"), so that those who collided do not meet again. `false` when too little time is left for another
     /// attempt.

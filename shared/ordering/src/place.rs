@@ -132,7 +132,7 @@ impl Orders {
                 },
                 Next::Gather(stocks) => {
                     for (whole, quantity) in &stocks {
-                        stock::gather(&self.writer, whole, *quantity, budget).await?;
+                        stock::gather(&self.writer, whole, quantity.get().into(), budget).await?;
                     }
                     placing.gathered(stocks)
                 }

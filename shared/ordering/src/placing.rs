@@ -208,12 +208,12 @@ impl<'a> Placing<'a> {
         };
 
         let order = self.order(quote, now);
-        let cells: Option<Vec<_>> = order.lines.iter().map(|line| found.cell_of(&self.id, line)).collect();
-        let Some(cells) = cells else {
+        let sources: Option<Vec<_>> = order.lines.iter().map(|line| found.source_of(&self.id, line)).collect();
+        let Some(sources) = sources else {
             let scattered = found.scattered(&order).map(|(whole, quantity)| (whole.clone(), quantity));
             return Ok(Next::Gather(scattered.collect()));
         };
-        let mut transaction = OrderTransaction::of(&order, &cells, self.product_shards)?;
+        let mut transaction = OrderTransaction::of(&order, &sources, self.product_shards)?;
         if self.origin != Origin::Request {
             transaction.unless_refused(&order.order)?;
         }

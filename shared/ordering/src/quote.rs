@@ -8,6 +8,7 @@ use key_schema::entity::{
 };
 use key_schema::value::{GiftCardCode, Money, OrderId, ProductId, Quantity, Timestamp};
 use serde::Deserialize;
+use stock::Source;
 
 use crate::{Basket, OrderRequest};
 
@@ -100,6 +101,12 @@ impl Found {
         let home = self.stock.get(&line.product_id).map_or(0, |stock| order.spread(stock.cells.get()));
         let whole = self.cells.get(&line.product_id);
         whole.map_or(Some(home), |whole| whole.cell_with(line.quantity.get().into(), home))
+    }
+
+    /// The same, with the version of the price.
+    pub(crate) fn source_of(&self, order: &OrderId, line: &OrderLine) -> Option<Source> {
+        let price_version = self.stock.get(&line.product_id).map_or(0, |stock| stock.price_version);
+        self.cell_of(order, line).map(|cell| Source { cell, price_version })
     }
 
     /// The stocks of which no cell has enough for the order, and how many it takes.

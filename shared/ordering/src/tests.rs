@@ -48,7 +48,7 @@ fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, F
             version: 1,
         };
         found.products.insert(product_id.clone(), product);
-        let stock = Stock { product_id: product_id.clone(), available: 10_000, price: eur(*price), cells: Cells::ONE };
+        let stock = Stock::new(product_id.clone(), 10_000, eur(*price), Cells::ONE);
         found.stock.insert(product_id.clone(), stock);
         let quantity = i64::try_from(at % 7 + 1).expect("small").try_into().expect("a quantity");
         request.lines.push(RequestedLine { product_id, quantity });

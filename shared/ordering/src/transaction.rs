@@ -6,6 +6,7 @@ use key_schema::entity::{
 };
 use key_schema::layout::InStock;
 use key_schema::value::ProductId;
+use stock::Source;
 use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
 use crate::Basket;
@@ -44,17 +45,17 @@ pub(crate) enum Verdict {
 }
 
 impl OrderTransaction {
-    /// Everything that placing this order writes, if each line is taken from the cell that stands in its place.
+    /// Everything that placing this order writes, if each line is taken from the source that stands in its place.
     ///
     /// Header and invoice, two writes for each line, one for a discount code with limited uses, two for each gift card.
     /// Any other discount code is not written: nothing but its uses ever changes, and the quote has seen its window.
-    pub(crate) fn of(whole: &WholeOrder, cells: &[u8], shards: ProductShards) -> Result<Self, Error> {
+    pub(crate) fn of(whole: &WholeOrder, sources: &[Source], shards: ProductShards) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
         let order = &whole.order;
         this.push(Write::put_new(order)?, Guard::Header);
         this.push(Write::put(&whole.invoice)?, Guard::Nothing);
-        for (line, cell) in whole.lines.iter().zip(cells) {
-            this.line(order, line, *cell, shards)?;
+        for (line, source) in whole.lines.iter().zip(sources) {
+            this.line(order, line, *source, shards)?;
         }
         if let Some(code) = &order.discount_code {
             let is_good = Condition::new(
@@ -86,7 +87,7 @@ impl OrderTransaction {
         self.guards.0.push(guard);
     }
 
-    fn line(&mut self, order: &Order, line: &OrderLine, cell: u8, shards: ProductShards) -> Result<(), Error> {
+    fn line(&mut self, order: &Order, line: &OrderLine, source: Source, shards: ProductShards) -> Result<(), Error> {
         let item = OrderItem {
             order_id: order.order_id.clone(),
             customer_id: order.customer_id.clone(),
@@ -95,7 +96,7 @@ impl OrderTransaction {
             line: line.clone(),
         };
         self.push(Write::put(&item)?, Guard::Nothing);
-        let take = stock::take(&line.product_id, cell, line.quantity, line.unit_price)?;
+        let take = stock::take(&line.product_id, source, line.quantity, line.unit_price)?;
         self.push(take, Guard::Stock(line.clone()));
         Ok(())
     }
@@ -148,7 +149,11 @@ impl Guards {
                             }
                             continue;
                         }
-                        None => continue,
+                        // A cell that was given up meanwhile.
+                        None => {
+                            short.push(line.product_id.clone());
+                            continue;
+                        }
                     };
                     if stock.price != line.unit_price {
                         continue;

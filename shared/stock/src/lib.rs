@@ -5,7 +5,8 @@
 //!
 //! - [`whole`]: what lies in all cells, looked at as closely as it takes.
 //! - [`take`], [`put_back`], [`gather`]: what orders do to a stock.
-//! - [`begin`], [`change`]: what the shop does to it.
+//! - [`begin`], [`adjust`], [`change`]: what the shop does to it.
+//! - [`reprice`], [`level`], [`give_up_cells`]: what is done cell by cell, because a busy stock is never free in all cells.
 //!
 //! **Invariant: no other crate writes how many there are. What can be sold is the sum of the cells, and only what is
 //! sold, given back or adjusted changes it; no cell is ever below zero.**
@@ -13,9 +14,11 @@
 #![warn(missing_docs)]
 
 mod change;
+mod moves;
 mod order;
 mod read;
 
-pub use change::{begin, change};
-pub use order::{gather, put_back, take};
+pub use change::{adjust, begin, change, reprice};
+pub use moves::{give_up_cells, level};
+pub use order::{Source, gather, put_back, take};
 pub use read::{Look, product, whole};

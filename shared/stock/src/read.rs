@@ -1,9 +1,14 @@
 //! Looking at all cells of a stock.
 
+use std::collections::BTreeMap;
+
 use key_schema::entity::{Product, Stock, WholeStock};
-use key_schema::layout::{CellsOfStock, Consistency, ProductById};
+use key_schema::layout::{CellsOfStock, Consistency, InStock, ProductById};
 use key_schema::value::ProductId;
 use table::{Budget, Error, Reader};
+
+/// So many times marks may not add up before another proof is looked for.
+const PATIENCE: u32 = 5;
 
 /// How closely something is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +17,8 @@ pub enum Look {
     Glance,
     /// Each cell as it is when it is read. What is moved meanwhile may be seen twice, or not at all.
     Close,
-    /// All cells at one moment, at which nothing is under way on them. Only this look bears out that there is not
-    /// enough.
+    /// All cells, so that what they hold together was not exceeded at one moment. Only this look bears out that there is
+    /// not enough.
     AtOnce,
 }
 
@@ -38,7 +43,7 @@ pub async fn whole(reader: &Reader, first: Stock, look: Look, budget: Budget) ->
         let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
         let items = match look {
             Look::Glance | Look::Close => reader.batch(pattern.keys(), look.consistency(), budget).await?,
-            Look::AtOnce => reader.settled(pattern.keys(), budget).await?,
+            Look::AtOnce => at_once(reader, &pattern, budget).await?,
         };
         match pattern.assemble(items) {
             Ok(whole) => return Ok(whole),
@@ -49,6 +54,68 @@ pub async fn whole(reader: &Reader, first: Stock, look: Look, budget: Budget) ->
         }
     }
     Ok(first.into())
+}
+
+/// All cells as two strongly consistent reads found them between which nothing came into any of them.
+///
+/// A read of many items sees each of them at another moment, so units that move meanwhile may be overlooked. Here, no
+/// cell gained units between its first read and its second. At the moment when the first reads had ended, no cell held
+/// more than its first read saw, and so all of them together did not. `put_backs` and `moved` tell whether a cell gained
+/// units. A transaction that moves units may be seen in one of its cells and not yet in another for as long as both reads
+/// take: then the marks of all cells do not add up to zero, or a cell is missing.
+///
+/// Orders that take units are in nobody's way here, as they would be if all cells were read in one transaction.
+async fn at_once(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -> Result<Vec<InStock>, Error> {
+    let mut before: Vec<InStock> = reader.batch(pattern.keys(), Consistency::Strong, budget).await?;
+    for attempt in 1.. {
+        let after = reader.batch(pattern.keys(), Consistency::Strong, budget).await?;
+        let marks = Marks::of(&before);
+        if marks.are_whole() && marks == Marks::of(&after) {
+            return Ok(before);
+        }
+        // A move is half visible for milliseconds. Marks that do not add up for longer have been changed by hand, or by
+        // a release that did not write them.
+        if attempt >= PATIENCE && !marks.are_whole() {
+            return reader.settled(pattern.keys(), budget).await;
+        }
+        before = after;
+        if !budget.wait(attempt).await {
+            break;
+        }
+    }
+    Err(Error::contention("units were moved between cells for too long"))
+}
+
+/// What changes of the cells when units come into one of them.
+#[derive(PartialEq, Eq)]
+struct Marks {
+    /// How many cells there are, as the first one says.
+    cells: usize,
+    /// The put-backs and the marks of moves of each cell that is there.
+    of_cells: BTreeMap<u8, (u64, i64)>,
+}
+
+impl Marks {
+    fn of(items: &[InStock]) -> Self {
+        let mut marks = Self { cells: 0, of_cells: BTreeMap::new() };
+        for item in items {
+            let (cell, of_cell) = match item {
+                InStock::Stock(first) => {
+                    marks.cells = first.cells.get().into();
+                    (0, (first.put_backs, first.moved))
+                }
+                InStock::StockCell(other) => (other.cell, (other.put_backs, other.moved)),
+            };
+            marks.of_cells.insert(cell, of_cell);
+        }
+        marks
+    }
+
+    /// Whether no move was half visible.
+    fn are_whole(&self) -> bool {
+        let sum: i128 = self.of_cells.values().map(|(_, moved)| i128::from(*moved)).sum();
+        self.of_cells.len() == self.cells && sum == 0
+    }
 }
 
 /// A product with its stock as they are: what a change of either is decided on.

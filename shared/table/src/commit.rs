@@ -80,7 +80,7 @@ impl Writer {
                 let error = error.into_service_error();
                 return if is_condition { Ok(Err(causes(error))) } else { Err(Error::Refused(error.into())) };
             }
-            if !budget.wait(attempt).await {
+            if !self.waits_for_others || !budget.wait(attempt).await {
                 return Err(Error::contention(error));
             }
             attempt += 1;

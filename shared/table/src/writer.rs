@@ -22,6 +22,8 @@ pub struct Writer {
     pub(crate) table: Table,
     /// Whether a transaction for which there is no capacity is left to the client's own retries.
     pub(crate) waits_for_capacity: bool,
+    /// Whether a transaction that others are in the way of is tried again.
+    pub(crate) waits_for_others: bool,
     /// Whether a single write that was not answered is left to the client's own retries.
     repeats: bool,
     pub(crate) meter: Option<Meter>,
@@ -29,7 +31,13 @@ pub struct Writer {
 
 impl FromEnvironment for Writer {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { table: Table::from_environment(environment)?, waits_for_capacity: true, repeats: true, meter: None })
+        Ok(Self {
+            table: Table::from_environment(environment)?,
+            waits_for_capacity: true,
+            waits_for_others: true,
+            repeats: true,
+            meter: None,
+        })
     }
 }
 
@@ -47,6 +55,15 @@ impl Writer {
     #[must_use]
     pub fn hurried(self) -> Self {
         Self { waits_for_capacity: false, ..self }
+    }
+
+    /// The same, but a transaction that others are in the way of comes back at once, as [`Throttle::Contention`]: for
+    /// callers who can do with a smaller one.
+    ///
+    /// [`Throttle::Contention`]: crate::Throttle::Contention
+    #[must_use]
+    pub fn fail_fast_on_conflict(self) -> Self {
+        Self { waits_for_others: false, ..self }
     }
 
     /// The same, but a single write that was not answered comes back at once: for callers who must know whether it was

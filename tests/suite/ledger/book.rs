@@ -128,7 +128,12 @@ impl Book {
             let mut found = items.iter().filter(|item| item["EntityType"]["S"] == *entity).peekable();
             assert!(found.peek().is_some(), "{entity}");
             for item in found {
-                let (is, said) = (bytes(item), self.sample.bytes(*kind));
+                // A stock comes to have these in time, and they come to some bytes more or fewer.
+                let mut plain = item.clone();
+                if let Some(attributes) = plain.as_object_mut() {
+                    attributes.retain(|name, _| !["priceVersion", "putBacks", "moved"].contains(&name.as_str()));
+                }
+                let (is, said) = (bytes(&plain), self.sample.bytes(*kind));
                 assert!(is.abs_diff(said) <= 8, "{entity}: {is} bytes and not {said}: {item}");
             }
         }

@@ -7,7 +7,7 @@ use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::{AccessPattern as _, CellsOfStock, Declaration, ProductById};
 
 use super::Many::{Lines, OtherCells, OtherLines};
-use super::Request::{Batch, Cancelled, Keys, Query, ReadTransaction, Transaction};
+use super::Request::{Batch, Cancelled, Keys, Query, Transaction, Write as Alone};
 use super::Write::{Delete, New, Update};
 use super::orders::{NEW_IN_CELLS, PLACEMENT_FROM_CELLS, SETTLED};
 use super::{Operation, Request, Several, Write, each, of, one};
@@ -22,8 +22,8 @@ const GLANCE: Request = Keys(CellsOfStock::DECLARED, CELLS);
 /// Each cell as it is.
 const CLOSE: Request = Keys(Declaration { consistency: Strong, ..CellsOfStock::DECLARED }, CELLS);
 
-/// All cells at one moment, without which nobody is told that there is not enough.
-const AT_ONCE: Request = ReadTransaction(CELLS);
+/// All cells twice, without which nobody is told that there is not enough.
+const TWICE: [Several<Request>; 2] = [one(CLOSE), one(CLOSE)];
 
 /// A product and the first cell of its stock, on which a change of either is decided, together with the other cells.
 const PRODUCT: Several<Request> = one(Batch(Strong, &[one(Product(First)), one(FirstCell(First))]));
@@ -36,6 +36,10 @@ const PRODUCT_AND_CELLS: Several<Request> = one(Transaction(&[
     one(Update(FirstCell(First), FirstCell(Changed))),
     each(OtherCells, Update(StockCell(First), StockCell(Changed))),
 ]));
+
+/// A product and the first cell of its stock, which has the price that counts.
+const PRODUCT_AND_FIRST_CELL: Several<Request> =
+    one(Transaction(&[PRODUCT_CHANGES, one(Update(FirstCell(First), FirstCell(Changed)))]));
 
 /// A unit of each line moves from one cell to another.
 const GATHERED: Several<Request> = each(
@@ -52,7 +56,7 @@ const PLACED: Several<Request> = one(Transaction(PLACEMENT_FROM_CELLS));
 
 pub(super) const OPERATIONS: &[Operation] = &[
     of("adjust-stock", "adjusted, in several cells", &[PRODUCT, one(CLOSE), PRODUCT_AND_CELLS]),
-    of("adjust-stock", "too little in several cells", &[PRODUCT, one(CLOSE), PRODUCT, one(AT_ONCE)]),
+    of("adjust-stock", "too little in several cells", &[PRODUCT, one(CLOSE), PRODUCT, TWICE[0], TWICE[1]]),
     of(
         "create-product",
         "made, in several cells",
@@ -85,9 +89,18 @@ pub(super) const OPERATIONS: &[Operation] = &[
     of(
         "place-order",
         "out of stock in all cells",
-        &[FIRST_LOOK, each(Lines, GLANCE), SECOND_LOOK, one(AT_ONCE), each(OtherLines, CLOSE), SETTLED],
+        &[FIRST_LOOK, each(Lines, GLANCE), SECOND_LOOK, TWICE[0], TWICE[1], each(OtherLines, CLOSE), SETTLED],
     ),
-    of("update-product", "another price, in several cells", &[PRODUCT, one(CLOSE), PRODUCT_AND_CELLS]),
+    of(
+        "update-product",
+        "another price, in several cells",
+        &[
+            PRODUCT,
+            one(CLOSE),
+            PRODUCT_AND_FIRST_CELL,
+            each(OtherCells, Alone(Update(StockCell(First), StockCell(Changed)))),
+        ],
+    ),
     of(
         "update-product",
         "from one cell to several",

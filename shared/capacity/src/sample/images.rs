@@ -153,15 +153,9 @@ impl<'a> Parts<'a> {
     /// What an order takes from.
     fn sold(&self, edition: Edition) -> Result<Images, NoSample> {
         let taken = number(edition);
-        let stock = Stock {
-            product_id: self.product.clone(),
-            available: u64::from(999 - taken),
-            price: self.price,
-            cells: Cells::ONE,
-        };
+        let stock = Stock::new(self.product.clone(), u64::from(999 - taken), self.price, Cells::ONE);
         let first = Stock { cells: i64::from(self.extent.cells).try_into()?, ..stock.clone() };
-        let cell =
-            StockCell { product_id: self.product.clone(), cell: 1, available: stock.available, price: self.price };
+        let cell = StockCell::new(self.product.clone(), 1, stock.available, self.price);
         let discount = Discount {
             code: self.discount.clone(),
             percent: 10.try_into()?,

@@ -21,6 +21,16 @@ pub struct Stock {
     /// In how many cells the stock lies. This item is the first.
     #[serde(default, skip_serializing_if = "Cells::is_one")]
     pub cells: Cells,
+    /// The version of the product that set this price. 0 for the price it began with.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub price_version: u64,
+    /// How often units came into this cell from outside of the stock: from a cancelled order, or from the shop.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub put_backs: u64,
+    /// The marks of all moves into this cell, less those of all moves out of it. A move has a random mark, so over all
+    /// cells these add up to zero exactly when no move is half visible.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub moved: i64,
 }
 
 /// Another cell of a stock that lies in several: so many of its units can be sold, and are in no other cell.
@@ -36,8 +46,18 @@ pub struct StockCell {
     pub cell: u8,
     /// How many can be sold from it. Never below zero.
     pub available: u64,
-    /// What one costs: the same in all cells.
+    /// What one costs. The first cell has the price that counts, and in this one it may be behind: see `price_version`.
     pub price: Money,
+    /// The version of the product that set this price. 0 for the price it began with.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub price_version: u64,
+    /// How often units came into this cell from outside of the stock: from a cancelled order, or from the shop.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub put_backs: u64,
+    /// The marks of all moves into this cell, less those of all moves out of it. A move has a random mark, so over all
+    /// cells these add up to zero exactly when no move is half visible.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub moved: i64,
 }
 
 /// A stock with all its cells. Pure: how units are shared out, and where an order finds its own.
@@ -47,8 +67,14 @@ pub struct WholeStock {
     pub product_id: ProductId,
     /// What one costs.
     pub price: Money,
+    /// The version of the product that set this price.
+    pub price_version: u64,
     /// How many can be sold from each cell: from 1 to 32 of them.
     pub units: Vec<u64>,
+    /// The marks that each cell has of moves.
+    pub moved: Vec<i64>,
+    /// The cells, other than the first, that do not have its price yet.
+    pub behind: Vec<u8>,
 }
 
 impl WholeStock {
@@ -56,7 +82,78 @@ impl WholeStock {
     pub fn shared_out(product_id: ProductId, price: Money, units: u64, cells: Cells) -> Self {
         let count = u64::from(cells.get());
         let units = (0..count).map(|cell| units / count + u64::from(cell < units % count)).collect();
-        Self { product_id, price, units }
+        Self { product_id, price, price_version: 0, units, moved: vec![0; cells.get().into()], behind: Vec::new() }
+    }
+
+    /// The same stock laid out in so many cells: as evenly as can be, or else with as little change as can be. What is in
+    /// cells that are given up goes to the first.
+    #[must_use]
+    pub fn laid_out(&self, cells: Cells, evenly: bool) -> Self {
+        let count = usize::from(cells.get());
+        let (mut units, mut moved) = (self.units.clone(), self.moved.clone());
+        if evenly {
+            let even = Self::shared_out(self.product_id.clone(), self.price, self.available(), cells);
+            units = even.units;
+        } else {
+            let given_up: u64 = units.iter().skip(count).sum();
+            units.resize(count, 0);
+            units[0] += given_up;
+        }
+        moved.resize(count, 0);
+        Self { units, moved, ..self.clone() }
+    }
+
+    /// How many units each cell is to have after `delta` of them arrive, or are taken out, if no more than `most` cells
+    /// should be written: the emptiest ones get them. As many as there are: then the whole stock is shared out anew.
+    /// `None` if there are not as many.
+    pub fn adjusted(&self, delta: i64, most: usize) -> Option<Vec<u64>> {
+        let available = self.available().checked_add_signed(delta)?;
+        if most >= self.units.len() {
+            let even = Self::shared_out(self.product_id.clone(), self.price, available, self.cells());
+            return Some(even.units);
+        }
+        let mut units = self.units.clone();
+        let mut emptiest: Vec<_> = (0..units.len()).collect();
+        emptiest.sort_by_key(|cell| units[*cell]);
+        if delta >= 0 {
+            let (count, more) = (most.max(1), delta.unsigned_abs());
+            let shares = (0_u64..).map(|at| more / count as u64 + u64::from(at < more % count as u64));
+            for (cell, share) in emptiest.into_iter().take(count).zip(shares) {
+                units[cell] += share;
+            }
+        } else {
+            let mut rest = delta.unsigned_abs();
+            for cell in emptiest.into_iter().rev() {
+                let taken = units[cell].min(rest);
+                units[cell] -= taken;
+                rest -= taken;
+            }
+        }
+        Some(units)
+    }
+
+    /// The moves, each of some units from one cell to another, after which the units are shared out evenly. At most one
+    /// fewer than there are cells.
+    pub fn levelling(&self) -> Vec<(u8, u8, u64)> {
+        let even = self.laid_out(self.cells(), true).units;
+        let differences = || (0_u8..).zip(self.units.iter().zip(&even));
+        let mut too_few: Vec<_> = differences()
+            .filter(|(_, (has, wants))| has < wants)
+            .map(|(cell, (has, wants))| (cell, wants - has))
+            .collect();
+        let mut moves = Vec::new();
+        for (from, (has, keeps)) in differences().filter(|(_, (has, keeps))| has > keeps) {
+            let mut surplus = has - keeps;
+            while let Some((to, lacks)) = too_few.last_mut().filter(|_| surplus > 0) {
+                let units = surplus.min(*lacks);
+                moves.push((from, *to, units));
+                (surplus, *lacks) = (surplus - units, *lacks - units);
+                if *lacks == 0 {
+                    too_few.pop();
+                }
+            }
+        }
+        moves
     }
 
     /// Whether the units are shared out as evenly as can be.
@@ -75,14 +172,11 @@ impl WholeStock {
         i64::try_from(self.units.len()).ok().and_then(|cells| cells.try_into().ok()).unwrap_or_default()
     }
 
-    /// The first cell.
+    /// The first cell, as it is written when the stock begins.
     pub fn first(&self) -> Stock {
-        Stock {
-            product_id: self.product_id.clone(),
-            available: self.units.first().copied().unwrap_or_default(),
-            price: self.price,
-            cells: self.cells(),
-        }
+        let available = self.units.first().copied().unwrap_or_default();
+        let first = Stock::new(self.product_id.clone(), available, self.price, self.cells());
+        Stock { price_version: self.price_version, ..first }
     }
 
     /// The cell with `quantity` units that comes first, beginning with cell `home` and going round; `None` if no cell
@@ -114,8 +208,27 @@ impl WholeStock {
 impl From<Stock> for WholeStock {
     /// A stock of one cell.
     fn from(stock: Stock) -> Self {
-        Self { product_id: stock.product_id, price: stock.price, units: vec![stock.available] }
+        let Stock { product_id, available, price, price_version, moved, .. } = stock;
+        Self { product_id, price, price_version, units: vec![available], moved: vec![moved], behind: Vec::new() }
     }
+}
+
+impl Stock {
+    /// A first cell that nothing has happened to.
+    pub fn new(product_id: ProductId, available: u64, price: Money, cells: Cells) -> Self {
+        Self { product_id, available, price, cells, price_version: 0, put_backs: 0, moved: 0 }
+    }
+}
+
+impl StockCell {
+    /// Another cell that nothing has happened to.
+    pub fn new(product_id: ProductId, cell: u8, available: u64, price: Money) -> Self {
+        Self { product_id, cell, available, price, price_version: 0, put_backs: 0, moved: 0 }
+    }
+}
+
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 #[cfg(test)]
@@ -131,7 +244,8 @@ mod tests {
     fn stock(units: Vec<u64>) -> WholeStock {
         let euro = Currency::try_from("EUR".to_owned()).expect("a currency");
         let price = Money::new(100, euro).expect("an amount");
-        WholeStock { product_id: "thing".parse().expect("an id"), price, units }
+        let cells = i64::try_from(units.len()).ok().and_then(|cells| cells.try_into().ok()).unwrap_or_default();
+        WholeStock { units, ..WholeStock::shared_out("thing".parse().expect("an id"), price, 0, cells) }
     }
 
     proptest! {
@@ -146,6 +260,49 @@ mod tests {
             let (least, most) = (whole.units.iter().min(), whole.units.iter().max());
             prop_assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 1));
             prop_assert!(whole.is_even());
+        }
+
+        #[test]
+        fn units_that_arrive_or_are_taken_out_are_neither_more_nor_less_in_however_few_cells(
+            units in vec(0..50_u64, 1..=32), delta in -900..900_i64, most in 1..40_usize,
+        ) {
+            let whole = stock(units);
+            let Some(after) = whole.adjusted(delta, most) else {
+                prop_assert!(whole.available() < delta.unsigned_abs() && delta < 0);
+                return Ok(());
+            };
+            prop_assert_eq!(Some(after.iter().sum()), whole.available().checked_add_signed(delta));
+            prop_assert_eq!(after.len(), whole.units.len());
+            let touched = after.iter().zip(&whole.units).filter(|(after, before)| after != before).count();
+            if delta > 0 && most < whole.units.len() {
+                prop_assert!(touched <= most);
+            }
+        }
+
+        #[test]
+        fn units_are_levelled_by_moves_that_can_be_made_one_after_the_other(units in vec(0..50_u64, 1..=32)) {
+            let mut whole = stock(units);
+            let before = whole.available();
+            let moves = whole.levelling();
+            prop_assert!(moves.len() < whole.units.len());
+            for (from, to, units) in moves {
+                prop_assert!(units > 0 && from != to && whole.units[usize::from(from)] >= units);
+                whole.units[usize::from(from)] -= units;
+                whole.units[usize::from(to)] += units;
+            }
+            prop_assert!(whole.is_even());
+            prop_assert_eq!(whole.available(), before);
+        }
+
+        #[test]
+        fn a_stock_laid_out_in_more_or_fewer_cells_is_the_same_stock(
+            units in vec(0..50_u64, 1..=32), cells in 1..=32_i64, evenly: bool,
+        ) {
+            let whole = stock(units);
+            let cells = Cells::try_from(cells).expect("a number of cells");
+            let after = whole.laid_out(cells, evenly);
+            prop_assert_eq!((after.available(), after.cells()), (whole.available(), cells));
+            prop_assert!(!evenly || after.is_even());
         }
 
         /// Whatever lies where, an order for no more than there is finds a cell, if need be after the moves.

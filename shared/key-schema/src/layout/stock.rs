@@ -67,24 +67,31 @@ impl CellsOfStock<'_> {
     /// # Errors
     /// The first cell, in which the right number is. `None` if there is no stock at all.
     pub fn assemble(&self, items: Vec<InStock>) -> Result<WholeStock, Option<Stock>> {
-        let (mut first, mut units) = (None, vec![0; usize::from(self.cells.get())]);
+        let (mut first, mut others) = (None, Vec::new());
         for item in items {
             match item {
                 InStock::Stock(stock) => first = Some(stock),
-                InStock::StockCell(cell) => {
-                    if let Some(units) = units.get_mut(usize::from(cell.cell)) {
-                        *units = cell.available;
-                    }
+                InStock::StockCell(cell) => others.push(cell),
+            }
+        }
+        let first = match first {
+            Some(first) if first.cells == self.cells => first,
+            other => return Err(other),
+        };
+        let count = usize::from(self.cells.get());
+        let mut whole = WholeStock::from(first);
+        whole.units.resize(count, 0);
+        whole.moved.resize(count, 0);
+        for StockCell { cell, available, price, price_version, moved, .. } in others {
+            let at = usize::from(cell);
+            if at < count {
+                (whole.units[at], whole.moved[at]) = (available, moved);
+                if price != whole.price || price_version != whole.price_version {
+                    whole.behind.push(cell);
                 }
             }
         }
-        match first {
-            Some(Stock { product_id, price, available, cells }) if cells == self.cells => {
-                units[0] = available;
-                Ok(WholeStock { product_id, price, units })
-            }
-            other => Err(other),
-        }
+        Ok(whole)
     }
 
     /// The keys to read.

@@ -1,0 +1,177 @@
+//! A stock in many cells under load: it is never free in all of them at once.
+
+use std::time::{Duration, Instant};
+
+use edge::Kind;
+use local::wire::{Fault, Match};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::{adjust, change, conserved, in_cells, lay_out, order, place, things, units};
+use crate::shop::{Shop, eur};
+
+/// How likely a cell is to be in somebody's transaction: with 32 cells, all are free once in 2,800 times.
+const BUSY: f64 = 0.22;
+
+/// Whether a transaction with these items meets another one.
+fn meets_others(request: &Value) -> bool {
+    let items = request["TransactItems"].as_array();
+    let cells = items.into_iter().flatten().filter(|item| {
+        // Nobody else knows of a cell that is only being made.
+        let text = item.to_string();
+        item["Put"].is_null() && (text.contains("stock#") || text.contains("\"stock\""))
+    });
+    cells.map(|_| fastrand::f64()).any(|chance| chance < BUSY)
+}
+
+/// A shop with a thing in 32 cells, each of them busy.
+async fn busy_shop(units: u64) -> Shop {
+    let shop = Shop::with_ada().await;
+    in_cells(&shop, units, 32).await.expect(201);
+    let wire = shop.wire();
+    wire.take_calls();
+    for action in ["TransactWriteItems", "TransactGetItems"] {
+        wire.inject(Match::action(action).when(meets_others), Fault::conflict(0), usize::MAX);
+    }
+    let is_cell = |request: &Value| request["Key"].to_string().contains("stock");
+    wire.inject_share(Match::action("UpdateItem").when(is_cell), Fault::Conflict, BUSY, 1);
+    shop
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_stock_is_restocked_repriced_and_taken_from() {
+    let shop = busy_shop(3200).await;
+    let admin = shop.admin();
+    assert_eq!(adjust(&admin, "\"1\"", 6400).await.expect(200)["available"], 9600);
+    assert_eq!(change(&admin, json!({ "price": eur(900) })).await.expect(200)["price"], eur(900));
+    assert_eq!(adjust(&admin, "*", -9000).await.expect(200)["available"], 600);
+    for at in 0..8 {
+        let placed = order(&shop.customer("ada"), &format!("k{at}"), things(10)).await.expect(201);
+        assert_eq!(placed["total"], eur(9000));
+    }
+    shop.wire().heal();
+    conserved(&shop, 600).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_stock_is_laid_out_in_fewer_cells_and_in_more() {
+    let shop = busy_shop(320).await;
+    for cells in [8, 32, 1, 32] {
+        change(&shop.admin(), json!({ "cells": cells })).await.expect(200);
+        assert_eq!(units(&shop).await.len(), cells);
+    }
+    shop.wire().heal();
+    conserved(&shop, 320).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_wants_too_much_of_a_busy_stock_is_told_so() {
+    let shop = busy_shop(64).await;
+    let reply = shop.customer("ada").order("k", things(65)).await;
+    assert_eq!(reply.problem(Kind::OutOfStock)["available"], 64);
+    adjust(&shop.admin(), "*", -65).await.problem(Kind::OutOfStock);
+    // All there is, of which two lie in each cell.
+    order(&shop.customer("ada"), "all", things(64)).await.expect(201);
+    shop.wire().heal();
+    conserved(&shop, 64).await;
+}
+
+/// Four buyers who never rest, a restock, prices, and orders that are too large, in transactions that take a while.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_is_changed_while_buyers_never_rest() {
+    let shop = Shop::with_ada().await;
+    in_cells(&shop, 1000, 16).await.expect(201);
+    shop.wire().hold_items(Duration::from_millis(4));
+    let mut buyers = JoinSet::new();
+    let until = Instant::now() + Duration::from_secs(4);
+    for buyer in 0..4 {
+        let ada = shop.customer("ada");
+        buyers.spawn(async move {
+            let mut placed = 0_u64;
+            while Instant::now() < until {
+                order(&ada, &format!("{buyer}-{placed}"), things(1)).await.expect(201);
+                placed += 1;
+            }
+            placed
+        });
+    }
+    let (admin, mut supplied) = (shop.admin(), 1000);
+    for at in 1..=4 {
+        adjust(&admin, "*", 500).await.expect(200);
+        supplied += 500;
+        change(&admin, json!({ "price": eur(1000 + at) })).await.expect(200);
+        let greedy = shop.customer("ada").order(&format!("greedy-{at}"), things(9000)).await;
+        greedy.problem(Kind::OutOfStock);
+    }
+    let placed: u64 = buyers.join_all().await.into_iter().sum();
+    assert!(placed > 20, "{placed}");
+    shop.wire().hold_items(Duration::ZERO);
+    conserved(&shop, supplied).await;
+}
+
+async fn update(shop: &Shop, cell: usize, expression: &str, values: Value) {
+    let [pk, sk] = place("thing", cell);
+    let update = json!({
+        "TableName": shop.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
+        "UpdateExpression": expression, "ExpressionAttributeValues": values,
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+}
+
+/// DynamoDB applies a transaction item by item, and a read of one item does not wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn units_of_which_half_a_move_is_visible_are_not_overlooked() {
+    let shop = Shop::with_ada().await;
+    in_cells(&shop, 8, 8).await.expect(201);
+    let half = |units: i64, mark: i64| json!({ ":u": { "N": units.to_string() }, ":m": { "N": mark.to_string() } });
+    let move_units = "SET available = available + :u ADD moved :m";
+    update(&shop, 3, move_units, half(-1, 4711)).await;
+    let ordering = tokio::spawn({
+        let ada = shop.customer("ada");
+        async move { ada.order("k", things(8)).await }
+    });
+    tokio::time::sleep(Duration::from_millis(40)).await;
+    update(&shop, 5, move_units, half(1, -4711)).await;
+    ordering.await.expect("a reply").expect(201);
+    conserved(&shop, 8).await;
+}
+
+/// Whatever wrote the marks: they must not keep anybody from being told that there is not enough.
+#[tokio::test(flavor = "multi_thread")]
+async fn marks_that_never_add_up_are_not_waited_for() {
+    let shop = Shop::with_ada().await;
+    in_cells(&shop, 8, 8).await.expect(201);
+    update(&shop, 3, "SET moved = :m", json!({ ":m": { "N": "4711" } })).await;
+    shop.customer("ada").order("k", things(9)).await.problem(Kind::OutOfStock);
+    update(&shop, 3, "SET moved = :m", json!({ ":m": { "N": "0" } })).await;
+    conserved(&shop, 8).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_price_that_reached_the_first_cell_only_is_the_price_of_all_orders() {
+    let shop = Shop::with_ada().await;
+    in_cells(&shop, 80, 8).await.expect(201);
+    shop.wire().inject(Match::action("UpdateItem"), Fault::CutBefore, usize::MAX);
+    let problem = change(&shop.admin(), json!({ "price": eur(700) })).await.problem(Kind::Throttled);
+    assert_eq!(problem["outcome"], "unknown");
+    shop.wire().heal();
+    // One that has read the price of before, and commits after.
+    let price = |item: &Value| item["price"]["M"]["amount"]["N"].clone();
+    let (first, other) = (shop.item("p#thing", "stock").await, shop.item("stock#thing#5", "stock#thing#5").await);
+    assert_eq!([price(&first), price(&other)], ["700", "1000"]);
+    for at in 0..24 {
+        let placed = shop.customer("ada").order(&format!("k{at}"), things(1)).await.expect(201);
+        assert_eq!(placed["total"], eur(700));
+    }
+    conserved(&shop, 80).await;
+    // The same change again finishes what is left of it.
+    let body = Some(json!({ "price": eur(700) }).to_string());
+    let again =
+        shop.admin().send(reqwest::Method::PATCH, "/products/thing", &[("if-match", "\"1\"")], body).await.expect(200);
+    assert_eq!((&again["version"], &again["price"]), (&json!(2), &eur(700)));
+    lay_out(&shop, "thing", &[7; 8]).await;
+    for cell in 1..8 {
+        let [pk, sk] = place("thing", cell);
+        assert_eq!(price(&shop.item(&pk, &sk).await), "700", "in cell {cell}");
+    }
+}
