@@ -4,6 +4,7 @@
 mod bounds;
 mod deliver;
 mod examples;
+mod releases;
 mod shop;
 mod table;
 

@@ -23,6 +23,8 @@ mod order;
 mod page;
 mod product;
 #[cfg(test)]
+mod releases;
+#[cfg(test)]
 mod tests;
 
 pub use call::{MOST_BYTES, MOST_ENTRIES, Waiting, next_call};

@@ -1,0 +1,12 @@
+//! Exhaustive exploration of what can happen at once: every order of steps, every lost answer, every copy.
+//!
+//! Each model is a small shop. Its actors decide with the same pure code that production runs ([`counting::Batch`], for
+//! instance). The model checker (`stateright`) visits every state that some schedule reaches, and checks the laws in
+//! each.
+//!
+//! `cargo test -p models` explores small models; `cargo model` explores larger ones. docs/models.md says what was
+//! explored.
+//!
+//! **Invariant: no model decides anything that production decides. A model only chooses what happens next.**
+
+pub mod counting;
