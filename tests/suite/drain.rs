@@ -244,8 +244,10 @@ async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
     shop.dynamodb("UpdateItem", &accepted_as).await;
 
     // Its message says another: that is a defect, and a dead letter. The customer is told of the delay.
+    message["messageAttributes"]["ofANewerRelease"] = json!({ "stringValue": "stays", "dataType": "String" });
     assert_eq!(undone(&shop.drain(std::slice::from_ref(&message)).await), Vec::<String>::new());
     let dead = shop.take_from(DEAD_LETTERS).await.remove(0);
+    assert_eq!(dead["messageAttributes"]["ofANewerRelease"]["stringValue"], "stays");
     assert_eq!(dead["messageAttributes"]["requestHash"], message["messageAttributes"]["requestHash"]);
     let reason = dead["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason");
     assert!(reason.starts_with("another request was accepted"), "{reason}");

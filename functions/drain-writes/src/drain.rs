@@ -30,6 +30,10 @@ const SOON: Delay = Delay::of_first(Duration::from_secs(1));
 /// has rolled back, and to roll forward again.
 const OTHER_RELEASE: Duration = Duration::from_hours(24);
 
+/// For so long a request may be at work that has sent its order to the queue and has not written it down as accepted:
+/// twice as long as any function that does so has.
+const ACCEPTING_SECONDS: u64 = 60;
+
 /// SQS serves no more once 120,000 messages of a queue are hidden: then its pollers get nothing, and what can be placed
 /// waits as well. A message that waits for capacity is hidden for 675 seconds in the mean at last, so each environment
 /// may put off ten messages in as many times 75 ms as there are environments: together they hide 90,000.
@@ -131,6 +135,11 @@ impl Drain {
             Ok(MISMATCH) => {
                 return Fate::Dead("another request was accepted at this moment under its idempotency key".to_owned());
             }
+            Ok(NOT_ACCEPTED) if waited_seconds(waiting) < ACCEPTING_SECONDS => return later,
+            Ok(NOT_ACCEPTED) => {
+                let why = "nobody accepted it: redrive it only if the table was restored to a moment before";
+                return Fate::Dead(why.to_owned());
+            }
             Ok(outcome) => {
                 info!(%order_id, outcome, waited_seconds = waited_seconds(waiting), "done");
                 self.pace().go_on();
@@ -200,6 +209,7 @@ fn since_sent(message: &Received) -> Duration {
 type Placed = Result<&'static str, table::Error>;
 
 const MISMATCH: &str = "is not what was accepted";
+const NOT_ACCEPTED: &str = "is not accepted";
 
 /// Places the order, or writes down why not.
 async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
@@ -208,6 +218,7 @@ async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
         Placement::Replayed(_) => Ok("was placed"),
         Placement::Void => Ok("is void"),
         Placement::Mismatch => Ok(MISMATCH),
+        Placement::NotAccepted => Ok(NOT_ACCEPTED),
         Placement::Rejected(rejection) => {
             orders.refuse(waiting, rejection, budget).await?;
             Ok("rejected")

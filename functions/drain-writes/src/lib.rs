@@ -14,6 +14,7 @@
 mod drain;
 mod pace;
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use lambda::{Error, Measure};
-use queue::{Delay, FAILURES, Message, REQUEST_HASH, Received};
+use queue::{Delay, FAILURES, Message, Received};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
@@ -132,15 +133,17 @@ async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
 }
 
 fn received(record: SqsMessage) -> Received {
-    let attribute = |name: &str| record.message_attributes.get(name).and_then(|value| value.string_value.clone());
+    let told = record.message_attributes.into_iter();
+    let attributes: BTreeMap<_, _> = told.filter_map(|(name, value)| Some((name, value.string_value?))).collect();
+    let failures = attributes.get(FAILURES).and_then(|failures| failures.parse().ok());
     let times = record.attributes.get("ApproximateReceiveCount");
     let sent_at = record.attributes.get("SentTimestamp");
     Received {
         id: record.message_id.unwrap_or_default(),
         receipt_handle: record.receipt_handle.unwrap_or_default(),
-        message: Message { body: record.body.unwrap_or_default(), request_hash: attribute(REQUEST_HASH) },
+        message: Message { body: record.body.unwrap_or_default(), attributes },
         sent_at: sent_at.and_then(|sent_at| sent_at.parse().ok()),
         times: times.and_then(|times| times.parse().ok()).unwrap_or(1),
-        failures: attribute(FAILURES).and_then(|failures| failures.parse().ok()).unwrap_or(0),
+        failures: failures.unwrap_or(0),
     }
 }

@@ -44,11 +44,12 @@ impl FromEnvironment for Intake {
 }
 
 impl Intake {
-    /// Writes down that the order waits, then sends it to the queue: one write of one unit, one message.
+    /// Sends the order to the queue, then writes down that it waits: one message, one write of one unit.
     ///
-    /// In this order, because the item under the order's key is what refuses another request with the same
-    /// idempotency key. An order that was written down and not sent is never called accepted: its customer is told
-    /// to ask again, and that sends it.
+    /// The item is what makes it accepted, and what refuses another request with the same idempotency key. The message
+    /// comes first, so that every order that is called waiting is in the queue, also if this function is killed between
+    /// the two. A message without an item was not accepted: the drain leaves it alone for a minute, and then it is a dead
+    /// letter.
     ///
     /// `max_total` is the most that the order may cost when it is placed; absent: any price of that time.
     ///
@@ -63,13 +64,14 @@ impl Intake {
         let id = OrderId::of(&ask.customer, &ask.key);
         let order = QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), Timestamp::now());
         let order = QueuedOrder { max_total, ..order };
-        let (order, is_new) = match self.write_down(&order, budget).await? {
-            None => (order, true),
-            Some(waiting) if waiting.request_hash == order.request_hash => (waiting, false),
-            Some(_) => return Ok(Acceptance::KeyReused),
-        };
-        self.queue.send(&Waiting { order: ask.clone(), queued_at: order.queued_at }.to_message()).await?;
-        Ok(if is_new { Acceptance::Accepted(order) } else { Acceptance::Replayed(order) })
+        let waiting = Waiting { order: ask.clone(), queued_at: order.queued_at, max_total, is_redriven: false };
+        self.queue.send(&waiting.to_message()).await?;
+        // If another request has the key, the message is stale from the start: its time is not that of the item.
+        Ok(match self.write_down(&order, budget).await? {
+            None => Acceptance::Accepted(order),
+            Some(waiting) if waiting.request_hash == order.request_hash => Acceptance::Replayed(waiting),
+            Some(_) => Acceptance::KeyReused,
+        })
     }
 
     /// Writes the order down as waiting, unless one waits there already: that one. An order that was refused may be

@@ -11,15 +11,21 @@
 //!   know it leaves the message to one that does.
 
 use key_schema::entity::QueuedOrder;
-use key_schema::value::{CustomerId, IdempotencyKey, OrderId, RequestHash, Timestamp};
+use key_schema::value::{CustomerId, IdempotencyKey, Money, OrderId, RequestHash, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use table::WriteUnits;
 
+use crate::placing::Origin;
 use crate::{Basket, OrderRequest, PlaceOrder};
 
 /// The version of what is written here. One that is newer is not read: it may mean something else.
 const VERSION: u32 = 1;
+
+/// The attribute that holds the hash of the request.
+const REQUEST_HASH: &str = "requestHash";
+/// The attribute that holds the most that the order may cost, as JSON, if that was said.
+const MAX_TOTAL: &str = "maxTotal";
 
 #[derive(Deserialize)]
 struct Versioned {
@@ -43,6 +49,10 @@ pub struct Waiting {
     pub order: PlaceOrder,
     /// Since when it waits.
     pub queued_at: Timestamp,
+    /// The most that it may cost when it is placed; absent: any price of that time.
+    pub max_total: Option<Money>,
+    /// Whether somebody has sent it back from the dead letters, and so has decided that it is to be placed.
+    pub is_redriven: bool,
 }
 
 /// Why a message cannot be read.
@@ -83,7 +93,16 @@ impl Waiting {
         };
         // Writing plain structs as JSON cannot fail.
         let body = serde_json::to_string(&message).unwrap_or_default();
-        queue::Message { body, request_hash: Some(self.order.basket.hash().as_str().to_owned()) }
+        let hash = self.order.basket.hash().as_str().to_owned();
+        let max_total = self.max_total.and_then(|max_total| serde_json::to_string(&max_total).ok());
+        let attributes = [(REQUEST_HASH, Some(hash)), (MAX_TOTAL, max_total)];
+        let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        queue::Message { body, attributes: attributes.collect() }
+    }
+
+    /// What asks for it to be placed, if this message does.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::Queue { queued_at: self.queued_at, max_total: self.max_total, is_redriven: self.is_redriven }
     }
 
     /// The order that a message holds. One without a hash is of the release of 21 November 2026, whose hash is the
@@ -101,19 +120,27 @@ impl Waiting {
         let other = |why: String| Unreadable::OtherRelease(why);
         let read: Message = serde_json::from_value(text).map_err(|error| other(error.to_string()))?;
         let basket = Basket::try_from(read.request).map_err(|why| other(format!("{why:?}")))?;
-        let basket = match &message.request_hash {
+        let basket = match message.attributes.get(REQUEST_HASH) {
             None => basket,
             Some(hash) => {
                 basket.accepted_as(hash.parse::<RequestHash>().map_err(|invalid| other(invalid.to_string()))?)
             }
         };
+        let max_total = message.attributes.get(MAX_TOTAL).map(|text| serde_json::from_str(text)).transpose();
         let order = PlaceOrder { customer: read.customer_id, key: read.idempotency_key, basket };
-        Ok(Self { order, queued_at: read.queued_at })
+        Ok(Self {
+            order,
+            queued_at: read.queued_at,
+            max_total: max_total.map_err(|error| other(error.to_string()))?,
+            is_redriven: message.attributes.contains_key(queue::REASON),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::collection::btree_set;
     use proptest::option;
     use proptest::prelude::*;
@@ -138,6 +165,8 @@ mod tests {
             }
             let request: OrderRequest = serde_json::from_value(request).expect("a request");
             Some(Waiting {
+                max_total: request.expected_total,
+                is_redriven: false,
                 order: PlaceOrder {
                     customer: customer.parse().expect("an id"),
                     key: key.parse().expect("a key"),
@@ -165,10 +194,8 @@ mod tests {
         #[test]
         fn the_order_is_the_one_of_the_hash_that_the_message_carries(waiting in any_waiting(), form in ".{0,64}") {
             let accepted = RequestHash::of(form.as_bytes());
-            let message = queue::Message {
-                request_hash: Some(accepted.as_str().to_owned()),
-                ..waiting.to_message()
-            };
+            let mut message = waiting.to_message();
+            message.attributes.insert(REQUEST_HASH.to_owned(), accepted.as_str().to_owned());
             let read = Waiting::from_message(&message).expect("a message");
             prop_assert_eq!(read.order.basket.hash(), &accepted);
             prop_assert_eq!(read.to_message(), message);
@@ -176,8 +203,8 @@ mod tests {
 
         #[test]
         fn a_message_of_the_first_release_has_no_hash_and_is_the_same_order(waiting in any_waiting()) {
-            let message = queue::Message { request_hash: None, ..waiting.to_message() };
-            prop_assert_eq!(Waiting::from_message(&message), Ok(waiting));
+            let message = queue::Message { attributes: BTreeMap::new(), ..waiting.to_message() };
+            prop_assert_eq!(Waiting::from_message(&message), Ok(Waiting { max_total: None, ..waiting }));
         }
 
         /// Every queue takes 256 KiB (and since August 2025 1 MiB). The longest key there is doubles when it is
@@ -210,7 +237,7 @@ mod tests {
 
         #[test]
         fn what_says_no_version_is_no_order(waiting in any_waiting(), text in ".{0,64}") {
-            let message = queue::Message { body: text, request_hash: None };
+            let message = queue::Message { body: text, attributes: BTreeMap::new() };
             prop_assert!(matches!(Waiting::from_message(&message), Err(Unreadable::NoOrder(_))));
             let without = changed(&waiting, |message| drop(message.as_object_mut().expect("an object").remove("version")));
             prop_assert!(matches!(without, Err(Unreadable::NoOrder(_))));

@@ -52,6 +52,9 @@ pub enum Placement {
     /// A message that holds another request than the one that was accepted at that moment under its key. A defect: it is
     /// neither placed nor forgotten.
     Mismatch,
+    /// A message whose order is not written down as accepted. That may be under way: [`Intake`](crate::Intake) sends
+    /// first. It is not placed, because a request that was not accepted may have been refused since.
+    NotAccepted,
 }
 
 impl FromEnvironment for Orders {
@@ -101,8 +104,7 @@ impl Orders {
     /// # Errors
     /// Those of [`place`](Self::place), and [`Error::Throttled`] whenever there is no capacity.
     pub async fn place_waiting(&self, waiting: &Waiting, budget: Budget) -> Result<Placement, Error> {
-        let mut placing =
-            Placing::new(&waiting.order, Origin::Queue(waiting.queued_at), self.status_shards, self.product_shards);
+        let mut placing = Placing::new(&waiting.order, waiting.origin(), self.status_shards, self.product_shards);
         self.drive(&mut placing, budget).await
     }
 
@@ -175,7 +177,8 @@ impl Orders {
         Ok(placed.map(|whole| Placing::replay(ask, &whole)))
     }
 
-    /// Writes down why an order that waited was not placed: of this waiting, and if nobody has written a reason yet.
+    /// Writes down why an order that waited was not placed: of this waiting, and if nobody has written a reason yet. The
+    /// message of a request that was repeated while it waited is younger than the waiting, and speaks for it as well.
     ///
     /// # Errors
     /// Those of any write. It may have been written: doing it again changes nothing.
@@ -191,8 +194,8 @@ impl Orders {
     /// # Errors
     /// Those of any write. It may have been written: doing it again changes nothing that is told.
     pub async fn delay(&self, waiting: &Waiting, budget: Budget) -> Result<(), Error> {
-        let Waiting { order, queued_at } = waiting;
-        let is_this = Condition::new("#queuedAt = :queuedAt AND attribute_not_exists(#refusal)");
+        let Waiting { order, queued_at, .. } = waiting;
+        let is_this = Condition::new("#queuedAt <= :queuedAt AND attribute_not_exists(#refusal)");
         let is_this = is_this.value(":queuedAt", queued_at)?.value(":now", Timestamp::now())?;
         let key = QueuedOrder::key_of(&OrderId::of(&order.customer, &order.key));
         _ = self.writer.write(Write::update(key, "SET #deadSince = :now", is_this), budget).await?;
@@ -205,8 +208,8 @@ impl Orders {
 /// # Errors
 /// A value that cannot be written: a defect.
 pub fn refusal(waiting: &Waiting, rejection: Rejection, at: Timestamp) -> Result<Write, Error> {
-    let Waiting { order, queued_at } = waiting;
-    let is_this = Condition::new("#requestHash = :hash AND #queuedAt = :queuedAt AND attribute_not_exists(#refusal)");
+    let Waiting { order, queued_at, .. } = waiting;
+    let is_this = Condition::new("#requestHash = :hash AND #queuedAt <= :queuedAt AND attribute_not_exists(#refusal)");
     let is_this = is_this.value(":hash", order.basket.hash())?.value(":queuedAt", queued_at)?;
     let refusal = is_this.value(":refusal", Refusal { at, rejection })?;
     let key = QueuedOrder::key_of(&OrderId::of(&order.customer, &order.key));

@@ -24,8 +24,15 @@ use crate::{PlaceOrder, Placement};
 pub enum Origin {
     /// A request that waits for the answer.
     Request,
-    /// A message in the queue, of an order that was accepted at this moment.
-    Queue(Timestamp),
+    /// A message in the queue.
+    Queue {
+        /// When its order was accepted.
+        queued_at: Timestamp,
+        /// The most that the order may cost, if that was said.
+        max_total: Option<Money>,
+        /// Whether somebody has sent it back from the dead letters.
+        is_redriven: bool,
+    },
 }
 
 /// An order that is being placed.
@@ -115,7 +122,7 @@ impl<'a> Placing<'a> {
             // The first read is the cheap one.
             Origin::Request => Look::Glance,
             // A message may be delivered again after its order was refused; the read must see the refusal.
-            Origin::Queue(_) => Look::Close,
+            Origin::Queue { .. } => Look::Close,
         };
         Self {
             id: OrderId::of(&ask.customer, &ask.key),
@@ -185,7 +192,10 @@ impl<'a> Placing<'a> {
         }
         let queued = found.queued.as_ref().filter(|queued| !queued.is_expired(now));
         let is_own = |queued: &QueuedOrder| queued.request_hash == *self.ask.basket.hash();
-        if let (Origin::Queue(queued_at), Some(queued)) = (self.origin, queued) {
+        if matches!(self.origin, Origin::Queue { is_redriven: false, .. }) && found.queued.is_none() {
+            return Ok(Next::Done(Box::new(Placement::NotAccepted)));
+        }
+        if let (Origin::Queue { queued_at, .. }, Some(queued)) = (self.origin, queued) {
             // What waits is written down anew only after it was refused, or after it expired.
             let is_stale = queued.refusal.is_some() || (!is_own(queued) && queued.queued_at != queued_at);
             if is_stale {
@@ -200,7 +210,10 @@ impl<'a> Placing<'a> {
         if let Ok(quote) = &quote {
             self.quoted = Some(quote.total);
         }
-        let max_total = queued.filter(|_| self.origin != Origin::Request).and_then(|queued| queued.max_total);
+        let max_total = match self.origin {
+            Origin::Request => None,
+            Origin::Queue { max_total, .. } => queued.and_then(|queued| queued.max_total).or(max_total),
+        };
         let quote = match quote.and_then(|quote| quote.at_most(max_total)) {
             Ok(quote) => quote,
             Err(rejection) if self.reads.is_conclusive(&rejection, found) => return Ok(Next::Settle(rejection)),

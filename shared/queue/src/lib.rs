@@ -11,4 +11,4 @@ mod error;
 mod sqs;
 
 pub use error::Error;
-pub use sqs::{Delay, FAILURES, Message, Queue, REASON, REQUEST_HASH, Received, Source};
+pub use sqs::{Delay, FAILURES, Message, Queue, REASON, Received, Source};

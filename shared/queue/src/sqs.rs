@@ -1,5 +1,6 @@
 //! Sending, postponing, burying.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +13,6 @@ use crate::Error;
 
 /// The attribute that counts how often a message's work has failed.
 pub const FAILURES: &str = "failures";
-
-/// The attribute that holds the hash of the request that was accepted.
-pub const REQUEST_HASH: &str = "requestHash";
 
 /// The attribute that says of a dead letter why it is one.
 pub const REASON: &str = "reason";
@@ -44,8 +42,8 @@ pub struct Source {
 pub struct Message {
     /// Its text.
     pub body: String,
-    /// The hash of the request that was accepted. A message of the release of 21 November 2026 has none.
-    pub request_hash: Option<String>,
+    /// What is told beside it. It stays with the message, also through a release that does not know it.
+    pub attributes: BTreeMap<String, String>,
 }
 
 /// A message as it was received, as far as it matters to what becomes of it.
@@ -106,13 +104,15 @@ impl Queue {
 
     async fn send_with(
         &self,
-        Message { body, request_hash }: &Message,
+        Message { body, attributes }: &Message,
         more: Option<(&str, &str, &str)>,
         delay: Option<Duration>,
     ) -> Result<(), Error> {
         let mut call = self.client.send_message().queue_url(&*self.url).message_body(body);
-        let hash = request_hash.as_deref().map(|hash| (REQUEST_HASH, "String", hash));
-        for (attribute, kind, value) in hash.into_iter().chain(more) {
+        let is_new = |name: &str| more.is_some_and(|(other, ..)| other == name);
+        let told = attributes.iter().filter(|(name, _)| *name != FAILURES && !is_new(name));
+        let told = told.map(|(name, value)| (name.as_str(), "String", value.as_str()));
+        for (attribute, kind, value) in told.chain(more) {
             let value = MessageAttributeValue::builder().data_type(kind).string_value(value).build()?;
             call = call.message_attributes(attribute, value);
         }

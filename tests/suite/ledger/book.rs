@@ -218,6 +218,6 @@ pub fn expected(extent: &Extent) -> (f64, f64, f64) {
         key: "k".parse().expect("a key"),
         basket: order.try_into().expect("a basket"),
     };
-    let units = Waiting { order, queued_at: Timestamp::now() }.write_units();
+    let units = Waiting { order, queued_at: Timestamp::now(), max_total: None, is_redriven: false }.write_units();
     (units.table, units.indexes["GSI1"], units.indexes["GSI2"])
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::StatusCode;
 use edge::Kind;
+use key_schema::value::Timestamp;
 use local::functions::{self, Endpoints};
 use local::wire::{Access, Consumed, Fault, Match, WriteLimit};
 use reqwest::Method;
@@ -14,7 +15,7 @@ use tokio::net::TcpListener;
 use super::{GIVE_UP, assert_accepted, commit, idle_shop, order_later, settled, things, throttle};
 use crate::events::event;
 use crate::shop::{Client, eur};
-use crate::shop_queue::QUEUE;
+use crate::shop_queue::{DEAD_LETTERS, QUEUE};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn accepting_costs_the_same_whatever_waits_already() {
@@ -50,8 +51,9 @@ async fn an_order_that_was_not_written_down_is_not_accepted_and_in_a_burst_its_o
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     shop.wire().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
+    let before = shop.dump().await;
     order_later(&ada, "k", things(1)).await.problem(Kind::Throttled);
-    assert_eq!(shop.queued().await, 0);
+    assert_eq!((shop.take_messages().await.len(), shop.dump().await), (1, before), "sent, and not accepted");
     shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
     let patient = tokio::spawn({
         let ada = ada.clone();
@@ -75,6 +77,73 @@ async fn an_order_that_was_written_down_and_not_sent_is_sent_when_it_is_asked_fo
     assert_accepted(&reply);
     shop.drain(&shop.take_messages().await).await;
     assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
+}
+
+/// Whoever dies while it accepts an order leaves a message that nobody accepted, and never an accepted order that is in
+/// no queue.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_is_written_down_as_waiting_is_in_the_queue() {
+    let shop = idle_shop().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    shop.sqs("DeleteQueue", QUEUE, json!({})).await;
+    let before = shop.dump().await;
+    order_later(&ada, "unsent", things(1)).await.problem(Kind::Internal);
+    assert_eq!(shop.dump().await, before, "what is not in the queue is not accepted");
+    shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
+
+    // It dies after it has sent, and before it has written.
+    shop.wire().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
+    order_later(&ada, "k", things(1)).await.problem(Kind::Throttled);
+    assert_eq!((shop.queued().await, shop.dump().await), (1, before.clone()));
+    let messages = shop.take_messages().await;
+    // It may still be at work: the drain waits for it.
+    let left = shop.drain(&messages).await;
+    assert_eq!(left["batchItemFailures"].as_array().map(Vec::len), Some(1));
+    assert_eq!(shop.dump().await, before);
+    // Meanwhile its client asks again, and is refused. So it must not be placed later, when it could be.
+    adjust(&admin, -10).await;
+    ada.order("k", things(1)).await.problem(Kind::OutOfStock);
+    adjust(&admin, 10).await;
+    let before = shop.dump().await;
+    let later = aged(&messages[0], 61);
+    assert_eq!(shop.drain(&[later]).await, json!({ "batchItemFailures": [] }));
+    assert_eq!(shop.dump().await, before);
+    let dead = shop.take_from(DEAD_LETTERS).await;
+    let reason = dead[0]["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason");
+    assert!(reason.starts_with("nobody accepted it"), "{reason}");
+
+    // If it was accepted after the moment to which a lost table was restored, somebody sends it back.
+    assert_eq!(shop.drain(&dead).await, json!({ "batchItemFailures": [] }));
+    assert_eq!(ada.order("k", things(1)).await.header("idempotent-replayed"), Some("true"));
+    assert_eq!((shop.available("thing").await, shop.messages_in(DEAD_LETTERS).await), (9, 0));
+}
+
+/// The message of an order that was accepted some time ago.
+fn aged(message: &Value, seconds: u32) -> Value {
+    let mut body: Value = serde_json::from_str(message["body"].as_str().expect("a body")).expect("JSON");
+    body["queuedAt"] = json!(Timestamp::now().minus_seconds(seconds));
+    let mut message = message.clone();
+    message["body"] = json!(body.to_string());
+    message
+}
+
+/// Also if its message was lost: a repeated request sends another, which speaks for the order as well.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_whose_message_was_lost_goes_on_when_it_is_asked_for_again() {
+    let shop = idle_shop().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    adjust(&admin, -10).await;
+    for (key, units, status) in [("none", 0, "REJECTED"), ("some", 10, "PENDING")] {
+        let reply = order_later(&ada, key, things(1)).await;
+        shop.take_messages().await;
+        if units > 0 {
+            adjust(&admin, units).await;
+        }
+        let again = order_later(&ada, key, things(1)).await;
+        assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &reply.body));
+        shop.drain(&shop.take_messages().await).await;
+        assert_eq!(settled(&ada, &reply).await["status"], status);
+    }
 }
 
 /// An endpoint at which SQS says that it is asked too much, to whatever it is asked.
@@ -104,7 +173,7 @@ async fn a_queue_that_is_asked_too_much_is_told_as_such_and_the_order_may_be_ask
     assert_eq!(answer["statusCode"], 503, "{answer}");
     assert!(answer["headers"]["retry-after"].is_string());
     let problem: Value = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
-    assert_eq!((&problem["type"], &problem["outcome"]), (&json!("/problems/throttled"), &json!("unknown")));
+    assert_eq!((&problem["type"], &problem["outcome"]), (&json!("/problems/throttled"), &json!("none")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,10 +186,8 @@ async fn nobody_is_told_to_wait_for_an_order_that_is_in_no_queue() {
 
     shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
     adjust(&admin, -10).await;
-    let reply = ada.order("k", things(1)).await;
-    assert_accepted(&reply);
-    shop.drain(&shop.take_messages().await).await;
-    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+    ada.order("k", things(1)).await.problem(Kind::OutOfStock);
+    assert_eq!(shop.queued().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
