@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::completeness::read;
 use crate::events::event;
-use crate::queue::things;
+use crate::queue::{order_later, settled, things};
 use crate::shop::Shop;
 use crate::shop_bus::{Change, checkpoint, deliver, records, text, told};
 
@@ -266,6 +266,33 @@ async fn the_sample_event_tells_of_an_order_and_its_payment() {
     assert_eq!(kinds, ["OrderPlaced", "OrderStatusChanged", "PaymentCaptured"]);
     let events = reqwest::get(format!("{}/_local/events", shop.url())).await.expect("an answer");
     assert_eq!(events.json::<Value>().await.expect("JSON"), json!({ "items": shop.bus().events() }));
+}
+
+/// Whoever was told 202 hears of a rejection, also without asking.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_accepted_order_that_is_rejected_is_told_of_on_the_bus() {
+    let shop = Shop::open_counted().await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 10).await;
+    let ada = shop.customer("ada");
+    let reply = order_later(&ada, "k", things(11)).await;
+    let order = settled(&ada, &reply).await;
+    assert_eq!(order["status"], "REJECTED");
+    shop.settle().await;
+    let answer = reqwest::get(format!("{}/_local/events", shop.url())).await.expect("an answer");
+    let events: Value = answer.json().await.expect("JSON");
+    let rejected: Vec<_> = events["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .filter(|event| event["detail-type"] == "OrderRejected")
+        .map(|event| &event["detail"])
+        .collect();
+    assert_eq!(rejected.len(), 1);
+    for field in ["orderId", "customerId", "queuedAt", "rejectedAt"] {
+        assert_eq!(rejected[0][field], order[field], "{field}");
+    }
+    assert_eq!(order["problem"]["type"], format!("/problems/{}", rejected[0]["reason"].as_str().expect("a reason")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -53,7 +53,7 @@ pub async fn order_later(client: &Client, key: &str, body: Value) -> Reply {
 }
 
 /// Looks where the reply says until the order no longer waits.
-async fn settled(client: &Client, reply: &Reply) -> Value {
+pub async fn settled(client: &Client, reply: &Reply) -> Value {
     let location = reply.header("location").expect("a location").to_owned();
     let begin = Instant::now();
     loop {

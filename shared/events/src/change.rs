@@ -1,12 +1,12 @@
 //! From a record of the stream to the event that it stands for.
 
-use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentStatus, Product};
+use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentStatus, Product, QueuedOrder};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
 use crate::event::{Event, LAYOUT_VERSION};
-use crate::{EventId, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved};
+use crate::{EventId, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved};
 
 /// A record of an order, an invoice or a product does not read like one.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +63,10 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
         }
         ("MODIFY", Order::TYPE) => status_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
         ("MODIFY", Invoice::TYPE) => payment_captured(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("MODIFY", QueuedOrder::TYPE) => {
+            let (before, after): (QueuedOrder, QueuedOrder) = (from_item(old)?, from_item(new)?);
+            (before.refusal != after.refusal).then(|| OrderRejected::new(after)).flatten().map(Draft::from)
+        }
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {
             let (before, after): (Product, Product) = (from_item(old)?, from_item(new)?);

@@ -35,6 +35,11 @@ impl EventId {
         Self::named(&format!("PaymentCaptured#{invoice}"))
     }
 
+    /// The id of an order's rejection at this moment. One that is asked for again may be rejected again.
+    pub(crate) fn of_rejection(order: &OrderId, at: Timestamp) -> Self {
+        Self::named(&format!("OrderRejected#{order}#{at}"))
+    }
+
     /// The id of a product's change to this version. A product that is removed and created again begins with version 1
     /// again, so the second of the write is a part of the id.
     pub(crate) fn of_product_change(product: &ProductId, version: u64, written_at: Timestamp) -> Self {

@@ -32,5 +32,5 @@ pub use change::{Draft, Record, Unreadable, draft_of};
 pub use describe::describe;
 pub use event::{Event, KINDS, Kind, LAYOUT_VERSION, Subject};
 pub use id::EventId;
-pub use order::{MissingLines, OrderPlaced, OrderStatusChanged, PaymentCaptured};
+pub use order::{MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured};
 pub use product::{ProductChanged, ProductRemoved};

@@ -1,6 +1,6 @@
 //! The events of orders and their payments.
 
-use key_schema::entity::{Order, OrderLine, OrderStatus};
+use key_schema::entity::{Order, OrderLine, OrderStatus, QueuedOrder, Refusal, Rejection};
 use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -72,6 +72,57 @@ pub struct PaymentCaptured {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reference: Option<String>,
+}
+
+/// An order that was accepted, to be placed later, could not be placed when its turn came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderRejected {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// Which order.
+    pub order_id: OrderId,
+    /// Whose.
+    pub customer_id: CustomerId,
+    /// When it was accepted.
+    pub queued_at: Timestamp,
+    /// When it was rejected.
+    pub rejected_at: Timestamp,
+    /// Why: the last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` tells the rest.
+    pub reason: String,
+}
+
+impl OrderRejected {
+    /// The event of an order that was refused, if it was.
+    pub(crate) fn new(queued: QueuedOrder) -> Option<Self> {
+        let Refusal { at, rejection } = queued.refusal?;
+        Some(Self {
+            id: EventId::of_rejection(&queued.order_id, at),
+            layout_version: LAYOUT_VERSION,
+            order_id: queued.order_id,
+            customer_id: queued.customer_id,
+            queued_at: queued.queued_at,
+            rejected_at: at,
+            reason: reason(&rejection).to_owned(),
+        })
+    }
+}
+
+/// Without the codes that may be in the rejection: whoever has a gift card's code can spend it.
+fn reason(rejection: &Rejection) -> &'static str {
+    match rejection {
+        Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } => "not-found",
+        Rejection::MixedCurrencies { .. } | Rejection::TooExpensive => "validation",
+        Rejection::OutOfStock { .. } => "out-of-stock",
+        Rejection::PriceChanged { .. } => "price-changed",
+        Rejection::DiscountInvalid { .. } => "discount-invalid",
+        Rejection::DiscountExhausted { .. } => "discount-exhausted",
+        Rejection::GiftCardInvalid { .. } => "gift-card-invalid",
+        Rejection::GiftCardBalance { .. } => "gift-card-balance",
+        Rejection::KeyReused => "idempotency-key-reused",
+    }
 }
 
 /// An order does not have as many lines as its header says. Lines are written with the header and never change, so a

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    Entity as _, Invoice, Order, OrderFlag, OrderLine, OrderStatus, Payment, PaymentStatus, Product,
+    Entity as _, Invoice, Order, OrderFlag, OrderLine, OrderStatus, Payment, PaymentStatus, Product, QueuedOrder,
+    Refusal, Rejection,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, Timestamp};
@@ -104,8 +105,32 @@ fn invoice(order: &OrderId, status: PaymentStatus) -> Invoice {
 /// The order of the samples.
 const ID: &str = "ccc44633-c523-5b35-9669-978f6b6bc252";
 
+/// An order that waits, or was rejected.
+fn queued(rejection: Option<Rejection>) -> Item {
+    let at = |time: &str| time.parse::<Timestamp>().expect("a time");
+    let Order { order_id, customer_id, request_hash, placed_at, .. } = order(ID);
+    let mut queued = QueuedOrder::new(order_id, customer_id, request_hash, placed_at);
+    queued.refusal = rejection.map(|rejection| Refusal { at: at("2026-11-21T09:31:00.000Z"), rejection });
+    image(QueuedOrder::TYPE, &queued)
+}
+
+/// A rejection is told once, without the codes that were in the request. That an order waits, is delayed or is asked for
+/// again is not told.
+#[test]
+fn a_rejection_is_told_and_no_code_is() {
+    let card = Rejection::GiftCardBalance { code: "SECRET".parse().expect("a code") };
+    let refused = || queued(Some(card.clone()));
+    let event = event_of(&record("MODIFY", queued(None), refused())).expect("an event");
+    let detail = event.detail().expect("JSON");
+    assert!(detail.contains("\"reason\":\"gift-card-balance\"") && !detail.contains("SECRET"), "{detail}");
+    for (old, new) in [(queued(None), queued(None)), (refused(), refused()), (refused(), queued(None))] {
+        assert_eq!(event_of(&record("MODIFY", old, new)), None);
+    }
+    assert_eq!(event_of(&record("INSERT", Item::default(), queued(None))), None);
+}
+
 /// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 5] {
+pub(crate) fn samples() -> [Event; 6] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |status| image(Invoice::TYPE, &invoice(&pending.order_id, status));
@@ -115,6 +140,7 @@ pub(crate) fn samples() -> [Event; 5] {
         event("INSERT", Item::default(), image(Order::TYPE, &pending)),
         event("MODIFY", image(Order::TYPE, &pending), image(Order::TYPE, &paid)),
         event("MODIFY", invoiced(PaymentStatus::Authorized), invoiced(PaymentStatus::Captured)),
+        event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
         event("MODIFY", product(1), product(2)),
         event("REMOVE", product(2), Item::default()),
     ]
@@ -291,10 +317,11 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 5] = [
+    let expected: [String; 6] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
         "786bdf1c-3596-5f51-8565-b93880f35d95",
+        "ba5b7984-4d19-5783-ab00-8ca836234385",
         "ec219831-fb54-5211-96d0-7bf2a94f4f67",
         "0a0062be-c179-5fd8-b90b-e76fd926b3eb",
     ]

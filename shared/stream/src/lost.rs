@@ -1,5 +1,7 @@
 //! The queue of lost records.
 
+use std::collections::BTreeMap;
+
 use key_schema::value::ShardId;
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use queue::{Error, Queue};
