@@ -9,7 +9,9 @@
 //!   the queue's own count of receipts is no measure of poison here, and its limit is days out of a waiting
 //!   message's reach.
 //! - A message whose work fails is sent again with one failure more to its name, and after five failures is a dead
-//!   letter. One that cannot be read is one at once. The reason is with it and in the log.
+//!   letter. One that no release can have written is one at once; one that another release may have written waits for
+//!   that release for a day. The reason is with it and in the log, and its order shows as delayed.
+//! - A message whose order nobody accepted is a dead letter after a minute: its sender died, or was refused by the table.
 
 mod drain;
 mod pace;
