@@ -27,7 +27,7 @@ const STATUS_CHANGES: &[(&str, Decimal)] =
 const REQUESTS_PER_MESSAGE: Decimal = dec!(3);
 
 /// The metrics that functions tell: those of drain-writes and of reconcile-counts.
-const METRICS: Decimal = dec!(9);
+const METRICS: Decimal = dec!(10);
 
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 
