@@ -7,6 +7,8 @@
 mod aws;
 #[path = "../suite/client.rs"]
 mod client;
+#[path = "../suite/customer_view.rs"]
+mod customer_view;
 #[path = "../suite/openapi.rs"]
 mod openapi;
 mod page;

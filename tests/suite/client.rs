@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use edge::Kind;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use edge::{ADMIN_SCOPE, Kind};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
 
-use crate::openapi;
+use crate::{customer_view, openapi};
 
 /// Somebody who sends requests to a shop.
 #[derive(Clone)]
@@ -14,6 +16,8 @@ pub struct Client {
     http: Http,
     url: String,
     token: Option<String>,
+    /// Whether the token is an admin's, who may see everything.
+    is_admin: bool,
     /// Whether API Gateway is in between, whose own refusals are no problem documents. Nobody can change that.
     behind_api_gateway: bool,
 }
@@ -29,7 +33,7 @@ pub struct Reply {
 impl Client {
     /// Nobody in particular, at the base URL of a laptop's gateway.
     pub fn new(http: Http, url: &str) -> Self {
-        Self { http, url: url.to_owned(), token: None, behind_api_gateway: false }
+        Self { http, url: url.to_owned(), token: None, is_admin: false, behind_api_gateway: false }
     }
 
     /// The same at the base URL of an API Gateway.
@@ -40,7 +44,7 @@ impl Client {
 
     /// The same with another token, whatever it is worth.
     pub fn with_token(&self, token: &str) -> Self {
-        Self { token: Some(token.to_owned()), ..self.clone() }
+        Self { token: Some(token.to_owned()), is_admin: holds_admin_scope(token), ..self.clone() }
     }
 
     pub async fn get(&self, path: &str) -> Reply {
@@ -85,6 +89,9 @@ impl Client {
             reply.check_problem();
         }
         openapi::check(&method, path, &reply);
+        if !self.is_admin {
+            customer_view::check(&method, path, &reply.body, reply.status);
+        }
         reply
     }
 
@@ -114,6 +121,13 @@ impl Client {
             }
         }
     }
+}
+
+/// What the token says of itself, valid or not.
+fn holds_admin_scope(token: &str) -> bool {
+    let claims = token.split('.').nth(1).and_then(|part| BASE64_URL_SAFE_NO_PAD.decode(part).ok());
+    let claims: Value = claims.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    claims["scope"].as_str().unwrap_or_default().split(' ').any(|scope| scope == ADMIN_SCOPE)
 }
 
 impl Reply {

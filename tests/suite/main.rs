@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod access;
 mod audit;
 mod aws_json;
 mod carts;
@@ -15,6 +16,7 @@ mod client;
 mod completeness;
 mod counts;
 mod counts_cost;
+mod customer_view;
 mod deployment;
 mod drain;
 mod engine;

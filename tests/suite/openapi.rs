@@ -58,7 +58,8 @@ pub fn check_event(event: &Value) {
     }
 }
 
-fn operation(method: &Method, path: &str) -> Option<&'static Value> {
+/// What the description says of this request.
+pub fn operation(method: &Method, path: &str) -> Option<&'static Value> {
     let path = path.split('?').next().unwrap_or_default();
     let matches = |template: &str| {
         let (wanted, given) = (template.split('/'), path.split('/'));
@@ -71,7 +72,7 @@ fn operation(method: &Method, path: &str) -> Option<&'static Value> {
 }
 
 /// As much of JSON Schema as the description uses, and no field that it does not name.
-fn conforms(schema: &Value, value: &Value) -> Result<(), String> {
+pub fn conforms(schema: &Value, value: &Value) -> Result<(), String> {
     let mut fields = Vec::new();
     shape(schema, value, &mut fields)?;
     let unknown = value.as_object().and_then(|object| object.keys().find(|name| !fields.contains(&name.as_str())));

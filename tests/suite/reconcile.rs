@@ -118,6 +118,22 @@ async fn what_may_not_be_counted_yet_is_not_wrong_and_never_mended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_drift_is_named_also_where_it_is_too_young_to_be_mended() {
+    for (settle_seconds, settled) in [(0, true), (3600, false)] {
+        let (shop, ..) = counted_shop(settle_seconds, 10_000, None).await;
+        let stats =
+            shop.dump().await.into_iter().find(|item| item["EntityType"]["S"] == "customerStats").expect("stats");
+        let key = stats["PK"]["S"].as_str().expect("a key").to_owned();
+        shop.add(&key, "stats", "orders", 100).await;
+        let answer = shop.reconcile(true).await;
+        let drift = &answer["drifts"][0];
+        assert_eq!(drift["of"], format!("customer {}", &key[2..]), "{answer}");
+        assert_eq!((&drift["settled"], &drift["mended"]), (&json!(settled), &json!(settled)), "{answer}");
+        assert_eq!(answer["drifts"].as_array().map(Vec::len), Some(1), "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_run_in_many_pieces_finds_what_one_finds() {
     let (shop, book, _) = counted_shop(0, FAST, Some(1)).await;
     let wrong = damage(&shop).await;

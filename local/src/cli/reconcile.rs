@@ -8,7 +8,8 @@ use super::{DEFAULT_PORT, print};
 
 /// Compare the counts of the running stack with its orders
 ///
-/// What changed within the last six and a half hours may not be counted yet, and is only told if it cannot be right.
+/// A change of the last six and a half hours may not be counted yet. So counters whose orders changed since are only
+/// told if they cannot be right, and are not mended until then.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The first day [default: a week ago]
@@ -49,10 +50,50 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
             .with_context(|| format!("what answers at {url} is not cargo local: name its port with --port"))?;
         ensure!(status.is_success(), "{}", answer["detail"].as_str().unwrap_or("the stack's log says why"));
         if answer["done"] == true {
-            let figures = ["checked", "drifted", "mended", "unsettled", "busy"];
-            let figures = figures.map(|name| format!("{} {name}", answer[name]));
-            return print(&format!("{}\n", figures.join(", ")));
+            return print(&told(&answer, arguments.mend));
         }
         event = json!({ "resume": answer["resume"] });
+    }
+}
+
+/// The figures of a comparison, and a line for each drift that it names.
+fn told(answer: &Value, mends: bool) -> String {
+    let figures = ["checked", "drifted", "mended", "unsettled", "busy"];
+    let mut text = figures.map(|name| format!("{} {name}", answer[name])).join(", ") + "\n";
+    for drift in answer["drifts"].as_array().into_iter().flatten() {
+        let what_now = match (drift["mended"] == true, drift["settled"] == true) {
+            (true, _) => "mended",
+            (false, false) => "not mended: its orders changed less than six and a half hours ago, ask again after that",
+            (false, true) if mends => "not mended: its counters moved meanwhile, ask again",
+            (false, true) => "--mend sets it right",
+        };
+        let of = drift["of"].as_str().unwrap_or_default();
+        text.push_str(&format!("{of} lacks {}: {what_now}\n", drift["lacks"]));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_drift_is_named_with_what_becomes_of_it() {
+        let drift = |mended: bool, settled: bool| {
+            let lacks = json!({ "customers": { "ada": { "orders": 1 } } });
+            let drifts = [json!({ "of": "customer ada", "lacks": lacks, "settled": settled, "mended": mended })];
+            json!({ "checked": 4, "drifted": 1, "mended": u8::from(mended), "unsettled": 0, "busy": 0, "drifts": drifts })
+        };
+        for (mended, settled, mends, expected) in [
+            (true, true, true, "mended"),
+            (false, true, true, "not mended: its counters moved"),
+            (false, true, false, "--mend sets it right"),
+            (false, false, true, "not mended: its orders changed less than six and a half hours ago"),
+        ] {
+            let text = told(&drift(mended, settled), mends);
+            assert!(text.starts_with("4 checked, 1 drifted, "), "{text}");
+            let begin = format!("customer ada lacks {{\"customers\":{{\"ada\":{{\"orders\":1}}}}}}: {expected}");
+            assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(&begin)), "{text}");
+        }
     }
 }

@@ -18,7 +18,7 @@ pub const SHIPPED: &str = include_str!("../../prices/us-east-1-2026-11.yaml");
 pub struct PriceList {
     /// Where these prices hold.
     pub region: String,
-    /// When they did: `2026-11-21`.
+    /// The day of the oldest source: what AWS has changed since may be missing.
     pub date: String,
     /// How long a month is.
     #[serde(rename = "hours_per_month")]
@@ -267,7 +267,7 @@ mod tests {
                 "write_unit_hour: { usd: -1",
                 "dynamodb.standard.write_unit_hour: a price is negative",
             ),
-            ("date: 2026-11-21", "date: some day", "date: some day is no day"),
+            ("date: 2026-09-06", "date: some day", "date: some day is no day"),
             ("hours_per_month: 730", "hours_per_month: 0", "hours_per_month: a month has more than 0 hours"),
             (
                 "  dashboard_month: { usd: 3.00, per: 1, source: cloudwatch }\n",

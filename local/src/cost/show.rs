@@ -11,7 +11,7 @@ use super::share;
 impl Display for Estimate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { region, prices_of, orders, bill, .. } = self;
-        writeln!(f, "{} orders a month in {region}, at the list prices of {prices_of}", number(*orders))?;
+        writeln!(f, "{} orders a month in {region}, at list prices read on or after {prices_of}", number(*orders))?;
         writeln!(f, "US dollars, before taxes, free allowances and discounts\n")?;
 
         let mut table = Table::new([Left, Left, Right, Left, Right], ["service", "what", "quantity", "", "USD"]);

@@ -1,0 +1,56 @@
+//! Who may do what, for every route. The requests are the sample events, of which each route must have one; the rules
+//! follow from the template's scopes and the names of the parameters. So a new route is tried as soon as it is there,
+//! and fails until it is clear whose its parameters are.
+
+mod ownership;
+mod sight;
+mod tokens;
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::client::{Client, Reply};
+use crate::completeness::texts;
+use crate::events::event;
+
+/// The request of a sample event.
+struct Sample {
+    method: Method,
+    /// The path with the query string.
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Option<String>,
+    /// One of these is enough; none for a public route.
+    scopes: Vec<String>,
+    /// Whose request it is: the token's `sub`.
+    caller: String,
+}
+
+impl Sample {
+    /// The request of this function.
+    fn of(function: &str) -> Self {
+        let event = event(function);
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let query = text(&event["rawQueryString"]).filter(|query| !query.is_empty());
+        let path = text(&event["rawPath"]).expect("a path");
+        let jwt = &event["requestContext"]["authorizer"]["jwt"];
+        let headers = event["headers"].as_object().expect("headers").iter();
+        let meant = headers.filter(|(name, _)| ["idempotency-key", "if-match", "prefer"].contains(&name.as_str()));
+        Self {
+            method: event["requestContext"]["http"]["method"]
+                .as_str()
+                .and_then(|name| name.parse().ok())
+                .expect("a method"),
+            path: query.map_or(path.clone(), |query| format!("{path}?{query}")),
+            headers: meant.map(|(name, value)| (name.clone(), text(value).expect("a text"))).collect(),
+            body: text(&event["body"]),
+            scopes: texts(&jwt["scopes"]),
+            caller: text(&jwt["claims"]["sub"]).unwrap_or_default(),
+        }
+    }
+
+    async fn send(&self, client: &Client) -> Reply {
+        let headers: Vec<_> = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        client.send(self.method.clone(), &self.path, &headers, self.body.clone()).await
+    }
+}

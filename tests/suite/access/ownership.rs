@@ -1,0 +1,212 @@
+//! The story of the sample events, in which somebody else tries each step before the one whose step it is.
+
+use edge::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
+use serde_json::{Value, json};
+
+use super::Sample;
+use crate::completeness::{declared, names};
+use crate::events::{event, story};
+use crate::openapi;
+use crate::shop::{Client, Shop};
+
+/// Whose thing a parameter names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Named {
+    /// A customer's, and to everybody else it does not exist.
+    OfACustomer,
+    /// Everybody's.
+    OfEverybody,
+    /// Whoever knows the code may use it.
+    OfTheBearer,
+    /// Nothing: a filter, or a place in a list.
+    Nothing,
+}
+
+/// Every parameter of a path.
+const IN_PATHS: [(&str, Named); 5] = [
+    ("customerId", Named::OfACustomer),
+    ("orderId", Named::OfACustomer),
+    ("invoiceId", Named::OfACustomer),
+    ("productId", Named::OfEverybody),
+    ("code", Named::OfTheBearer),
+];
+
+/// Every parameter of a query string.
+const IN_QUERIES: [(&str, Named); 8] = [
+    ("email", Named::OfACustomer),
+    ("username", Named::OfACustomer),
+    ("category", Named::Nothing),
+    ("status", Named::Nothing),
+    ("from", Named::Nothing),
+    ("to", Named::Nothing),
+    ("limit", Named::Nothing),
+    ("cursor", Named::Nothing),
+];
+
+/// Every field of a body that is an id or a code, wherever it is in the body.
+const IN_BODIES: [(&str, Named); 5] = [
+    ("customerId", Named::OfACustomer),
+    ("productId", Named::OfEverybody),
+    ("code", Named::OfTheBearer),
+    ("discountCode", Named::OfTheBearer),
+    ("giftCards", Named::OfTheBearer),
+];
+
+#[track_caller]
+fn whose(parameters: &[(&str, Named)], name: &str, route: &str) -> Named {
+    let known = parameters.iter().find(|(known, _)| *known == name);
+    known.unwrap_or_else(|| panic!("{route}: say in access/ownership.rs whose thing {name} names")).1
+}
+
+fn parameters_of_path(function: &str) -> Vec<(String, Named)> {
+    let (_, path, _) = &declared()[function];
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    names.map(|name| (name.to_owned(), whose(&IN_PATHS, name, function))).collect()
+}
+
+fn is_of_a_customer(function: &str) -> bool {
+    parameters_of_path(function).iter().any(|(_, named)| *named == Named::OfACustomer)
+}
+
+fn operation(function: &str) -> &'static Value {
+    let (method, path, _) = &declared()[function];
+    &openapi::document()["paths"][path][method.to_lowercase()]
+}
+
+/// The names of all fields of this schema, wherever they are.
+fn fields(schema: &Value, found: &mut Vec<String>) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = openapi::document().pointer(reference.trim_start_matches('#')).expect("a schema");
+        return fields(target, found);
+    }
+    for choice in ["oneOf", "allOf", "anyOf"].iter().filter_map(|kind| schema[kind].as_array()).flatten() {
+        fields(choice, found);
+    }
+    if schema["items"].is_object() {
+        fields(&schema["items"], found);
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        found.push(name.clone());
+        fields(property, found);
+    }
+}
+
+/// The fields of the body that name something.
+fn names_in_body(function: &str) -> Vec<(String, Named)> {
+    let mut found = Vec::new();
+    for media in
+        operation(function)["requestBody"]["content"].as_object().into_iter().flat_map(|content| content.values())
+    {
+        fields(&media["schema"], &mut found);
+    }
+    let is_name =
+        |name: &String| name == "code" || ["Id", "Ids", "Code", "Codes", "Cards"].iter().any(|end| name.ends_with(end));
+    found.into_iter().filter(is_name).map(|name| (name.clone(), whose(&IN_BODIES, &name, function))).collect()
+}
+
+#[test]
+fn it_is_clear_whose_thing_each_parameter_names() {
+    for name in names() {
+        let admins_only = Sample::of(&name).scopes == [ADMIN_SCOPE];
+        parameters_of_path(&name);
+        for parameter in operation(&name)["parameters"].as_array().into_iter().flatten() {
+            if parameter["in"] == "query" {
+                let named = whose(&IN_QUERIES, parameter["name"].as_str().expect("a name"), &name);
+                assert!(named != Named::OfACustomer || admins_only, "{name}: a customer may ask for somebody else");
+            }
+        }
+        let owned = names_in_body(&name).into_iter().any(|(_, named)| named == Named::OfACustomer);
+        assert!(!owned || admins_only || TRIED_IN_BODY.contains(&name.as_str()), "{name}: try its body below");
+    }
+}
+
+/// The functions that customers may call with somebody else's id in the body.
+const TRIED_IN_BODY: [&str; 1] = ["create-customer"];
+
+/// Does a step that no client does.
+pub async fn consume(shop: &Shop, name: &str) {
+    shop.consumer(name, &shop.endpoints())(event(name)).await.expect("a response");
+}
+
+/// The client whose step it is.
+pub fn rightful(shop: &Shop, sample: &Sample) -> Client {
+    match sample.scopes.as_slice() {
+        [] => shop.nobody(),
+        [scope, ..] if scope == SHOP_SCOPE => shop.customer(&sample.caller),
+        _ => shop.admin(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_sees_or_changes_what_is_somebody_else_s() {
+    let shop = Shop::open().await;
+    shop.sign_up("eve").await;
+    let (nobody, eve) = (shop.nobody(), shop.customer("eve"));
+    for name in story() {
+        if !names().contains(&name) {
+            consume(&shop, &name).await;
+            continue;
+        }
+        let sample = Sample::of(&name);
+        let before = shop.dump().await;
+        if !sample.scopes.is_empty() {
+            sample.send(&nobody).await.problem(Kind::Unauthorized);
+        }
+        if sample.scopes == [ADMIN_SCOPE] {
+            for customer in ["eve", "ada"] {
+                sample.send(&shop.customer(customer)).await.problem(Kind::Forbidden);
+            }
+        } else if !sample.scopes.is_empty() && is_of_a_customer(&name) {
+            // Somebody else's thing and a thing that does not exist are answered alike.
+            let refused = sample.send(&eve).await.problem(Kind::NotFound);
+            let unheard_of = unheard_of(&name, sample).send(&eve).await.problem(Kind::NotFound);
+            assert_eq!(refused, unheard_of, "{name}");
+        }
+        assert_eq!(shop.dump().await, before, "{name} was refused, and changed something");
+
+        // The refusals above were about the caller: the same request is answered to the one whose it is.
+        let sample = Sample::of(&name);
+        let reply = sample.send(&rightful(&shop, &sample)).await;
+        assert!((200..300).contains(&reply.status), "{name}: {} {}", reply.status, reply.body);
+    }
+}
+
+/// The request with ids that nobody has in place of the customers'.
+fn unheard_of(function: &str, sample: Sample) -> Sample {
+    let event = event(function);
+    let mut path = sample.path.clone();
+    for (parameter, named) in parameters_of_path(function) {
+        if named == Named::OfACustomer {
+            let id = event["pathParameters"][&parameter].as_str().expect("an id");
+            path = path.replace(&format!("/{id}"), "/unheard-of");
+        }
+    }
+    Sample { path, ..sample }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_may_do_what_each_customer_may() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+    for name in story() {
+        if !names().contains(&name) {
+            consume(&shop, &name).await;
+            continue;
+        }
+        let sample = Sample::of(&name);
+        // Where no parameter says whose it is, it is the caller's.
+        let client = if is_of_a_customer(&name) { admin.clone() } else { rightful(&shop, &sample) };
+        let reply = sample.send(&client).await;
+        assert!((200..300).contains(&reply.status), "{name}: {} {}", reply.status, reply.body);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_signs_somebody_else_up() {
+    let shop = Shop::open().await;
+    let mut body: Value = serde_json::from_str(&Sample::of("create-customer").body.expect("a body")).expect("JSON");
+    body["customerId"] = json!("ada");
+    shop.customer("eve").post("/customers", body.clone()).await.problem(Kind::Forbidden);
+    assert_eq!(shop.dump().await, Vec::<Value>::new());
+    shop.admin().post("/customers", body).await.expect(201);
+}

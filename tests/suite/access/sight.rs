@@ -1,0 +1,117 @@
+//! What customers are shown is what they are meant to see, and nothing is on that list that nobody is shown.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use edge::{ADMIN_SCOPE, Kind};
+use local::wire::{Fault, Match};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Sample;
+use super::ownership::{consume, rightful};
+use crate::completeness::names;
+use crate::customer_view::{self, Seen, VISIBLE};
+use crate::events::story;
+use crate::shop::{Client, Reply, Shop, eur};
+
+/// Somebody who is no admin, and what was shown so far.
+struct Witness {
+    client: Client,
+    seen: BTreeSet<Seen>,
+}
+
+impl Witness {
+    fn note(&mut self, method: &Method, path: &str, reply: &Reply) {
+        self.seen.extend(customer_view::seen(method, path, &reply.body, reply.status));
+    }
+
+    async fn post(&mut self, path: &str, key: &str, body: Value) -> Reply {
+        self.send(Method::POST, path, &[("idempotency-key", key)], Some(body)).await
+    }
+
+    async fn get(&mut self, path: &str) -> Reply {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    async fn send(&mut self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Reply {
+        let reply = self.client.send(method.clone(), path, headers, body.map(|body| body.to_string())).await;
+        self.note(&method, path, &reply);
+        reply
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_field_on_the_list_of_what_customers_see_is_seen() {
+    let shop = Shop::open().await;
+    let mut ada = Witness { client: shop.customer("ada"), seen: BTreeSet::new() };
+    for name in story() {
+        if !names().contains(&name) {
+            consume(&shop, &name).await;
+            continue;
+        }
+        let sample = Sample::of(&name);
+        let reply = sample.send(&rightful(&shop, &sample)).await;
+        if sample.scopes != [ADMIN_SCOPE] {
+            ada.note(&sample.method, &sample.path, &reply);
+        }
+    }
+    more(&shop, &mut ada).await;
+
+    let fields = |(schema, fields): &(&str, &[&str])| -> Vec<Seen> {
+        fields.iter().map(|field| ((*schema).to_owned(), (*field).to_owned())).collect()
+    };
+    let listed: BTreeSet<Seen> = VISIBLE.iter().flat_map(fields).collect();
+    let unseen: Vec<_> = listed.difference(&ada.seen).collect();
+    assert!(unseen.is_empty(), "customers are not shown what is on the list in customer_view.rs: {unseen:?}");
+}
+
+/// What the sample events do not show: optional fields, an order that is refused after it waited, and problems.
+async fn more(shop: &Shop, ada: &mut Witness) {
+    let admin = shop.admin();
+    let code = json!({
+        "code": "WINDOW", "percent": 1, "from": "2026-01-01T00:00:00Z", "to": "2999-01-01T00:00:00Z", "maxUses": 5,
+    });
+    admin.post("/discounts", code).await.expect(201);
+    ada.get("/discounts/WINDOW").await.expect(200);
+    let product = json!({
+        "productId": "spread", "name": "Spread", "description": "", "category": "things", "price": eur(100),
+        "stock": 100, "cells": 2,
+    });
+    admin.post("/products", product).await.expect(201);
+    ada.get("/products/spread").await.expect(200);
+
+    let of = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });
+    let with = |field: &str, value: Value| {
+        let mut body = of(1);
+        body[field] = value;
+        body
+    };
+    ada.post("/orders", "too many", of(1000)).await.problem(Kind::OutOfStock);
+    ada.post("/orders", "cheaper", with("expectedTotal", eur(1))).await.problem(Kind::PriceChanged);
+    ada.post("/orders", "no code", with("discountCode", json!("NONE"))).await.problem(Kind::DiscountInvalid);
+    let order = ada.post("/orders", "spread", of(1)).await.expect(201);
+    let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    ada.post(&format!("{order}/cancellation"), "", json!({ "reason": "found some" })).await.expect(200);
+    let shipped = Sample::of("get-order").path;
+    ada.get(&shipped).await.expect(200);
+    ada.post(&format!("{shipped}/cancellation"), "", json!({})).await.problem(Kind::InvalidTransition);
+    let stale = [("if-match", "\"77\"")];
+    let change = Some(json!({ "name": "Ada" }));
+    ada.send(Method::PATCH, "/customers/ada", &stale, change).await.problem(Kind::VersionConflict);
+    let quota = Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() };
+    shop.wire().inject(Match::action("TransactWriteItems"), quota, usize::MAX);
+    ada.post("/orders", "busy", of(1)).await.problem(Kind::Throttled);
+    shop.wire().heal();
+    // The gateway's own.
+    ada.send(Method::POST, "/products", &[], Some(json!({}))).await.problem(Kind::Forbidden);
+
+    let waits = [("idempotency-key", "waits"), ("prefer", "respond-async")];
+    let accepted = ada.send(Method::POST, "/orders", &waits, Some(of(1000))).await;
+    let location = accepted.header("location").expect("a location").to_owned();
+    let patience = Instant::now();
+    while ada.get(&location).await.expect(200)["status"] == "QUEUED" {
+        assert!(patience.elapsed() < Duration::from_secs(30), "it still waits");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
