@@ -25,7 +25,7 @@ use tracing::info;
 
 pub use reads::KEPT_BACK as SHARE_KEPT_BACK;
 use reads::Reads;
-pub use run::{KEPT_BACK as TIME_KEPT_BACK, Report, Run};
+pub use run::{Drift, KEPT_BACK as TIME_KEPT_BACK, Report, Run};
 pub use schedule::DAYS;
 pub use walk::OF_A_LIST;
 
@@ -67,6 +67,9 @@ pub struct Ask {
 pub struct Answer {
     #[serde(flatten)]
     report: Report,
+    /// The first of those that drifted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drifts: Vec<Drift>,
     done: bool,
     /// Where it goes on: the `resume` of the next event.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +90,7 @@ pub async fn handle(reconciler: Reconciler, ask: Ask, time: Duration) -> Result<
 
 impl Answer {
     fn new(run: Run, done: bool) -> Self {
-        Self { report: run.report(), done, resume: Some(run).filter(|_| !done) }
+        Self { report: run.report(), drifts: run.drifts().to_vec(), done, resume: Some(run).filter(|_| !done) }
     }
 }
 

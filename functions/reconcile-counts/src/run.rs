@@ -20,6 +20,21 @@ pub const KEPT_BACK: Duration = Duration::from_secs(10);
 /// How long after a difference was found its counters are compared once more.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
 
+/// So many drifts are named in an answer. The log names all of them.
+const MOST_NAMED: usize = 20;
+
+/// One item whose counters cannot be right.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Drift {
+    /// `customer ada`, say.
+    of: String,
+    /// What has to be added to the counters.
+    lacks: Counts,
+    /// Whether all changes of its orders are old enough to be counted. Until then it is not mended.
+    settled: bool,
+    mended: bool,
+}
+
 /// How many counters' items were compared, and with what outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
@@ -55,6 +70,9 @@ pub struct Run {
     next: Day,
     mend: bool,
     report: Report,
+    /// The first drifts, by name. The last release knows no such field, and leaves it out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    drifts: Vec<Drift>,
     /// The day that is walked through, and above it the customer or product met there that is.
     walks: Vec<Walk>,
     /// Customers and products that were met and are to be compared before the day's walk goes on.
@@ -64,11 +82,23 @@ pub struct Run {
 impl Run {
     pub(crate) fn new(days: Days, mend: bool) -> Self {
         let next = days.each().next().unwrap_or(days.end());
-        Self { days, next, mend, report: Report::default(), walks: Vec::new(), met: BTreeSet::new() }
+        Self {
+            days,
+            next,
+            mend,
+            report: Report::default(),
+            drifts: Vec::new(),
+            walks: Vec::new(),
+            met: BTreeSet::new(),
+        }
     }
 
     pub(crate) fn report(&self) -> Report {
         self.report
+    }
+
+    pub(crate) fn drifts(&self) -> &[Drift] {
+        &self.drifts
     }
 
     pub(crate) fn end(&self) -> Day {
@@ -145,6 +175,12 @@ impl Run {
         self.report.drifted += 1;
     }
 
+    fn name(&mut self, drift: Drift) {
+        if self.drifts.len() < MOST_NAMED {
+            self.drifts.push(drift);
+        }
+    }
+
     /// What the walk that came to its end found.
     async fn conclude(&mut self, reconciler: &Reconciler, walk: &Walk, lack: &Counts) {
         let is_drift = walk.is_drift(lack);
@@ -163,8 +199,15 @@ impl Run {
             }
         }
         if is_drift {
-            let (of, lack) = (walk.aggregate(), serde_json::to_string(lack).unwrap_or_default());
+            let (of, missing) = (walk.aggregate(), lack);
+            let lack = serde_json::to_string(missing).unwrap_or_default();
             info!(%of, lack, is_settled, mended = outcome.mended == 1, busy = outcome.busy == 1, "counters have drifted");
+            self.name(Drift {
+                of: of.to_string(),
+                lacks: missing.clone(),
+                settled: is_settled,
+                mended: outcome.mended == 1,
+            });
         }
         self.report.checked += outcome.checked;
         self.report.drifted += outcome.drifted;

@@ -1,5 +1,7 @@
 //! The ledger as Markdown: the tables in `docs/capacity.md`, rendered from the code so that they cannot go stale.
 
+mod access;
+
 use key_schema::chart::table;
 use key_schema::layout::PATTERNS;
 
@@ -7,6 +9,8 @@ use crate::ledger::{self, Operation};
 use crate::rules::{Indexes, Projection};
 use crate::sample::{Batch, Extent, NoSample, Sample};
 use crate::{Charge, Units};
+
+pub use self::access::{reads, writes as writes_of_functions};
 
 /// As small as things come.
 const SMALL: Extent = Extent {
