@@ -36,6 +36,7 @@ mod paging;
 mod patterns;
 mod placing;
 mod poison;
+mod pointers;
 mod problems;
 mod product_shards;
 mod queue;

@@ -1,0 +1,156 @@
+//! What comments and documents point to is there: files, headings, and sections that are named in quotes.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The endings of files whose comments are read, and that a comment may name.
+const KINDS: [&str; 7] = ["md", "rs", "yaml", "toml", "py", "json", "svg"];
+
+/// A file of the project with its path from the root, and what it says to people.
+struct Page {
+    path: PathBuf,
+    prose: String,
+}
+
+/// Every file that a person may read, hidden folders but those of CI left out.
+fn pages() -> Vec<Page> {
+    let (mut folders, mut pages) = (vec![PathBuf::new()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(Path::new(ROOT).join(&folder)).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let name = entry.file_name().into_string().expect("a text");
+            let path = folder.join(&name);
+            let is_hidden = name.starts_with('.') && ![".ci", ".github"].contains(&name.as_str());
+            if is_hidden || name == "target" {
+                continue;
+            }
+            if entry.file_type().expect("a kind").is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = fs::read_to_string(entry.path()) {
+                pages.push(Page { prose: prose(&path, &text), path });
+            }
+        }
+    }
+    assert!(pages.len() > 500, "only {} files were found", pages.len());
+    pages
+}
+
+/// A document as a whole; of anything else the comments.
+fn prose(path: &Path, text: &str) -> String {
+    let sign = match path.extension().and_then(|kind| kind.to_str()) {
+        Some("md") => return text.to_owned(),
+        Some("rs") => "//",
+        Some("yaml" | "toml" | "py") | None => "#",
+        _ => return String::new(),
+    };
+    let comments = text.lines().map(str::trim_start).filter(|line| line.starts_with(sign));
+    comments.map(|line| line.trim_start_matches(['/', '!', '#'])).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether somebody who reads this page finds the file: from the root, or from the page's folder or one around it.
+fn is_found(from: &Path, named: &str) -> bool {
+    let found = |path: PathBuf| Path::new(ROOT).join(path).exists();
+    from.ancestors().skip(1).any(|folder| found(normal(&folder.join(named))) || found(folder.join("src").join(named)))
+}
+
+/// The path without `..`.
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut path, part| {
+        match part {
+            Component::ParentDir => _ = path.pop(),
+            part => path.push(part),
+        }
+        path
+    })
+}
+
+/// The paths of files that a text names.
+fn named_files(prose: &str) -> impl Iterator<Item = &str> {
+    let is_of_path = |letter: char| letter.is_ascii_alphanumeric() || "_./-".contains(letter);
+    let words = prose.split(move |letter| !is_of_path(letter)).map(|word| word.trim_end_matches('.'));
+    // An address on the web begins with its slashes here.
+    words.filter(|word| word.contains('/') && !word.starts_with('/')).filter(|word| {
+        let kind = word.rsplit_once('.').map(|(_, kind)| kind);
+        kind.is_some_and(|kind| KINDS.contains(&kind))
+    })
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(document: &str) -> Vec<String> {
+    let headings =
+        document.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
+    headings.map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+#[test]
+fn every_file_that_a_comment_or_a_document_names_is_there() {
+    let mut missing = Vec::new();
+    for Page { path, prose } in pages() {
+        for named in named_files(&prose).filter(|named| !is_found(&path, named)) {
+            missing.push(format!("{}: {named}", path.display()));
+        }
+    }
+    assert!(missing.is_empty(), "these files are named and not there:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_link_of_a_document_leads_somewhere() {
+    let (mut broken, mut links) = (Vec::new(), 0);
+    for Page { path, prose } in
+        pages().into_iter().filter(|page| page.path.extension().is_some_and(|kind| kind == "md"))
+    {
+        // A link may go over the end of a line, and its address has no spaces.
+        for rest in prose.split("](").skip(1) {
+            let address: String =
+                rest.chars().take_while(|letter| *letter != ')').filter(|c| !c.is_whitespace()).collect();
+            if address.contains("://") {
+                continue;
+            }
+            links += 1;
+            let (file, anchor) = address.split_once('#').unwrap_or((&address, ""));
+            let folder = path.parent().expect("a folder");
+            let target = if file.is_empty() { path.clone() } else { normal(&folder.join(file)) };
+            let is_right = match fs::read_to_string(Path::new(ROOT).join(target)) {
+                Ok(text) => anchor.is_empty() || anchors(&text).iter().any(|known| known == anchor),
+                Err(_) => false,
+            };
+            if !is_right {
+                broken.push(format!("{}: {address}", path.display()));
+            }
+        }
+    }
+    assert!(links > 20, "only {links} links were found");
+    assert!(broken.is_empty(), "these links are broken:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn every_section_that_is_named_in_quotes_is_there() {
+    let mut missing = Vec::new();
+    for Page { path, prose } in pages() {
+        let prose = prose.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (document, named) in [("README.md", "README, \""), ("README.md", "README.md, \"")]
+            .map(|(document, sign)| (document.to_owned(), sign.to_owned()))
+            .into_iter()
+            .chain(documents().into_iter().map(|name| (format!("docs/{name}"), format!("docs/{name}, \""))))
+        {
+            let text = fs::read_to_string(Path::new(ROOT).join(&document)).expect("a document");
+            for rest in prose.split(&named).skip(1) {
+                let section = rest.split('"').next().unwrap_or_default();
+                let heading = |line: &str| line.starts_with('#') && line.trim_start_matches('#').trim() == section;
+                if !text.lines().any(heading) {
+                    missing.push(format!("{}: {named}{section}\"", path.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "these sections are named and not there:\n{}", missing.join("\n"));
+}
+
+fn documents() -> Vec<String> {
+    let entries = fs::read_dir(Path::new(ROOT).join("docs")).expect("a folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a text"));
+    names.filter(|name| name.ends_with(".md")).collect()
+}
