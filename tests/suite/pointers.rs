@@ -70,8 +70,9 @@ fn normal(path: &Path) -> PathBuf {
 fn named_files(prose: &str) -> impl Iterator<Item = &str> {
     let is_of_path = |letter: char| letter.is_ascii_alphanumeric() || "_./-".contains(letter);
     let words = prose.split(move |letter| !is_of_path(letter)).map(|word| word.trim_end_matches('.'));
-    // An address on the web begins with its slashes here.
-    words.filter(|word| word.contains('/') && !word.starts_with('/')).filter(|word| {
+    // An address on the web begins with its slashes here, or with its port.
+    let is_address = |word: &&str| word.starts_with(|letter: char| letter == '/' || letter.is_ascii_digit());
+    words.filter(|word| word.contains('/')).filter(move |word| !is_address(word)).filter(|word| {
         let kind = word.rsplit_once('.').map(|(_, kind)| kind);
         kind.is_some_and(|kind| KINDS.contains(&kind))
     })
@@ -139,7 +140,10 @@ fn every_section_that_is_named_in_quotes_is_there() {
             let text = fs::read_to_string(Path::new(ROOT).join(&document)).expect("a document");
             for rest in prose.split(&named).skip(1) {
                 let section = rest.split('"').next().unwrap_or_default();
-                let heading = |line: &str| line.starts_with('#') && line.trim_start_matches('#').trim() == section;
+                // A decision's heading begins with its date.
+                let is_named =
+                    |title: &str| title == section || title.split_once(": ").is_some_and(|(_, rest)| rest == section);
+                let heading = |line: &str| line.starts_with('#') && is_named(line.trim_start_matches('#').trim());
                 if !text.lines().any(heading) {
                     missing.push(format!("{}: {named}{section}\"", path.display()));
                 }
