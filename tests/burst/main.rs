@@ -16,6 +16,8 @@
 mod aws_json;
 #[path = "../suite/client.rs"]
 mod client;
+#[path = "../suite/customer_view.rs"]
+mod customer_view;
 #[path = "../suite/engine.rs"]
 mod engine;
 #[path = "../suite/openapi.rs"]
