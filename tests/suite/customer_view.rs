@@ -47,6 +47,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
         "Problem",
         &[
             "available",
+            "cardAmount",
             "code",
             "detail",
             "line",
@@ -64,7 +65,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Product", &["available", "category", "cells", "description", "name", "price", "productId", "stats", "version"]),
     ("ProductCounts", &["orders", "productId", "revenue", "units", "views"]),
     ("ProductStats", &["orders", "units"]),
-    ("QueuedOrder", &["customerId", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),
+    ("QueuedOrder", &["customerId", "delayedAt", "maxTotal", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),
 ];
 
 /// One field that a reply showed: the schema's name and the field's.
