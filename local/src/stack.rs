@@ -85,6 +85,8 @@ pub struct Stack {
     serving: JoinHandle<std::io::Result<()>>,
     sources: Sources,
     wire: Wire,
+    /// In front of SQS and of EventBridge, if the stack has a wire.
+    more_wires: Option<[Wire; 2]>,
     has_wire: bool,
     guard: Arc<Guard>,
     queues: Option<Queues>,
@@ -129,8 +131,12 @@ impl Stack {
         let has_wire = options.wire;
         let wire = Wire::guarded(&database_url, &guard, has_wire).await?;
         let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard)).await?);
+        let more_wires =
+            if has_wire { Some([Wire::start(&sqs_url).await?, Wire::start(bus.url()).await?]) } else { None };
+        let [sqs_way, bus_way] =
+            more_wires.as_ref().map_or([&*sqs_url, bus.url()], |wires| wires.each_ref().map(Wire::url));
         let endpoints =
-            Endpoints { dynamodb: wire.url().to_owned(), sqs: sqs_url.clone(), eventbridge: bus.url().to_owned() };
+            Endpoints { dynamodb: wire.url().to_owned(), sqs: sqs_way.to_owned(), eventbridge: bus_way.to_owned() };
         let functions = functions(&endpoints, &template)?;
         let reconcile = functions.consumers.iter().find(|(name, _)| name == RECONCILE);
         let reconcile = reconcile.map(|(_, start)| start()).transpose()?;
@@ -154,6 +160,7 @@ impl Stack {
             serving,
             sources,
             wire,
+            more_wires,
             has_wire,
             guard,
             queues,
@@ -196,6 +203,11 @@ impl Stack {
     /// The wire, if it was asked for.
     pub fn wire(&self) -> Option<&Wire> {
         self.has_wire.then_some(&self.wire)
+    }
+
+    /// The wires between the functions and SQS, and between them and EventBridge, if wires were asked for.
+    pub fn more_wires(&self) -> Option<&[Wire; 2]> {
+        self.more_wires.as_ref()
     }
 
     /// What enforces the roles of the functions.

@@ -138,7 +138,8 @@ impl Shop {
 
     /// Where this shop's functions find AWS.
     pub fn endpoints(&self) -> Endpoints {
-        let [dynamodb, sqs, eventbridge] = [self.wire().url(), self.sqs_url(), self.bus().url()].map(str::to_owned);
+        let [queues, bus] = self.more_wires();
+        let [dynamodb, sqs, eventbridge] = [self.wire().url(), queues.url(), bus.url()].map(str::to_owned);
         Endpoints { dynamodb, sqs, eventbridge }
     }
 
@@ -173,6 +174,11 @@ impl Shop {
     /// The wire between the functions and DynamoDB.
     pub fn wire(&self) -> &Wire {
         self.stack.wire().expect("the shop was opened with a wire")
+    }
+
+    /// The wires between the functions and SQS, and between them and EventBridge.
+    pub fn more_wires(&self) -> &[Wire; 2] {
+        self.stack.more_wires().expect("the shop was opened with wires")
     }
 
     pub async fn sign_up(&self, id: &str) -> Value {

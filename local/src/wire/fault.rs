@@ -43,6 +43,18 @@ pub enum Fault {
     CutBefore,
     /// The connection is cut after DynamoDB answered: it is done, and the client does not know.
     CutAfter,
+    /// The connection is cut at once, and the call is done so much later all the same: after the client's own next
+    /// attempt, say.
+    Late(Duration),
+    /// The service refuses the call with this status and this exception: nothing is done.
+    Refused {
+        /// 400 and above.
+        status: u16,
+        /// As in `__type`.
+        exception: &'static str,
+    },
+    /// A batch is answered, and each of its entries failed: nothing is done.
+    FailedEntries,
 }
 
 impl Fault {
@@ -111,7 +123,11 @@ impl Fault {
                     "message": "The request processing has failed because of an unknown error.",
                 }),
             )),
-            Self::Unprocessed(_) | Self::Delay(_) | Self::CutBefore | Self::CutAfter => None,
+            Self::Refused { status, exception } => {
+                Some((*status, json!({ "__type": exception, "message": "The service was told to refuse." })))
+            }
+            Self::FailedEntries => Some((200, failed_entries(request))),
+            Self::Unprocessed(_) | Self::Delay(_) | Self::CutBefore | Self::CutAfter | Self::Late(_) => None,
         }
     }
 }
@@ -158,6 +174,18 @@ fn cancelled(request: &Value, reason: impl Fn(usize) -> Option<(&'static str, &'
         ),
         "CancellationReasons": reasons,
     })
+}
+
+/// The answer of SQS to a batch, or of EventBridge, which names no queue.
+fn failed_entries(request: &Value) -> Value {
+    let entries = request["Entries"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if request["QueueUrl"].is_null() {
+        let failed = json!({ "ErrorCode": "InternalFailure", "ErrorMessage": "It was told to fail." });
+        return json!({ "FailedEntryCount": entries.len(), "Entries": vec![failed; entries.len()] });
+    }
+    let failed =
+        entries.iter().map(|entry| json!({ "Id": entry["Id"], "Code": "InternalError", "SenderFault": false }));
+    json!({ "Successful": [], "Failed": failed.collect::<Vec<_>>() })
 }
 
 /// Takes the last `count` keys of each table out of a `BatchGetItem`. Answers them as its `UnprocessedKeys`. The first

@@ -1,5 +1,6 @@
 //! The line itself: it takes connections, and passes their calls on.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,7 @@ pub(super) struct Line {
     browsers: BrowserGuard,
     records: bool,
     state: Mutex<State>,
+    under_way: AtomicUsize,
     pub(super) holds: Holds,
     /// Held by a limited write until it is debited, so that the next one sees what it consumed.
     pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
@@ -90,6 +92,7 @@ impl Line {
             browsers,
             records,
             state: Mutex::default(),
+            under_way: AtomicUsize::default(),
             holds: Holds::default(),
             meter: tokio::sync::Mutex::default(),
         })
@@ -100,8 +103,13 @@ impl Line {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn is_idle(&self) -> bool {
+        self.under_way.load(Ordering::SeqCst) == 0
+    }
+
     /// Takes one call; an error cuts the connection.
-    async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+    async fn pass(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+        let _under_way = UnderWay::begin(self);
         let (head, body) = request.into_parts();
         if let Err(refusal) = self.browsers.check(&head.uri, &head.headers) {
             return Ok(refusal.of_aws());
@@ -135,6 +143,9 @@ impl Line {
             consumed: Vec::new(),
             fault,
         };
+        if let Some(Fault::Late(delay)) = call.fault {
+            self.forward_later(head.headers.clone(), call.request.clone(), delay);
+        }
         let outcome = match checked {
             Ok(()) => self.answer(&head.headers, &mut call).await,
             Err(denial) => refuse(&mut call, (400, denial.of_dynamodb())),
@@ -149,7 +160,7 @@ impl Line {
         let mut asked = call.request.clone();
         let mut unprocessed = None;
         match &call.fault {
-            Some(Fault::CutBefore) => bail!("the connection is cut"),
+            Some(Fault::CutBefore | Fault::Late(_)) => bail!("the connection is cut"),
             Some(Fault::Delay(delay)) => tokio::time::sleep(*delay).await,
             Some(Fault::Unprocessed(count)) => unprocessed = Some(fault::hold_back(&mut asked, *count)),
             Some(fault) => {
@@ -200,7 +211,7 @@ impl Line {
                 fields.insert("UnprocessedKeys".to_owned(), keys);
             }
         }
-        let bytes = Full::from(body.to_string());
+        let bytes = if body.is_null() { Full::default() } else { Full::from(body.to_string()) };
         (call.status, call.response) = (Some(head.status.as_u16()), body);
         Ok(Response::from_parts(head, bytes))
     }
@@ -211,6 +222,15 @@ impl Line {
             return None;
         }
         tokio::sync::MutexGuard::try_map(self.meter.lock().await, Option::as_mut).ok()
+    }
+
+    /// Does a call after this time, though nobody waits for its answer.
+    fn forward_later(self: &Arc<Self>, headers: HeaderMap, request: Value, delay: Duration) {
+        let under_way = UnderWay::begin(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            _ = under_way.0.forward(&headers, &request).await;
+        });
     }
 
     async fn forward(&self, headers: &HeaderMap, body: &Value) -> Result<Response<Value>> {
@@ -231,7 +251,25 @@ impl Line {
                 answer = answer.header(name, value);
             }
         }
-        Ok(answer.body(response.json().await?)?)
+        let bytes = response.bytes().await?;
+        // Several actions of SQS answer nothing at all.
+        Ok(answer.body(if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes)? })?)
+    }
+}
+
+/// A call that is under way until this is dropped.
+struct UnderWay(Arc<Line>);
+
+impl UnderWay {
+    fn begin(line: &Arc<Line>) -> Self {
+        line.under_way.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(line))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

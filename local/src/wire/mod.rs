@@ -54,7 +54,8 @@ pub struct Call {
     pub fault: Option<Fault>,
 }
 
-/// A recording, fault-injecting proxy in front of one DynamoDB endpoint. It stops when dropped.
+/// A recording, fault-injecting proxy in front of one endpoint of DynamoDB, or of another service that speaks AWS's JSON
+/// protocol. It stops when dropped.
 pub struct Wire {
     url: String,
     line: Arc<Line>,
@@ -94,7 +95,12 @@ impl Wire {
 
     /// Does this to the next `times` calls that match. Of several rules for one call, the oldest applies.
     pub fn inject(&self, matching: Match, fault: Fault, times: usize) {
-        self.line.state().rules.push(Rule::counted(matching, fault, times));
+        self.inject_after(0, matching, fault, times);
+    }
+
+    /// As [`Wire::inject`], from the call on that matches after `skip` others: the second is the one after 1.
+    pub fn inject_after(&self, skip: usize, matching: Match, fault: Fault, times: usize) {
+        self.line.state().rules.push(Rule::counted(matching, fault, skip, times));
     }
 
     /// Does this to a share of the calls that match, from 0 (none) to 1 (all), until [`Wire::heal`].
@@ -126,6 +132,11 @@ impl Wire {
     /// cancelled, and another write refused, because of a conflict. No time at all lifts it.
     pub fn hold_items(&self, time: Duration) {
         self.line.holds.set(time);
+    }
+
+    /// Whether no call is under way: also none whose client hung up, and none of a [`Fault::Late`].
+    pub fn is_idle(&self) -> bool {
+        self.line.is_idle()
     }
 
     /// Every call so far, in the order of their ends.

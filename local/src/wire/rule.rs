@@ -1,5 +1,6 @@
 //! Which calls go wrong, and how often.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ type Predicate = Arc<dyn Fn(&Value) -> bool + Send + Sync>;
 /// Which calls a fault is for.
 #[derive(Clone)]
 pub struct Match {
-    action: Option<&'static str>,
+    action: Option<Cow<'static, str>>,
     predicate: Option<Predicate>,
 }
 
@@ -25,7 +26,12 @@ impl Match {
 
     /// Calls of one action: `TransactWriteItems`.
     pub fn action(action: &'static str) -> Self {
-        Self { action: Some(action), predicate: None }
+        Self { action: Some(Cow::Borrowed(action)), predicate: None }
+    }
+
+    /// The same, of an action that was recorded.
+    pub fn recorded(action: String) -> Self {
+        Self { action: Some(Cow::Owned(action)), predicate: None }
     }
 
     /// Only those whose request satisfies this, too.
@@ -35,7 +41,7 @@ impl Match {
     }
 
     fn matches(&self, action: &str, request: &Value) -> bool {
-        self.action.is_none_or(|wanted| wanted == action)
+        self.action.as_ref().is_none_or(|wanted| wanted == action)
             && self.predicate.as_ref().is_none_or(|predicate| predicate(request))
     }
 }
@@ -55,14 +61,14 @@ pub(super) struct Rule {
 
 /// How often a rule applies.
 enum Occurrence {
-    Times(usize),
+    Times { skip: usize, times: usize },
     Share(f64, Rng),
 }
 
 impl Rule {
-    /// For the next `times` calls.
-    pub(super) fn counted(matching: Match, fault: Fault, times: usize) -> Self {
-        Self { matching, fault, occurrence: Occurrence::Times(times) }
+    /// For `times` calls, after `skip` others.
+    pub(super) fn counted(matching: Match, fault: Fault, skip: usize, times: usize) -> Self {
+        Self { matching, fault, occurrence: Occurrence::Times { skip, times } }
     }
 
     /// For each call with this probability.
@@ -73,7 +79,7 @@ impl Rule {
     /// How many calls it still waits for, if it counts them.
     pub(super) fn pending(&self) -> usize {
         match self.occurrence {
-            Occurrence::Times(times) => times,
+            Occurrence::Times { times, .. } => times,
             Occurrence::Share(..) => 0,
         }
     }
@@ -84,8 +90,12 @@ impl Rule {
             return None;
         }
         let strikes = match &mut self.occurrence {
-            Occurrence::Times(0) => false,
-            Occurrence::Times(times) => {
+            Occurrence::Times { times: 0, .. } => false,
+            Occurrence::Times { skip: skip @ 1.., .. } => {
+                *skip -= 1;
+                false
+            }
+            Occurrence::Times { times, .. } => {
                 *times -= 1;
                 true
             }

@@ -1,6 +1,6 @@
 //! What can be made to go wrong.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -91,5 +91,45 @@ async fn a_delayed_call_is_done_although_its_client_has_gone() {
     while !bench.exists("one").await {
         assert!(began.elapsed() < delay * 20, "the write never came");
         tokio::time::sleep(delay / 4).await;
+    }
+}
+
+#[tokio::test]
+async fn a_fault_may_spare_the_calls_before_it() {
+    let bench = Bench::start().await;
+    bench.wire.inject_after(2, Match::recorded("PutItem".to_owned()), Fault::InternalError, 1);
+    assert!(!bench.exists("one").await, "another action does not count");
+    for status in [200, 200, 500, 200] {
+        assert_eq!(bench.call("PutItem", put("one")).await.unwrap().0, status);
+    }
+}
+
+#[tokio::test]
+async fn a_late_call_is_done_after_its_connection_was_cut() {
+    let bench = Bench::start().await;
+    bench.wire.inject(Match::action("PutItem"), Fault::Late(Duration::from_millis(200)), 1);
+    assert!(bench.call("PutItem", put("one")).await.is_err());
+    assert!(!bench.exists("one").await && !bench.wire.is_idle());
+    while !bench.wire.is_idle() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(bench.exists("one").await);
+}
+
+#[tokio::test]
+async fn a_call_may_be_refused_by_any_exception_and_a_batch_by_each_entry() {
+    let bench = Bench::start().await;
+    let refused = Fault::Refused { status: 403, exception: "ThrottlingException" };
+    bench.wire.inject(Match::action("PutItem"), refused, 1);
+    let (status, answer) = bench.call("PutItem", put("one")).await.unwrap();
+    assert_eq!((status, &answer["__type"]), (403, &json!("ThrottlingException")));
+
+    let entries = json!([{ "Id": "a" }, { "Id": "b" }]);
+    for (request, failed) in
+        [(json!({ "QueueUrl": "queue", "Entries": entries }), "Failed"), (json!({ "Entries": entries }), "Entries")]
+    {
+        bench.wire.inject(Match::action("SendBatch"), Fault::FailedEntries, 1);
+        let (status, answer) = bench.call("SendBatch", request).await.unwrap();
+        assert_eq!((status, answer[failed].as_array().map(Vec::len)), (200, Some(2)), "{answer}");
     }
 }
