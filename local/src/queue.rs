@@ -1,7 +1,9 @@
-//! The embedded SQS: `winterbaume-sqs` on a loopback port, in memory, with its messages in a file between two runs.
+//! The embedded SQS: `winterbaume-sqs` on a loopback port, in memory, with its messages in a file between two runs,
+//! however the first of them ended.
 
 mod backend;
 mod front;
+mod journal;
 mod kept;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +22,7 @@ use winterbaume_sqs::SqsService;
 
 use self::backend::Backend;
 use self::front::{Fault, Outcome};
+use self::journal::Journal;
 use self::kept::Kept;
 use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Denial, Guard};
@@ -36,7 +39,7 @@ const ACCESS_DENIED: &str = "AccessDenied";
 
 type Served = (Arc<SqsService>, Arc<Guard>);
 
-/// A running SQS. It stops when dropped, and then keeps no messages.
+/// A running SQS. It stops when dropped. What it keeps then, it keeps as if the process had been killed.
 pub(crate) struct Queues {
     url: String,
     backend: Arc<Backend>,
@@ -49,8 +52,14 @@ impl Queues {
     /// Starts an SQS without queues. Messages that were kept in `data` return when their queue is created.
     pub(crate) async fn start(port: u16, data: Option<&Path>, guard: Arc<Guard>) -> Result<Self> {
         let file = data.map(|directory| directory.join(QUEUES_FILE));
-        let kept = file.as_deref().map_or_else(|| Ok(Kept::default()), Kept::read)?;
-        let backend = Arc::new(Backend::resuming(kept));
+        let (journal, kept) = match &file {
+            Some(file) => {
+                let (journal, kept) = Journal::open(file)?;
+                (Some(journal), kept)
+            }
+            None => (None, Kept::default()),
+        };
+        let backend = Arc::new(Backend::resuming(kept, journal));
         let listener = loopback(port, "--sqs-port").await?;
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
 
@@ -73,7 +82,9 @@ impl Queues {
         _ = self.stop.send(());
         // A long poll outlasts any grace, and has nothing to lose.
         _ = tokio::time::timeout(grace, self.serving).await;
-        self.file.map_or(Ok(()), |file| self.backend.keep().write(&file))
+        let Some(file) = self.file else { return Ok(()) };
+        self.backend.keep().write(&file)?;
+        Journal::remove(&file)
     }
 }
 

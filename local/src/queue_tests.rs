@@ -172,6 +172,28 @@ async fn messages_survive_a_restart_and_what_was_in_flight_comes_back() {
 }
 
 #[tokio::test]
+async fn a_process_that_is_killed_forgets_no_message_and_remembers_what_was_deleted() {
+    let data = std::env::temp_dir().join(format!("till-queues-{}", uuid::Uuid::new_v4()));
+    std::fs::create_dir(&data).unwrap();
+    for round in 0..3 {
+        let bench = Bench::start(Some(&data)).await;
+        bench.call("SendMessage", json!({ "MessageBody": format!("deleted {round}") })).await.unwrap();
+        let handle = &bench.receive(json!({})).await[0]["ReceiptHandle"];
+        bench.call("DeleteMessage", json!({ "ReceiptHandle": handle })).await.unwrap();
+        bench.call("SendMessage", json!({ "MessageBody": format!("kept {round}") })).await.unwrap();
+        bench.receive(json!({})).await;
+        // As by SIGKILL: nothing is written when it ends.
+        drop(bench);
+        let bench = Bench::start(Some(&data)).await;
+        let kept = &bench.receive(json!({})).await[0];
+        assert_eq!(kept["Body"], format!("kept {round}"), "what was only received comes back");
+        bench.call("DeleteMessage", json!({ "ReceiptHandle": kept["ReceiptHandle"] })).await.unwrap();
+        assert_eq!(bench.receive(json!({})).await.len(), 0);
+    }
+    std::fs::remove_dir_all(&data).unwrap();
+}
+
+#[tokio::test]
 async fn a_message_is_kept_as_long_as_the_queue_says() {
     let bench = Bench::start(None).await;
     let attributes = json!({ "MessageRetentionPeriod": "1" });

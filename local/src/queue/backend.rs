@@ -16,6 +16,7 @@ use winterbaume_sqs::types::{Message, MessageAttribute, MessageMoveTask, Queue};
 use winterbaume_sqs::{SendMessageOutput, SqsBackend, SqsState, SqsStateView};
 
 use super::MAX_MESSAGE_BYTES;
+use super::journal::Journal;
 use super::kept::Kept;
 use crate::resource::{ACCOUNT, REGION};
 
@@ -33,12 +34,14 @@ struct Inside {
     sqs: SqsState,
     /// Messages of an earlier run, until their queue is created.
     kept: Kept,
+    /// Where what is sent and deleted is written down, if messages survive this process.
+    journal: Option<Journal>,
 }
 
 impl Backend {
     /// Begins with the messages of an earlier run.
-    pub(super) fn resuming(kept: Kept) -> Self {
-        Self { inside: Mutex::new(Inside { sqs: SqsState::default(), kept }) }
+    pub(super) fn resuming(kept: Kept, journal: Option<Journal>) -> Self {
+        Self { inside: Mutex::new(Inside { sqs: SqsState::default(), kept, journal }) }
     }
 
     /// Every message there is, to be resumed with.
@@ -60,6 +63,20 @@ impl Backend {
     }
 }
 
+/// Writes down what becomes of a message, if there is a journal. A call that cannot be written down has failed.
+fn note(
+    journal: &mut Option<Journal>,
+    message: Option<&Message>,
+    write: impl FnOnce(&mut Journal, &Message) -> anyhow::Result<()>,
+) -> Result<(), SqsError> {
+    match (journal, message) {
+        (Some(journal), Some(message)) => {
+            write(journal, message).map_err(|error| SqsError::InternalError(format!("{error:#}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Drops what is older than the queue keeps it, which the library does not.
 fn expire(queue: &mut QueueState) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
@@ -77,7 +94,7 @@ impl SqsBackend for Backend {
         tags: Option<HashMap<String, String>>,
     ) -> Answer<Queue> {
         let mut inside = self.inside();
-        let Inside { sqs, kept } = &mut *inside;
+        let Inside { sqs, kept, .. } = &mut *inside;
         // The library knows the limit of before August 2025.
         attributes.entry("MaximumMessageSize".to_owned()).or_insert_with(|| MAX_MESSAGE_BYTES.to_string());
         let created = sqs.create_queue(&name, REGION, ACCOUNT, &attributes, tags.as_ref()).cloned();
@@ -132,10 +149,16 @@ impl SqsBackend for Backend {
         group: Option<String>,
         deduplication: Option<String>,
     ) -> Answer<SendMessageOutput> {
-        self.run(|sqs| {
-            let sent = sqs.send_message(&name, &body, delay, attributes, group.as_deref(), deduplication.as_deref())?;
+        let mut inside = self.inside();
+        let Inside { sqs, journal, .. } = &mut *inside;
+        let sent = sqs.send_message(&name, &body, delay, attributes, group.as_deref(), deduplication.as_deref());
+        let written = sent.and_then(|sent| {
+            let messages = sqs.queues.get(&name).into_iter().flat_map(|queue| &queue.messages);
+            let message = messages.rev().find(|message| message.message_id == sent.message_id);
+            note(journal, message, |journal, message| journal.sent(&name, message))?;
             Ok(SendMessageOutput { message_id: sent.message_id, body_md5: sent.body_md5 })
-        })
+        });
+        Box::pin(ready(written))
     }
 
     fn receive_messages(
@@ -153,7 +176,12 @@ impl SqsBackend for Backend {
     }
 
     fn delete_message(&self, _: String, _: String, name: String, handle: String) -> Answer<()> {
-        self.run(|sqs| sqs.delete_message(&name, &handle))
+        let mut inside = self.inside();
+        let Inside { sqs, journal, .. } = &mut *inside;
+        let mut messages = sqs.queues.get(&name).into_iter().flat_map(|queue| &queue.messages);
+        let message = messages.find(|message| message.all_receipt_handles.contains(&handle));
+        let noted = note(journal, message, |journal, message| journal.gone(&name, message));
+        Box::pin(ready(noted.and_then(|()| sqs.delete_message(&name, &handle))))
     }
 
     fn purge_queue(&self, _: String, _: String, name: String) -> Answer<()> {

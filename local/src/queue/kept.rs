@@ -19,7 +19,7 @@ pub(super) struct Kept {
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct KeptMessage {
+pub(super) struct KeptMessage {
     id: String,
     body: String,
     body_md5: String,
@@ -65,6 +65,17 @@ impl Kept {
     /// Adds a queue's messages.
     pub(super) fn put(&mut self, queue: &str, messages: &[Message]) {
         self.queues.insert(queue.to_owned(), messages.iter().map(KeptMessage::from).collect());
+    }
+
+    /// Adds one message.
+    pub(super) fn add(&mut self, queue: &str, message: KeptMessage) {
+        self.remove(queue, &message.id);
+        self.queues.entry(queue.to_owned()).or_default().push(message);
+    }
+
+    /// Takes out the message of this id, if it is there.
+    pub(super) fn remove(&mut self, queue: &str, id: &str) {
+        self.queues.entry(queue.to_owned()).or_default().retain(|message| message.id != id);
     }
 
     /// Takes a queue's messages out.

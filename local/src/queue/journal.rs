@@ -1,0 +1,75 @@
+//! What was sent and deleted since the messages were last written as a whole, so that a process that is killed forgets
+//! no message that it has taken.
+//!
+//! What was only received comes back at once, and what had moved to another queue is where it was: a message may arrive
+//! twice, and none is lost. A call is answered when its line is with the operating system, which outlives the process
+//! and not a power cut.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use winterbaume_sqs::types::Message;
+
+use super::kept::{Kept, KeptMessage};
+
+/// An open journal. Each entry is a line of JSON.
+pub(super) struct Journal(File);
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Entry {
+    Sent { queue: String, message: KeptMessage },
+    Gone { queue: String, id: String },
+}
+
+impl Journal {
+    /// Reads the messages of an earlier run, however it ended, and begins a journal for this one.
+    pub(super) fn open(file: &Path) -> Result<(Self, Kept)> {
+        let journal = Self::beside(file);
+        let mut kept = Kept::read(file)?;
+        match std::fs::read_to_string(&journal) {
+            Ok(text) => {
+                // A line that is cut off was never answered.
+                let entries = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+                entries.for_each(|entry| match entry {
+                    Entry::Sent { queue, message } => kept.add(&queue, message),
+                    Entry::Gone { queue, id } => kept.remove(&queue, &id),
+                });
+                kept.write(file)?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", journal.display())),
+        }
+        // The messages are in their file now, so what the journal says of them is said twice at most.
+        let opened = OpenOptions::new().create(true).write(true).truncate(true).open(&journal);
+        let opened = opened.with_context(|| format!("cannot write {}", journal.display()))?;
+        Ok((Self(opened), kept))
+    }
+
+    /// Forgets what the file of messages says.
+    pub(super) fn remove(file: &Path) -> Result<()> {
+        std::fs::remove_file(Self::beside(file)).context("cannot remove the journal of the queues")
+    }
+
+    pub(super) fn sent(&mut self, queue: &str, message: &Message) -> Result<()> {
+        self.add(&Entry::Sent { queue: queue.to_owned(), message: message.into() })
+    }
+
+    pub(super) fn gone(&mut self, queue: &str, message: &Message) -> Result<()> {
+        self.add(&Entry::Gone { queue: queue.to_owned(), id: message.message_id.clone() })
+    }
+
+    fn add(&mut self, entry: &Entry) -> Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        // In one call, so that a line is there or not.
+        self.0.write_all(&line).context("cannot write the journal of the queues")
+    }
+
+    fn beside(file: &Path) -> PathBuf {
+        file.with_extension("journal")
+    }
+}
