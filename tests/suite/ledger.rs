@@ -6,7 +6,7 @@
 mod book;
 mod cells;
 mod days;
-mod story;
+pub mod story;
 
 use std::collections::BTreeSet;
 

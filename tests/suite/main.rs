@@ -21,6 +21,7 @@ mod deployment;
 mod drain;
 mod engine;
 mod events;
+mod every_fault;
 mod faults;
 mod laptop;
 mod laws;

@@ -1,0 +1,182 @@
+//! What is tried: at least one request of every route that writes.
+
+use std::sync::Arc;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::consumers;
+use super::world::{Seed, text};
+use crate::shop::eur;
+
+/// One thing to do to a [`super::world::World`].
+pub struct Case {
+    pub name: &'static str,
+    /// The function that does it.
+    pub function: &'static str,
+    pub ask: Ask,
+    /// It is made of several writes, each of which keeps the shop's laws.
+    pub has_steps: bool,
+    /// Sent again it is done again, as is documented.
+    pub adds_up: bool,
+    /// Sent again although it was done, it may be refused, because it names the version that it has changed.
+    pub may_be_stale: bool,
+}
+
+pub enum Ask {
+    Request {
+        by: Caller,
+        method: Method,
+        path: String,
+        headers: Vec<(&'static str, String)>,
+        body: Value,
+    },
+    /// An event for a consumer.
+    Event(Value),
+}
+
+#[derive(Clone, Copy)]
+pub enum Caller {
+    Customer(&'static str),
+    Admin,
+}
+
+use Caller::{Admin, Customer};
+
+const ADA: Caller = Customer("ada");
+
+impl Case {
+    pub fn event(name: &'static str, function: &'static str, event: Value) -> Self {
+        Self { name, function, ask: Ask::Event(event), has_steps: false, adds_up: false, may_be_stale: false }
+    }
+
+    fn request(
+        name: &'static str,
+        function: &'static str,
+        by: Caller,
+        method: Method,
+        path: impl Into<String>,
+    ) -> Self {
+        let ask = Ask::Request { by, method, path: path.into(), headers: Vec::new(), body: Value::Null };
+        Self { name, function, ask, has_steps: false, adds_up: false, may_be_stale: false }
+    }
+
+    fn post(name: &'static str, function: &'static str, by: Caller, path: impl Into<String>, content: Value) -> Self {
+        Self::request(name, function, by, Method::POST, path).body(content)
+    }
+
+    fn body(mut self, content: Value) -> Self {
+        if let Ask::Request { body, .. } = &mut self.ask {
+            *body = content;
+        }
+        self
+    }
+
+    fn header(mut self, name: &'static str, value: &str) -> Self {
+        if let Ask::Request { headers, .. } = &mut self.ask {
+            headers.push((name, value.to_owned()));
+        }
+        self
+    }
+
+    pub fn with_steps(self) -> Self {
+        Self { has_steps: true, ..self }
+    }
+
+    fn adding_up(self) -> Self {
+        Self { adds_up: true, ..self }
+    }
+
+    pub fn is_route(&self) -> bool {
+        matches!(self.ask, Ask::Request { .. })
+    }
+}
+
+/// Every case.
+pub fn cases(seed: &Arc<Seed>) -> Vec<Case> {
+    [customers(), catalogue(), orders(), afterwards(seed), consumers::cases(seed)].into_iter().flatten().collect()
+}
+
+fn customers() -> Vec<Case> {
+    let cleo = json!({ "username": "cleo", "email": "cleo@example.com", "name": "Cleo" });
+    let renamed = json!({ "username": "bobby", "email": "bobby@example.com", "name": "Bobby" });
+    let cart = json!({ "lines": [{ "productId": "spread", "quantity": 1 }, { "productId": "thing", "quantity": 1 }] });
+    let at_cart = "/customers/ada/cart";
+    vec![
+        Case::post("sign up", "create-customer", Customer("cleo"), "/customers", cleo),
+        Case::request("rename a customer", "update-customer", Customer("bob"), Method::PATCH, "/customers/bob")
+            .header("if-match", "\"1\"")
+            .body(renamed),
+        Case::request("put a cart", "put-cart", ADA, Method::PUT, at_cart).body(cart),
+        Case::request("delete a cart", "delete-cart", ADA, Method::DELETE, at_cart),
+    ]
+}
+
+fn catalogue() -> Vec<Case> {
+    let product = json!({
+        "productId": "new", "name": "New", "description": "-", "category": "things", "price": eur(500), "stock": 7,
+        "cells": 2,
+    });
+    let patch = |name, path: &str, body| {
+        Case::request(name, "update-product", Admin, Method::PATCH, path).header("if-match", "\"1\"").body(body)
+    };
+    let adjust = |name, path: &str, delta: i64| {
+        let case = Case::post(name, "adjust-stock", Admin, path, json!({ "delta": delta }));
+        let case = case.header("if-match", "\"1\"").header("idempotency-key", "adjust-1");
+        Case { may_be_stale: true, ..case }
+    };
+    vec![
+        Case::post("make a product", "create-product", Admin, "/products", product),
+        patch("rename a product", "/products/thing", json!({ "name": "Another name" })),
+        patch("another price", "/products/thing", json!({ "price": eur(1100) })),
+        patch("another price, in three cells", "/products/spread", json!({ "price": eur(1100) })).with_steps(),
+        patch("more cells", "/products/spread", json!({ "cells": 5 })).with_steps(),
+        adjust("units arrive", "/products/thing/stock", 5),
+        adjust("units arrive, in three cells", "/products/spread/stock", 5).with_steps(),
+        adjust("units are taken out, of three cells", "/products/spread/stock", -25).with_steps(),
+        Case::post("view a product", "record-view", ADA, "/products/thing/views", Value::Null).adding_up(),
+        Case::post("make a code", "create-discount", Admin, "/discounts", json!({ "code": "NEW", "percent": 5 })),
+        Case::post(
+            "make a card",
+            "create-gift-card",
+            Admin,
+            "/gift-cards",
+            json!({ "code": "NEW", "balance": eur(1) }),
+        ),
+    ]
+}
+
+fn orders() -> Vec<Case> {
+    let line = |product: &str, quantity: u64| json!({ "productId": product, "quantity": quantity });
+    let order = |name, body| Case::post(name, "place-order", ADA, "/orders", body).header("idempotency-key", "k");
+    let dear = json!({
+        "lines": [line("spread", 2), line("thing", 1)], "discountCode": "TEN", "giftCards": ["GIFT"],
+        "expectedTotal": eur(2700),
+    });
+    vec![
+        order("order", json!({ "lines": [line("thing", 2)] })),
+        order("order with all there is", dear.clone()),
+        order("order later", dear).header("prefer", "respond-async"),
+        order("order too much", json!({ "lines": [line("thing", 5000)] })),
+        order("order too much, of three cells", json!({ "lines": [line("spread", 500)] })),
+        order("order what is not there", json!({ "lines": [line("nothing", 1)] })),
+    ]
+}
+
+fn afterwards(seed: &Seed) -> Vec<Case> {
+    let at = |order: &Value, what: &str| format!("/orders/{}/{what}", text(&order["orderId"]));
+    let payments = |order: &Value| format!("/invoices/{}/payments", text(&order["invoice"]["invoiceId"]));
+    let cancel = |name, by, order| {
+        Case::post(name, "cancel-order", by, at(order, "cancellation"), json!({ "reason": "changed my mind" }))
+    };
+    let ship = json!({ "status": "SHIPPED" });
+    let flag = json!({ "reason": "a doubt" });
+    vec![
+        Case::post("capture", "capture-payment", Admin, payments(&seed.pending), json!({ "reference": "bank-2" })),
+        cancel("cancel", ADA, &seed.pending),
+        cancel("cancel what is paid", Admin, &seed.paid),
+        Case::post("ship", "change-order-status", Admin, at(&seed.paid, "status"), ship),
+        Case::request("flag", "flag-order", Admin, Method::PUT, at(&seed.paid, "flag")).body(flag),
+        Case::request("unflag", "unflag-order", Admin, Method::DELETE, at(&seed.flagged, "flag")),
+    ]
+}

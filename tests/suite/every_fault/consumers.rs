@@ -1,0 +1,22 @@
+//! What is tried of the functions that consume events.
+
+use serde_json::{Value, json};
+
+use super::cases::Case;
+use super::world::Seed;
+use crate::shop_reconcile::ask;
+use crate::shop_stream::batch;
+
+pub fn cases(seed: &Seed) -> Vec<Case> {
+    let mut unreadable = seed.placeable.clone();
+    unreadable[0]["body"] = json!("no order");
+    let drain = |name, records: &[Value]| Case::event(name, "drain-writes", json!({ "Records": records }));
+    vec![
+        drain("drain an order", &seed.placeable),
+        drain("drain an order that cannot be placed", &seed.refusable),
+        drain("drain what is no order", &unreadable),
+        Case::event("count", "count-orders", batch("shardId-0", &seed.records, &json!({}))),
+        Case::event("publish", "publish-order-events", json!({ "Records": seed.records })),
+        Case::event("reconcile", "reconcile-counts", ask(true)).with_steps(),
+    ]
+}

@@ -1,0 +1,247 @@
+//! What may come of a case in which something goes wrong.
+//!
+//! - The client sees what it sees when nothing goes wrong, or 202 for an order that waits, or 503 with its `outcome`.
+//! - If it was answered, it is done, wholly. `none` means that the table is the same to the byte, and `unknown` that the
+//!   case is done wholly or not at all.
+//! - The same request again is answered as if nothing had gone wrong, and the table is then as if nothing had.
+//!
+//! A consumer's event comes again until nothing of it failed.
+
+use local::wire::Call;
+use serde_json::{Value, json};
+
+use super::cases::{Ask, Caller, Case};
+use super::kinds::{Injection, Service};
+use super::world::{State, World, forget_moments, timeless};
+use crate::laws;
+use crate::shop_queue::QUEUE;
+
+/// On a machine that is busy with other work, a request may run out of time without any fault.
+const ATTEMPTS: usize = 20;
+
+/// What a case comes to when nothing goes wrong.
+pub struct Reference {
+    calls: Vec<(Service, Call)>,
+    answer: Value,
+    again: Value,
+    after: State,
+    /// What the bus was told.
+    told: Vec<String>,
+}
+
+impl Reference {
+    pub fn calls(&self) -> &[(Service, Call)] {
+        &self.calls
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+enum Outcome {
+    /// It was answered, or nothing of the event failed.
+    Answered(Value),
+    /// An order waits.
+    Accepted,
+    /// 503: nothing was done.
+    None,
+    /// 503, or a failed delivery, with what it said: it may have been done.
+    #[allow(dead_code, reason = "a complaint shows it")]
+    Unknown(Value),
+    /// What nobody may be told.
+    Wrong(String),
+}
+
+/// Runs a case in which nothing goes wrong.
+pub async fn reference(world: &World, case: &Case) -> Reference {
+    let answer = match run(world, case, None).await {
+        Outcome::Answered(answer) => answer,
+        other => panic!("{}: {other:?}", case.name),
+    };
+    let calls = world.take_calls();
+    let dump = world.shop.dump().await;
+    let again = match run(world, case, None).await {
+        Outcome::Answered(answer) => answer,
+        other => panic!("{}, again: {other:?}", case.name),
+    };
+    let settled = settle(world, case).await;
+    let after = without_waiting(case, timeless(&settled));
+    if !case.adds_up && !waits(case) {
+        assert_eq!(after, without_waiting(case, timeless(&dump)), "{}, again", case.name);
+    }
+    world.reset(&settled).await;
+    let told = told(&calls);
+    Reference { calls, answer, again, after, told }
+}
+
+/// Runs a case in which this goes wrong, and tells what must not be.
+pub async fn judge(world: &World, case: &Case, reference: &Reference, injections: &[Injection]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    injections.iter().for_each(|injection| world.inject(injection));
+    let first = run(world, case, Some(reference)).await;
+    world.heal().await;
+    let dump = world.shop.dump().await;
+    let state = without_waiting(case, timeless(&dump));
+    match &first {
+        Outcome::Answered(answer) if *answer != reference.answer => {
+            complaints.push(format!("answered {answer} instead of {}", reference.answer));
+        }
+        Outcome::Answered(_) if !waits(case) && !case.adds_up => {
+            complaints.extend((state != reference.after).then(|| differs("answered, and not done", &state, reference)));
+        }
+        Outcome::None if !world.is_unchanged(&dump) => {
+            complaints.push(differs("the outcome is not none", &state, reference));
+        }
+        Outcome::Unknown(_) if !case.has_steps && !waits(case) && !case.adds_up => {
+            let is_whole = state == reference.after || state == without_waiting(case, timeless(&world.seed.items));
+            complaints.extend((!is_whole).then(|| differs("done by half", &state, reference)));
+        }
+        Outcome::Wrong(what) => complaints.push(what.clone()),
+        _ => {}
+    }
+    if case.has_steps {
+        // Whatever is not counted may be counted later.
+        complaints.extend(laws::breaches(&world.shop, "0000-01-01").await);
+    }
+
+    // Again, by whoever is not sure.
+    let mut last = first;
+    for _ in 0..ATTEMPTS {
+        if case.adds_up && matches!(last, Outcome::Answered(_)) {
+            break;
+        }
+        let was_answered = matches!(last, Outcome::Answered(_));
+        last = run(world, case, Some(reference)).await;
+        match &last {
+            Outcome::Answered(answer) if *answer != reference.answer && !was_answered && !case.may_be_stale => {
+                complaints.push(format!("again: {answer} instead of {}", reference.answer));
+                break;
+            }
+            Outcome::Answered(_) => break,
+            Outcome::None | Outcome::Unknown(_) => {}
+            Outcome::Accepted => _ = settle(world, case).await,
+            _ => break,
+        }
+    }
+    match &last {
+        Outcome::Answered(answer) if [&reference.answer, &reference.again].contains(&answer) => {}
+        other => complaints.push(format!("again: {other:?} instead of {}", reference.answer)),
+    }
+    let settled = settle(world, case).await;
+    let state = without_waiting(case, timeless(&settled));
+    if !case.adds_up && state != reference.after {
+        complaints.push(differs("again, and not as it should be", &state, reference));
+    }
+    if case.has_steps {
+        complaints.extend(laws::breaches(&world.shop, "0000-01-01").await);
+    }
+    let told = told(&world.take_calls());
+    if told != reference.told {
+        complaints.push(format!("the bus was told {told:?} instead of {:?}", reference.told));
+    }
+    world.reset(&settled).await;
+    complaints
+}
+
+async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outcome {
+    match &case.ask {
+        Ask::Event(event) => deliver(world, case.function, event).await,
+        Ask::Request { by, method, path, headers, body } => {
+            let client = match by {
+                Caller::Customer(id) => world.shop.customer(id),
+                Caller::Admin => world.shop.admin(),
+            };
+            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let body = (!body.is_null()).then(|| body.to_string());
+            let reply = client.send(method.clone(), path, &headers, body).await;
+            let mut answer = json!({
+                "status": reply.status, "etag": reply.header("etag"), "location": reply.header("location"),
+                "body": reply.body,
+            });
+            forget_moments(&mut answer);
+            match (reply.status, reply.body["outcome"].as_str()) {
+                (503, _) if reply.header("retry-after").is_none() => {
+                    Outcome::Wrong("503 without Retry-After".to_owned())
+                }
+                (503, Some("none")) => Outcome::None,
+                (503, Some("unknown")) => Outcome::Unknown(reply.body),
+                (202, _) if reference.is_some_and(|reference| reference.answer["status"] != 202) => Outcome::Accepted,
+                _ if reference.is_none_or(|reference| [&reference.answer, &reference.again].contains(&&answer)) => {
+                    Outcome::Answered(answer)
+                }
+                _ => Outcome::Wrong(format!("answered {answer}")),
+            }
+        }
+    }
+}
+
+/// One delivery of an event to an environment of its own.
+async fn deliver(world: &World, function: &str, event: &Value) -> Outcome {
+    match world.consumer(function)(event.clone()).await {
+        Ok(answer) => {
+            let failures = answer["batchItemFailures"].as_array().map_or(0, Vec::len);
+            if failures > 0 || answer["done"] == false {
+                Outcome::Unknown(answer)
+            } else {
+                Outcome::Answered(Value::Null)
+            }
+        }
+        Err(error) => Outcome::Unknown(json!(error)),
+    }
+}
+
+/// Places what waits in the queue, and answers what is in the table then.
+async fn settle(world: &World, case: &Case) -> Vec<Value> {
+    if case.function == "place-order" {
+        let messages = world.shop.take_from(QUEUE).await;
+        if !messages.is_empty() {
+            let event = json!({ "Records": messages });
+            let mut last = Outcome::None;
+            for _ in 0..ATTEMPTS {
+                last = deliver(world, "drain-writes", &event).await;
+                if matches!(last, Outcome::Answered(_)) {
+                    break;
+                }
+            }
+            assert!(matches!(last, Outcome::Answered(_)), "{} is not drained: {last:?}", case.name);
+        }
+    }
+    world.shop.dump().await
+}
+
+/// Whether the case is an order that waits first.
+fn waits(case: &Case) -> bool {
+    matches!(&case.ask, Ask::Request { headers, .. } if headers.iter().any(|(name, _)| *name == "prefer"))
+}
+
+/// Without the note that an order waits, or waited, if it is not for the case to write or change it.
+fn without_waiting(case: &Case, mut state: State) -> State {
+    if case.function == "place-order" {
+        state.retain(|item| item["EntityType"]["S"] != "queuedOrder");
+    }
+    state
+}
+
+/// The events that the bus has taken, each once.
+fn told(calls: &[(Service, Call)]) -> Vec<String> {
+    let taken = calls.iter().filter(|(service, call)| *service == Service::EventBridge && call.status == Some(200));
+    let entries = taken.flat_map(|(_, call)| {
+        let answers = call.response["Entries"].as_array().into_iter().flatten();
+        let asked = call.request["Entries"].as_array().into_iter().flatten();
+        asked
+            .zip(answers)
+            .filter(|(_, answer)| answer["EventId"].is_string())
+            .map(|(entry, _)| entry["Detail"].to_string())
+    });
+    let mut told: Vec<_> = entries.collect();
+    told.sort_unstable();
+    told.dedup();
+    told
+}
+
+fn differs(what: &str, state: &State, reference: &Reference) -> String {
+    let only = |these: &State, those: &State| -> Vec<String> {
+        these.iter().filter(|item| !those.contains(item)).map(ToString::to_string).collect()
+    };
+    let (found, lacks) = (only(state, &reference.after), only(&reference.after, state));
+    format!("{what}:\n  found {}\n  instead of {}", found.join("\n    "), lacks.join("\n    "))
+}

@@ -1,0 +1,236 @@
+//! A shop in which there is something for every case to change, and as many copies of it as are wanted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use key_schema::value::Timestamp;
+use local::functions::start_all;
+use local::gateway::Invoke;
+use local::wire::{Call, Match};
+use local::{StartConsumer, Wire};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::kinds::{Injection, Service};
+use crate::ledger::story::send;
+use crate::queue::{order_later, things};
+use crate::shop::{Shop, eur};
+use crate::shop_queue::{DEAD_LETTERS, QUEUE};
+use crate::shop_reconcile::reconciled;
+use crate::shop_stream::{Tail, is_wanted};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What every copy begins with.
+pub struct Seed {
+    pub items: Vec<Value>,
+    /// A pending order with a code and a gift card, one that is paid, and one that is flagged.
+    pub pending: Value,
+    pub paid: Value,
+    pub flagged: Value,
+    /// The messages of one order that can be placed, and of one that cannot.
+    pub placeable: Vec<Value>,
+    pub refusable: Vec<Value>,
+    /// What the stream told of the orders.
+    pub records: Vec<Value>,
+}
+
+/// One copy.
+pub struct World {
+    pub shop: Shop,
+    pub seed: Arc<Seed>,
+    consumers: Vec<(String, StartConsumer)>,
+}
+
+/// What is in a table, apart from moments.
+pub type State = Vec<Value>;
+
+async fn open() -> Shop {
+    Shop::open_with(|template| {
+        template.queue_sources[0].enabled = false;
+        reconciled(template, 0, 100_000);
+        for function in &mut template.functions {
+            function.timeout_seconds = match function.binary.as_str() {
+                // Of each, one second is kept to answer in. The drain keeps four to send on what failed, and begins no
+                // order with less than five left.
+                "drain-writes" => 11,
+                // It keeps ten to write down where it goes on.
+                "reconcile-counts" => 25,
+                // They go on for as long as they have time.
+                "count-orders" | "publish-order-events" => 10,
+                _ => 5,
+            };
+            for (name, value) in [("DRAIN_WRITE_UNITS", "100000"), ("VIEW_SHARDS", "1")] {
+                function.environment.entry(name.to_owned()).and_modify(|old| value.clone_into(old));
+            }
+        }
+    })
+    .await
+}
+
+impl World {
+    /// The first, whose copies the others are.
+    pub async fn create() -> (Self, Arc<Seed>) {
+        let shop = open().await;
+        let (ada, admin) = (shop.customer("ada"), shop.admin());
+        for id in ["ada", "bob"] {
+            shop.sign_up(id).await;
+        }
+        shop.product("thing", 1000, 100).await;
+        let spread = json!({
+            "productId": "spread", "name": "Spread", "description": "", "category": "things", "price": eur(1000),
+            "stock": 30, "cells": 3,
+        });
+        admin.post("/products", spread).await.expect(201);
+        shop.discount("TEN", 10, Some(5)).await;
+        for card in ["GIFT", "USED"] {
+            shop.gift_card(card, 700).await;
+        }
+        let cart = json!({ "lines": [{ "productId": "thing", "quantity": 3 }] });
+        send(&ada, Method::PUT, "/customers/ada/cart", &cart).await.expect(200);
+
+        let dear = json!({
+            "lines": [{ "productId": "thing", "quantity": 1 }, { "productId": "spread", "quantity": 2 }],
+            "discountCode": "TEN", "giftCards": ["USED"],
+        });
+        let pending = ada.order("pending", dear).await.expect(201);
+        let paid = ada.order("paid", things(2)).await.expect(201);
+        let capture = format!("/invoices/{}/payments", text(&paid["invoice"]["invoiceId"]));
+        admin.post(&capture, json!({ "reference": "bank-1" })).await.expect(200);
+        let flagged = ada.order("flagged", things(3)).await.expect(201);
+        let flag = format!("/orders/{}/flag", text(&flagged["orderId"]));
+        send(&admin, Method::PUT, &flag, &json!({ "reason": "why" })).await.expect(200);
+        let records = Tail::default().new_records(&shop).await.into_iter().filter(is_wanted).collect();
+
+        order_later(&ada, "later", things(4)).await.expect(202);
+        let placeable = shop.take_messages().await;
+        order_later(&ada, "too many", things(1000)).await.expect(202);
+        let refusable = shop.take_messages().await;
+        let items = shop.dump().await;
+        let seed = Arc::new(Seed { items, pending, paid, flagged, placeable, refusable, records });
+        (Self::over(shop, Arc::clone(&seed)), seed)
+    }
+
+    /// Another.
+    pub async fn copy_of(seed: Arc<Seed>) -> Self {
+        let world = Self::over(open().await, seed);
+        world.reset(&[]).await;
+        world
+    }
+
+    fn over(shop: Shop, seed: Arc<Seed>) -> Self {
+        let consumers = start_all(&shop.endpoints(), shop.template()).expect("the functions start").consumers;
+        Self { shop, seed, consumers }
+    }
+
+    /// A consumer of events in an environment of its own.
+    pub fn consumer(&self, name: &str) -> Invoke {
+        let (_, start) = self.consumers.iter().find(|(known, _)| known == name).expect("it consumes events");
+        start().expect("it starts")
+    }
+
+    /// Does this to the calls of the next run.
+    pub fn inject(&self, injection: &Injection) {
+        let Injection { service, after, only, fault, times, .. } = injection;
+        let matching = only.clone().map_or_else(Match::any, Match::recorded);
+        self.wire(*service).inject_after(*after, matching, fault.clone(), *times);
+    }
+
+    /// Lets nothing go wrong any more, and waits until nothing is under way.
+    pub async fn heal(&self) {
+        let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge].map(|service| self.wire(service));
+        all.iter().for_each(|wire| wire.heal());
+        let begin = Instant::now();
+        while !all.iter().all(|wire| wire.is_idle()) {
+            assert!(begin.elapsed() < PATIENCE, "calls are still under way");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The calls since the last time of asking.
+    pub fn take_calls(&self) -> Vec<(Service, Call)> {
+        let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge];
+        all.into_iter().flat_map(|of| self.wire(of).take_calls().into_iter().map(move |call| (of, call))).collect()
+    }
+
+    /// Makes everything as it was at first. `now` is what the table holds.
+    pub async fn reset(&self, now: &[Value]) {
+        let by_key = |items: &[Value]| -> BTreeMap<String, Value> {
+            items.iter().map(|item| (format!("{} {}", item["PK"], item["SK"]), item.clone())).collect()
+        };
+        let (now, then) = (by_key(now), by_key(&self.seed.items));
+        let deletes = now
+            .iter()
+            .filter(|(key, _)| !then.contains_key(*key))
+            .map(|(_, item)| json!({ "DeleteRequest": { "Key": { "PK": item["PK"], "SK": item["SK"] } } }));
+        let puts = then.iter().filter(|(key, item)| now.get(*key) != Some(item));
+        let puts = puts.map(|(_, item)| json!({ "PutRequest": { "Item": item } }));
+        let writes: Vec<_> = deletes.chain(puts).collect();
+        for some in writes.chunks(25) {
+            let batch = json!({ "RequestItems": { self.shop.table(): some } });
+            let answer = self.shop.dynamodb("BatchWriteItem", &batch).await;
+            assert!(answer["UnprocessedItems"].as_object().is_none_or(serde_json::Map::is_empty), "{answer}");
+        }
+        if self.take_calls().iter().any(|(service, _)| *service == Service::Sqs) {
+            for queue in [QUEUE, DEAD_LETTERS] {
+                self.shop.sqs("PurgeQueue", queue, json!({})).await;
+            }
+        }
+    }
+
+    /// Whether the table is as it was at first, to the byte.
+    pub fn is_unchanged(&self, now: &[Value]) -> bool {
+        now == self.seed.items
+    }
+
+    fn wire(&self, service: Service) -> &Wire {
+        let [queues, bus] = self.shop.more_wires();
+        match service {
+            Service::DynamoDb => self.shop.wire(),
+            Service::Sqs => queues,
+            Service::EventBridge => bus,
+        }
+    }
+}
+
+pub fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+/// The items without moments, in the order of their keys; and of each stock only how many units there are, for in which
+/// cell they lie depends on what was in the way. Whether the cells are sound is for an audit to say.
+pub fn timeless(items: &[Value]) -> State {
+    let is_cell = |item: &&Value| item["EntityType"]["S"] == "stock" || item["EntityType"]["S"] == "stockCell";
+    let mut units = BTreeMap::<String, i64>::new();
+    for cell in items.iter().filter(is_cell) {
+        let available = text(&cell["available"]["N"]).parse::<i64>().expect("a number");
+        *units.entry(text(&cell["productId"]["S"]).to_owned()).or_default() += available;
+    }
+    let mut items: Vec<_> = items.iter().filter(|item| !is_cell(item)).cloned().collect();
+    items.iter_mut().for_each(forget_moments);
+    items.extend(units.into_iter().map(|(product, units)| json!({ "stock of": product, "units": units })));
+    items
+}
+
+/// Replaces every moment in a value's texts, and leaves out when items expire.
+pub fn forget_moments(value: &mut Value) {
+    const LENGTH: usize = "2026-11-21T09:30:00.000Z".len();
+    match value {
+        Value::String(text) => {
+            let mut at = 0;
+            while let Some(part) = text.get(at..at + LENGTH) {
+                if part.as_bytes()[10] == b'T' && part.parse::<Timestamp>().is_ok() {
+                    text.replace_range(at..at + LENGTH, "<then>");
+                }
+                at += 1;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(forget_moments),
+        Value::Object(fields) => {
+            fields.retain(|name, _| name != "expiresAt");
+            fields.values_mut().for_each(forget_moments);
+        }
+        _ => {}
+    }
+}
