@@ -7,6 +7,7 @@ mod load;
 mod own;
 mod partitions;
 mod popularity;
+mod soak;
 mod throughput;
 
 use std::io::Write;
@@ -31,6 +32,9 @@ enum Command {
     Partitions(partitions::Arguments),
     Functions(functions::Arguments),
     Load(load::Arguments),
+    Soak(soak::Arguments),
+    #[command(hide = true)]
+    SoakStack(soak::StackArguments),
     Throughput(throughput::Arguments),
 }
 
@@ -51,6 +55,8 @@ async fn run(arguments: Arguments) -> Result<()> {
         Command::Partitions(arguments) => partitions::run(&arguments),
         Command::Functions(arguments) => functions::run(&arguments).await,
         Command::Load(arguments) => load::run(&arguments).await,
+        Command::Soak(arguments) => soak::run(&arguments).await,
+        Command::SoakStack(arguments) => soak::run_stack(&arguments).await,
         Command::Throughput(arguments) => throughput::run(&arguments).await,
     }
 }

@@ -1,0 +1,103 @@
+//! The stack as a process of its own, whose calls fail now and then.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use local::wire::{Fault, Match};
+use local::{Options, Stack};
+use tokio::io::{AsyncBufReadExt, BufReader, stdin};
+
+use crate::own;
+
+const SETTLING: Duration = Duration::from_mins(5);
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long)]
+    faults: f64,
+    #[arg(long)]
+    seed: u64,
+}
+
+/// Serves until its standard input ends. `heal` and `settle` on it are answered when they are done.
+pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
+    let mut template = own::template()?;
+    for function in &mut template.functions {
+        function.environment.entry("DRAIN_WRITE_UNITS".to_owned()).and_modify(|units| "5000".clone_into(units));
+    }
+    let data = Some(arguments.data.clone());
+    let stack = own::stack_with(Options { data, wire: true, ..Options::new(template) }).await?;
+    inject(&stack, arguments.faults, arguments.seed);
+    crate::print(&format!("listening {} {}\n", stack.url(), stack.dynamodb_url()))?;
+
+    let mut lines = BufReader::new(stdin()).lines();
+    let mut ticks = tokio::time::interval(Duration::from_millis(500));
+    loop {
+        tokio::select! {
+            line = lines.next_line() => match line?.as_deref() {
+                Some("heal") => {
+                    heal(&stack);
+                    crate::print("healed\n")?;
+                }
+                Some("settle") => {
+                    stack.settle(SETTLING).await?;
+                    crate::print("settled\n")?;
+                }
+                _ => break,
+            },
+            _ = ticks.tick() => {
+                let injected = take_injected(&stack);
+                crate::print(&format!("injected {injected}\n"))?;
+            }
+        }
+    }
+    stack.shutdown().await
+}
+
+/// All faults together hit this share of the calls.
+fn inject(stack: &Stack, share: f64, seed: u64) {
+    let throttle = |reason| Fault::Throttle { reason, resource: "the table".to_owned() };
+    let general = [
+        Fault::InternalError,
+        Fault::CutBefore,
+        Fault::CutAfter,
+        Fault::Late(Duration::from_millis(200)),
+        Fault::Delay(Duration::from_millis(700)),
+    ];
+    let of_table = [
+        throttle("TableWriteProvisionedThroughputExceeded"),
+        throttle("IndexWriteKeyRangeThroughputExceeded"),
+        throttle("TableWriteAccountLimitExceeded"),
+    ];
+    let of_transactions = [Fault::conflict(0), Fault::HalfSeen];
+    let Some(table) = stack.wire() else { return };
+    let all = general.len() + of_table.len() + of_transactions.len();
+    #[expect(clippy::cast_precision_loss, reason = "they are ten")]
+    let each = share / all as f64;
+    let mut seeds = fastrand::Rng::with_seed(seed);
+    for fault in general.iter().chain(&of_table) {
+        table.inject_share(Match::any(), fault.clone(), each, seeds.u64(..));
+    }
+    for fault in of_transactions {
+        table.inject_share(Match::action("TransactWriteItems"), fault, 2.0 * each, seeds.u64(..));
+    }
+    for wire in stack.more_wires().into_iter().flatten() {
+        for fault in &general {
+            wire.inject_share(Match::any(), fault.clone(), 2.0 * each, seeds.u64(..));
+        }
+    }
+}
+
+fn heal(stack: &Stack) {
+    stack.wire().into_iter().chain(stack.more_wires().into_iter().flatten()).for_each(local::Wire::heal);
+}
+
+/// How many calls failed since the last time of asking, all of which are then forgotten.
+fn take_injected(stack: &Stack) -> usize {
+    let wires = stack.wire().into_iter().chain(stack.more_wires().into_iter().flatten());
+    wires.flat_map(local::Wire::take_calls).filter(|call| call.fault.is_some()).count()
+}
