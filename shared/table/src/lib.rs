@@ -32,6 +32,7 @@ use aws_sdk_dynamodb::config;
 use headers::FewHeaders;
 use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
 
+pub use aws_sdk_dynamodb::types::AttributeValue;
 pub use bucket::TokenBucket;
 pub use commit::Cause;
 pub use condition::Condition;
@@ -42,7 +43,7 @@ pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
 pub use shards::{ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
-pub use write::Write;
+pub use write::{Rendered, Write, WriteKind};
 pub use writer::{Put, Writer};
 
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.

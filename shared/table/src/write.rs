@@ -21,6 +21,37 @@ pub struct Write {
     pub(crate) condition: Option<Condition>,
 }
 
+/// A write as DynamoDB is sent it.
+#[derive(Clone, Debug, Default)]
+pub struct Rendered {
+    /// Which kind of write.
+    pub kind: WriteKind,
+    /// The whole item of a put; the key of any other write.
+    pub item: Item,
+    /// The update expression.
+    pub update: Option<String>,
+    /// The condition expression.
+    pub condition: Option<String>,
+    /// The attributes' names, by their `#name` in the expressions.
+    pub names: HashMap<String, String>,
+    /// The `:values` of the expressions.
+    pub values: Item,
+}
+
+/// The kinds of writes that DynamoDB has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteKind {
+    /// Puts an item in the place of any other.
+    #[default]
+    Put,
+    /// Changes an item, or makes it.
+    Update,
+    /// Deletes an item.
+    Delete,
+    /// Only checks the condition.
+    Check,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Put(Item),
@@ -113,6 +144,21 @@ impl Write {
     /// Leaves the item as it is: the condition must hold for the rest of the transaction.
     pub fn check(key: Key, condition: Condition) -> Self {
         Self { act: Act::Check(key), condition: Some(condition) }
+    }
+
+    /// The write as DynamoDB is sent it: for models, which apply it to a table of their own.
+    pub fn rendered(&self) -> Rendered {
+        let Expressions { update, condition, names, values, .. } = self.expressions();
+        let (kind, item) = match &self.act {
+            Act::Put(item) => (WriteKind::Put, item.clone()),
+            Act::Update(key, _) | Act::Change(key, _) | Act::Add(key, _) => {
+                (WriteKind::Update, item::key(key.clone()).into())
+            }
+            Act::Delete(key) => (WriteKind::Delete, item::key(key.clone()).into()),
+            Act::Check(key) => (WriteKind::Check, item::key(key.clone()).into()),
+        };
+        let (names, values) = (names.unwrap_or_default(), values.unwrap_or_default());
+        Rendered { kind, item, update, condition, names, values }
     }
 
     /// The parts of the request that all kinds of writes have in common.

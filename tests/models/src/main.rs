@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use models::counting;
+use models::{counting, order};
 use stateright::{Checker as _, Model};
 
 /// Explores the models, with as many processors as there are.
@@ -31,6 +31,9 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     for stream in if options.small { counting::small() } else { counting::large() } {
         explore(stream.name, stream, &options)?;
+    }
+    for shop in if options.small { order::small() } else { order::large() } {
+        explore(shop.name, shop, &options)?;
     }
     Ok(())
 }

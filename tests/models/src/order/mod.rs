@@ -1,0 +1,260 @@
+//! The life of orders: placed at once or from the queue, twice, half, late; refused; cancelled.
+//!
+//! A [`Shop`] is what there is at the beginning and who acts. Its actors are requests and messages. They decide with
+//! [`ordering::Placing`]; this module only says what may happen between their steps.
+
+mod actor;
+mod laws;
+mod shops;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ordering::PlaceOrder;
+use stateright::{Model, Property};
+
+pub use self::actor::{Actor, Answer, Phase, Role};
+use self::actor::{Effect, Event};
+pub use self::shops::{Bug, large, small};
+use crate::table::{Digested, Place, Seen, Stored, Table, Transaction};
+
+/// A small shop, and what may happen in it.
+pub struct Shop {
+    /// A name for reports.
+    pub name: &'static str,
+    /// What is ordered.
+    pub(crate) asks: Vec<&'static PlaceOrder>,
+    /// Who acts from the beginning.
+    pub(crate) roles: Vec<Role>,
+    /// The table at the beginning.
+    pub(crate) table: Table,
+    /// How often what may go wrong.
+    pub(crate) left: Left,
+    /// A known bug, to see that the laws find it.
+    pub(crate) bug: Option<Bug>,
+    /// What becomes of an actor that reads these items.
+    memo: Memo,
+}
+
+type Memo = Mutex<HashMap<(u64, Vec<u64>), Digested<Actor>>>;
+
+/// How often something may still go wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Left {
+    /// A transaction is committed, and its answer is lost.
+    pub lost: u8,
+    /// A transaction is not answered, and arrives later or never.
+    pub late: u8,
+    /// DynamoDB has no capacity for a transaction.
+    pub throttles: u8,
+    /// How often each message is delivered.
+    pub deliveries: u8,
+}
+
+/// Everything that tells one moment from another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    pub(crate) table: Table,
+    pub(crate) actors: Vec<(Digested<Actor>, Option<Arc<Seen>>)>,
+    /// What each message asks for, when it was accepted, and how often it may still be delivered.
+    pub(crate) messages: Vec<(Role, u8)>,
+    /// Transactions that nobody waits for any more, and that may still arrive.
+    pub(crate) late: Vec<Digested<Transaction>>,
+    pub(crate) left: Left,
+}
+
+/// What may happen next. Numbers are places in the lists of [`State`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// An actor's read is answered, in one of the ways in which it may be.
+    Read {
+        /// Whose.
+        actor: usize,
+        /// Which of the ways.
+        choice: usize,
+    },
+    /// The request that an actor waits for is done and answered.
+    Do(usize),
+    /// It is done, and the answer is lost.
+    Lose(usize),
+    /// It is not answered, and may be done later.
+    Delay(usize),
+    /// DynamoDB has no capacity for it.
+    Throttle(usize),
+    /// A delayed transaction arrives after all.
+    Arrive(usize),
+    /// A message is delivered.
+    Deliver(usize),
+}
+
+impl Model for Shop {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let mut state = State {
+            table: self.table.clone(),
+            actors: Vec::new(),
+            messages: Vec::new(),
+            late: Vec::new(),
+            left: self.left.clone(),
+        };
+        for role in &self.roles {
+            self.enter(&mut state, role.clone());
+        }
+        vec![state]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        for (at, (actor, seen)) in state.actors.iter().enumerate() {
+            if let Some(seen) = seen {
+                actions.extend((0..seen.choices()).map(|choice| Action::Read { actor: at, choice }));
+                continue;
+            }
+            if actor.is_done() {
+                continue;
+            }
+            actions.push(Action::Do(at));
+            if actor.commits() {
+                let Left { lost, late, throttles, .. } = state.left;
+                let faults = [(lost, Action::Lose(at)), (late, Action::Delay(at)), (throttles, Action::Throttle(at))];
+                actions.extend(faults.into_iter().filter(|(left, _)| *left > 0).map(|(_, action)| action));
+            }
+        }
+        actions.extend((0..state.late.len()).map(Action::Arrive));
+        let waiting = state.messages.iter().enumerate().filter(|(_, (_, left))| *left > 0);
+        actions.extend(waiting.map(|(at, _)| Action::Deliver(at)));
+    }
+
+    fn next_state(&self, before: &State, action: Action) -> Option<State> {
+        let mut state = before.clone();
+        match action {
+            Action::Read { actor, choice } => {
+                let items = state.actors[actor].1.take()?.answer(choice);
+                let after = self.read(&state.actors[actor].0, items);
+                self.become_(&mut state, actor, after, None);
+            }
+            Action::Do(at) => {
+                let actor = state.actors[at].0.clone();
+                let event = self.perform(&mut state, &actor);
+                self.tell(&mut state, at, event);
+            }
+            Action::Lose(at) => {
+                state.left.lost -= 1;
+                let transaction = state.actors[at].0.transaction()?.clone();
+                self.commit(&mut state, &transaction).ok()?;
+                self.tell(&mut state, at, Event::Unanswered);
+            }
+            Action::Delay(at) => {
+                state.left.late -= 1;
+                let transaction = state.actors[at].0.transaction()?.clone();
+                state.late.push(transaction);
+                self.tell(&mut state, at, Event::Unanswered);
+            }
+            Action::Throttle(at) => {
+                state.left.throttles -= 1;
+                self.tell(&mut state, at, Event::NoCapacity);
+            }
+            Action::Arrive(at) => {
+                let transaction = state.late.remove(at);
+                // If a condition does not hold by now, nothing happens, and nobody is told.
+                _ = self.commit(&mut state, &transaction);
+            }
+            Action::Deliver(at) => {
+                let (role, left) = &mut state.messages[at];
+                *left -= 1;
+                let role = role.clone();
+                self.enter(&mut state, role);
+            }
+        }
+        Some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        laws::all()
+    }
+}
+
+impl Shop {
+    /// A shop with these items.
+    pub(crate) fn new(name: &'static str, table: Table, asks: Vec<PlaceOrder>, roles: Vec<Role>, left: Left) -> Self {
+        // They live as long as the process: the actors of every state refer to them.
+        let asks = asks.into_iter().map(|ask| &*Box::leak(Box::new(ask))).collect();
+        Self { name, asks, roles, table, left, bug: None, memo: Memo::default() }
+    }
+
+    /// The same shop with a known bug.
+    #[must_use]
+    pub fn with(self, bug: Bug) -> Self {
+        Self { bug: Some(bug), ..self }
+    }
+
+    fn enter(&self, state: &mut State, role: Role) {
+        let actor = Digested::new(Actor::enter(role, &self.asks));
+        let seen = begin(&state.table, &actor);
+        state.actors.push((actor, seen));
+    }
+
+    fn become_(&self, state: &mut State, at: usize, actor: Digested<Actor>, effect: Option<Effect>) {
+        if let Some(Effect::Send(message)) = effect {
+            state.messages.push((message, self.left.deliveries));
+        }
+        let seen = begin(&state.table, &actor);
+        state.actors[at] = (actor, seen);
+    }
+
+    /// What an actor does next that has read these items. The same whenever it does.
+    fn read(&self, actor: &Digested<Actor>, items: Vec<Stored>) -> Digested<Actor> {
+        let key = (actor.digest(), items.iter().map(Digested::digest).collect());
+        let memo = || self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = memo().get(&key) {
+            return known.clone();
+        }
+        let (after, _) = actor.told(&self.asks, Event::Read(items));
+        let after = Digested::new(after);
+        memo().insert(key, after.clone());
+        after
+    }
+
+    fn tell(&self, state: &mut State, at: usize, event: Event) {
+        let event = match event {
+            // The bug: a commit whose outcome is unknown is taken for one that was cancelled.
+            Event::Unanswered if self.bug == Some(Bug::UnansweredIsCancelled) => Event::Committed(Err(Vec::new())),
+            event => event,
+        };
+        let (actor, effect) = state.actors[at].0.told(&self.asks, event);
+        self.become_(state, at, Digested::new(actor), effect);
+    }
+
+    /// Does the request that an actor waits for.
+    fn perform(&self, state: &mut State, actor: &Actor) -> Event {
+        match (actor.transaction(), actor.reads_at_once()) {
+            (Some(transaction), _) => Event::Committed(self.commit(state, transaction)),
+            (None, Some(places)) => {
+                Event::Read(places.iter().filter_map(|place| state.table.get(place).cloned()).collect())
+            }
+            (None, None) => Event::Sent,
+        }
+    }
+
+    fn commit(&self, state: &mut State, transaction: &Transaction) -> Result<(), Vec<table::Cause>> {
+        let written = match self.bug.and_then(Bug::condition) {
+            Some(is_meant) => state.table.commit(&transaction.without_condition(is_meant)),
+            None => state.table.commit(transaction),
+        }?;
+        for (_, seen) in &mut state.actors {
+            if let Some(more) = seen.as_ref().and_then(|seen| seen.with(&state.table, &written)) {
+                *seen = Some(Arc::new(more));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// If the actor reads: what it may see so far.
+fn begin(table: &Table, actor: &Actor) -> Option<Arc<Seen>> {
+    let places: Vec<Place> = actor.reads()?;
+    Some(Arc::new(Seen::begin(table, places)))
+}
