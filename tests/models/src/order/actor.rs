@@ -57,7 +57,7 @@ pub enum Phase {
     /// That the order waits is written down.
     Queueing(Box<QueuedOrder>, Digested<Transaction>),
     /// The message is sent.
-    Sending(Timestamp),
+    Sending(Option<Money>),
     /// That the order is refused is written down.
     Refusing(Digested<Transaction>),
     /// Nothing: it has answered.
@@ -127,7 +127,9 @@ impl Role {
 
     fn origin(&self) -> Origin {
         match self {
-            Self::Message { queued_at, .. } => Origin::Queue(*queued_at),
+            Self::Message { queued_at, .. } => {
+                Origin::Queue { queued_at: *queued_at, max_total: None, is_redriven: false }
+            }
             _ => Origin::Request,
         }
     }
@@ -142,7 +144,7 @@ impl Actor {
     pub(super) fn enter(role: Role, asks: Asks<'_>) -> Self {
         let ask = asks[role.ask()];
         let phase = match &role {
-            Role::RequestLater { .. } => queueing(ask, None),
+            Role::RequestLater { .. } => Phase::Sending(None),
             Role::Restock { .. } => {
                 let product = &ask.basket.request().lines[0].product_id;
                 let one = 1_i64.try_into().expect("a quantity");
@@ -234,7 +236,7 @@ impl Actor {
                 self.follow(ask, placing, next)
             }
             (Phase::Committing(placing, ..), Event::NoCapacity) => match (self.role.origin(), placing.max_total()) {
-                (Origin::Request, Some(max_total)) => queueing(ask, Some(max_total)),
+                (Origin::Request, Some(max_total)) => Phase::Sending(Some(max_total)),
                 _ => Phase::Answered(Answer::Unavailable),
             },
             (Phase::Settling(placing, rejection), Event::Read(items)) => {
@@ -243,20 +245,20 @@ impl Actor {
             }
             (Phase::Recalling, Event::Read(_)) => Phase::Answered(Answer::Replayed),
             (Phase::Queueing(queued, _), Event::Committed(outcome)) => match outcome {
-                Ok(()) => Phase::Sending(queued.queued_at),
+                Ok(()) => Phase::Answered(Answer::Accepted),
                 Err(causes) => {
                     let [Cause::Condition(Some(item))] = &causes[..] else { panic!("{causes:?}") };
                     let waiting: QueuedOrder = read_item(item.clone()).expect("a queued order");
                     if waiting.request_hash == queued.request_hash {
-                        Phase::Sending(waiting.queued_at)
+                        Phase::Answered(Answer::Accepted)
                     } else {
                         Phase::Answered(Answer::Refused)
                     }
                 }
             },
-            (Phase::Sending(queued_at), Event::Sent) => {
-                effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at }));
-                Phase::Answered(Answer::Accepted)
+            (Phase::Sending(max_total), Event::Sent) => {
+                effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: now() }));
+                queueing(ask, max_total)
             }
             (Phase::Restocking(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
             (Phase::Refusing(_), Event::Committed(_)) => Phase::Answered(Answer::Refused),
@@ -282,12 +284,14 @@ impl Actor {
                 Placement::Placed(_) => Phase::Answered(Answer::Placed),
                 Placement::Replayed(_) => Phase::Answered(Answer::Replayed),
                 Placement::Void => Phase::Answered(Answer::Void),
+                Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
                 Placement::Mismatch => panic!("no message of these shops holds another request"),
-                Placement::NoCapacity { max_total } => queueing(ask, Some(max_total)),
-                Placement::Waits(queued) => queueing(ask, queued.max_total),
+                Placement::NoCapacity { max_total } => Phase::Sending(Some(max_total)),
+                Placement::Waits(queued) => Phase::Sending(queued.max_total),
                 Placement::Rejected(rejection) => match &self.role {
                     Role::Message { queued_at, .. } => {
-                        let waiting = Waiting { order: ask.clone(), queued_at: *queued_at };
+                        let waiting =
+                            Waiting { order: ask.clone(), queued_at: *queued_at, max_total: None, is_redriven: false };
                         let write = ordering::refusal(&waiting, rejection, now()).expect("a write");
                         Phase::Refusing(Transaction::new(&[write]))
                     }
