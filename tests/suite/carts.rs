@@ -1,6 +1,7 @@
 //! Carts.
 
 use edge::Kind;
+use local::wire::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -83,4 +84,64 @@ async fn a_cart_that_makes_no_sense_is_refused_and_the_old_one_stays() {
     put(&shop, price).await.problem(Kind::Validation);
 
     assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cart_that_arrives_late_replaces_no_newer_one_if_it_names_what_it_replaces() {
+    let shop = shop().await;
+    let lines = |quantity: u64| json!([{ "productId": "thing", "quantity": quantity }]);
+    let replace = async |if_match: &str, quantity: u64| {
+        let body = json!({ "lines": lines(quantity) }).to_string();
+        shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[("if-match", if_match)], Some(body)).await
+    };
+    // There is none to replace.
+    for if_match in ["*", "\"1\"", "\"0\""] {
+        replace(if_match, 1).await.problem(Kind::VersionConflict);
+    }
+    let first = put(&shop, lines(1)).await;
+    let first = first.header("etag").expect("a version").to_owned();
+    let second = replace(&first, 2).await;
+    let second = second.header("etag").expect("a version").to_owned();
+    assert_ne!(first, second);
+    // One that was on its way for a while, and the same twice.
+    replace(&first, 3).await.problem(Kind::VersionConflict);
+    let found = shop.customer("ada").get("/customers/ada/cart").await;
+    assert_eq!((found.header("etag"), &found.body["lines"]), (Some(&*second), &lines(2)));
+    for foreign in ["\"abc\"", "W/\"1\"", "\"1\", \"2\""] {
+        replace(foreign, 3).await.problem(Kind::VersionConflict);
+    }
+    replace("*", 4).await.expect(200);
+    // Without the header the last one wins, as the last device to be used does.
+    put(&shop, lines(5)).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cart_of_the_last_release_has_a_version_too() {
+    let shop = shop().await;
+    let old = json!({
+        "PK": { "S": "c#ada" }, "SK": { "S": "cart" }, "EntityType": { "S": "cart" }, "customerId": { "S": "ada" },
+        "lines": { "L": [] }, "updatedAt": { "S": "2026-11-21T09:30:00.000Z" }, "expiresAt": { "N": "32503680000" },
+    });
+    let put_item = async || shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": old })).await;
+    put_item().await;
+    let found = shop.customer("ada").get("/customers/ada/cart").await;
+    assert_eq!(found.header("etag"), Some("\"0\""));
+    let body = Some(json!({ "lines": [] }).to_string());
+    let replace = async || {
+        shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[("if-match", "\"0\"")], body.clone()).await
+    };
+    replace().await.expect(200);
+    replace().await.problem(Kind::VersionConflict);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cart_whose_answer_was_lost_is_put_down_once() {
+    let shop = shop().await;
+    let first = put(&shop, json!([])).await;
+    let first = first.header("etag").expect("a version").to_owned();
+    shop.wire().inject(Match::action("PutItem"), Fault::CutAfter, 1);
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] }).to_string();
+    let ada = shop.customer("ada");
+    ada.send(Method::PUT, "/customers/ada/cart", &[("if-match", &first)], Some(body)).await.expect(200);
+    assert_eq!(shop.wire().pending(), 0);
 }

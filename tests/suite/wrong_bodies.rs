@@ -69,6 +69,11 @@ fn products() -> Bodies {
             ("/category", json!("a b"), "category: category must be"),
             ("/price/amount", json!(-1), "price: amount must be 0 to 9007199254740991, in minor units"),
             ("/price/amount", json!(9_007_199_254_740_992_u64), "price: amount must be"),
+            (
+                "/price/amount",
+                json!(1_000_000_000_001_u64),
+                "price: amount must be at most 1000000000000, in minor units",
+            ),
             ("/price/amount", json!(19.99), "price.amount: invalid type: floating point `19.99`, expected i64"),
             ("/price/amount", json!("1999"), "price.amount: invalid type: string"),
             ("/price", json!(1999), "price: invalid type: integer `1999`"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use edge::{Answer, Description, IfMatch, Kind, Once, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, WholeStock};
 use serde::Deserialize;
 use stock::Look;
@@ -29,9 +29,21 @@ pub struct Adjustment {
 /// A stock in several cells is shared out anew, all cells in one transaction. Under load they are never all free at once,
 /// so each conflict halves the number of cells that the next attempt writes, down to one. Units that came into few cells
 /// are then moved to the others one move at a time.
+///
+/// Under an `Idempotency-Key` an adjustment is made once, whatever the version: `If-Match` may be left out then. Without a
+/// key, a client whose answer was lost cannot tell its own adjustment from somebody else's.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
+    let Some(once) = request.once(&ROUTE)? else {
+        let if_match = request.if_match()?;
+        return adjust(&table, &writer, &request, &if_match, None).await;
+    };
+    let if_match = request.if_match_if_any()?.unwrap_or(IfMatch::Any);
+    let answer = adjust(&table, &writer, &request, &if_match, Some(&once)).await;
+    once.unless_done_before(answer, &table, request.budget()).await
+}
+
+async fn adjust(table: &Reader, writer: &Writer, request: &Request, if_match: &IfMatch, once: Option<&Once>) -> Answer {
     let id = request.path("productId")?;
-    let if_match = request.if_match()?;
     let Adjustment { delta } = request.json()?;
     if delta == 0 || !(-1_000_000..=1_000_000).contains(&delta) {
         return Err(Problem::new(Kind::Validation, "delta: must be -1000000 to 1000000, and not 0"));
@@ -40,7 +52,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     let hasty = writer.clone().fail_fast_on_conflict();
     let (mut look, mut most_cells) = (Look::Close, usize::MAX);
     for attempt in 1.. {
-        let found = stock::product(&table, &id, look, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
+        let found = stock::product(table, &id, look, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
         if !if_match.matches(version) {
@@ -64,21 +76,27 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         let mut writes = vec![Write::change(&product, &next, Condition::version(version)?)?];
         writes.extend(stock::adjust(&stock, &adjusted.units)?);
         let cells = writes.len() - 1;
+        let reply = Reply::ok(&ProductView::with_stock(next, &adjusted))?.etag(version + 1);
+        writes.extend(once.map(|once| once.keep(&reply)).transpose()?);
         match hasty.commit(writes, budget).await {
             Ok(Ok(())) => {
                 // The units are there. How far they are shared out changes no answer.
                 if most_cells < stock.units.len() {
-                    _ = stock::level(&writer, &adjusted, budget.at_most(SHARING_OUT)).await;
+                    _ = stock::level(writer, &adjusted, budget.at_most(SHARING_OUT)).await;
                 }
-                return Ok(Reply::ok(&ProductView::with_stock(next, &adjusted))?.etag(version + 1));
+                return Ok(reply);
             }
-            Ok(Err(_)) => {}
+            Ok(Err(mut causes)) => {
+                if let Some(reply) = once.map(|once| once.done_before(&mut causes)).transpose()?.flatten() {
+                    return Ok(reply);
+                }
+            }
             Err(Error::Throttled { by: Throttle::Contention, .. }) => {
                 most_cells = (most_cells.min(cells) / 2).max(1);
                 // Units that are taken out must first lie in few cells.
                 let wanted = delta.min(0).unsigned_abs();
                 if wanted > 0 && cells > 1 {
-                    stock::gather(&writer, &stock, wanted, budget).await?;
+                    stock::gather(writer, &stock, wanted, budget).await?;
                 }
             }
             Err(error) => return Err(error.into()),
@@ -93,9 +111,14 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
 pub fn describe() -> Description {
     ROUTE
         .describe("Add units to a product's stock, or take some out.")
-        .if_match()
+        .header(
+            "If-Match",
+            false,
+            "The ETag of what was read, or * for whatever is there. Without it: an Idempotency-Key.",
+        )
+        .once()
         .accepts::<Adjustment>()
         .versioned()
         .answers::<ProductView>()
-        .refuses(&[Kind::NotFound, Kind::OutOfStock])
+        .refuses(&[Kind::PreconditionRequired, Kind::VersionConflict, Kind::NotFound, Kind::OutOfStock])
 }

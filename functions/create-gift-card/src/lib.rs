@@ -2,7 +2,7 @@
 
 use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::GiftCard;
-use key_schema::value::{GiftCardCode, Money, Timestamp};
+use key_schema::value::{Charge, GiftCardCode, Money, Timestamp};
 use serde::Deserialize;
 use table::{Put, Writer};
 use utoipa::ToSchema;
@@ -14,16 +14,19 @@ pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin);
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewGiftCard {
     code: GiftCardCode,
-    balance: Money,
+    /// 1 to 1,000,000,000,000 minor units.
+    #[schema(value_type = Money)]
+    balance: Charge,
 }
 
 pub async fn handle(table: Writer, request: Request) -> Answer {
     let new: NewGiftCard = request.json()?;
-    if new.balance.is_zero() {
+    let balance = Money::from(new.balance);
+    if balance.is_zero() {
         return Err(Problem::new(Kind::Validation, "balance.amount: must be at least 1"));
     }
 
-    let card = GiftCard { code: new.code, balance: new.balance, initial: new.balance, created_at: Timestamp::now() };
+    let card = GiftCard { code: new.code, balance, initial: balance, created_at: Timestamp::now() };
     let location = format!("/gift-cards/{}", card.code);
     match table.put_new(&card, request.budget()).await? {
         Put::New => Reply::created(location, &card),

@@ -2,7 +2,7 @@
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, Stock, WholeStock};
-use key_schema::value::{Category, Cells, Description as Text, Money, Name, ProductId};
+use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name, ProductId};
 use serde::Deserialize;
 use table::{Cause, Error, Write, Writer, read_item};
 use utoipa::ToSchema;
@@ -13,12 +13,15 @@ pub const ROUTE: Route = Route::post("/products", Scope::Admin);
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewProduct {
-    /// A new id if absent. Name one, and the request can be sent again without making a second product.
+    /// A new id if absent. Name one, or send an Idempotency-Key, and the request can be sent again without making a second
+    /// product.
     product_id: Option<ProductId>,
     name: Name,
     description: Text,
     category: Category,
-    price: Money,
+    /// At most 1,000,000,000,000 minor units.
+    #[schema(value_type = Money)]
+    price: Charge,
     /// How many can be sold.
     #[serde(default)]
     #[schema(value_type = u64, maximum = 4_294_967_295u64)]
@@ -29,15 +32,17 @@ pub struct NewProduct {
     cells: Cells,
 }
 
-/// Product and stock, with all its cells, are one transaction: none is ever seen without the others.
+/// Product and stock, with all its cells, are one transaction: none is ever seen without the others. Under an
+/// `Idempotency-Key` a product whose id is chosen here is made once, too.
 pub async fn handle(table: Writer, request: Request) -> Answer {
+    let once = request.once(&ROUTE)?;
     let new: NewProduct = request.json()?;
     let product = Product {
         product_id: new.product_id.unwrap_or_else(ProductId::random),
         name: new.name.into(),
         description: new.description.into(),
         category: new.category,
-        price: new.price,
+        price: new.price.into(),
         initial_stock: new.stock,
         version: 1,
     };
@@ -45,9 +50,15 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
 
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
+    if let Some(once) = &once {
+        writes.push(once.keep(&created(product.clone(), &stock, false)?)?);
+    }
     match table.commit(writes, request.budget()).await? {
         Ok(()) => created(product, &stock, false),
-        Err(causes) => {
+        Err(mut causes) => {
+            if let Some(reply) = once.map(|once| once.done_before(&mut causes)).transpose()?.flatten() {
+                return Ok(reply);
+            }
             let is_same = is_the_same(causes, &product, &stock)?;
             if is_same { created(product, &stock, true) } else { Err(Problem::already_exists("product")) }
         }
@@ -72,6 +83,7 @@ fn created(product: Product, stock: &WholeStock, replayed: bool) -> Answer {
 pub fn describe() -> Description {
     ROUTE
         .describe("Put a product into the catalogue.")
+        .once()
         .accepts::<NewProduct>()
         .versioned()
         .creates::<ProductView>()

@@ -11,11 +11,14 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/cart", Scope::Shop)
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let customer = request.own_customer()?;
     match table.one(&CartOfCustomer { customer: &customer }).await? {
-        Some(cart) if !cart.is_expired(Timestamp::now()) => Reply::ok(&CartView::from(cart)),
+        Some(cart) if !cart.is_expired(Timestamp::now()) => {
+            let version = cart.version();
+            Ok(Reply::ok(&CartView::from(cart))?.etag(version))
+        }
         _ => Err(Problem::not_found("cart")),
     }
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("The cart of a customer.").answers::<CartView>().refuses(&[Kind::NotFound])
+    ROUTE.describe("The cart of a customer.").versioned().answers::<CartView>().refuses(&[Kind::NotFound])
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use edge::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use edge::{Answer, CartView, Description, IfMatch, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{Cart, CartLine, Stock};
 use key_schema::layout::Consistency;
 use key_schema::value::{ProductId, Timestamp};
 use serde::Deserialize;
-use table::{Reader, Write, Writer};
+use table::{Condition, Error, Reader, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop);
@@ -27,9 +27,12 @@ pub struct NewCart {
     lines: Vec<CartLine>,
 }
 
-/// The cart replaces the one before. Nothing is taken from stock by it, and prices are those of the day it is ordered.
+/// The cart replaces the one before; if `If-Match` names a version, only that one. A shop that sends several PUTs, or
+/// whose customer has several devices, names the `ETag` of the cart it shows: then a PUT that is late replaces no newer
+/// cart. Nothing is taken from stock by a cart, and prices are those of the day it is ordered.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let customer_id = request.own_customer()?;
+    let if_match = request.if_match_if_any()?;
     let NewCart { lines } = request.json()?;
     if lines.len() > MOST_LINES {
         return Err(Problem::new(Kind::TooLarge, format!("A cart holds at most {MOST_LINES} lines.")));
@@ -37,10 +40,39 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     check_products(&table, &lines, &request).await?;
 
     let updated_at = Timestamp::now();
-    let cart = Cart { customer_id, lines, updated_at, expires_at: updated_at.as_second() + KEPT };
-    // Without a condition there is none to fail.
-    let _ = writer.write(Write::put(&cart)?, request.budget()).await?;
-    Reply::ok(&CartView::from(cart))
+    let version = fastrand::u64(1..1 << 53);
+    let expires_at = updated_at.as_second() + KEPT;
+    let cart = Cart { customer_id, lines, updated_at, version: Some(version), expires_at };
+    let write = match &if_match {
+        None => Write::put(&cart)?,
+        Some(if_match) => Write::put_if(&cart, replaces(if_match, updated_at)?)?,
+    };
+    match writer.write(write, request.budget()).await? {
+        Ok(()) => Ok(Reply::ok(&CartView::from(cart))?.etag(version)),
+        Err(Some(other)) => {
+            let other: Cart = read_item(other)?;
+            // The client's own retry may have found its first attempt done.
+            if other.version == cart.version {
+                return Ok(Reply::ok(&CartView::from(cart))?.etag(version));
+            }
+            Err(Problem::version_conflict(other.version()))
+        }
+        Err(None) => Err(Problem::version_conflict(0)),
+    }
+}
+
+/// The cart that is to be replaced must be one of these versions, and not expired.
+fn replaces(if_match: &IfMatch, now: Timestamp) -> Result<Condition, Error> {
+    let IfMatch::Versions(versions) = if_match else {
+        return Condition::new("#expiresAt > :now").value(":now", now.as_second());
+    };
+    let condition = match versions.as_slice() {
+        [0] => Condition::new("attribute_not_exists(#version) AND #expiresAt > :now"),
+        [version] => Condition::new("#version = :version AND #expiresAt > :now").value(":version", version)?,
+        // An entity tag that is none of ours matches nothing. Nobody has read two carts.
+        _ => Condition::new("#version < :none AND #expiresAt > :now").value(":none", 0)?,
+    };
+    condition.value(":now", now.as_second())
 }
 
 /// Every line must be of a product that exists, and of another than the lines before.
@@ -71,6 +103,8 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Put down a customer's cart, in place of the one before.")
         .accepts::<NewCart>()
+        .if_match_if_any()
+        .versioned()
         .answers::<CartView>()
         .refuses(&[Kind::NotFound])
 }

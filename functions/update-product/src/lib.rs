@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, WholeStock};
-use key_schema::value::{Category, Cells, Description as Text, Money, Name};
+use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name};
 use serde::Deserialize;
 use stock::Look;
 use table::{Condition, Error, Reader, Throttle, Write, Writer};
@@ -23,7 +23,9 @@ pub struct ProductChanges {
     name: Option<Name>,
     description: Option<Text>,
     category: Option<Category>,
-    price: Option<Money>,
+    /// At most 1,000,000,000,000 minor units.
+    #[schema(value_type = Option<Money>)]
+    price: Option<Charge>,
     /// In how many cells the stock lies. As many as there are: it is shared out anew.
     cells: Option<Cells>,
 }
@@ -39,7 +41,7 @@ impl ProductChanges {
             changed.description = description.clone().into();
         }
         changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
-        changed.price = self.price.unwrap_or(product.price);
+        changed.price = self.price.map_or(product.price, Money::from);
         changed
     }
 
@@ -48,7 +50,7 @@ impl ProductChanges {
         let cells = self.cells.unwrap_or(stock.cells());
         let is_laid_out = self.cells.is_none() || (cells == stock.cells() && (stock.is_even() || !is_calm));
         let mut to = if is_laid_out { stock.clone() } else { stock.laid_out(cells, is_calm) };
-        to.price = self.price.unwrap_or(stock.price);
+        to.price = self.price.map_or(stock.price, Money::from);
         to
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats, QueuedOrder,
-    Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, IdempotencyRecord,
+    Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
+    QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, Stored};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
@@ -152,6 +152,7 @@ impl Ledger {
             ViewShard::TYPE => self.read(item, |_, _: ViewShard| {}),
             StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
             Reconciliation::TYPE => self.read(item, |_, _: Reconciliation| {}),
+            IdempotencyRecord::TYPE => self.read(item, |_, _: IdempotencyRecord| {}),
             kind => self.breach(place(&item), format!("{kind:?} is no kind of item")),
         }
     }

@@ -10,7 +10,8 @@ use crate::Aggregate;
 
 /// What to add to the counters, merged by item. An item to which nothing is added is not among them.
 ///
-/// Amounts are at most 2^53 and a batch has at most 1,000 records, so no sum leaves an `i64`.
+/// Amounts are at most 2^53 and a batch has at most 1,000 records, so no sum of a batch leaves an `i64`. What has been
+/// counted before may: such a sum stays at the nearest `i64`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     customers: BTreeMap<CustomerId, CustomerStats>,

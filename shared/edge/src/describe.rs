@@ -90,6 +90,21 @@ impl Description {
         self.header("If-Match", true, what).refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
     }
 
+    /// It may name the version that it changes in `If-Match`.
+    #[must_use]
+    pub fn if_match_if_any(self) -> Self {
+        let what = "The ETag of what was read, or * for whatever is there. Without it, whatever is there is replaced.";
+        self.header("If-Match", false, what).refuses(&[Kind::VersionConflict])
+    }
+
+    /// It may be asked with an idempotency key, and is then done once.
+    #[must_use]
+    pub fn once(self) -> Self {
+        let what = "1 to 255 printable ASCII characters. The same request under the same key is done once, and for three \
+                    days gets the same answer.";
+        self.header("Idempotency-Key", false, what).replays().refuses(&[Kind::IdempotencyKeyReused])
+    }
+
     /// What it answers has a version, which it names.
     #[must_use]
     pub fn versioned(mut self) -> Self {

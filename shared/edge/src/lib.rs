@@ -12,6 +12,7 @@
 mod caller;
 mod describe;
 mod event;
+mod idempotency;
 mod if_match;
 mod prefer;
 mod problem;
@@ -27,6 +28,7 @@ mod view;
 
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, open_api};
+pub use idempotency::Once;
 pub use if_match::IfMatch;
 pub use lambda::Error;
 pub use problem::{Kind, Problem};

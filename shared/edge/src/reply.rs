@@ -52,6 +52,38 @@ impl Reply {
         self
     }
 
+    /// An answer that was given before.
+    pub(crate) fn again(status: StatusCode, location: Option<String>, version: Option<u64>, body: String) -> Self {
+        let mut reply = Self { status, headers: Vec::new(), body: Some(body) };
+        reply.headers.extend(location.map(|location| (LOCATION, location)));
+        let reply = match version {
+            Some(version) => reply.etag(version),
+            None => reply,
+        };
+        reply.replayed(true)
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn location(&self) -> Option<&str> {
+        self.header(&LOCATION)
+    }
+
+    /// The version that the `ETag` names.
+    pub(crate) fn version(&self) -> Option<u64> {
+        self.header(&ETAG)?.trim_matches('"').parse().ok()
+    }
+
+    pub(crate) fn body(&self) -> Option<&str> {
+        self.body.as_deref()
+    }
+
+    fn header(&self, name: &HeaderName) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     /// Says whether this answers a request that was answered before.
     #[must_use]
     pub fn replayed(mut self, replayed: bool) -> Self {

@@ -107,6 +107,14 @@ impl Request {
         self.inner.headers().get_all("Prefer").iter().any(|value| prefer::names(value.as_bytes(), preference))
     }
 
+    /// Which version the change is meant for, of a route that may be asked without.
+    ///
+    /// # Errors
+    /// `validation` if the header is there and no entity tag.
+    pub fn if_match_if_any(&self) -> Result<Option<IfMatch>, Problem> {
+        self.header("If-Match")?.map(IfMatch::parse).transpose()
+    }
+
     /// Which version the change is meant for.
     ///
     /// # Errors
@@ -114,6 +122,11 @@ impl Request {
     pub fn if_match(&self) -> Result<IfMatch, Problem> {
         let missing = || Problem::new(Kind::PreconditionRequired, "Send If-Match with the ETag of what you have read.");
         IfMatch::parse(self.header("If-Match")?.ok_or_else(missing)?)
+    }
+
+    /// The parameters of the path, by name.
+    pub(crate) fn path_parameters(&self) -> &Parameters {
+        &self.path
     }
 
     /// How long the handler may take to try again: what is left of the function's time, less what answering needs.

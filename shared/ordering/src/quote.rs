@@ -198,6 +198,9 @@ fn lines(request: &OrderRequest, found: &Found) -> Result<(Vec<OrderLine>, Money
         });
     }
     lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
+    if subtotal.is_some_and(|subtotal| !subtotal.is_chargeable()) {
+        return Err(Rejection::TooExpensive);
+    }
     // A basket has at least one line.
     subtotal.map(|subtotal| (lines, subtotal)).ok_or(Rejection::TooExpensive)
 }

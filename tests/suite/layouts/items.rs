@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use capacity::sample::{Extent, Sample};
 use key_schema::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewShard,
+    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
+    StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use serde_dynamo::{AttributeValue, Item, from_item, to_item};
@@ -81,7 +81,7 @@ by_type! {
     Product Stock StockCell ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
-    DayTotals StreamCheckpoint Reconciliation
+    DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 }
 
 #[test]

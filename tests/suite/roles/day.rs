@@ -106,6 +106,15 @@ async fn now_and_then(shop: &Shop) {
     ada.order("far too many, spread", spread(1000)).await.expect(409);
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
     mark(shop, -1).await;
+    // An adjustment that is known by its key, and a refused one of which nobody knows yet.
+    let key = [("idempotency-key", "ten more")];
+    for delta in [10, -1000] {
+        let body = Some(json!({ "delta": delta }).to_string());
+        admin.send(Method::POST, "/products/spread/stock", &key, body).await.expect(if delta > 0 { 200 } else { 422 });
+    }
+    let body = json!({ "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 1 });
+    admin.send(Method::POST, "/products", &key[..0], Some(body.to_string())).await.expect(201);
+    admin.send(Method::POST, "/products", &[("idempotency-key", "new")], Some(body.to_string())).await.expect(201);
     for at in 0..8 {
         ada.order(&format!("spread {at}"), spread(1)).await.expect(201);
     }

@@ -4,13 +4,14 @@ use key_schema::entity::OrderStatus::{Cancelled, Pending};
 use key_schema::entity::PaymentStatus::{Authorized, Captured, Refunded};
 use key_schema::entity::{
     Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
-    Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
-    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product,
+    ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, UsernameClaim,
+    ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{
-    Cells, Currency, CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, Money, OrderId, ProductId, Quantity,
-    RequestHash, Timestamp,
+    Cells, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, InvoiceId, Money, OrderId,
+    ProductId, Quantity, RequestHash, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
 
@@ -133,6 +134,7 @@ impl<'a> Parts<'a> {
             customer_id: customer_id(),
             lines: lines.collect(),
             updated_at: self.at,
+            version: Some(8_007_199_254_740_991),
             expires_at: self.at.as_second(),
         };
         Ok(vec![(Kind::Customer(edition), item(&profile)?), (Kind::Cart(edition), item(&cart)?)])
@@ -201,6 +203,16 @@ impl<'a> Parts<'a> {
             expires_at: self.at.as_second(),
         };
         let updated_at = if edition == First { self.at } else { self.later };
+        // The body is that of a product, as large as the product.
+        let kept = IdempotencyRecord {
+            record_id: IdempotencyRecordId::of(&self.customer, &"5f6c2a8e-1d1b-4a51-9b0e-0c6f2f7d9c11".parse()?),
+            request_hash: RequestHash::of(b"a request"),
+            status: 201,
+            location: Some(format!("/products/{}", self.product)),
+            version: Some(1),
+            body: "x".repeat(300 + self.extent.name),
+            expires_at: self.at.as_second(),
+        };
         let compared = Reconciliation { to: self.at.day(), resume: None, updated_at };
         Ok(vec![
             (Kind::CustomerStats(edition), item(&customer)?),
@@ -209,6 +221,7 @@ impl<'a> Parts<'a> {
             (Kind::DayTotals(edition), item(&day)?),
             (Kind::StreamCheckpoint(edition), item(&checkpoint)?),
             (Kind::Reconciliation(edition), item(&compared)?),
+            (Kind::IdempotencyRecord, item(&kept)?),
         ])
     }
 

@@ -121,6 +121,8 @@ pub enum Kind {
     StreamCheckpoint(Edition),
     /// How far the counts are compared.
     Reconciliation(Edition),
+    /// The answer to a request with an idempotency key.
+    IdempotencyRecord,
 }
 
 /// Which of the states of an item that changes.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::value::{Currency, CustomerId, EmailAddress, Timestamp, Username};
 
 use super::Sums;
-use super::tally::spent;
+use super::tally::{saturated, spent};
 
 /// A customer's profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub struct CustomerStats {
     /// Whose.
     pub customer_id: CustomerId,
     /// How many orders, cancelled ones left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
     /// What they came to, in minor units: `spent:EUR`.
     #[serde(flatten, with = "spent")]

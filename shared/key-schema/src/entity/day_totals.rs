@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::{Currency, Day};
 
-use super::tally::{revenue, status};
+use super::tally::{revenue, saturated, status};
 use super::{OrderStatus, Sums};
 
 /// What the orders placed on one day add up to, or what to add to that. Counted from the table's stream; absent
@@ -15,10 +15,10 @@ pub struct DayTotals {
     /// Which day, in UTC.
     pub date: Day,
     /// How many orders, cancelled ones left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
     /// How many units.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "saturated")]
     pub units: i64,
     /// What was to be paid for them, in minor units and after discounts: `revenue:EUR`.
     #[serde(flatten, with = "revenue")]

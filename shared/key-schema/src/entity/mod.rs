@@ -5,6 +5,7 @@ mod customer;
 mod day_totals;
 mod discount;
 mod gift_card;
+mod idempotency_record;
 mod invoice;
 mod order;
 mod placement;
@@ -21,6 +22,7 @@ pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
 pub use discount::Discount;
 pub use gift_card::{GiftCard, GiftCardEntry};
+pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Invoice, Payment, PaymentStatus};
 pub use order::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
 pub use product::{Product, ProductStats, ViewShard};
@@ -72,4 +74,5 @@ entities! {
     DayTotals = "dayTotals"
     StreamCheckpoint = "streamCheckpoint"
     Reconciliation = "reconciliation"
+    IdempotencyRecord = "idempotencyRecord"
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::value::{Category, Currency, Money, ProductId};
 
 use super::Sums;
-use super::tally::revenue;
+use super::tally::{revenue, saturated};
 
 /// A product of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +35,10 @@ pub struct ProductStats {
     /// Of which product.
     pub product_id: ProductId,
     /// How many orders, cancelled ones left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
     /// How many units.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "saturated")]
     pub units: i64,
     /// What they came to, in minor units and before discounts: `revenue:EUR`.
     #[serde(flatten, with = "revenue")]

@@ -26,7 +26,7 @@ macro_rules! tallies {
     ($($entity:ident: $($number:ident)+, $($sums:ident)+;)+) => {$(
         impl Tally for $entity {
             fn add(&mut self, other: &Self) {
-                $(self.$number += other.$number;)+
+                $(self.$number = self.$number.saturating_add(other.$number);)+
                 $(self.$sums.add_all(&other.$sums);)+
             }
 
@@ -51,7 +51,7 @@ tallies! {
 }
 
 fn lacking(number: i64, least: i64, most: i64) -> i64 {
-    number.max(least).min(most.max(least)) - number
+    number.max(least).min(most.max(least)).saturating_sub(number)
 }
 
 /// One sum for each of several things. What was never counted is zero, and a sum of zero is as good as none.
@@ -70,7 +70,7 @@ impl<K: Ord + Copy> Sums<K> {
     /// Adds to one sum.
     pub fn add(&mut self, of: K, amount: i64) {
         let sum = self.0.entry(of).or_default();
-        *sum += amount;
+        *sum = sum.saturating_add(amount);
         if *sum == 0 {
             self.0.remove(&of);
         }
@@ -150,6 +150,44 @@ attributes! {
     status = "status:"
 }
 
+/// A count as it is read: DynamoDB adds up to 38 digits, and one that no `i64` holds is the nearest that one does. So a
+/// counter that ran away, whatever made it, is shown and compared, and takes nothing else with it.
+struct Saturated(i64);
+
+impl<'de> serde::Deserialize<'de> for Saturated {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+
+        impl serde::de::Visitor<'_> for Number {
+            type Value = Saturated;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(formatter, "a number")
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Saturated, E> {
+                Ok(Saturated(number))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Saturated, E> {
+                Ok(Saturated(i64::try_from(number).unwrap_or(i64::MAX)))
+            }
+
+            #[expect(clippy::cast_possible_truncation, reason = "beyond an i64 the cast gives the nearest one")]
+            fn visit_f64<E>(self, number: f64) -> Result<Saturated, E> {
+                Ok(Saturated(number as i64))
+            }
+        }
+
+        deserializer.deserialize_any(Number)
+    }
+}
+
+/// Reads a [`Saturated`] count.
+pub(super) fn saturated<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    serde::Deserialize::deserialize(deserializer).map(|Saturated(number)| number)
+}
+
 /// Reads the attributes that begin with a prefix, and passes over all others.
 struct Named<K> {
     prefix: &'static str,
@@ -176,7 +214,8 @@ impl<'de, K: serde::de::DeserializeOwned + Ord + Copy> serde::de::Visitor<'de> f
             match name.strip_prefix(self.prefix) {
                 Some(of) => {
                     let of: serde::de::value::StrDeserializer<'_, A::Error> = of.into_deserializer();
-                    sums.add(K::deserialize(of)?, item.next_value()?);
+                    let Saturated(sum) = item.next_value()?;
+                    sums.add(K::deserialize(of)?, sum);
                 }
                 None => _ = item.next_value::<serde::de::IgnoredAny>()?,
             }

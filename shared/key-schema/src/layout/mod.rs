@@ -9,6 +9,7 @@ mod customer;
 mod day_totals;
 mod discount;
 mod gift_card;
+mod idempotency_record;
 mod invoice;
 mod key;
 mod order;
@@ -45,9 +46,9 @@ pub use stock::{CellsOfStock, InStock};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewShard,
+    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, IdempotencyRecord,
+    Invoice, Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell,
+    StreamCheckpoint, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -66,7 +67,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Product Stock StockCell ProductStats ViewShard
     Order OrderItem Invoice OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
-    DayTotals StreamCheckpoint Reconciliation
+    DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 ];
 
 /// Every access pattern, by number.

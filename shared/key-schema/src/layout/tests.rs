@@ -141,12 +141,13 @@ proptest! {
 }
 
 #[test]
-fn carts_queued_orders_and_checkpoints_and_nothing_else_are_deleted_by_dynamodb_when_their_time_has_come() {
+fn carts_queued_orders_checkpoints_and_kept_answers_and_nothing_else_are_deleted_by_dynamodb_when_their_time_has_come()
+{
     let time_to_live = |entity: &AnyEntity| entity.item().inner().get(EXPIRES_AT).cloned();
     let bearing: Vec<_> = sample().entities().iter().filter_map(|it| Some((it.kind(), time_to_live(it)?))).collect();
     let second = sample().moment().as_second().to_string();
     let number = AttributeValue::N(second);
-    let expected = ["cart", "queuedOrder", "streamCheckpoint"].map(|kind| (kind, number.clone()));
+    let expected = ["cart", "queuedOrder", "streamCheckpoint", "idempotencyRecord"].map(|kind| (kind, number.clone()));
     assert_eq!(bearing, expected, "in seconds, as a number");
 }
 

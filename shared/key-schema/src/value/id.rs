@@ -81,6 +81,8 @@ ids! {
     DiscountCode = "discount code";
     /// A gift card's code.
     GiftCardCode = "gift card code";
+    /// What is kept of a request that had an idempotency key. Derived from its caller and the key.
+    IdempotencyRecordId = "idempotency record id";
     /// A category of the catalogue, as a slug (`home-and-garden`).
     Category = "category";
 }
@@ -107,6 +109,14 @@ impl OrderId {
         let hash = Sha256::digest(self.0.as_bytes());
         let number = u16::from_be_bytes([hash[0], hash[1]]) % u16::from(count.max(1));
         number.to_le_bytes()[0]
+    }
+}
+
+impl IdempotencyRecordId {
+    /// The record of the requests that a caller sends under a key: UUIDv5 of the two. A caller's id holds no `#`.
+    pub fn of(caller: &CustomerId, key: &IdempotencyKey) -> Self {
+        let name = format!("request#{caller}#{}", key.as_str());
+        Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string())
     }
 }
 

@@ -12,9 +12,10 @@ mod time;
 pub use contact::{EmailAddress, Username};
 pub use day::{Day, Days};
 pub use id::{
-    Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, InvoiceId, OrderId, ProductId, RequestHash,
+    Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, IdempotencyRecordId, InvoiceId, OrderId,
+    ProductId, RequestHash,
 };
-pub use money::{Currency, Money};
+pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Percent, Quantity};
 pub use stream::{SequenceNumber, ShardId};
 pub use text::{Description, Name};

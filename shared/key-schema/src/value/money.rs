@@ -10,6 +10,11 @@ use super::{Invalid, Percent};
 /// The greatest amount: what a JSON number holds exactly in every client (2^53 - 1).
 const MOST: i64 = (1 << 53) - 1;
 
+/// The greatest amount that the shop takes as a price, as a gift card's balance or as the sum of an order: 10^12 minor
+/// units. With that, the sums of nine million orders of the greatest amount stay within an `i64`; those of ordinary
+/// orders never come near. Greater ones, of before there was this bound, are read as they are.
+pub const MOST_CHARGED: i64 = 1_000_000_000_000;
+
 /// An amount of money, in minor units (cents): never negative, at most 2^53 - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "Unchecked")]
@@ -36,7 +41,32 @@ impl TryFrom<Unchecked> for Money {
     }
 }
 
+/// Money that the shop may charge: at most [`MOST_CHARGED`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Money")]
+pub struct Charge(Money);
+
+impl TryFrom<Money> for Charge {
+    type Error = Invalid;
+
+    fn try_from(money: Money) -> Result<Self, Invalid> {
+        let refused = || Invalid::new(format!("amount must be at most {MOST_CHARGED}, in minor units"));
+        money.is_chargeable().then_some(Self(money)).ok_or_else(refused)
+    }
+}
+
+impl From<Charge> for Money {
+    fn from(charge: Charge) -> Self {
+        charge.0
+    }
+}
+
 impl Money {
+    /// Whether the shop may charge it: whether it is at most [`MOST_CHARGED`].
+    pub fn is_chargeable(self) -> bool {
+        self.amount <= MOST_CHARGED
+    }
+
     /// `amount` minor units; `None` if negative or beyond 2^53 - 1.
     pub fn new(amount: i64, currency: Currency) -> Option<Self> {
         (0..=MOST).contains(&amount).then_some(Self { amount, currency })

@@ -78,6 +78,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::DayTotals(_) => vec![&day],
         AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
         AnyEntity::Reconciliation(_) => vec![],
+        AnyEntity::IdempotencyRecord(_) => vec![customer],
     };
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }

@@ -10,13 +10,13 @@ use proptest::sample::select;
 use super::any::AnyEntity;
 use crate::entity::{
     Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
-    Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
-    QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim,
-    ViewShard,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product,
+    ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, Sums,
+    UsernameClaim, ViewShard,
 };
 use crate::value::{
-    Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, InvoiceId, Money, OrderId,
-    Percent, ProductId, Quantity, RequestHash, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
+    Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
+    Money, OrderId, Percent, ProductId, Quantity, RequestHash, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
 };
 
 /// The milliseconds that a [`Timestamp`] holds.
@@ -100,6 +100,7 @@ impl Parts {
                 customer_id: customer_id(),
                 lines: self.wanted.clone(),
                 updated_at: at,
+                version: self.until.map(|_| number),
                 expires_at: at.as_second(),
             }),
             AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
@@ -217,6 +218,15 @@ impl Parts {
                 to: at.day(),
                 resume: self.until.map(|_| text.clone()),
                 updated_at: at,
+            }),
+            AnyEntity::IdempotencyRecord(IdempotencyRecord {
+                record_id: IdempotencyRecordId::of(&self.customer, &"a key".parse().expect("a key")),
+                request_hash: RequestHash::of(text.as_bytes()),
+                status: 200,
+                location: self.until.map(|_| text.clone()),
+                version: self.until.map(|_| number),
+                body: text.clone(),
+                expires_at: at.as_second(),
             }),
         ]
     }

@@ -1,0 +1,133 @@
+//! Requests with an `Idempotency-Key` are done once, whatever becomes of their answers.
+
+use edge::Kind;
+use local::wire::{Fault, Match};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::shop::{Client, Reply, Shop, eur};
+
+async fn adjust(client: &Client, key: &str, headers: &[(&str, &str)], delta: i64) -> Reply {
+    let headers = [&[("idempotency-key", key)], headers].concat();
+    client.send(Method::POST, "/products/thing/stock", &headers, Some(json!({ "delta": delta }).to_string())).await
+}
+
+async fn shop() -> Shop {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    shop
+}
+
+fn new_product() -> Value {
+    json!({ "name": "New", "description": "", "category": "things", "price": eur(500), "stock": 3 })
+}
+
+async fn create(client: &Client, key: &str, body: &Value) -> Reply {
+    client.send(Method::POST, "/products", &[("idempotency-key", key)], Some(body.to_string())).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_adjustment_whose_answer_was_lost_is_found_out() {
+    for fault in [Fault::CutBefore, Fault::CutAfter] {
+        let shop = shop().await;
+        let admin = shop.admin();
+        shop.wire().inject(Match::action("TransactWriteItems"), fault, 3);
+        let lost = adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await;
+        assert_eq!(lost.problem(Kind::Throttled)["outcome"], "unknown");
+        let found = adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await;
+        let (etag, found) = (found.header("etag").map(str::to_owned), found.expect(200));
+        assert_eq!((found["available"].clone(), etag.as_deref()), (json!(15), Some("\"2\"")));
+        assert_eq!(shop.available("thing").await, 15);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_request_gets_the_same_answer_and_changes_nothing() {
+    let shop = shop().await;
+    let admin = shop.admin();
+    let first = adjust(&admin, "k", &[], -4).await;
+    assert_eq!(first.header("idempotent-replayed"), None);
+    let (etag, first) = (first.header("etag").map(str::to_owned), first.expect(200));
+    // Others go on, and the stock no longer has what the request would need.
+    adjust(&admin, "another", &[], -5).await.expect(200);
+    let before = shop.dump().await;
+    for headers in [&[][..], &[("if-match", "\"1\"")], &[("if-match", "\"77\"")]] {
+        let again = adjust(&admin, "k", headers, -4).await;
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        assert_eq!(again.header("etag"), etag.as_deref());
+        assert_eq!(again.expect(200), first);
+    }
+    assert_eq!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_stands_for_one_request_of_one_caller() {
+    let shop = shop().await;
+    shop.product("other", 1000, 10).await;
+    let admin = shop.admin();
+    adjust(&admin, "k", &[], 5).await.expect(200);
+    let before = shop.dump().await;
+    adjust(&admin, "k", &[], 6).await.problem(Kind::IdempotencyKeyReused);
+    adjust(&admin, "k", &[], -600).await.problem(Kind::IdempotencyKeyReused);
+    let other = json!({ "delta": 5 }).to_string();
+    let other = admin.send(Method::POST, "/products/other/stock", &[("idempotency-key", "k")], Some(other)).await;
+    other.problem(Kind::IdempotencyKeyReused);
+    create(&admin, "k", &new_product()).await.problem(Kind::IdempotencyKeyReused);
+    assert_eq!(shop.dump().await, before, "what is refused changes nothing");
+    // Without a key, If-Match is needed.
+    let path = "/products/thing/stock";
+    admin.post(path, json!({ "delta": 5 })).await.problem(Kind::PreconditionRequired);
+    // The order of the fields does not matter.
+    let body = "{\"stock\":3,\"price\":{\"currency\":\"EUR\",\"amount\":500},\"name\":\"New\",\"description\":\"\", \"category\":\"things\"}";
+    create(&admin, "new", &new_product()).await.expect(201);
+    let again = admin.send(Method::POST, "/products", &[("idempotency-key", "new")], Some(body.to_owned())).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_twenty_copies_at_once_one_is_done_and_all_are_answered_alike() {
+    let shop = shop().await;
+    let mut sending = JoinSet::new();
+    for _ in 0..20 {
+        let admin = shop.admin();
+        sending.spawn(async move { adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await.expect(200) });
+    }
+    let answers = sending.join_all().await;
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    assert_eq!(shop.available("thing").await, 15);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_product_without_an_id_of_its_clients_is_made_once() {
+    let shop = shop().await;
+    let admin = shop.admin();
+    shop.wire().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 3);
+    create(&admin, "k", &new_product()).await.problem(Kind::Throttled);
+    let found = create(&admin, "k", &new_product()).await;
+    assert_eq!(found.header("idempotent-replayed"), Some("true"));
+    let location = found.header("location").expect("where it is").to_owned();
+    let found = found.expect(201);
+    assert_eq!(location, format!("/products/{}", found["productId"].as_str().expect("an id")));
+    assert_eq!(shop.nobody().get(&location).await.expect(200)["available"], 3);
+    assert_eq!(shop.nobody().walk("/products?category=things", 10).await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_free_again_after_three_days_although_dynamodb_has_not_deleted_it() {
+    let shop = shop().await;
+    let admin = shop.admin();
+    adjust(&admin, "k", &[], 5).await.expect(200);
+    let dump = shop.dump().await;
+    let record = dump.iter().find(|item| item["EntityType"]["S"] == "idempotencyRecord").expect("a record");
+    let expires: u64 = record["expiresAt"]["N"].as_str().expect("a number").parse().expect("seconds");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
+    assert!((259_000..=259_200).contains(&(expires - now)), "{expires}");
+    let expire = json!({
+        "TableName": shop.table(), "Key": { "PK": record["PK"], "SK": record["SK"] },
+        "UpdateExpression": "SET expiresAt = :now", "ExpressionAttributeValues": { ":now": { "N": now.to_string() } },
+    });
+    shop.dynamodb("UpdateItem", &expire).await;
+    adjust(&admin, "k", &[], -600).await.problem(Kind::OutOfStock);
+    assert_eq!(adjust(&admin, "k", &[], 7).await.expect(200)["available"], 22);
+}
