@@ -92,6 +92,7 @@ functions! {
     cancel_order
     capture_payment
     change_order_status
+    confirm_refund
     create_customer
     create_discount
     create_gift_card

@@ -204,6 +204,8 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
                 "day ",
                 "o#ORDER o#ORDER: its keys are ",
                 "order ORDER: a payment of 600 EUR (minor units) is Authorized, the order PAID",
+                "order ORDER: money received less money returned: 300 EUR (minor units); what the customer is owed: 900 \
+                 EUR (minor units)",
             ],
         ),
         damage(&o, &o, "lineCount", number(2), &["order ORDER: it is not whole: 1 lines of 2, lacks []"]),

@@ -115,7 +115,9 @@ async fn the_events_tell_a_story_in_the_order_of_their_times() {
             continue;
         };
         let (status, body) = well_formed(&name, &invoke(event(&name)).await.expect("a response"));
-        assert!((200..300).contains(&status), "{name}: {status} {body}");
+        // The only order that is cancelled in the story was never paid, so no refund is due.
+        let is_expected = if name == "confirm-refund" { status == 409 } else { (200..300).contains(&status) };
+        assert!(is_expected, "{name}: {status} {body}");
         if let Some(items) = body["items"].as_array() {
             assert!(!items.is_empty(), "{name}: nothing is listed");
         }

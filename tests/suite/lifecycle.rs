@@ -1,5 +1,7 @@
 //! What happens to an order after it is placed, however many people do it at once.
 
+use std::time::{Duration, Instant};
+
 use edge::Kind;
 use local::wire::{Fault, Match};
 use reqwest::Method;
@@ -17,9 +19,10 @@ enum Change {
     Ship,
     Deliver,
     Cancel,
+    Refund,
 }
 
-use Change::{Cancel, Capture, Deliver, Ship};
+use Change::{Cancel, Capture, Deliver, Refund, Ship};
 
 async fn ask(client: &Client, order: &Value, change: Change) -> Reply {
     let order_id = order["orderId"].as_str().expect("an id");
@@ -29,6 +32,7 @@ async fn ask(client: &Client, order: &Value, change: Change) -> Reply {
         Ship => (format!("/orders/{order_id}/status"), json!({ "status": "SHIPPED" })),
         Deliver => (format!("/orders/{order_id}/status"), json!({ "status": "DELIVERED" })),
         Cancel => (format!("/orders/{order_id}/cancellation"), json!({ "reason": "changed my mind" })),
+        Refund => (format!("/invoices/{invoice_id}/refunds"), json!({ "reference": "back-1" })),
     };
     client.post(&path, body).await
 }
@@ -56,21 +60,43 @@ async fn status(shop: &Shop, order: &Value) -> String {
     order["status"].as_str().expect("a status").to_owned()
 }
 
-/// How an order comes to a status, and what may be asked of it then, with the status it has after that.
-type Way = (&'static [Change], &'static str, &'static [(Change, &'static str)]);
+/// How an order comes to a status, and what may be asked of it then, with the status it has after that and whether
+/// something is changed by it.
+type Way = (&'static [Change], &'static str, &'static [(Change, &'static str, bool)]);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_declared_transitions_are_made() {
+    const PAID: &str = "PAID";
+    const CANCELLED: &str = "CANCELLED";
     // What is not listed is refused.
-    let ways: [Way; 5] = [
-        (&[], "PENDING", &[(Capture, "PAID"), (Cancel, "CANCELLED")]),
-        (&[Capture], "PAID", &[(Capture, "PAID"), (Ship, "SHIPPED"), (Cancel, "CANCELLED")]),
-        (&[Capture, Ship], "SHIPPED", &[(Capture, "SHIPPED"), (Ship, "SHIPPED"), (Deliver, "DELIVERED")]),
-        (&[Capture, Ship, Deliver], "DELIVERED", &[(Capture, "DELIVERED"), (Deliver, "DELIVERED")]),
-        (&[Cancel], "CANCELLED", &[(Cancel, "CANCELLED")]),
+    let ways: [Way; 8] = [
+        (&[], "PENDING", &[(Capture, PAID, true), (Cancel, CANCELLED, true)]),
+        (&[Capture], PAID, &[(Capture, PAID, false), (Ship, "SHIPPED", true), (Cancel, CANCELLED, true)]),
+        (
+            &[Capture, Ship],
+            "SHIPPED",
+            &[(Capture, "SHIPPED", false), (Ship, "SHIPPED", false), (Deliver, "DELIVERED", true)],
+        ),
+        (&[Capture, Ship, Deliver], "DELIVERED", &[(Capture, "DELIVERED", false), (Deliver, "DELIVERED", false)]),
+        (&[Cancel], CANCELLED, &[(Cancel, CANCELLED, false), (Capture, CANCELLED, true)]),
+        (
+            &[Cancel, Capture],
+            CANCELLED,
+            &[(Cancel, CANCELLED, false), (Capture, CANCELLED, false), (Refund, CANCELLED, true)],
+        ),
+        (
+            &[Capture, Cancel],
+            CANCELLED,
+            &[(Cancel, CANCELLED, false), (Capture, CANCELLED, false), (Refund, CANCELLED, true)],
+        ),
+        (
+            &[Capture, Cancel, Refund],
+            CANCELLED,
+            &[(Cancel, CANCELLED, false), (Capture, CANCELLED, false), (Refund, CANCELLED, false)],
+        ),
     ];
     for (way, from, allowed) in ways {
-        for change in [Capture, Ship, Deliver, Cancel] {
+        for change in [Capture, Ship, Deliver, Cancel, Refund] {
             let (shop, order) = shop_with_order().await;
             for step in way {
                 ask(&shop.admin(), &order, *step).await.expect(200);
@@ -78,20 +104,196 @@ async fn only_declared_transitions_are_made() {
             assert_eq!(status(&shop, &order).await, from);
             let before = shop.dump().await;
             let reply = ask(&shop.admin(), &order, change).await;
-            let to = allowed.iter().find(|(asked, _)| *asked == change).map(|(_, to)| *to);
-            if let Some(to) = to {
+            let to = allowed.iter().find(|(asked, ..)| *asked == change).map(|(_, to, is_new)| (*to, *is_new));
+            if let Some((to, is_new)) = to {
                 // What had been done before is not done again.
-                assert_eq!(reply.header("idempotent-replayed").is_some(), to == from, "{from} {change:?}");
+                assert_eq!(reply.header("idempotent-replayed").is_none(), is_new, "{way:?} {change:?}");
                 reply.expect(200);
                 assert_eq!(status(&shop, &order).await, to);
-                assert_eq!(shop.dump().await == before, to == from);
+                assert_eq!(shop.dump().await != before, is_new);
             } else {
                 assert_eq!(reply.problem(Kind::InvalidTransition)["orderStatus"], from);
-                assert_eq!(shop.dump().await, before, "{from} {change:?}");
+                assert_eq!(shop.dump().await, before, "{way:?} {change:?}");
             }
             laws::hold(&shop).await;
         }
     }
+}
+
+/// The card payment of an order's invoice, as the API shows it.
+async fn card(shop: &Shop, order: &Value) -> Value {
+    let id = order["invoice"]["invoiceId"].as_str().expect("an id");
+    let invoice = shop.admin().get(&format!("/invoices/{id}")).await.expect(200);
+    let payments = invoice["payments"].as_array().expect("payments");
+    payments.iter().find(|payment| payment["type"] == "card").expect("a card payment").clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_of_a_cancelled_order_is_due_until_somebody_confirms_that_it_went_back() {
+    let amount = eur(1300);
+    let due = json!({ "type": "card", "amount": amount, "status": "refundDue", "reference": "bank-1" });
+    for ways in [[Capture, Cancel], [Cancel, Capture]] {
+        let (shop, order) = shop_with_order().await;
+        for change in ways {
+            ask(&shop.admin(), &order, change).await.expect(200);
+        }
+        assert_eq!(card(&shop, &order).await, due, "{ways:?}");
+        // A second payment under another reference is nobody's refund.
+        let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
+        shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
+
+        ask(&shop.admin(), &order, Refund).await.expect(200);
+        let mut refunded = due.clone();
+        (refunded["status"], refunded["refundReference"]) = (json!("refunded"), json!("back-1"));
+        assert_eq!(card(&shop, &order).await, refunded, "{ways:?}");
+        let path = path.replace("/payments", "/refunds");
+        shop.admin().post(&path, json!({ "reference": "back-2" })).await.problem(Kind::InvalidTransition);
+        laws::hold(&shop).await;
+    }
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
+    assert_eq!(card(&shop, &order).await, json!({ "type": "card", "amount": amount, "status": "voided" }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_the_last_release_cancelled_still_gets_its_money_back() {
+    for (change, shown) in [(None, "voided"), (Some(Capture), "refundDue")] {
+        let (shop, order) = shop_with_order().await;
+        if let Some(change) = change {
+            ask(&shop.admin(), &order, change).await.expect(200);
+        }
+        ask(&shop.admin(), &order, Cancel).await.expect(200);
+        // As the last release wrote it: who cancelled it and what became of the payment are not told.
+        let (order_id, invoice_id) =
+            (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+        update(&shop, order_id, &format!("o#{order_id}"), "REMOVE cancellation.cause").await;
+        update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE payments[1].settlement").await;
+
+        assert_eq!(card(&shop, &order).await["status"], shown);
+        if change.is_none() {
+            ask(&shop.admin(), &order, Refund).await.problem(Kind::InvalidTransition);
+            ask(&shop.admin(), &order, Capture).await.expect(200);
+        }
+        ask(&shop.admin(), &order, Refund).await.expect(200);
+        assert_eq!(card(&shop, &order).await["status"], "refunded");
+        laws::hold(&shop).await;
+    }
+}
+
+/// Changes an item of an order, past the wire.
+async fn update(shop: &Shop, order_id: &str, sort: &str, expression: &str) {
+    let update = json!({
+        "TableName": shop.table(), "Key": { "PK": { "S": format!("o#{order_id}") }, "SK": { "S": sort } },
+        "UpdateExpression": expression,
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+}
+
+/// Waits until a function has asked this of the table.
+async fn until_asked(shop: &Shop, action: &str) {
+    let begin = Instant::now();
+    while !shop.wire().calls().iter().any(|call| call.action == action) {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{action} is never asked");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_capture_that_is_reported_twice_is_not_refused_for_a_torn_read() {
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+    let captured = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
+    // As a Query shows it that reads the header after the transaction and the invoice before it.
+    let mut stale = captured.clone();
+    stale["payments"]["L"][1]["M"]["status"] = json!({ "S": "authorized" });
+    stale["payments"]["L"][1]["M"].as_object_mut().expect("a map").remove("reference");
+    let put = async |item: &Value| shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
+    put(&stale).await;
+    shop.wire().take_calls();
+    shop.wire().inject(Match::action("TransactGetItems"), Fault::Delay(Duration::from_secs(1)), 1);
+    let (admin, again) = (shop.admin(), order.clone());
+    let asking = tokio::spawn(async move { ask(&admin, &again, Capture).await });
+    until_asked(&shop, "Query").await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    put(&captured).await;
+    let reply = asking.await.expect("a reply");
+    assert!(reply.header("idempotent-replayed").is_some());
+    assert_eq!(reply.expect(200)["payments"][1]["status"], "captured");
+    assert_eq!(shop.wire().pending(), 0, "the refusal was not looked into");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flag_does_not_make_the_only_shipment_look_like_a_repetition() {
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    shop.wire().take_calls();
+    shop.wire().inject(Match::action("UpdateItem"), Fault::CutAfter, 1);
+    shop.wire().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(1)), 2);
+    let (admin, shipped) = (shop.admin(), order.clone());
+    let asking = tokio::spawn(async move { ask(&admin, &shipped, Ship).await });
+    until_asked(&shop, "UpdateItem").await;
+    let order_id = order["orderId"].as_str().unwrap();
+    let set =
+        "SET EntityType = :kind, orderId = :order, reason = :kind, flaggedAt = :at, GSI1PK = :gsi, GSI1SK = :sort";
+    let at = "2026-11-22T00:00:00.000Z";
+    let update = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": format!("o#{order_id}") }, "SK": { "S": "flag" } },
+        "UpdateExpression": set,
+        "ExpressionAttributeValues": {
+            ":kind": { "S": "orderFlag" }, ":order": { "S": order_id }, ":at": { "S": at },
+            ":gsi": { "S": "flagged" }, ":sort": { "S": format!("{at}#{order_id}") },
+        },
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+    let reply = asking.await.expect("a reply");
+    assert_eq!(reply.header("idempotent-replayed"), None);
+    let order = reply.expect(200);
+    assert_eq!((&order["status"], order["flag"].is_object()), (&json!("SHIPPED"), true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invoice_is_found_while_the_index_does_not_know_it_yet() {
+    let (shop, order) = shop_with_order().await;
+    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+    update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE GSI1PK, GSI1SK").await;
+    let (ada, path) = (shop.customer("ada"), format!("/invoices/{invoice_id}"));
+    assert_eq!(ada.get(&path).await.expect(200), order["invoice"]);
+    ada.get(&format!("{path}/payments")).await.expect(200);
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    assert_eq!(status(&shop, &order).await, "PAID");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
+    let (shop, mut order) = shop_with_order().await;
+    let old = old_invoice_id(&shop, &order).await;
+    let new = order["invoice"]["invoiceId"].take();
+    order["invoice"]["invoiceId"] = json!(old);
+    shop.customer("ada").get(&format!("/invoices/{old}")).await.expect(200);
+    shop.customer("eve").get(&format!("/invoices/{old}")).await.problem(Kind::NotFound);
+    assert_eq!(shop.customer("ada").walk(&format!("/invoices/{old}/payments"), 10).await.len(), 2);
+    // Its order has no other invoice.
+    let path = format!("/invoices/{}/payments", new.as_str().expect("an id"));
+    shop.admin().post(&path, json!({ "reference": "bank-1" })).await.problem(Kind::NotFound);
+    for change in [Capture, Cancel, Refund] {
+        ask(&shop.admin(), &order, change).await.expect(200);
+    }
+    laws::hold(&shop).await;
+}
+
+/// Gives the invoice of an order an id of the same length that does not lead to the order, as the last release did, past
+/// the wire.
+pub async fn old_invoice_id(shop: &Shop, order: &Value) -> String {
+    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+    let old_id = invoice_id.replace("inv-", "old-");
+    let item = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
+    let renamed: Value = serde_json::from_str(&item.to_string().replace(invoice_id, &old_id)).expect("JSON");
+    shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": renamed })).await;
+    let key = json!({ "PK": item["PK"], "SK": item["SK"] });
+    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    old_id
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,8 +314,10 @@ async fn a_cancellation_puts_everything_back() {
 
     assert_eq!(cancelled["status"], "CANCELLED");
     assert_eq!(cancelled["cancellation"]["reason"], "changed my mind");
+    assert_eq!(cancelled["cancellation"]["cause"], "customer");
     let payments = cancelled["invoice"]["payments"].as_array().expect("payments");
-    assert!(payments.iter().all(|payment| payment["status"] == "refunded"), "{payments:?}");
+    let states: Vec<_> = payments.iter().map(|payment| (&payment["type"], &payment["status"])).collect();
+    assert_eq!(json!(states), json!([["giftCard", "refunded"], ["card", "voided"]]));
     assert_eq!(shop.available("thing").await, 10);
     let card = shop.admin().get("/gift-cards/GIFT").await.expect(200);
     assert_eq!(card["balance"], eur(500));
@@ -219,9 +423,10 @@ impl Random {
     }
 
     fn change(&mut self) -> Change {
-        match self.below(4) {
+        match self.below(5) {
             0 => Capture,
             1 => Ship,
+            2 => Refund,
             _ => Cancel,
         }
     }

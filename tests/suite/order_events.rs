@@ -40,13 +40,17 @@ async fn story(shop: &Shop) -> BTreeSet<Change> {
         let mut tell = |kind: &str, version| assert!(changes.insert((kind.to_owned(), id.clone(), version)));
         tell("OrderPlaced", 1);
 
-        let steps: &[&str] =
-            [&["pay", "pay", "SHIPPED", "DELIVERED"][..], &["cancel"], &["pay", "cancel"], &["SHIPPED"]]
-                [usize::try_from(number % 4).expect("small")];
+        let steps: &[&str] = [
+            &["pay", "pay", "SHIPPED", "DELIVERED"][..],
+            &["cancel", "pay"],
+            &["pay", "cancel", "refund"],
+            &["SHIPPED"],
+        ][usize::try_from(number % 4).expect("small")];
         let mut version = 1;
         for (at, step) in steps.iter().enumerate() {
             let reply = match *step {
                 "pay" => admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-1" })).await,
+                "refund" => admin.post(&format!("/invoices/{invoice}/refunds"), json!({ "reference": "back-1" })).await,
                 "cancel" => ada.post(&format!("/orders/{id}/cancellation"), json!({})).await,
                 status => admin.post(&format!("/orders/{id}/status"), json!({ "status": status })).await,
             };
@@ -54,10 +58,22 @@ async fn story(shop: &Shop) -> BTreeSet<Change> {
             if at > 0 && steps[at - 1] == *step {
                 continue;
             }
-            version += 1;
+            match (*step, steps[..at].last().copied()) {
+                ("pay", Some("cancel")) => {
+                    tell("RefundDue", 3);
+                    continue;
+                }
+                ("refund", _) => {
+                    tell("RefundMade", 3);
+                    continue;
+                }
+                _ => version += 1,
+            }
             tell("OrderStatusChanged", version);
-            if *step == "pay" {
-                tell("PaymentCaptured", version);
+            match (*step, steps[..at].last().copied()) {
+                ("pay", _) => tell("PaymentCaptured", version),
+                ("cancel", Some("pay")) => tell("RefundDue", 3),
+                _ => {}
             }
         }
         let flag = Some(json!({ "reason": "a look" }).to_string());

@@ -76,7 +76,11 @@ pub fn told(shop: &Shop) -> Vec<Change> {
         }
         assert_eq!(event["source"], "till.orders");
         let (kind, detail) = (text(&event["detail-type"]), event["detail"].clone());
-        let version = detail["version"].as_u64().unwrap_or(if kind == "OrderPlaced" { 1 } else { 2 });
+        let version = detail["version"].as_u64().unwrap_or(match kind.as_str() {
+            "OrderPlaced" => 1,
+            "PaymentCaptured" => 2,
+            _ => 3,
+        });
         let change = (kind, text(&detail["orderId"]), version);
         // Copies are equal, and nothing else has their id.
         let known = details.entry(text(&detail["id"])).or_insert_with(|| {

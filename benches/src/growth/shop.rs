@@ -7,8 +7,9 @@
 use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
-    Cancellation, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag, OrderItem, OrderLine,
-    OrderStatus, Payment, PaymentStatus, Product, StockCell, UsernameClaim, ViewShard, WholeStock,
+    Cancellation, CancellationCause, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag, OrderItem,
+    OrderLine, OrderStatus, Payment, PaymentStatus, Product, Settlement, StockCell, UsernameClaim, ViewShard,
+    WholeStock,
 };
 use key_schema::value::{
     Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
@@ -177,7 +178,11 @@ impl Shop {
         let order_id = OrderId::of(&customer_id, &key);
         let (unit_price, amount) = (self.money(PRICE)?, self.money(PRICE * quantity)?);
         let status = self.status(number, &mut random);
-        let cancellation = (status == OrderStatus::Cancelled).then_some(Cancellation { at: placed_at, reason: None });
+        let cancellation = (status == OrderStatus::Cancelled).then_some(Cancellation {
+            at: placed_at,
+            reason: None,
+            cause: Some(CancellationCause::Customer),
+        });
         let order = Order {
             order_id: order_id.clone(),
             customer_id: customer_id.clone(),
@@ -200,13 +205,14 @@ impl Shop {
             OrderStatus::Cancelled => (PaymentStatus::Refunded, None),
             _ => (PaymentStatus::Captured, Some(format!("bank-{number:07}"))),
         };
+        let settlement = (order.status == OrderStatus::Cancelled).then_some(Settlement::Voided);
         let invoice = Invoice {
             invoice_id: InvoiceId::of(&order_id),
             order_id: order_id.clone(),
             customer_id: customer_id.clone(),
             issued_at: placed_at,
             amount,
-            payments: vec![Payment::Card { amount, status, reference }],
+            payments: vec![Payment::Card { amount, status, reference, settlement }],
         };
         let line = OrderLine { product_id, name: Self::name(rank), quantity: quantity.try_into()?, unit_price, amount };
         let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {

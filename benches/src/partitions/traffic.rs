@@ -152,7 +152,8 @@ impl Placing {
             unit_price: price,
             amount: price,
         };
-        let payment = Payment::Card { amount: price, status: PaymentStatus::Authorized, reference: None };
+        let payment =
+            Payment::Card { amount: price, status: PaymentStatus::Authorized, reference: None, settlement: None };
         let order = Order {
             order_id: order_id.clone(),
             customer_id: customer_id.clone(),

@@ -1,7 +1,9 @@
-//! `POST /orders/{orderId}/cancellation`: calls an order off, and puts back all it took.
+//! `POST /orders/{orderId}/cancellation`: cancels an order, and puts back all it took.
 
 use edge::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
+use key_schema::entity::{CancellationCause, Order};
 use key_schema::value::{Name, OrderId};
+use ordering::steps::Cancel;
 use ordering::{Change, Lifecycle};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -21,8 +23,10 @@ pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
     let CancelRequest { reason } = request.json_if_any()?;
     let reason = reason.map(String::from);
 
-    let may_see = |order: &key_schema::entity::Order| caller.may_see(&order.customer_id);
-    match orders.cancel(&id, reason.as_deref(), may_see, request.budget()).await? {
+    let cause = if caller.is_admin { CancellationCause::Staff } else { CancellationCause::Customer };
+    let cancel = Cancel { cause, reason: reason.as_deref() };
+    let may_see = |order: &Order| caller.may_see(&order.customer_id);
+    match orders.cancel(&id, cancel, may_see, request.budget()).await? {
         Change::Done(order) => Reply::ok(&OrderView::from(order)),
         Change::DoneBefore(order) => Ok(Reply::ok(&OrderView::from(order))?.replayed(true)),
         Change::Refused(status) => Err(Problem::invalid_transition(status)),
@@ -32,7 +36,10 @@ pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
 
 pub fn describe() -> Description {
     ROUTE
-        .describe("Cancel an order that is not shipped yet. Stock, discount code and gift cards get back what it took.")
+        .describe(
+            "Cancel an order that is not shipped yet. Stock, discount code and gift cards get back what it took. A card \
+             payment is voided; one that was captured becomes refundDue.",
+        )
         .accepts::<CancelRequest>()
         .replays()
         .answers::<OrderView>()

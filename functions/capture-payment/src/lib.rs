@@ -1,12 +1,9 @@
 //! `POST /invoices/{invoiceId}/payments`: the bank has taken the card's part of an invoice.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
-use key_schema::entity::Invoice;
-use key_schema::layout::InvoiceById;
-use key_schema::value::Name;
+use edge::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use key_schema::value::{InvoiceId, Name};
 use ordering::{Change, Lifecycle};
 use serde::Deserialize;
-use table::Reader;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin);
@@ -19,15 +16,14 @@ pub struct Capture {
     reference: Name,
 }
 
-/// The index leads from the invoice to its order; what is decided is decided on the order itself.
-pub async fn handle((table, orders): (Reader, Lifecycle), request: Request) -> Answer {
-    let id = request.path("invoiceId")?;
+/// What the bank has taken is recorded, also when the order was cancelled meanwhile: then it is to be given back.
+pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
+    let id: InvoiceId = request.path("invoiceId")?;
     let Capture { reference } = request.json()?;
-    let invoice = table.one(&InvoiceById { id: &id }).await?.ok_or_else(|| Problem::not_found("invoice"))?;
 
-    match orders.capture(&invoice.order_id, &String::from(reference), request.budget()).await? {
-        Change::Done(order) => Reply::ok(&order.invoice),
-        Change::DoneBefore(order) => Ok(Reply::ok(&order.invoice)?.replayed(true)),
+    match orders.capture(&id, &String::from(reference), request.budget()).await? {
+        Change::Done(order) => Reply::ok(&InvoiceView::from(order.invoice)),
+        Change::DoneBefore(order) => Ok(Reply::ok(&InvoiceView::from(order.invoice))?.replayed(true)),
         Change::Refused(status) => Err(Problem::invalid_transition(status)),
         Change::NotFound => Err(Problem::not_found("invoice")),
     }
@@ -35,9 +31,10 @@ pub async fn handle((table, orders): (Reader, Lifecycle), request: Request) -> A
 
 pub fn describe() -> Description {
     ROUTE
-        .describe("Capture the authorized card payment of an invoice, once. Its order is paid then.")
+        .describe("Record that the bank has taken the card payment of an invoice, once. Its order is paid then. If the order was \
+             cancelled meanwhile, the payment's status becomes refundDue.")
         .accepts::<Capture>()
         .replays()
-        .answers::<Invoice>()
+        .answers::<InvoiceView>()
         .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

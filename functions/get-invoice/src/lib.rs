@@ -1,23 +1,21 @@
 //! `GET /invoices/{invoiceId}`: one invoice with its payments.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
-use key_schema::entity::Invoice;
-use key_schema::layout::InvoiceById;
+use edge::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/invoices/{invoiceId}", Scope::Shop);
 
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("invoiceId")?;
-    let invoice = table.one(&InvoiceById { id: &id }).await?;
+    let invoice = table.invoice(&id).await?;
 
     let caller = request.caller()?;
     match invoice {
-        Some(invoice) if caller.may_see(&invoice.customer_id) => Reply::ok(&invoice),
+        Some(invoice) if caller.may_see(&invoice.customer_id) => Reply::ok(&InvoiceView::from(invoice)),
         _ => Err(Problem::not_found("invoice")),
     }
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("An invoice with its payments.").answers::<Invoice>().refuses(&[Kind::NotFound])
+    ROUTE.describe("An invoice with its payments.").answers::<InvoiceView>().refuses(&[Kind::NotFound])
 }

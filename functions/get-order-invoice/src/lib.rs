@@ -1,7 +1,6 @@
 //! `GET /orders/{orderId}/invoice`: the invoice of an order.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
-use key_schema::entity::Invoice;
+use edge::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::InvoiceOfOrder;
 use table::Reader;
 
@@ -13,11 +12,11 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
 
     let caller = request.caller()?;
     match invoice {
-        Some(invoice) if caller.may_see(&invoice.customer_id) => Reply::ok(&invoice),
+        Some(invoice) if caller.may_see(&invoice.customer_id) => Reply::ok(&InvoiceView::from(invoice)),
         _ => Err(Problem::not_found("order")),
     }
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("The invoice of an order.").answers::<Invoice>().refuses(&[Kind::NotFound])
+    ROUTE.describe("The invoice of an order.").answers::<InvoiceView>().refuses(&[Kind::NotFound])
 }

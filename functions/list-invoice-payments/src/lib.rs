@@ -1,8 +1,6 @@
 //! `GET /invoices/{invoiceId}/payments`: the payments of an invoice.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope, Unfiltered};
-use key_schema::entity::Payment;
-use key_schema::layout::PaymentsOfInvoice;
+use edge::{Answer, Description, Kind, PaymentView, Problem, Reply, Request, Route, Scope, Unfiltered};
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop);
@@ -15,17 +13,17 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
     if page.cursor.is_some() {
         return Err(Problem::new(Kind::Validation, "cursor: there is no page after the first"));
     }
-    let invoice = table.one(&PaymentsOfInvoice { invoice: &id }).await?;
+    let invoice = table.payments(&id).await?;
 
     let caller = request.caller()?;
     match invoice {
         Some(invoice) if caller.may_see(&invoice.customer_id) => {
-            Reply::ok(&Page { items: invoice.payments, next: None })
+            Reply::ok(&Page { items: invoice.payments, next: None }.map(PaymentView::from))
         }
         _ => Err(Problem::not_found("invoice")),
     }
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("The payments of an invoice.").lists::<Unfiltered, Payment>().refuses(&[Kind::NotFound])
+    ROUTE.describe("The payments of an invoice.").lists::<Unfiltered, PaymentView>().refuses(&[Kind::NotFound])
 }

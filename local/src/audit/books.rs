@@ -1,6 +1,6 @@
 //! The books of one order: what it came to, and how it is paid.
 
-use key_schema::entity::{Invoice, Order, OrderLine, OrderStatus, Payment, PaymentStatus};
+use key_schema::entity::{Balance, Invoice, Order, OrderLine, OrderStatus, Payment};
 use key_schema::value::Money;
 
 /// What is wrong with an order that is there with all its lines and its invoice.
@@ -29,31 +29,39 @@ pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> V
         faults.push(format!("its invoice is for the order {} of {}", invoice.order_id, invoice.customer_id));
     }
     for payment in &invoice.payments {
-        let (status, expected) = (status(payment), expected(payment, order.status));
-        if status != expected {
-            faults.push(format!("a payment of {} is {status:?}, the order {}", payment.amount(), order.status));
+        if !payment.fits(order.status) {
+            let (amount, state) = (payment.amount(), payment.state());
+            faults.push(format!("a payment of {amount} is {state:?}, the order {}", order.status));
         }
     }
+    if let Some((moved, owed)) = moved_and_owed(order, invoice)
+        && moved != owed
+    {
+        faults.push(format!("money received less money returned: {moved}; what the customer is owed: {owed}"));
+    }
     faults
+}
+
+/// The money received for an order less the money returned, and what the customer is owed for it: the money that is due
+/// back once the order is cancelled, and what was paid for until then. `None` where amounts cannot be added up, which is
+/// told elsewhere.
+fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
+    let balances: Vec<_> = invoice.payments.iter().map(Payment::balance).collect();
+    let sum = |of: fn(&Balance) -> Money| sum(balances.iter().map(of), order.total);
+    let moved = sum(|balance| balance.received)?.checked_sub(sum(|balance| balance.returned)?)?;
+    let owed = match order.status {
+        OrderStatus::Cancelled => sum(|balance| balance.due)?,
+        OrderStatus::Pending => {
+            let cards = invoice.payments.iter().filter(|payment| matches!(payment, Payment::Card { .. }));
+            cards.map(Payment::amount).try_fold(order.total, Money::checked_sub)?
+        }
+        OrderStatus::Paid | OrderStatus::Shipped | OrderStatus::Delivered => order.total,
+    };
+    Some((moved, owed))
 }
 
 /// The sum, if all are in one currency.
 fn sum(amounts: impl Iterator<Item = Money>, like: Money) -> Option<Money> {
     let mut amounts = amounts;
     amounts.try_fold(Money::zero(like.currency()), Money::checked_add)
-}
-
-fn status(payment: &Payment) -> PaymentStatus {
-    match payment {
-        Payment::GiftCard { status, .. } | Payment::Card { status, .. } => *status,
-    }
-}
-
-/// Where a payment of an order stands.
-fn expected(payment: &Payment, order: OrderStatus) -> PaymentStatus {
-    match (order, payment) {
-        (OrderStatus::Cancelled, _) => PaymentStatus::Refunded,
-        (OrderStatus::Pending, Payment::Card { .. }) => PaymentStatus::Authorized,
-        _ => PaymentStatus::Captured,
-    }
 }

@@ -1,12 +1,14 @@
 //! From a record of the stream to the event that it stands for.
 
-use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentStatus, Product, QueuedOrder};
+use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentState, Product, QueuedOrder, Settlement};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
 use crate::event::{Event, LAYOUT_VERSION};
-use crate::{EventId, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved};
+use crate::{
+    EventId, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved, RefundDue, RefundMade,
+};
 
 /// A record of an order, an invoice or a product does not read like one.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +64,7 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
             order.is_placed_at(written_at).then_some(Draft::Placed(order))
         }
         ("MODIFY", Order::TYPE) => status_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
-        ("MODIFY", Invoice::TYPE) => payment_captured(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("MODIFY", Invoice::TYPE) => paid(&from_item(old)?, from_item(new)?).map(Draft::from),
         ("MODIFY", QueuedOrder::TYPE) => {
             let (before, after): (QueuedOrder, QueuedOrder) = (from_item(old)?, from_item(new)?);
             (before.refusal != after.refusal).then(|| OrderRejected::new(after)).flatten().map(Draft::from)
@@ -89,23 +91,41 @@ fn status_changed(old: &Order, new: Order) -> Option<OrderStatusChanged> {
     })
 }
 
-/// An invoice has at most one payment by card: what the gift cards leave.
-fn payment_captured(old: &Invoice, new: Invoice) -> Option<PaymentCaptured> {
-    let was_authorized = |payment: &Payment| matches!(payment, Payment::Card { status: PaymentStatus::Authorized, .. });
-    if !old.payments.iter().any(was_authorized) {
-        return None;
-    }
-    let (amount, reference) = new.payments.into_iter().find_map(|payment| match payment {
-        Payment::Card { amount, status: PaymentStatus::Captured, reference } => Some((amount, reference)),
+/// What a change of an invoice says of its card payment, of which it has at most one: what the gift cards leave.
+fn paid(old: &Invoice, new: Invoice) -> Option<Event> {
+    let before = old.payments.iter().find(|payment| is_by_card(payment))?.state();
+    let payment = new.payments.into_iter().find(is_by_card)?;
+    let after = payment.state();
+    let Payment::Card { amount, reference, settlement, .. } = payment else { return None };
+    let Invoice { invoice_id, order_id, customer_id, .. } = new;
+    let layout_version = LAYOUT_VERSION;
+    match (before, after) {
+        (PaymentState::Authorized, PaymentState::Captured) => {
+            let id = EventId::of_capture(&invoice_id);
+            Some(PaymentCaptured { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
+        }
+        (PaymentState::Captured | PaymentState::Voided, PaymentState::RefundDue) => {
+            let due = RefundDue {
+                id: EventId::of_refund_due(&invoice_id),
+                layout_version,
+                invoice_id,
+                order_id,
+                customer_id,
+                amount,
+                reference,
+                captured_after_cancellation: before == PaymentState::Voided,
+            };
+            Some(due.into())
+        }
+        (PaymentState::RefundDue, PaymentState::Refunded) => {
+            let id = EventId::of_refund(&invoice_id);
+            let Some(Settlement::Refunded { reference }) = settlement else { return None };
+            Some(RefundMade { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
+        }
         _ => None,
-    })?;
-    Some(PaymentCaptured {
-        id: EventId::of_capture(&new.invoice_id),
-        layout_version: LAYOUT_VERSION,
-        invoice_id: new.invoice_id,
-        order_id: new.order_id,
-        customer_id: new.customer_id,
-        amount,
-        reference,
-    })
+    }
+}
+
+fn is_by_card(payment: &Payment) -> bool {
+    matches!(payment, Payment::Card { .. })
 }

@@ -7,7 +7,10 @@ use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
-use crate::{EventId, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved};
+use crate::{
+    EventId, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved, RefundDue,
+    RefundMade,
+};
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
 pub const LAYOUT_VERSION: u32 = 1;
@@ -123,6 +126,8 @@ events! {
     OrderPlaced of Order(order_id)
     OrderStatusChanged of Order(order_id)
     PaymentCaptured of Order(order_id)
+    RefundDue of Order(order_id)
+    RefundMade of Order(order_id)
     OrderRejected of Order(order_id)
     ProductChanged of Product(product_id)
     ProductRemoved of Product(product_id)

@@ -40,6 +40,16 @@ impl EventId {
         Self::named(&format!("OrderRejected#{order}#{at}"))
     }
 
+    /// The id of an invoice's card payment becoming due to be given back, which happens once.
+    pub(crate) fn of_refund_due(invoice: &InvoiceId) -> Self {
+        Self::named(&format!("RefundDue#{invoice}"))
+    }
+
+    /// The id of an invoice's card payment being given back, which happens once.
+    pub(crate) fn of_refund(invoice: &InvoiceId) -> Self {
+        Self::named(&format!("RefundMade#{invoice}"))
+    }
+
     /// The id of a product's change to this version. A product that is removed and created again begins with version 1
     /// again, so the second of the write is a part of the id.
     pub(crate) fn of_product_change(product: &ProductId, version: u64, written_at: Timestamp) -> Self {

@@ -22,6 +22,7 @@ mod order;
 #[cfg(test)]
 mod page;
 mod product;
+mod refund;
 #[cfg(test)]
 mod releases;
 #[cfg(test)]
@@ -34,3 +35,4 @@ pub use event::{Event, KINDS, Kind, LAYOUT_VERSION, Subject};
 pub use id::EventId;
 pub use order::{MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured};
 pub use product::{ProductChanged, ProductRemoved};
+pub use refund::{RefundDue, RefundMade};

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    Entity as _, Invoice, Order, OrderFlag, OrderLine, OrderStatus, Payment, PaymentStatus, Product, QueuedOrder,
-    Refusal, Rejection,
+    Entity as _, Invoice, Order, OrderFlag, OrderLine, OrderStatus, Payment, PaymentState, PaymentStatus, Product,
+    QueuedOrder, Refusal, Rejection, Settlement,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, Timestamp};
@@ -90,15 +90,27 @@ fn order(id: &str) -> Order {
     }
 }
 
-fn invoice(order: &OrderId, status: PaymentStatus) -> Invoice {
-    let reference = (status == PaymentStatus::Captured).then(|| "bank-4711".to_owned());
+fn card(amount: Money, state: PaymentState) -> Payment {
+    use PaymentState::{Authorized, Captured, RefundDue, Refunded, Voided};
+    let (status, settlement) = match state {
+        Authorized => (PaymentStatus::Authorized, None),
+        Captured => (PaymentStatus::Captured, None),
+        Voided => (PaymentStatus::Refunded, Some(Settlement::Voided)),
+        RefundDue => (PaymentStatus::Refunded, Some(Settlement::RefundDue)),
+        Refunded => (PaymentStatus::Refunded, Some(Settlement::Refunded { reference: "refund-4711".to_owned() })),
+    };
+    let reference = (![Authorized, Voided].contains(&state)).then(|| "bank-4711".to_owned());
+    Payment::Card { amount, status, reference, settlement }
+}
+
+fn invoice(order: &OrderId, state: PaymentState) -> Invoice {
     Invoice {
         invoice_id: InvoiceId::of(order),
         order_id: order.clone(),
         customer_id: "ada".parse().expect("an id"),
         issued_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
         amount: eur(4798),
-        payments: vec![Payment::Card { amount: eur(4798), status, reference }],
+        payments: vec![card(eur(4798), state)],
     }
 }
 
@@ -130,7 +142,7 @@ fn a_rejection_is_told_and_no_code_is() {
 }
 
 /// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 6] {
+pub(crate) fn samples() -> [Event; 8] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |status| image(Invoice::TYPE, &invoice(&pending.order_id, status));
@@ -139,7 +151,9 @@ pub(crate) fn samples() -> [Event; 6] {
     [
         event("INSERT", Item::default(), image(Order::TYPE, &pending)),
         event("MODIFY", image(Order::TYPE, &pending), image(Order::TYPE, &paid)),
-        event("MODIFY", invoiced(PaymentStatus::Authorized), invoiced(PaymentStatus::Captured)),
+        event("MODIFY", invoiced(PaymentState::Authorized), invoiced(PaymentState::Captured)),
+        event("MODIFY", invoiced(PaymentState::Captured), invoiced(PaymentState::RefundDue)),
+        event("MODIFY", invoiced(PaymentState::RefundDue), invoiced(PaymentState::Refunded)),
         event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
         event("MODIFY", product(1), product(2)),
         event("REMOVE", product(2), Item::default()),
@@ -152,6 +166,8 @@ enum Step {
     /// An order is placed, or goes one step of its way if it is.
     Advance,
     Cancel,
+    /// The bank takes the money of a cancelled order, or gives back what is due.
+    Settle,
     /// The header is written without another status.
     Touch,
     /// An item that is no order lies down beside it.
@@ -167,6 +183,7 @@ struct History {
     records: Vec<Record>,
     changes: BTreeSet<(&'static str, usize, u64)>,
     orders: BTreeMap<usize, Order>,
+    payments: BTreeMap<usize, PaymentState>,
 }
 
 impl History {
@@ -183,19 +200,23 @@ impl History {
         match (step, order.status) {
             (Step::Advance, OrderStatus::Pending) => {
                 self.change(number, OrderStatus::Paid);
-                self.invoice(&order.order_id, PaymentStatus::Authorized, PaymentStatus::Captured);
-                self.changes.insert(("PaymentCaptured", number, 0));
+                self.pay(number, PaymentState::Captured, Some("PaymentCaptured"));
             }
             (Step::Advance, OrderStatus::Paid) => self.change(number, OrderStatus::Shipped),
             (Step::Advance, OrderStatus::Shipped) => self.change(number, OrderStatus::Delivered),
             (Step::Cancel, OrderStatus::Pending) => {
                 self.change(number, OrderStatus::Cancelled);
-                self.invoice(&order.order_id, PaymentStatus::Authorized, PaymentStatus::Refunded);
+                self.pay(number, PaymentState::Voided, None);
             }
             (Step::Cancel, OrderStatus::Paid) => {
                 self.change(number, OrderStatus::Cancelled);
-                self.invoice(&order.order_id, PaymentStatus::Captured, PaymentStatus::Refunded);
+                self.pay(number, PaymentState::RefundDue, Some("RefundDue"));
             }
+            (Step::Settle, OrderStatus::Cancelled) => match self.payments[&number] {
+                PaymentState::Voided => self.pay(number, PaymentState::RefundDue, Some("RefundDue")),
+                PaymentState::RefundDue => self.pay(number, PaymentState::Refunded, Some("RefundMade")),
+                state => self.pay(number, state, None),
+            },
             (Step::Flag, _) => {
                 let flag = OrderFlag {
                     order_id: order.order_id,
@@ -211,7 +232,8 @@ impl History {
 
     fn place(&mut self, number: usize) {
         let order = order(&format!("order-{number}"));
-        let invoice = invoice(&order.order_id, PaymentStatus::Authorized);
+        let invoice = invoice(&order.order_id, PaymentState::Authorized);
+        self.payments.insert(number, PaymentState::Authorized);
         self.record("INSERT", Item::default(), image(Order::TYPE, &order));
         self.record("INSERT", Item::default(), image(Invoice::TYPE, &invoice));
         self.orders.insert(number, order);
@@ -230,9 +252,12 @@ impl History {
         self.orders.insert(number, new);
     }
 
-    fn invoice(&mut self, order: &OrderId, from: PaymentStatus, to: PaymentStatus) {
-        let [old, new] = [from, to].map(|status| image(Invoice::TYPE, &invoice(order, status)));
+    fn pay(&mut self, number: usize, to: PaymentState, told: Option<&'static str>) {
+        let (order, from) = (self.orders[&number].order_id.clone(), self.payments[&number]);
+        let [old, new] = [from, to].map(|state| image(Invoice::TYPE, &invoice(&order, state)));
         self.record("MODIFY", old, new);
+        self.payments.insert(number, to);
+        self.changes.extend(told.map(|kind| (kind, number, 0)));
     }
 
     fn record(&mut self, name: &'static str, old: Item, new: Item) {
@@ -249,7 +274,8 @@ fn waits(position: usize, event: &Event) -> Waiting<'_> {
 }
 
 fn histories() -> impl Strategy<Value = History> {
-    const STEPS: [Step; 6] = [Step::Advance, Step::Advance, Step::Cancel, Step::Touch, Step::Flag, Step::Expire];
+    const STEPS: [Step; 7] =
+        [Step::Advance, Step::Advance, Step::Cancel, Step::Settle, Step::Touch, Step::Flag, Step::Expire];
     vec((0..5_usize, prop::sample::select(&STEPS[..])), 0..60).prop_map(History::of)
 }
 
@@ -317,10 +343,12 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 6] = [
+    let expected: [String; 8] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
-        "786bdf1c-3596-5f51-8565-b93880f35d95",
+        "ba178653-7200-5079-9ea0-7ea17d5e9ddc",
+        "db9b6435-506a-55c3-b224-c6dc845bc466",
+        "6b088198-10f2-558e-b31e-fd02ab11d620",
         "ba5b7984-4d19-5783-ab00-8ca836234385",
         "ec219831-fb54-5211-96d0-7bf2a94f4f67",
         "0a0062be-c179-5fd8-b90b-e76fd926b3eb",

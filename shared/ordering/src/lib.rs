@@ -5,7 +5,7 @@
 //! - [`Placing`]: which request to make next, and what its answer means. No I/O.
 //! - [`Orders::place`]: reads, quotes and commits, as often as it takes within its budget.
 //! - [`Intake`]: accepts an order that is to be placed later, and puts it into the queue.
-//! - [`Lifecycle`]: paid, shipped, delivered, cancelled.
+//! - [`Lifecycle`]: paid, shipped, delivered, cancelled. [`steps`]: its decisions. Pure.
 //!
 //! **Invariant: an order is placed whole or not at all, and once.** Everything it writes is one transaction, whose
 //! first condition is that the order, whose id is a function of the request, is not there yet.
@@ -20,13 +20,14 @@ mod message;
 mod place;
 mod placing;
 mod quote;
+pub mod steps;
 #[cfg(test)]
 mod tests;
 mod transaction;
 
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};
-pub use lifecycle::{Change, Lifecycle};
+pub use lifecycle::{Change, Lifecycle, writes};
 pub use message::{Unreadable, Waiting};
 pub use place::{Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};

@@ -1,15 +1,16 @@
-//! What happens to an order after it is placed: paid, shipped, delivered, or called off.
+//! What happens to an order after it is placed: paid, shipped, delivered, or cancelled.
 //!
 //! Each change is decided on the whole order as it is read, and written under the condition that its version has
 //! not moved since. Whoever comes second reads again and decides again, so that any number of them, in any order,
 //! end as if they had come one by one.
 
-use key_schema::entity::{
-    Cancellation, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderStatus, Payment, PaymentStatus, WholeOrder,
-};
-use key_schema::value::{OrderId, Timestamp};
+use key_schema::entity::{Discount, GiftCard, GiftCardEntry, Order, OrderStatus, Payment, PaymentStatus, WholeOrder};
+use key_schema::layout::{InOrder, Stored as _};
+use key_schema::value::{InvoiceId, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Cause, Condition, Error, Reader, Write, Writer};
+
+use crate::steps::{self, Cancel, Step};
 
 /// Changes orders.
 #[derive(Clone, Debug)]
@@ -31,13 +32,6 @@ pub enum Change {
     NotFound,
 }
 
-/// What a change makes of an order as it is.
-enum Step {
-    To(Box<WholeOrder>),
-    Stay,
-    Refuse,
-}
-
 impl FromEnvironment for Lifecycle {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let writer = Writer::from_environment(environment)?.once();
@@ -46,66 +40,56 @@ impl FromEnvironment for Lifecycle {
 }
 
 impl Lifecycle {
-    /// Takes the order to the next status of its way: shipped or delivered.
+    /// Takes the order to its next status: shipped or delivered.
     pub async fn advance(&self, id: &OrderId, to: OrderStatus, budget: Budget) -> Result<Change, Error> {
-        let step = |whole: &WholeOrder| match whole.order.status {
-            // Payment and cancellation move more than the status, and have ways of their own.
-            _ if !matches!(to, OrderStatus::Shipped | OrderStatus::Delivered) => Step::Refuse,
-            status if status == to => Step::Stay,
-            status if status.may_become(to) => Step::To(Box::new(with_status(whole, to))),
-            _ => Step::Refuse,
-        };
-        self.change(id, |_| true, step, budget).await
+        self.change(id, |_| true, |whole| steps::advance(whole, to, Timestamp::now()), budget).await
     }
 
-    /// Captures the card's part, after which the order is paid. `reference` is what the bank calls the payment;
-    /// another one for a payment that was captured before is refused.
-    pub async fn capture(&self, id: &OrderId, reference: &str, budget: Budget) -> Result<Change, Error> {
-        let step = |whole: &WholeOrder| {
-            let captured_before = whole.invoice.payments.iter().any(|payment| {
-                matches!(payment, Payment::Card { status: PaymentStatus::Captured, reference: Some(known), .. } if known == reference)
-            });
-            if captured_before {
-                return Step::Stay;
-            }
-            if !whole.order.status.may_become(OrderStatus::Paid) {
-                return Step::Refuse;
-            }
-            let mut paid = with_status(whole, OrderStatus::Paid);
-            for payment in &mut paid.invoice.payments {
-                if let Payment::Card { status, reference: known, .. } = payment {
-                    (*status, *known) = (PaymentStatus::Captured, Some(reference.to_owned()));
-                }
-            }
-            Step::To(Box::new(paid))
-        };
-        self.change(id, |_| true, step, budget).await
+    /// Records that the bank has taken the card's part of an invoice: [`steps::capture`].
+    pub async fn capture(&self, invoice: &InvoiceId, reference: &str, budget: Budget) -> Result<Change, Error> {
+        let step = |whole: &WholeOrder| steps::capture(whole, reference, Timestamp::now());
+        self.change_paid_by(invoice, step, budget).await
     }
 
-    /// Calls the order off, if `may_see` it: what it took from stock, discount code and gift cards goes back, and
-    /// its payments are refunded, in one transaction.
+    /// Records that the customer has got back what was due: [`steps::confirm_refund`].
+    pub async fn confirm_refund(&self, invoice: &InvoiceId, reference: &str, budget: Budget) -> Result<Change, Error> {
+        self.change_paid_by(invoice, |whole| steps::confirm_refund(whole, reference), budget).await
+    }
+
+    /// Cancels the order, if `may_see` it: [`steps::cancel`], in one transaction.
     pub async fn cancel(
         &self,
         id: &OrderId,
-        reason: Option<&str>,
+        cancel: Cancel<'_>,
         may_see: impl Fn(&Order) -> bool,
         budget: Budget,
     ) -> Result<Change, Error> {
-        let step = |whole: &WholeOrder| {
-            if whole.order.status == OrderStatus::Cancelled {
-                return Step::Stay;
-            }
-            if !whole.order.status.may_become(OrderStatus::Cancelled) {
-                return Step::Refuse;
-            }
-            let mut cancelled = with_status(whole, OrderStatus::Cancelled);
-            let reason = reason.map(str::to_owned);
-            cancelled.order.cancellation = Some(Cancellation { at: Timestamp::now(), reason });
-            let payments = whole.invoice.payments.iter().cloned().map(Payment::refunded).collect();
-            cancelled.invoice = Invoice { payments, ..cancelled.invoice };
-            Step::To(Box::new(cancelled))
-        };
-        self.change(id, may_see, step, budget).await
+        let may_see = |whole: &WholeOrder| may_see(&whole.order);
+        self.change(id, may_see, |whole| steps::cancel(whole, cancel, Timestamp::now()), budget).await
+    }
+
+    /// Cancels the order, if it is not paid and was placed at or before the deadline: [`steps::expire`]. Whether it did.
+    ///
+    /// It is tried once. Whoever changes the order at the same time is right, and an order that stays unpaid is met
+    /// again.
+    pub async fn expire(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
+        let Some(whole) = self.reader.order(id, budget).await? else { return Ok(false) };
+        match steps::expire(&whole, deadline, Timestamp::now()) {
+            Step::To(next) => self.write(&whole, &next, budget).await,
+            Step::Stay | Step::Refuse => Ok(false),
+        }
+    }
+
+    /// Changes the order of an invoice.
+    async fn change_paid_by(
+        &self,
+        invoice: &InvoiceId,
+        step: impl Fn(&WholeOrder) -> Step,
+        budget: Budget,
+    ) -> Result<Change, Error> {
+        let Some(order) = self.reader.order_of_invoice(invoice).await? else { return Ok(Change::NotFound) };
+        // The order of an invoice that has an id of the last release has no invoice with another id.
+        self.change(&order, |whole| whole.invoice.invoice_id == *invoice, step, budget).await
     }
 
     /// Reads, decides, writes; and again when somebody else was faster, or when it is not known whether the write
@@ -113,19 +97,26 @@ impl Lifecycle {
     async fn change(
         &self,
         id: &OrderId,
-        may_see: impl Fn(&Order) -> bool,
+        is_meant: impl Fn(&WholeOrder) -> bool,
         step: impl Fn(&WholeOrder) -> Step,
         budget: Budget,
     ) -> Result<Change, Error> {
-        let mut written: Option<WholeOrder> = None;
+        let mut unanswered: Option<Unanswered> = None;
         let mut attempt = 1;
         loop {
             let whole = self.reader.order(id, budget).await?;
-            let Some(whole) = whole.filter(|whole| may_see(&whole.order)) else { return Ok(Change::NotFound) };
-            if written.as_ref() == Some(&whole) {
+            let Some(mut whole) = whole.filter(&is_meant) else { return Ok(Change::NotFound) };
+            if unanswered.as_ref().is_some_and(|write| write.is_done(&whole)) {
                 return Ok(Change::Done(whole));
             }
-            let next = match step(&whole) {
+            let mut decided = step(&whole);
+            // The header may have been read before a transaction and the invoice after it. A write would find out; a
+            // refusal must not rest on it, and neither must an answer.
+            if decided == Step::Refuse || (decided == Step::Stay && !whole.is_consistent()) {
+                whole = self.settled(whole, budget).await?;
+                decided = step(&whole);
+            }
+            let next = match decided {
                 Step::To(next) => *next,
                 Step::Stay => return Ok(Change::DoneBefore(whole)),
                 Step::Refuse => return Ok(Change::Refused(whole.order.status)),
@@ -134,7 +125,7 @@ impl Lifecycle {
                 Ok(true) => return Ok(Change::Done(next)),
                 Ok(false) => Error::contention("others were changing the order for too long"),
                 Err(error @ Error::Unanswered(_)) => {
-                    written = Some(next);
+                    unanswered = Some(Unanswered { from: whole, to: next });
                     error
                 }
                 Err(error) => return Err(error),
@@ -146,19 +137,27 @@ impl Lifecycle {
         }
     }
 
+    /// The order with its header and its invoice as they are at one moment.
+    async fn settled(&self, whole: WholeOrder, budget: Budget) -> Result<WholeOrder, Error> {
+        let mut settled = whole;
+        let keys = vec![Order::key_of(&settled.order.order_id), settled.invoice.key()];
+        for item in self.reader.settled(keys, budget).await? {
+            match item {
+                InOrder::Order(order) => settled.order = order,
+                InOrder::Invoice(invoice) => settled.invoice = invoice,
+                _ => {}
+            }
+        }
+        Ok(settled)
+    }
+
     /// Writes what is different; `false` if the order has moved on since it was read.
     async fn write(&self, from: &WholeOrder, to: &WholeOrder, budget: Budget) -> Result<bool, Error> {
-        let header = Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?;
-        if from.invoice == to.invoice && to.order.status != OrderStatus::Cancelled {
-            return Ok(self.writer.write(header, budget).await?.is_ok());
-        }
-        // A Query may show a header of after a transaction and an invoice of before it, so the invoice has a
-        // condition too.
-        let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
-        let mut writes = vec![header, Write::change(&from.invoice, &to.invoice, as_read)?];
-        if to.order.status == OrderStatus::Cancelled {
-            writes.extend(put_back(from)?);
-        }
+        let writes = match <[Write; 1]>::try_from(writes(from, to)?) {
+            // A transaction would cost twice as much, and one write is whole without it.
+            Ok([write]) => return Ok(self.writer.write(write, budget).await?.is_ok()),
+            Err(writes) => writes,
+        };
         match self.writer.commit(writes, budget).await? {
             Ok(()) => Ok(true),
             Err(causes) if causes.iter().take(2).any(|cause| matches!(cause, Cause::Condition(_))) => Ok(false),
@@ -167,13 +166,41 @@ impl Lifecycle {
     }
 }
 
-/// The order in its next version, with this status.
-fn with_status(whole: &WholeOrder, status: OrderStatus) -> WholeOrder {
-    let mut next = whole.clone();
-    next.order.status = status;
-    next.order.changed_at = Some(Timestamp::now());
-    next.order.version += 1;
-    next
+/// A write of which it is not known whether it happened.
+struct Unanswered {
+    from: WholeOrder,
+    to: WholeOrder,
+}
+
+impl Unanswered {
+    /// Whether what it was to write is there. What others write beside it, a flag for one, does not matter.
+    fn is_done(&self, whole: &WholeOrder) -> bool {
+        let Self { from, to } = self;
+        (from.order == to.order || whole.order == to.order)
+            && (from.invoice == to.invoice || whole.invoice == to.invoice)
+    }
+}
+
+/// The writes that make `to` of `from`: the header and the invoice where they differ, in this order, and what goes back
+/// if the order is cancelled by it. Several are one transaction.
+///
+/// # Errors
+/// An entity cannot be written as an item: a defect.
+pub fn writes(from: &WholeOrder, to: &WholeOrder) -> Result<Vec<Write>, Error> {
+    let mut writes = Vec::new();
+    if from.order != to.order {
+        writes.push(Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?);
+    }
+    if from.invoice != to.invoice {
+        // A Query may show a header of after a transaction and an invoice of before it, so the invoice has a condition
+        // of its own.
+        let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
+        writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
+    }
+    if from.order.status != to.order.status && to.order.status == OrderStatus::Cancelled {
+        writes.extend(put_back(from)?);
+    }
+    Ok(writes)
 }
 
 /// Puts back what placing the order took. The header's version guards all of it: it happens once.

@@ -245,7 +245,12 @@ fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<P
             (None, Some(code)) => return Err(Rejection::GiftCardBalance { code: code.clone() }),
             _ => {}
         }
-        payments.push(Payment::Card { amount: open, status: PaymentStatus::Authorized, reference: None });
+        payments.push(Payment::Card {
+            amount: open,
+            status: PaymentStatus::Authorized,
+            reference: None,
+            settlement: None,
+        });
     }
     Ok(payments)
 }

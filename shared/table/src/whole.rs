@@ -2,15 +2,43 @@
 
 use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
 use aws_sdk_dynamodb::types::{Get, TransactGetItem};
-use key_schema::entity::WholeOrder;
-use key_schema::layout::{Key, OrderById, OrderState, Torn};
-use key_schema::value::OrderId;
+use key_schema::entity::{Invoice, WholeOrder};
+use key_schema::layout::{InvoiceById, InvoiceByOldId, Key, OrderById, OrderState, PaymentsOfInvoice, Torn};
+use key_schema::value::{InvoiceId, OrderId};
 use serde::de::DeserializeOwned;
 
 use crate::throttle::CONFLICT;
 use crate::{Budget, Error, Reader, Throttle, item};
 
 impl Reader {
+    /// An invoice by its id. One request.
+    ///
+    /// Its id leads to its order, where it is read strongly. One that has an id of the last release is found in the
+    /// index, which may be behind.
+    pub async fn invoice(&self, id: &InvoiceId) -> Result<Option<Invoice>, Error> {
+        match id.order() {
+            Some(order) => self.one(&InvoiceById { order: &order, id }).await,
+            None => self.one(&InvoiceByOldId { id }).await,
+        }
+    }
+
+    /// As [`invoice`](Self::invoice), for who asks for the payments in it.
+    pub async fn payments(&self, invoice: &InvoiceId) -> Result<Option<Invoice>, Error> {
+        match invoice.order() {
+            Some(order) => self.one(&PaymentsOfInvoice { order: &order, invoice }).await,
+            None => self.one(&InvoiceByOldId { id: invoice }).await,
+        }
+    }
+
+    /// The order that has an invoice with this id, if there is such an invoice. No request, and one if the id is of the
+    /// last release.
+    pub async fn order_of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, Error> {
+        match id.order() {
+            Some(order) => Ok(Some(order)),
+            None => Ok(self.one(&InvoiceByOldId { id }).await?.map(|invoice| invoice.order_id)),
+        }
+    }
+
     /// An order with all that belongs to it; one that is just being written is read again, within the budget.
     pub async fn order(&self, id: &OrderId, budget: Budget) -> Result<Option<WholeOrder>, Error> {
         Ok(match self.order_state(id, budget).await? {

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use capacity::sample::Edition::{Changed, First};
 use capacity::sample::Kind;
 use key_schema::entity::OrderStatus::Pending;
-use key_schema::entity::PaymentStatus::{Authorized, Captured};
+use key_schema::entity::PaymentState::{Authorized, Captured};
 use local::wire::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::book::Book;
+use crate::lifecycle::old_invoice_id;
 use crate::queue::order_later;
 use crate::shop::{Client, Reply, eur};
 
@@ -233,21 +234,53 @@ async fn lifecycle(book: &mut Book, [first, second]: &[Placed; 2]) {
         admin.post(&format!("/invoices/{}/payments", first.invoice()), capture.clone()).await.expect(200);
         book.check("capture-payment", course);
     }
+    let another = json!({ "reference": book.name('s') });
+    admin.post(&format!("/invoices/{}/payments", first.invoice()), another).await.expect(409);
+    book.check("capture-payment", "under another reference");
+    admin.post(&format!("/invoices/{}/refunds", first.invoice()), capture.clone()).await.expect(409);
+    book.check("confirm-refund", "nothing is due");
     for (status, course) in [("SHIPPED", "shipped"), ("DELIVERED", "delivered"), ("DELIVERED", "again")] {
         admin.post(&format!("/orders/{}/status", first.id()), json!({ "status": status })).await.expect(200);
         book.check("change-order-status", course);
     }
     let reason = json!({ "reason": book.name('r') });
+    admin.post(&format!("/orders/{}/cancellation", first.id()), reason.clone()).await.expect(409);
+    book.check("cancel-order", "too late");
     for course in ["before it is paid", "again"] {
         admin.post(&format!("/orders/{}/cancellation", second.id()), reason.clone()).await.expect(200);
         book.check("cancel-order", course);
     }
     super::days::count_cancellation(book, second).await;
+    admin.post(&format!("/orders/{}/status", second.id()), json!({ "status": "SHIPPED" })).await.expect(409);
+    book.check("change-order-status", "refused");
+    admin.post(&format!("/invoices/{}/payments", second.invoice()), capture.clone()).await.expect(200);
+    book.check("capture-payment", "after the order was cancelled");
+    for course in ["refunded", "again"] {
+        admin.post(&format!("/invoices/{}/refunds", second.invoice()), capture.clone()).await.expect(200);
+        book.check("confirm-refund", course);
+    }
+    by_old_id(book, &capture).await;
     let third = Placed(book.customer().order("k2", book.order(2, 1)).await.expect(201));
     admin.post(&format!("/invoices/{}/payments", third.invoice()), capture).await.expect(200);
     book.pass();
     admin.post(&format!("/orders/{}/cancellation", third.id()), reason).await.expect(200);
     book.check("cancel-order", "after it is paid");
+}
+
+/// An order whose invoice was named by the last release.
+async fn by_old_id(book: &mut Book, reference: &Value) {
+    let admin = book.shop.admin();
+    let order = book.customer().order("k8", book.order(7, 1)).await.expect(201);
+    book.pass();
+    let path = format!("/invoices/{}", old_invoice_id(&book.shop, &order).await);
+    admin.get(&path).await.expect(200);
+    book.check("get-invoice", "found by an old id");
+    admin.get(&format!("{path}/payments")).await.expect(200);
+    book.check("list-invoice-payments", "found by an old id");
+    admin.post(&format!("{path}/refunds"), reference.clone()).await.expect(409);
+    book.check("confirm-refund", "nothing is due, by an old id");
+    admin.post(&format!("{path}/payments"), reference.clone()).await.expect(200);
+    book.check("capture-payment", "captured, by an old id");
 }
 
 /// Past the wire: what a product's stock says from now on.

@@ -10,6 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::events::{event, story_of_routes};
+use crate::lifecycle::old_invoice_id;
 use crate::queue::{order_later, things};
 use crate::shop::{Shop, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
@@ -123,10 +124,36 @@ async fn now_and_then(shop: &Shop) {
     let order = ada.order("dear", dear.clone()).await.expect(201);
     ada.order("dear", dear).await.expect(201);
     ada.order("kept", things(1)).await.expect(201);
+    paid(shop).await;
     ada.order("too many", things(1000)).await.expect(409);
     ada.post(&format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id")), json!({}))
         .await
         .expect(200);
+}
+
+/// What is paid too late, given back, refused, and found by an id of the last release.
+async fn paid(shop: &Shop) {
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let mut order = ada.order("paid late", things(1)).await.expect(201);
+    order["invoice"]["invoiceId"] = json!(old_invoice_id(shop, &order).await);
+    let invoice = format!("/invoices/{}", order["invoice"]["invoiceId"].as_str().expect("an id"));
+    let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    admin.get(&invoice).await.expect(200);
+    admin.get(&format!("{invoice}/payments")).await.expect(200);
+    let reference = json!({ "reference": "bank-1" });
+    admin.post(&format!("{invoice}/refunds"), reference.clone()).await.expect(409);
+    admin.post(&format!("{order}/cancellation"), json!({})).await.expect(200);
+    admin.post(&format!("{order}/status"), json!({ "status": "SHIPPED" })).await.expect(409);
+    admin.post(&format!("{invoice}/payments"), reference.clone()).await.expect(200);
+    admin.post(&format!("{invoice}/payments"), json!({ "reference": "bank-2" })).await.expect(409);
+    admin.post(&format!("{invoice}/refunds"), reference).await.expect(200);
+
+    let order = ada.order("kept too long", things(1)).await.expect(201);
+    let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
+    admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-3" })).await.expect(200);
+    let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    admin.post(&format!("{order}/status"), json!({ "status": "SHIPPED" })).await.expect(200);
+    admin.post(&format!("{order}/cancellation"), json!({})).await.expect(409);
 }
 
 /// Sends the message of an order that waits.

@@ -1,12 +1,12 @@
 //! What only reads.
 
 use key_schema::entity::OrderStatus::Pending;
-use key_schema::entity::PaymentStatus::{Authorized, Captured};
+use key_schema::entity::PaymentState::{Authorized, Captured};
 use key_schema::layout::{
     AccessPattern as _, CartOfCustomer, CustomerByEmail, CustomerById, CustomerByUsername, DiscountByCode,
-    FlaggedOrders, GiftCardByCode, InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, OrderById, OrdersOfCustomer,
-    OrdersOfProduct, OrdersOfStatus, PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer,
-    ProductsOfOrder, ProfileAndOrders, TotalsOfDays, ViewsOfProduct,
+    FlaggedOrders, GiftCardByCode, InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, OrderById,
+    OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PaymentsOfInvoice, ProductById, ProductsOfCategory,
+    ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, TotalsOfDays, ViewsOfProduct,
 };
 
 use super::Many::{Lines, Listed, Shards, ShareOfPage, ViewShards};
@@ -26,6 +26,9 @@ const CUSTOMER: Several<Request> =
 pub(super) const ORDER: Several<Request> =
     one(Query(OrderById::DECLARED, &[one(Order(Pending)), one(Invoice(Authorized)), each(Lines, OrderItem)]));
 
+/// An invoice that has an id of the last release.
+pub(super) const BY_OLD_ID: Several<Request> = one(Query(InvoiceByOldId::DECLARED, &[one(Invoice(Authorized))]));
+
 pub(super) const OPERATIONS: &[Operation] = &[
     of("find-customer", "by e-mail", &[one(Query(CustomerByEmail::DECLARED, &[one(EmailClaim)])), CUSTOMER]),
     of("find-customer", "by username", &[one(Query(CustomerByUsername::DECLARED, &[one(UsernameClaim)])), CUSTOMER]),
@@ -44,6 +47,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[one(Query(GiftCardByCode::DECLARED, &[one(GiftCard(Changed)), one(GiftCardEntry(Captured))]))],
     ),
     of("get-invoice", "found", &[one(Query(InvoiceById::DECLARED, &[one(Invoice(Authorized))]))]),
+    of("get-invoice", "found by an old id", &[BY_OLD_ID]),
     of("get-order", "found", &[ORDER]),
     of("get-order", "waits", &[one(Query(OrderById::DECLARED, &[one(QueuedOrder)]))]),
     of("get-order", "not found", &[one(Query(OrderById::DECLARED, &[]))]),
@@ -71,6 +75,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     of("list-customer-products", "a page", &[one(Query(ProductsOfCustomer::DECLARED, &[each(Listed, OrderItem)]))]),
     of("list-flagged-orders", "a page", &[one(Query(FlaggedOrders::DECLARED, &[each(Listed, OrderFlag(First))]))]),
     of("list-invoice-payments", "found", &[one(Query(PaymentsOfInvoice::DECLARED, &[one(Invoice(Authorized))]))]),
+    of("list-invoice-payments", "found by an old id", &[BY_OLD_ID]),
     of("list-order-products", "found", &[one(Query(ProductsOfOrder::DECLARED, &[each(Lines, OrderItem)]))]),
     of(
         "list-order-products",

@@ -1,16 +1,16 @@
 //! Placing orders, now or later, and what happens to them after.
 
 use key_schema::entity::OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
-use key_schema::entity::PaymentStatus::{Authorized, Captured, Refunded};
+use key_schema::entity::PaymentState::{Authorized, Captured, RefundDue, Refunded, Voided};
 use key_schema::layout::Consistency::{Eventual, Strong};
-use key_schema::layout::{AccessPattern as _, InvoiceById, OrderById};
+use key_schema::layout::{AccessPattern as _, OrderById};
 
 use super::Many::{Discounts, GiftCards, Lines};
 use super::Request::{
     Batch, Cancelled as Undone, Failed, Query, ReadTransaction, Repeated, Transaction, Write as Alone,
 };
 use super::Write::{Check, Delete, New, Over, Update};
-use super::access::ORDER;
+use super::access::{BY_OLD_ID, ORDER};
 use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
@@ -75,10 +75,10 @@ pub(super) const PLACEMENT_FROM_CELLS: &[Several<Write>] = placement!(StockCell)
 
 /// Calling an order off: header and invoice, and all that it took goes back.
 macro_rules! cancellation {
-    ($status:ident, $payment:ident) => {
+    ($status:ident, $payment:ident, $becomes:ident) => {
         one(Transaction(&[
             one(Update(Order($status), Order(Cancelled))),
-            one(Update(Invoice($payment), Invoice(Refunded))),
+            one(Update(Invoice($payment), Invoice($becomes))),
             each(Lines, Update(Stock(Changed), Stock(First))),
             each(Discounts, Update(Discount(Changed), Discount(First))),
             each(GiftCards, Update(GiftCard(Changed), GiftCard(First))),
@@ -94,29 +94,33 @@ macro_rules! order {
     };
 }
 
+/// Header and invoice at one moment, before somebody is refused for what they say.
+macro_rules! settled {
+    ($status:ident, $payment:ident) => {
+        one(ReadTransaction(&[one(Order($status)), one(Invoice($payment))]))
+    };
+}
+
+/// A card payment is captured, and its order is paid.
+const CAPTURE: Several<Request> =
+    one(Transaction(&[one(Update(Order(Pending), Order(Paid))), one(Update(Invoice(Authorized), Invoice(Captured)))]));
+
 const NOTHING: Several<Request> = one(Query(OrderById::DECLARED, &[]));
 
 pub(super) const OPERATIONS: &[Operation] = &[
-    of("cancel-order", "before it is paid", &[ORDER, cancellation!(Pending, Authorized)]),
-    of("cancel-order", "after it is paid", &[order!(Paid, Captured), cancellation!(Paid, Captured)]),
-    of("cancel-order", "again", &[order!(Cancelled, Refunded)]),
+    of("cancel-order", "before it is paid", &[ORDER, cancellation!(Pending, Authorized, Voided)]),
+    of("cancel-order", "after it is paid", &[order!(Paid, Captured), cancellation!(Paid, Captured, RefundDue)]),
+    of("cancel-order", "again", &[order!(Cancelled, Voided)]),
+    of("cancel-order", "too late", &[order!(Delivered, Captured), settled!(Delivered, Captured)]),
+    of("capture-payment", "captured", &[ORDER, CAPTURE]),
+    of("capture-payment", "again", &[order!(Paid, Captured)]),
+    of("capture-payment", "captured, by an old id", &[BY_OLD_ID, ORDER, CAPTURE]),
     of(
         "capture-payment",
-        "captured",
-        &[
-            one(Query(InvoiceById::DECLARED, &[one(Invoice(Authorized))])),
-            ORDER,
-            one(Transaction(&[
-                one(Update(Order(Pending), Order(Paid))),
-                one(Update(Invoice(Authorized), Invoice(Captured))),
-            ])),
-        ],
+        "after the order was cancelled",
+        &[order!(Cancelled, Voided), one(Alone(Update(Invoice(Voided), Invoice(RefundDue))))],
     ),
-    of(
-        "capture-payment",
-        "again",
-        &[one(Query(InvoiceById::DECLARED, &[one(Invoice(Captured))])), order!(Paid, Captured)],
-    ),
+    of("capture-payment", "under another reference", &[order!(Paid, Captured), settled!(Paid, Captured)]),
     of("change-order-status", "shipped", &[order!(Paid, Captured), one(Alone(Update(Order(Paid), Order(Shipped))))]),
     of(
         "change-order-status",
@@ -124,6 +128,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[order!(Shipped, Captured), one(Alone(Update(Order(Shipped), Order(Delivered))))],
     ),
     of("change-order-status", "again", &[order!(Delivered, Captured)]),
+    of("change-order-status", "refused", &[order!(Cancelled, Voided), settled!(Cancelled, Voided)]),
+    of(
+        "confirm-refund",
+        "refunded",
+        &[order!(Cancelled, RefundDue), one(Alone(Update(Invoice(RefundDue), Invoice(Refunded))))],
+    ),
+    of("confirm-refund", "again", &[order!(Cancelled, Refunded)]),
+    of("confirm-refund", "nothing is due", &[order!(Paid, Captured), settled!(Paid, Captured)]),
+    of("confirm-refund", "nothing is due, by an old id", &[BY_OLD_ID, ORDER, settled!(Pending, Authorized)]),
     of("drain-writes", "placed", &[one(Batch(Strong, WAITING)), one(Transaction(PLACEMENT_AFTER_WAITING))]),
     of("drain-writes", "placed before", &[one(Batch(Strong, PLACED_LATE)), ORDER_AND_WAIT]),
     of(

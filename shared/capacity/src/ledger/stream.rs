@@ -1,7 +1,7 @@
 //! What follows from the table's stream: the counts, and their comparison with the orders.
 
 use key_schema::entity::OrderStatus::Pending;
-use key_schema::entity::PaymentStatus::Authorized;
+use key_schema::entity::PaymentState::Authorized;
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::{
     AccessPattern as _, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, ProductsOfOrder,

@@ -1,12 +1,12 @@
 //! The items of a sample.
 
 use key_schema::entity::OrderStatus::{Cancelled, Pending};
-use key_schema::entity::PaymentStatus::{Authorized, Captured, Refunded};
+use key_schema::entity::PaymentState::{self, Authorized, Captured, RefundDue, Refunded, Voided};
 use key_schema::entity::{
-    Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product,
-    ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, UsernameClaim,
-    ViewShard,
+    Cancellation, CancellationCause, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus,
+    Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock, StockCell,
+    StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{
@@ -35,8 +35,8 @@ pub(super) fn of(extent: &Extent) -> Result<Images, NoSample> {
     for status in OrderStatus::WAY {
         images.push((Kind::Order(status), parts.order(status)?));
     }
-    for status in [Authorized, Captured, Refunded] {
-        images.extend(parts.paid(status)?);
+    for state in [Authorized, Captured, Voided, RefundDue, Refunded] {
+        images.extend(parts.paid(state)?);
     }
     images.extend(parts.rest_of_order()?);
     Ok(images)
@@ -226,7 +226,11 @@ impl<'a> Parts<'a> {
     }
 
     fn order(&self, status: OrderStatus) -> Result<Item, NoSample> {
-        let cancelled = || Cancellation { at: self.later, reason: Some(self.reason.clone()) };
+        let cancelled = || Cancellation {
+            at: self.later,
+            reason: Some(self.reason.clone()),
+            cause: Some(CancellationCause::Customer),
+        };
         item(&Order {
             order_id: self.order.clone(),
             customer_id: self.customer.clone(),
@@ -246,15 +250,23 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// An invoice whose card payment has this status, and what stands on its gift cards then.
-    fn paid(&self, status: PaymentStatus) -> Result<Images, NoSample> {
-        // A gift card is charged at once.
-        let of_gift_card = if status == Authorized { Captured } else { status };
+    /// An invoice whose card payment is in this state, and what stands on its gift cards then.
+    fn paid(&self, state: PaymentState) -> Result<Images, NoSample> {
+        // A gift card is charged at once, and gets its money back at once.
+        let of_gift_card =
+            if [Authorized, Captured].contains(&state) { PaymentStatus::Captured } else { PaymentStatus::Refunded };
         let amount = self.amount(499);
         let by_card = Payment::GiftCard { code: self.gift_card.clone(), amount, status: of_gift_card };
         let mut payments: Vec<_> = (0..self.extent.gift_cards).map(|_| by_card.clone()).collect();
-        let reference = (status == Captured).then(|| self.reason.clone());
-        payments.push(Payment::Card { amount: self.price, status, reference });
+        let status = if state == Authorized { PaymentStatus::Authorized } else { of_gift_card };
+        let reference = (![Authorized, Voided].contains(&state)).then(|| self.reason.clone());
+        let settlement = match state {
+            Authorized | Captured => None,
+            Voided => Some(Settlement::Voided),
+            RefundDue => Some(Settlement::RefundDue),
+            Refunded => Some(Settlement::Refunded { reference: self.reason.clone() }),
+        };
+        payments.push(Payment::Card { amount: self.price, status, reference, settlement });
         let invoice = Invoice {
             invoice_id: InvoiceId::of(&self.order),
             order_id: self.order.clone(),
@@ -263,14 +275,18 @@ impl<'a> Parts<'a> {
             amount: self.price,
             payments,
         };
-        let entry = GiftCardEntry {
-            code: self.gift_card.clone(),
-            order_id: self.order.clone(),
-            amount,
-            at: self.at,
-            status: of_gift_card,
-        };
-        Ok(vec![(Kind::Invoice(status), item(&invoice)?), (Kind::GiftCardEntry(status), item(&entry)?)])
+        let mut images = vec![(Kind::Invoice(state), item(&invoice)?)];
+        if ![Voided, RefundDue].contains(&state) {
+            let entry = GiftCardEntry {
+                code: self.gift_card.clone(),
+                order_id: self.order.clone(),
+                amount,
+                at: self.at,
+                status: of_gift_card,
+            };
+            images.push((Kind::GiftCardEntry(state), item(&entry)?));
+        }
+        Ok(images)
     }
 
     /// A line, the flags, and that an order waits or was refused.

@@ -2,7 +2,7 @@
 
 mod images;
 
-use key_schema::entity::{OrderStatus, PaymentStatus};
+use key_schema::entity::{OrderStatus, PaymentState};
 use key_schema::value::Invalid;
 use serde_dynamo::Item;
 
@@ -102,7 +102,7 @@ pub enum Kind {
     /// A line of an order.
     OrderItem,
     /// The invoice of an order.
-    Invoice(PaymentStatus),
+    Invoice(PaymentState),
     /// The flag of an order. Another one is flagged at another moment.
     OrderFlag(Edition),
     /// An order that waits.
@@ -114,7 +114,7 @@ pub enum Kind {
     /// A gift card.
     GiftCard(Edition),
     /// What an order took off a gift card.
-    GiftCardEntry(PaymentStatus),
+    GiftCardEntry(PaymentState),
     /// What was ordered on a day.
     DayTotals(Edition),
     /// How far the stream is counted.

@@ -1,7 +1,9 @@
-use key_schema::entity::{Cancellation, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+use key_schema::entity::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
 use key_schema::value::{CustomerId, DiscountCode, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use super::InvoiceView;
 
 /// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
 /// invoice and flag are left out.
@@ -25,7 +27,7 @@ pub struct OrderView {
     #[serde(skip_serializing_if = "Option::is_none")]
     cancellation: Option<Cancellation>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    invoice: Option<Invoice>,
+    invoice: Option<InvoiceView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flag: Option<FlagView>,
 }
@@ -70,7 +72,7 @@ impl From<OrderFlag> for FlagView {
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
         let WholeOrder { order, lines, invoice, flag } = whole;
-        Self { lines: Some(lines), invoice: Some(invoice), flag: flag.map(FlagView::from), ..order.into() }
+        Self { lines: Some(lines), invoice: Some(invoice.into()), flag: flag.map(FlagView::from), ..order.into() }
     }
 }
 

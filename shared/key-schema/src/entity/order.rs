@@ -75,6 +75,22 @@ pub struct Cancellation {
     /// Why, if somebody said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Who or what cancelled it. Not known of an order that the release of 2026-11-21 cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub cause: Option<CancellationCause>,
+}
+
+/// Who or what cancelled an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CancellationCause {
+    /// The customer.
+    Customer,
+    /// The shop's staff.
+    Staff,
+    /// It was not paid in time.
+    Unpaid,
 }
 
 /// Where an order stands.
@@ -201,6 +217,12 @@ pub struct WholeOrder {
 }
 
 impl WholeOrder {
+    /// Whether the payments stand where those of an order of this status may. If not, the header was read before a
+    /// transaction and the invoice after it, or the other way round.
+    pub fn is_consistent(&self) -> bool {
+        self.invoice.payments.iter().all(|payment| payment.fits(self.order.status))
+    }
+
     /// The order as it was when it was placed, whatever has happened to it since: what a repeated request is answered.
     #[must_use]
     pub fn as_placed(&self) -> Self {

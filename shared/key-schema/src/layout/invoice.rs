@@ -3,7 +3,8 @@
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
 //! | 5 [`InvoiceOfOrder`] | table | `o#{orderId}` | `i#{invoiceId}` |
-//! | 7 [`InvoiceById`], 8 [`PaymentsOfInvoice`] | GSI1 | `i#{invoiceId}` | `i#{invoiceId}` |
+//! | 7 [`InvoiceById`], 8 [`PaymentsOfInvoice`] | table | `o#{orderId}` | `i#{invoiceId}` |
+//! | 7 [`InvoiceByOldId`] | GSI1 | `i#{invoiceId}` | `i#{invoiceId}` |
 //! | 9 [`InvoicesOfCustomer`] | GSI2 | `c#{customerId}` | `i#{issuedAt}#{invoiceId}` |
 
 use crate::entity::{Entity as _, Invoice};
@@ -64,8 +65,10 @@ impl AccessPattern for InvoiceOfOrder<'_> {
     }
 }
 
-/// An invoice by its id.
+/// An invoice by its id, which leads to its order.
 pub struct InvoiceById<'a> {
+    /// The order that the id leads to.
+    pub order: &'a OrderId,
     /// Which invoice.
     pub id: &'a InvoiceId,
 }
@@ -76,6 +79,34 @@ impl AccessPattern for InvoiceById<'_> {
     const DECLARED: Declaration = Declaration {
         number: 7,
         question: "an invoice by its id",
+        place: OF_ORDER.text(),
+        entities: &[Invoice::TYPE],
+        consistency: Consistency::Strong,
+        direction: Direction::Ascending,
+        bound: Bound::One,
+    };
+
+    fn partition(&self) -> String {
+        OF_ORDER.partition.fill((self.order,))
+    }
+
+    fn range(&self) -> SortRange {
+        SortRange::Exactly(OF_ORDER.sort.fill((self.id,)))
+    }
+}
+
+/// An invoice by an id that does not lead to its order: those of the release of 2026-11-21.
+pub struct InvoiceByOldId<'a> {
+    /// Which invoice.
+    pub id: &'a InvoiceId,
+}
+
+impl AccessPattern for InvoiceByOldId<'_> {
+    type Item = Invoice;
+
+    const DECLARED: Declaration = Declaration {
+        number: 7,
+        question: "an invoice by an id of the last release",
         place: BY_ID.text(),
         entities: &[Invoice::TYPE],
         consistency: Consistency::Eventual,
@@ -94,6 +125,8 @@ impl AccessPattern for InvoiceById<'_> {
 
 /// The payments of an invoice. They are a list inside it, so this reads what [`InvoiceById`] reads.
 pub struct PaymentsOfInvoice<'a> {
+    /// The order that the invoice's id leads to.
+    pub order: &'a OrderId,
     /// Which invoice.
     pub invoice: &'a InvoiceId,
 }
@@ -105,11 +138,11 @@ impl AccessPattern for PaymentsOfInvoice<'_> {
         Declaration { number: 8, question: "the payments of an invoice", ..InvoiceById::DECLARED };
 
     fn partition(&self) -> String {
-        InvoiceById { id: self.invoice }.partition()
+        InvoiceById { order: self.order, id: self.invoice }.partition()
     }
 
     fn range(&self) -> SortRange {
-        InvoiceById { id: self.invoice }.range()
+        InvoiceById { order: self.order, id: self.invoice }.range()
     }
 }
 

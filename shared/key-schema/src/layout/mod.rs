@@ -32,7 +32,7 @@ pub use customer::{CustomerById, InCustomer};
 pub use day_totals::TotalsOfDays;
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
-pub use invoice::{InvoiceById, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
+pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
 pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
 pub use order::{
     InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
@@ -79,6 +79,7 @@ pub const PATTERNS: &[Declaration] = &[
     InvoiceOfOrder::DECLARED,
     OrdersOfProduct::DECLARED,
     InvoiceById::DECLARED,
+    InvoiceByOldId::DECLARED,
     PaymentsOfInvoice::DECLARED,
     InvoicesOfCustomer::DECLARED,
     ProductsOfCustomer::DECLARED,

@@ -121,9 +121,18 @@ impl IdempotencyRecordId {
 }
 
 impl InvoiceId {
-    /// The one invoice of an order.
+    /// What the id of an invoice has before that of its order.
+    const PREFIX: &str = "inv-";
+
+    /// The one invoice of an order. Its id leads back to the order: [`order`](Self::order).
     pub fn of(order: &OrderId) -> Self {
-        Self(Uuid::new_v5(&NAMESPACE, format!("invoice#{order}").as_bytes()).to_string())
+        Self(format!("{}{order}", Self::PREFIX))
+    }
+
+    /// The order of the invoice. `None` if the id was given by the release of 2026-11-21, whose ids were UUIDs: only the
+    /// index knows their orders.
+    pub fn order(&self) -> Option<OrderId> {
+        self.0.strip_prefix(Self::PREFIX)?.parse().ok()
     }
 }
 
@@ -209,6 +218,17 @@ mod tests {
         let customer: CustomerId = "ada".parse().expect("an id");
         let key: IdempotencyKey = "first".parse().expect("a key");
         assert_eq!(OrderId::of(&customer, &key).as_str(), "cfd2ee81-ea09-51ba-9720-b8382bcdedb5");
+    }
+
+    #[test]
+    fn an_invoice_leads_back_to_its_order_unless_the_last_release_named_it() {
+        let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
+        let invoice = InvoiceId::of(&order);
+        assert_eq!(invoice.as_str(), "inv-cfd2ee81-ea09-51ba-9720-b8382bcdedb5");
+        assert_eq!(invoice.as_str().parse::<InvoiceId>().expect("an id").order(), Some(order));
+        for other in ["b4dd6961-3f4a-5a57-bfa4-8b4f881e2819", "inv-", "inv"] {
+            assert_eq!(other.parse::<InvoiceId>().expect("an id").order(), None);
+        }
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use super::OrderStatus::{self, Cancelled, Delivered, Paid, Pending, Shipped};
-use super::{Cancellation, Invoice, Order, OrderFlag, Payment, WholeOrder};
+use super::{Cancellation, CancellationCause, Invoice, Order, OrderFlag, Payment, WholeOrder};
 use crate::entity::PaymentStatus;
 use crate::value::{Currency, InvoiceId, KeyPart as _, Money, OrderId, RequestHash, Timestamp};
 
@@ -40,7 +40,7 @@ fn a_status_reads_the_same_in_keys_in_items_and_to_people() {
 
 #[test]
 fn an_order_is_pending_only_while_something_is_left_for_the_card() {
-    let card = Payment::Card { amount: eur(1), status: PaymentStatus::Authorized, reference: None };
+    let card = Payment::Card { amount: eur(1), status: PaymentStatus::Authorized, reference: None, settlement: None };
     assert_eq!(OrderStatus::when_placed(&[gift_card(), card]), Pending);
     assert_eq!(OrderStatus::when_placed(&[gift_card()]), Paid);
     assert_eq!(OrderStatus::when_placed(&[]), Paid, "a discount of all of it leaves nothing to pay");
@@ -48,13 +48,17 @@ fn an_order_is_pending_only_while_something_is_left_for_the_card() {
 
 #[test]
 fn an_order_as_it_was_placed_knows_nothing_of_what_came_after() {
-    let card = Payment::Card { amount: eur(5), status: PaymentStatus::Authorized, reference: None };
+    let card = Payment::Card { amount: eur(5), status: PaymentStatus::Authorized, reference: None, settlement: None };
     for payments in [vec![gift_card()], vec![gift_card(), card]] {
         let placed = placed(&payments);
         let mut later = placed.clone();
         later.order.status = Cancelled;
         later.order.version = 3;
-        later.order.cancellation = Some(Cancellation { at: at("2026-11-22"), reason: Some("too late".to_owned()) });
+        later.order.cancellation = Some(Cancellation {
+            at: at("2026-11-22"),
+            reason: Some("too late".to_owned()),
+            cause: Some(CancellationCause::Staff),
+        });
         later.flag = Some(OrderFlag {
             order_id: later.order.order_id.clone(),
             reason: "a look, please".to_owned(),
@@ -64,7 +68,7 @@ fn an_order_as_it_was_placed_knows_nothing_of_what_came_after() {
             if let Payment::Card { reference, .. } = payment {
                 *reference = Some("bank-1".to_owned());
             }
-            *payment = payment.clone().refunded();
+            *payment = payment.clone().cancelled();
         }
         assert_eq!(later.as_placed(), placed);
         assert_ne!(later, placed);

@@ -9,10 +9,10 @@ use proptest::sample::select;
 
 use super::any::AnyEntity;
 use crate::entity::{
-    Cancellation, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product,
-    ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell, StreamCheckpoint, Sums,
-    UsernameClaim, ViewShard,
+    Cancellation, CancellationCause, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus,
+    Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock, StockCell,
+    StreamCheckpoint, Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
@@ -154,9 +154,11 @@ impl Parts {
                 request_hash: RequestHash::of(text.as_bytes()),
                 line_count: self.shard,
                 shard: self.shard,
-                cancellation: self
-                    .until
-                    .map(|at| Cancellation { at, reason: Some(text.clone()).filter(|_| number % 2 == 0) }),
+                cancellation: self.until.map(|at| Cancellation {
+                    at,
+                    reason: Some(text.clone()).filter(|_| number % 2 == 0),
+                    cause: Some(CancellationCause::Unpaid).filter(|_| number % 3 == 0),
+                }),
             }),
             AnyEntity::OrderItem(OrderItem {
                 order_id: order_id(),
@@ -309,11 +311,30 @@ fn any_money() -> impl Strategy<Value = Money> {
 }
 
 fn any_payment() -> impl Strategy<Value = Payment> {
-    let parts = (option::of(any_id()), any_money(), any_payment_status(), option::of("(?s).{0,12}"));
-    parts.prop_map(|(code, amount, status, reference)| match code {
+    let parts = (
+        option::of(any_id()),
+        any_money(),
+        any_payment_status(),
+        option::of("(?s).{0,12}"),
+        option::of(any_settlement()),
+    );
+    parts.prop_map(|(code, amount, status, reference, settlement)| match code {
         Some(code) => Payment::GiftCard { code, amount, status },
-        None => Payment::Card { amount, status, reference },
+        None => Payment::Card { amount, status, reference, settlement },
     })
+}
+
+/// An order's id is a UUID: short enough for the id of its invoice to hold it.
+fn any_order_id() -> impl Strategy<Value = OrderId> {
+    any_id::<OrderId>().prop_map(|id| id.as_str().chars().take(60).collect::<String>().parse().expect("an id"))
+}
+
+fn any_settlement() -> impl Strategy<Value = Settlement> {
+    prop_oneof![
+        Just(Settlement::Voided),
+        Just(Settlement::RefundDue),
+        "(?s).{0,12}".prop_map(|reference| Settlement::Refunded { reference }),
+    ]
 }
 
 fn any_payment_status() -> impl Strategy<Value = PaymentStatus> {
@@ -346,7 +367,7 @@ fn any_status() -> impl Strategy<Value = OrderStatus> {
 
 /// Any parts.
 pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
-    let ids = (any_id(), any_id(), any_id::<OrderId>(), any_id(), any_id(), any_id());
+    let ids = (any_id(), any_id(), any_order_id(), any_id(), any_id(), any_id());
     let who = (any_email(), prop_oneof!["[aAbB]", "[A-Za-z0-9._-]{1,64}"], any_time(), any_status());
     let shards = (any_shard(), any_shard());
     let numbers = ("(?s).{0,12}", any::<u64>(), 1..=10_000_i64, 1..=100_i64, option::of(any_time()));

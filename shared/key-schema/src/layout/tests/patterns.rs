@@ -9,10 +9,10 @@ use super::any::AnyEntity;
 use super::parts::{Parts, TIMES, Take, any_parts, any_time, between, sample};
 use crate::layout::{
     AccessPattern, Bound, CartOfCustomer, CellsOfStock, Consistency, CustomerByEmail, CustomerById, CustomerByUsername,
-    Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceOfOrder,
-    InvoicesOfCustomer, Key, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsOfInvoice,
-    PlaceText, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange,
-    TotalsOfDays, ViewsOfProduct,
+    Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceByOldId,
+    InvoiceOfOrder, InvoicesOfCustomer, Key, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS,
+    PaymentsOfInvoice, PlaceText, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder,
+    ProfileAndOrders, SortRange, TotalsOfDays, ViewsOfProduct,
 };
 use crate::value::{Day, Days, TimeRange};
 
@@ -127,8 +127,9 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &ProductsOfOrder { order }, is_order),
         ask(entity, &InvoiceOfOrder { order }, is_order),
         ask(entity, &OrdersOfProduct { product, shard, placed: &range }, is_line_in_shard && is_in_time),
-        ask(entity, &InvoiceById { id: invoice }, is_invoice),
-        ask(entity, &PaymentsOfInvoice { invoice }, is_invoice),
+        ask(entity, &InvoiceById { order, id: invoice }, is_order && is_invoice),
+        ask(entity, &InvoiceByOldId { id: invoice }, is_invoice),
+        ask(entity, &PaymentsOfInvoice { order, invoice }, is_order && is_invoice),
         ask(entity, &InvoicesOfCustomer { customer, issued: range }, is_customer && is_in_time),
         ask(entity, &ProductsOfCustomer { customer, placed: range }, is_customer && is_in_time),
         ask(entity, &OrdersOfCustomer { customer, placed: range }, is_customer && is_in_time),

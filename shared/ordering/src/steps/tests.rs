@@ -1,0 +1,156 @@
+//! The laws of the steps, over any order and any sequence of them.
+#![allow(clippy::expect_used, reason = "tests")]
+
+use key_schema::entity::{Invoice, Order};
+use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+fn eur(amount: i64) -> Money {
+    Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
+}
+
+fn at(minute: i64) -> Timestamp {
+    format!("2026-11-22T10:{minute:02}:00.000Z").parse().expect("a time")
+}
+
+/// An order as it is placed, paid with a gift card and a bank card as far as each has a part.
+fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
+    let order_id: OrderId = "an-order".parse().expect("an id");
+    let mut payments = Vec::new();
+    if by_gift_card > 0 {
+        let code = "GIFT".parse().expect("a code");
+        payments.push(Payment::GiftCard { code, amount: eur(by_gift_card), status: PaymentStatus::Captured });
+    }
+    if by_card > 0 {
+        let status = PaymentStatus::Authorized;
+        payments.push(Payment::Card { amount: eur(by_card), status, reference: None, settlement: None });
+    }
+    let total = eur(by_gift_card + by_card);
+    WholeOrder {
+        order: Order {
+            order_id: order_id.clone(),
+            customer_id: "ada".parse().expect("an id"),
+            status: OrderStatus::when_placed(&payments),
+            placed_at: at(0),
+            changed_at: Some(at(0)),
+            version: 1,
+            subtotal: total,
+            discount: eur(0),
+            discount_code: None,
+            uncounted_code: None,
+            total,
+            request_hash: RequestHash::of(b""),
+            line_count: 0,
+            shard: 0,
+            cancellation: None,
+        },
+        lines: Vec::new(),
+        invoice: Invoice {
+            invoice_id: InvoiceId::of(&order_id),
+            order_id,
+            customer_id: "ada".parse().expect("an id"),
+            issued_at: at(0),
+            amount: total,
+            payments,
+        },
+        flag: None,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ask {
+    Advance(OrderStatus),
+    Capture(&'static str),
+    Cancel(CancellationCause),
+    Expire(i64),
+    Refund(&'static str),
+}
+
+impl Ask {
+    fn of(self, whole: &WholeOrder, now: Timestamp) -> Step {
+        match self {
+            Self::Advance(to) => advance(whole, to, now),
+            Self::Capture(reference) => capture(whole, reference, now),
+            Self::Cancel(cause) => cancel(whole, Cancel { cause, reason: None }, now),
+            Self::Expire(deadline) => expire(whole, at(deadline), now),
+            Self::Refund(reference) => confirm_refund(whole, reference),
+        }
+    }
+}
+
+fn asks() -> impl Strategy<Value = Vec<Ask>> {
+    let ask = prop_oneof![
+        select(&OrderStatus::WAY[..]).prop_map(Ask::Advance),
+        select(vec!["bank-1", "bank-2"]).prop_map(Ask::Capture),
+        select(vec![CancellationCause::Customer, CancellationCause::Staff]).prop_map(Ask::Cancel),
+        (0..2_i64).prop_map(Ask::Expire),
+        select(vec!["back-1", "back-2"]).prop_map(Ask::Refund),
+    ];
+    vec(ask, 0..12)
+}
+
+/// Received, returned and due, over all payments.
+fn sums(whole: &WholeOrder) -> [i64; 3] {
+    let balances: Vec<_> = whole.invoice.payments.iter().map(Payment::balance).collect();
+    let sum = |of: fn(&key_schema::entity::Balance) -> Money| balances.iter().map(|it| of(it).amount()).sum();
+    [sum(|it| it.received), sum(|it| it.returned), sum(|it| it.due)]
+}
+
+proptest! {
+    #[test]
+    fn no_cent_goes_astray_whatever_is_asked(by_gift_card in 0..1000_i64, by_card in 0..1000_i64, asks in asks()) {
+        let mut whole = placed(by_gift_card, by_card);
+        let mut captured = 0;
+        for (ask, minute) in asks.into_iter().zip(1..) {
+            let before = whole.clone();
+            if let Step::To(next) = ask.of(&whole, at(minute)) {
+                whole = *next;
+                prop_assert_ne!(&whole, &before, "a step changes something");
+                // Asked again, it changes nothing.
+                let again = ask.of(&whole, at(59));
+                prop_assert!(matches!(again, Step::Stay), "{:?}: {:?}", ask, again);
+                prop_assert!(whole.order.status == before.order.status || before.order.status.may_become(whole.order.status));
+                prop_assert_eq!(whole.order.version - before.order.version, u64::from(whole.order.status != before.order.status));
+                if matches!(ask, Ask::Capture(_)) {
+                    captured += by_card;
+                }
+            }
+            // The parts add up to the total, and header and invoice agree.
+            let parts: i64 = whole.invoice.payments.iter().map(|payment| payment.amount().amount()).sum();
+            prop_assert_eq!(parts, whole.order.total.amount());
+            prop_assert!(whole.is_consistent(), "{:?}", whole);
+            // What came in is what the bank has taken and what the gift card held; what is left of it is owed.
+            let [received, returned, due] = sums(&whole);
+            prop_assert_eq!(received, by_gift_card + captured);
+            let owed = match whole.order.status {
+                OrderStatus::Cancelled => due,
+                OrderStatus::Pending => by_gift_card,
+                _ => whole.order.total.amount(),
+            };
+            prop_assert_eq!(received - returned, owed);
+            prop_assert!(whole.order.status != OrderStatus::Cancelled || whole.order.cancellation.is_some());
+        }
+    }
+}
+
+#[test]
+fn only_an_unpaid_order_expires_and_only_after_its_time() {
+    let unpaid = placed(5, 5);
+    assert_eq!(expire(&unpaid, at(0), at(30)).cause(), Some(CancellationCause::Unpaid));
+    let before = "2026-11-22T09:59:59.999Z".parse().expect("a time");
+    assert_eq!(expire(&unpaid, before, at(30)), Step::Stay);
+    let Step::To(paid) = capture(&unpaid, "bank-1", at(1)) else { panic!("it is paid") };
+    assert_eq!(expire(&paid, at(0), at(30)), Step::Stay);
+    assert_eq!(expire(&placed(5, 0), at(0), at(30)), Step::Stay);
+}
+
+impl Step {
+    fn cause(&self) -> Option<CancellationCause> {
+        let Self::To(whole) = self else { return None };
+        whole.order.cancellation.as_ref().and_then(|cancellation| cancellation.cause)
+    }
+}
