@@ -71,6 +71,7 @@ macro_rules! consumers {
 consumers! {
     count_orders = "count-orders"
     drain_writes = "drain-writes"
+    expire_orders = "expire-orders"
     publish_order_events = "publish-order-events"
     reconcile_counts = "reconcile-counts"
 }

@@ -22,6 +22,7 @@ mod drain;
 mod engine;
 mod events;
 mod every_fault;
+mod expiry;
 mod faults;
 mod idempotency;
 mod laptop;

@@ -26,8 +26,8 @@ const STATUS_CHANGES: &[(&str, Decimal)] =
 /// A message is sent, received and deleted.
 const REQUESTS_PER_MESSAGE: Decimal = dec!(3);
 
-/// The metrics that functions tell: those of drain-writes and of reconcile-counts.
-const METRICS: Decimal = dec!(10);
+/// The metrics that functions tell: those of drain-writes, of expire-orders and of reconcile-counts.
+const METRICS: Decimal = dec!(12);
 
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 

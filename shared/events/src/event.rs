@@ -8,8 +8,8 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    EventId, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved, RefundDue,
-    RefundMade,
+    EventId, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved,
+    RefundDue, RefundMade,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.

@@ -260,11 +260,23 @@ async fn lifecycle(book: &mut Book, [first, second]: &[Placed; 2]) {
         book.check("confirm-refund", course);
     }
     by_old_id(book, &capture).await;
+    overdue(book).await;
     let third = Placed(book.customer().order("k2", book.order(2, 1)).await.expect(201));
     admin.post(&format!("/invoices/{}/payments", third.invoice()), capture).await.expect(200);
     book.pass();
     admin.post(&format!("/orders/{}/cancellation", third.id()), reason).await.expect(200);
     book.check("cancel-order", "after it is paid");
+}
+
+/// An order that is not paid in time.
+async fn overdue(book: &mut Book) {
+    book.shop.expire().await;
+    book.check("expire-orders", "nothing is overdue");
+    let order = book.customer().order("k9", book.order(8, 1)).await.expect(201);
+    book.shop.age(&order).await;
+    book.pass();
+    assert_eq!(book.shop.expire().await["expired"], 1);
+    book.check("expire-orders", "an order");
 }
 
 /// An order whose invoice was named by the last release.

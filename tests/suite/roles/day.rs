@@ -148,6 +148,13 @@ async fn paid(shop: &Shop) {
     admin.post(&format!("{invoice}/payments"), json!({ "reference": "bank-2" })).await.expect(409);
     admin.post(&format!("{invoice}/refunds"), reference).await.expect(200);
 
+    let mut dear = things(2);
+    (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["SMALL-CARD"]));
+    shop.gift_card("SMALL-CARD", 100).await;
+    let unpaid = ada.order("never paid", dear).await.expect(201);
+    shop.age(&unpaid).await;
+    assert_eq!(shop.expire().await["expired"], 1);
+
     let order = ada.order("kept too long", things(1)).await.expect(201);
     let invoice = order["invoice"]["invoiceId"].as_str().expect("an id");
     admin.post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-3" })).await.expect(200);

@@ -3,15 +3,15 @@
 use key_schema::entity::OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
 use key_schema::entity::PaymentState::{Authorized, Captured, RefundDue, Refunded, Voided};
 use key_schema::layout::Consistency::{Eventual, Strong};
-use key_schema::layout::{AccessPattern as _, OrderById};
+use key_schema::layout::{AccessPattern as _, OrderById, OrdersOfStatus};
 
-use super::Many::{Discounts, GiftCards, Lines};
+use super::Many::{Discounts, GiftCards, Lines, Shards};
 use super::Request::{
     Batch, Cancelled as Undone, Failed, Query, ReadTransaction, Repeated, Transaction, Write as Alone,
 };
 use super::Write::{Check, Delete, New, Over, Update};
 use super::access::{BY_OLD_ID, ORDER};
-use super::{Operation, Request, Several, Write, each, of, one};
+use super::{Operation, Request, Several, Sharded, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     self, Absent, Customer, Discount, FirstCell, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem,
@@ -105,6 +105,9 @@ macro_rules! settled {
 const CAPTURE: Several<Request> =
     one(Transaction(&[one(Update(Order(Pending), Order(Paid))), one(Update(Invoice(Authorized), Invoice(Captured)))]));
 
+/// The list of pending orders, each shard of it: no more is found in any of them than one unit reads.
+const OVERDUE: Several<Request> = each(Shards(Sharded::Statuses(1)), Query(OrdersOfStatus::DECLARED, &[]));
+
 const NOTHING: Several<Request> = one(Query(OrderById::DECLARED, &[]));
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -148,6 +151,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
             one(Alone(Update(QueuedOrder, RefusedOrder))),
         ],
     ),
+    of("expire-orders", "an order", &[OVERDUE, ORDER, cancellation!(Pending, Authorized, Voided)]),
+    of("expire-orders", "nothing is overdue", &[OVERDUE]),
     of(
         "flag-order",
         "flagged",

@@ -4,9 +4,9 @@ use key_schema::entity::OrderStatus::{Cancelled, Pending};
 use key_schema::entity::PaymentState::{self, Authorized, Captured, RefundDue, Refunded, Voided};
 use key_schema::entity::{
     Cancellation, CancellationCause, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus,
-    Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewShard,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
+    PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock,
+    StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{

@@ -10,9 +10,9 @@ use proptest::sample::select;
 use super::any::AnyEntity;
 use crate::entity::{
     Cancellation, CancellationCause, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus,
-    Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock, StockCell,
-    StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
+    PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock,
+    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,

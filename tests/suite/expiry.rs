@@ -1,0 +1,134 @@
+//! Orders that are not paid in time end, and what they hold goes back.
+
+use local::wire::{Fault, Match};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::laws;
+use crate::shop::Shop;
+
+impl Shop {
+    /// Runs the schedule once, and answers its report.
+    pub async fn expire(&self) -> Value {
+        self.consumer("expire-orders", &self.endpoints())(json!({})).await.expect("a report")
+    }
+
+    /// Makes an order older than any order may stay unpaid, past the wire.
+    pub async fn age(&self, order: &Value) {
+        let id = order["orderId"].as_str().expect("an id");
+        let at = "2026-01-01T00:00:00.000Z";
+        let update = json!({
+            "TableName": self.table(),
+            "Key": { "PK": { "S": format!("o#{id}") }, "SK": { "S": format!("o#{id}") } },
+            "UpdateExpression": "SET placedAt = :at, GSI1SK = :gsi1, GSI2SK = :gsi2",
+            "ExpressionAttributeValues": {
+                ":at": { "S": at }, ":gsi1": { "S": format!("{at}#{id}") }, ":gsi2": { "S": format!("o#{at}#{id}") },
+            },
+        });
+        self.dynamodb("UpdateItem", &update).await;
+    }
+}
+
+async fn shop() -> Shop {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 100).await;
+    shop.gift_card("GIFT-CARD", 500).await;
+    shop.discount("TEN", 10, Some(50)).await;
+    shop
+}
+
+async fn order(shop: &Shop, key: &str, more: Value) -> Value {
+    let mut body = json!({ "lines": [{ "productId": "thing", "quantity": 2 }] });
+    body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    shop.customer("ada").order(key, body).await.expect(201)
+}
+
+async fn status(shop: &Shop, order: &Value) -> Value {
+    let id = order["orderId"].as_str().expect("an id");
+    shop.admin().get(&format!("/orders/{id}")).await.expect(200)["status"].clone()
+}
+
+async fn capture(shop: &Shop, order: &Value) -> Value {
+    let id = order["invoice"]["invoiceId"].as_str().expect("an id");
+    let path = format!("/invoices/{id}/payments");
+    shop.admin().post(&path, json!({ "reference": "bank-1" })).await.expect(200)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_is_not_paid_in_time_gives_back_all_it_holds() {
+    let shop = shop().await;
+    let late = order(&shop, "late", json!({ "discountCode": "TEN", "giftCards": ["GIFT-CARD"] })).await;
+    let paid = order(&shop, "paid", json!({})).await;
+    let young = order(&shop, "young", json!({})).await;
+    capture(&shop, &paid).await;
+    for old in [&late, &paid] {
+        shop.age(old).await;
+    }
+    let report = shop.expire().await;
+    assert_eq!(report, json!({ "expired": 1, "settled": 0, "failed": 0, "done": true }));
+    assert_eq!(shop.available("thing").await, 96);
+    assert_eq!(shop.admin().get("/discounts/TEN").await.expect(200)["uses"], 0);
+    let id = late["orderId"].as_str().expect("an id");
+    let late_now = shop.customer("ada").get(&format!("/orders/{id}")).await.expect(200);
+    assert_eq!((&late_now["status"], &late_now["cancellation"]["cause"]), (&json!("CANCELLED"), &json!("unpaid")));
+    assert_eq!(status(&shop, &paid).await, "PAID");
+    assert_eq!(status(&shop, &young).await, "PENDING");
+
+    // Once more changes nothing; and what the bank reports now is due back.
+    let before = shop.dump().await;
+    assert_eq!(shop.expire().await["expired"], 0);
+    assert_eq!(shop.dump().await, before);
+    assert_eq!(capture(&shop, &late).await["payments"][1]["status"], "refundDue");
+    laws::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_and_captures_at_once_lose_no_unit_and_no_cent() {
+    let shop = shop().await;
+    let mut orders = Vec::new();
+    for number in 0..12 {
+        let order = order(&shop, &format!("k{number}"), json!({})).await;
+        shop.age(&order).await;
+        orders.push(order);
+    }
+    shop.wire().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 2);
+    let mut happening = JoinSet::new();
+    for _ in 0..2 {
+        let expire = shop.consumer("expire-orders", &shop.endpoints());
+        happening.spawn(async move { _ = expire(json!({})).await.expect("a report") });
+    }
+    for order in &orders {
+        let id = order["invoice"]["invoiceId"].as_str().expect("an id").to_owned();
+        let admin = shop.admin();
+        happening.spawn(async move {
+            let path = format!("/invoices/{id}/payments");
+            admin.post(&path, json!({ "reference": "bank-1" })).await.expect(200);
+        });
+    }
+    happening.join_all().await;
+    for order in &orders {
+        let card = capture(&shop, order).await["payments"][0]["status"].clone();
+        let expected = if status(&shop, order).await == "PAID" { "captured" } else { "refundDue" };
+        assert_eq!(card, expected);
+    }
+    laws::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_fails_does_not_keep_the_others_from_ending() {
+    let shop = shop().await;
+    for number in 0..3 {
+        let order = order(&shop, &format!("k{number}"), json!({})).await;
+        shop.age(&order).await;
+    }
+    shop.wire().inject(
+        Match::action("TransactWriteItems"),
+        Fault::Cancel { item: 2, code: "ValidationError", message: "no" },
+        1,
+    );
+    let report = shop.expire().await;
+    assert_eq!((&report["expired"], &report["failed"]), (&json!(2), &json!(1)));
+    assert_eq!(shop.expire().await["expired"], 1);
+    assert_eq!(shop.available("thing").await, 100);
+    laws::hold(&shop).await;
+}
