@@ -77,7 +77,7 @@ async fn catalogue(book: &mut Book) {
     book.check("create-discount", "made before");
     let card = |number: u32| json!({ "code": book.id("g", number), "balance": eur(499) });
     // Each order has its own.
-    let cards: Vec<_> = (0..4 * 12).map(card).collect();
+    let cards: Vec<_> = (0..4 * 14).map(card).collect();
     for card in &cards {
         admin.post("/gift-cards", card.clone()).await.expect(201);
         book.check("create-gift-card", "made");
@@ -272,7 +272,7 @@ async fn lifecycle(book: &mut Book, [first, second]: &[Placed; 2]) {
 async fn overdue(book: &mut Book) {
     book.shop.expire().await;
     book.check("expire-orders", "nothing is overdue");
-    let order = book.customer().order("k9", book.order(8, 1)).await.expect(201);
+    let order = book.customer().order("k9", book.order(13, 1)).await.expect(201);
     book.shop.age(&order).await;
     book.pass();
     assert_eq!(book.shop.expire().await["expired"], 1);
@@ -282,7 +282,7 @@ async fn overdue(book: &mut Book) {
 /// An order whose invoice was named by the last release.
 async fn by_old_id(book: &mut Book, reference: &Value) {
     let admin = book.shop.admin();
-    let order = book.customer().order("k8", book.order(7, 1)).await.expect(201);
+    let order = book.customer().order("k8", book.order(12, 1)).await.expect(201);
     book.pass();
     let path = format!("/invoices/{}", old_invoice_id(&book.shop, &order).await);
     admin.get(&path).await.expect(200);
