@@ -14,8 +14,8 @@ use super::access::{BY_OLD_ID, ORDER};
 use super::{Operation, Request, Several, Sharded, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
-    self, Absent, Customer, Discount, FirstCell, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag, OrderItem,
-    Product, QueuedOrder, RefusedOrder, Stock, StockCell,
+    self, Absent, Customer, Discount, ExpiredOrder, FirstCell, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
+    OrderItem, Product, QueuedOrder, RefusedOrder, Stock, StockCell,
 };
 
 /// All that an order depends on: whether it is there or waits, its customer, and what it takes from.
@@ -76,8 +76,11 @@ pub(super) const PLACEMENT_FROM_CELLS: &[Several<Write>] = placement!(StockCell)
 /// Calling an order off: header and invoice, and all that it took goes back.
 macro_rules! cancellation {
     ($status:ident, $payment:ident, $becomes:ident) => {
+        cancellation!($status, $payment, $becomes, Order(Cancelled))
+    };
+    ($status:ident, $payment:ident, $becomes:ident, $order:expr) => {
         one(Transaction(&[
-            one(Update(Order($status), Order(Cancelled))),
+            one(Update(Order($status), $order)),
             one(Update(Invoice($payment), Invoice($becomes))),
             each(Lines, Update(Stock(Changed), Stock(First))),
             each(Discounts, Update(Discount(Changed), Discount(First))),
@@ -151,7 +154,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             one(Alone(Update(QueuedOrder, RefusedOrder))),
         ],
     ),
-    of("expire-orders", "an order", &[OVERDUE, ORDER, cancellation!(Pending, Authorized, Voided)]),
+    of("expire-orders", "an order", &[OVERDUE, ORDER, cancellation!(Pending, Authorized, Voided, ExpiredOrder)]),
     of("expire-orders", "nothing is overdue", &[OVERDUE]),
     of(
         "flag-order",

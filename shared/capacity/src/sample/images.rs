@@ -35,6 +35,7 @@ pub(super) fn of(extent: &Extent) -> Result<Images, NoSample> {
     for status in OrderStatus::WAY {
         images.push((Kind::Order(status), parts.order(status)?));
     }
+    images.push((Kind::ExpiredOrder, parts.expired()?));
     for state in [Authorized, Captured, Voided, RefundDue, Refunded] {
         images.extend(parts.paid(state)?);
     }
@@ -226,12 +227,22 @@ impl<'a> Parts<'a> {
     }
 
     fn order(&self, status: OrderStatus) -> Result<Item, NoSample> {
+        item(&self.header(status))
+    }
+
+    fn expired(&self) -> Result<Item, NoSample> {
+        let cause = Some(CancellationCause::Unpaid);
+        let cancellation = Some(Cancellation { at: self.later, reason: None, cause });
+        item(&Order { cancellation, ..self.header(Cancelled) })
+    }
+
+    fn header(&self, status: OrderStatus) -> Order {
         let cancelled = || Cancellation {
             at: self.later,
             reason: Some(self.reason.clone()),
             cause: Some(CancellationCause::Customer),
         };
-        item(&Order {
+        Order {
             order_id: self.order.clone(),
             customer_id: self.customer.clone(),
             status,
@@ -247,7 +258,7 @@ impl<'a> Parts<'a> {
             line_count: u8::try_from(self.extent.lines).unwrap_or(u8::MAX),
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
-        })
+        }
     }
 
     /// An invoice whose card payment is in this state, and what stands on its gift cards then.

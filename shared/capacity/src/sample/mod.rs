@@ -99,6 +99,8 @@ pub enum Kind {
     ViewShard(Edition),
     /// The header of an order.
     Order(OrderStatus),
+    /// The header of an order that was not paid in time: nobody gave a reason.
+    ExpiredOrder,
     /// A line of an order.
     OrderItem,
     /// The invoice of an order.
