@@ -95,9 +95,9 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
 /// # Errors
 /// Those of any write. What is done stays done.
 pub async fn reprice(writer: &Writer, whole: &WholeStock, budget: Budget) -> Result<(), Error> {
-    let writes: Vec<_> = whole.behind.iter().map(|cell| new_price(whole, *cell)).collect::<Result<_, _>>()?;
-    let mut writing = stream::iter(writes).map(|write| writer.write(write, budget)).buffer_unordered(AT_ONCE);
-    while let Some(written) = writing.next().await {
+    let prices: Vec<_> = whole.behind.iter().map(|cell| new_price(whole, *cell)).collect::<Result<_, _>>()?;
+    let mut results = stream::iter(prices).map(|price| writer.write(price, budget)).buffer_unordered(AT_ONCE);
+    while let Some(written) = results.next().await {
         // A cell that is not behind, or not there any more, needs none.
         _ = written?;
     }

@@ -53,8 +53,8 @@ pub(crate) async fn move_units(
     units: u64,
     budget: Budget,
 ) -> Result<(), Error> {
-    let writes = moves_at_once(product, to, &[(from, units)])?;
-    match writer.commit(writes, budget.at_most(PATIENCE)).await {
+    let transaction = moves_at_once(product, to, &[(from, units)])?;
+    match writer.commit(transaction, budget.at_most(PATIENCE)).await {
         Ok(_) | Err(Error::Unanswered(_) | Error::Throttled { by: Throttle::Contention, .. }) => Ok(()),
         Err(error) => Err(error),
     }
