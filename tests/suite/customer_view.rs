@@ -11,7 +11,7 @@ use crate::openapi;
 /// By the schema's name in the API's description. `Page` is a list itself; `Problem` is all problems together.
 pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Page", &["items", "next"]),
-    ("Cancellation", &["at", "reason"]),
+    ("Cancellation", &["at", "cause", "reason"]),
     ("Cart", &["expiresAt", "lines", "updatedAt"]),
     ("CartLine", &["productId", "quantity"]),
     ("Customer", &["createdAt", "customerId", "email", "name", "stats", "username", "version"]),
@@ -42,7 +42,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("OrderItem", &["customerId", "orderId", "placedAt"]),
     ("OrderLine", &["amount", "name", "productId", "quantity", "unitPrice"]),
     ("Overview", &["customer", "orders"]),
-    ("Payment", &["amount", "code", "reference", "status", "type"]),
+    ("Payment", &["amount", "code", "reference", "refundReference", "status", "type"]),
     (
         "Problem",
         &[
