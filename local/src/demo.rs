@@ -40,7 +40,7 @@ pub async fn create(stack: &Stack) -> Result<()> {
         json!({ "customerId": CUSTOMER, "username": CUSTOMER, "email": "ada@example.com", "name": "Ada Lovelace" });
     shop.create("/customers", &customer).await?;
     shop.create("/discounts", &json!({ "code": "WELCOME10", "percent": 10 })).await?;
-    shop.create("/gift-cards", &json!({ "code": "GIFT-50", "balance": euros(5000) })).await
+    shop.create("/gift-cards", &json!({ "code": "GIFT-50-7QKX-M2TD", "balance": euros(5000) })).await
 }
 
 /// Three commands to try on the demo shop.
@@ -51,7 +51,7 @@ pub fn commands(url: &str) -> String {
             { "productId": "hand-grinder", "quantity": 1 },
         ],
         "discountCode": "WELCOME10",
-        "giftCards": ["GIFT-50"],
+        "giftCards": ["GIFT-50-7QKX-M2TD"],
     });
     format!(
         r#"  curl '{url}/products?category=coffee'

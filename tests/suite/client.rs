@@ -8,7 +8,8 @@ use edge::{ADMIN_SCOPE, Kind};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
 
-use crate::{customer_view, openapi};
+use crate::customer_view;
+use crate::openapi::{self, Sent};
 
 /// Somebody who sends requests to a shop.
 #[derive(Clone)]
@@ -69,15 +70,15 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body);
+        if let Some(body) = &body {
+            request = request.header("content-type", "application/json").body(body.clone());
         }
         let response = request.send().await.expect("the gateway answers");
-        let headers = response
+        let received = response
             .headers()
             .iter()
             .map(|(name, value)| (name.to_string(), value.to_str().expect("a text header").to_owned()));
-        let mut reply = Reply { status: response.status().as_u16(), headers: headers.collect(), body: Value::Null };
+        let mut reply = Reply { status: response.status().as_u16(), headers: received.collect(), body: Value::Null };
         let text = response.text().await.expect("text");
         if reply.status != 204 {
             reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
@@ -88,7 +89,7 @@ impl Client {
         if reply.status >= 400 {
             reply.check_problem();
         }
-        openapi::check(&method, path, &reply);
+        openapi::check(&Sent { method: &method, path, headers, body: body.as_deref() }, &reply);
         if !self.is_admin {
             customer_view::check(&method, path, &reply.body, reply.status);
         }

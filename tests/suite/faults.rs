@@ -235,7 +235,7 @@ async fn whatever_was_made_before_the_answer_was_lost_is_made_once() {
             json!({ "productId": "new", "name": "New", "description": "", "category": "c", "price": eur(1) }),
         ),
         ("/discounts", json!({ "code": "NEW", "percent": 5 })),
-        ("/gift-cards", json!({ "code": "NEW", "balance": eur(100) })),
+        ("/gift-cards", json!({ "code": "NEW-GIFT-CARD", "balance": eur(100) })),
     ];
     for (path, body) in requests {
         for times in [1, GIVE_UP] {

@@ -14,6 +14,7 @@ mod changes;
 mod claims;
 mod client;
 mod completeness;
+mod contract;
 mod counts;
 mod counts_cost;
 mod customer_view;

@@ -1,11 +1,13 @@
-//! Every reply in this suite must be what `/openapi.json` says: status, headers, media type, problem, and each field of
-//! the body.
+//! Every request that is accepted in this suite and every reply must be what `/openapi.json` says: parameters, headers,
+//! status, media type, problem, and each field of both bodies. What a schema means, a library says.
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 
+use jsonschema::Validator;
 use local::functions;
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::client::Reply;
 
@@ -18,14 +20,35 @@ pub fn document() -> &'static Value {
     &DOCUMENT
 }
 
-/// Panics unless the reply is a documented one.
+/// The schema itself, where this is a reference to it.
+pub fn resolve(schema: &Value) -> &Value {
+    let Some(reference) = schema["$ref"].as_str() else { return schema };
+    DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+}
+
+/// A request as it was sent.
+pub struct Sent<'a> {
+    pub method: &'a Method,
+    /// With the query string.
+    pub path: &'a str,
+    pub headers: &'a [(&'a str, &'a str)],
+    pub body: Option<&'a str>,
+}
+
+/// Panics unless the reply is a documented one, and if it is a success the request, too.
 #[track_caller]
-pub fn check(method: &Method, path: &str, reply: &Reply) {
-    let Some(operation) = operation(method, path) else {
+pub fn check(sent: &Sent<'_>, reply: &Reply) {
+    let Sent { method, path, .. } = sent;
+    let Some((template, operation)) = found(method, path) else {
         assert_eq!(reply.status, 404, "{method} {path} is not documented: {}", reply.body);
         return;
     };
     let at = format!("{method} {path}: {} {}", reply.status, reply.body);
+    if reply.status < 300
+        && let Err(why) = is_documented(sent, template, operation)
+    {
+        panic!("{at}: the request was accepted, and is not documented: {why}");
+    }
     let response = &operation["responses"][reply.status.to_string()];
     for name in ["etag", "idempotent-replayed", "location", "preference-applied", "retry-after"] {
         let known = response["headers"].as_object().into_iter().flat_map(|headers| headers.keys());
@@ -38,7 +61,7 @@ pub fn check(method: &Method, path: &str, reply: &Reply) {
     }
     let schema = &response["content"][reply.header("content-type").expect("a media type")]["schema"];
     assert!(schema.is_object(), "{at}: this status and media type are not documented");
-    if let Err(why) = conforms(schema, &reply.body) {
+    if let Err(why) = conforms(&closed(schema.clone(), false), &reply.body) {
         panic!("{at}: {why}");
     }
     if let Some(slug) = reply.body["type"].as_str().and_then(|kind| kind.strip_prefix("/problems/")) {
@@ -53,13 +76,63 @@ pub fn check_event(event: &Value) {
     let kind = event["detail-type"].as_str().expect("a kind");
     let schema = &DOCUMENT["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]["schema"];
     assert!(schema.is_object(), "{event}: this kind is not documented");
-    if let Err(why) = conforms(schema, &event["detail"]) {
+    if let Err(why) = conforms(&closed(schema.clone(), false), &event["detail"]) {
         panic!("{event}: {why}");
     }
 }
 
-/// What the description says of this request.
-pub fn operation(method: &Method, path: &str) -> Option<&'static Value> {
+/// Whether the request is one that the description of its operation allows.
+fn is_documented(sent: &Sent<'_>, template: &str, operation: &Value) -> Result<(), String> {
+    let (path, query) = sent.path.split_once('?').unwrap_or((sent.path, ""));
+    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query).map_err(|error| error.to_string())?;
+    let mut given: Vec<(&str, &str, String)> =
+        pairs.iter().map(|(name, value)| ("query", name.as_str(), value.clone())).collect();
+    given.extend(
+        template
+            .split('/')
+            .zip(path.split('/'))
+            .filter_map(|(name, value)| Some(("path", name.strip_prefix('{')?.strip_suffix('}')?, value.to_owned()))),
+    );
+    let read = ["if-match", "idempotency-key", "prefer"];
+    let headers = sent.headers.iter().filter(|(name, _)| read.contains(name));
+    given.extend(headers.map(|(name, value)| ("header", *name, (*value).to_owned())));
+
+    let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let named = |parameter: &Value, place: &str, name: &str| {
+        parameter["in"] == place && parameter["name"].as_str().is_some_and(|known| known.eq_ignore_ascii_case(name))
+    };
+    for (place, name, value) in &given {
+        let Some(parameter) = parameters.iter().find(|parameter| named(parameter, place, name)) else {
+            // Headers that a route does not read are sent to it all the same.
+            if *place == "header" {
+                continue;
+            }
+            return Err(format!("there is no parameter {name}"));
+        };
+        let is_number = resolve(&parameter["schema"])["type"] == "integer";
+        let value = value.parse().ok().filter(|_| is_number).map_or_else(|| json!(value), |number: i64| json!(number));
+        conforms(&parameter["schema"], &value).map_err(|why| format!("{name}: {why}"))?;
+    }
+    for parameter in parameters.iter().filter(|parameter| parameter["required"] == true) {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        let is_given = given.iter().any(|(place, given, _)| named(parameter, place, given));
+        is_given.then_some(()).ok_or(format!("{name} is missing"))?;
+    }
+
+    let request = &operation["requestBody"];
+    match sent.body.filter(|body| !body.is_empty()) {
+        // A body that a route does not read is sent to it all the same.
+        Some(_) if request.is_null() => Ok(()),
+        Some(body) => {
+            let body: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
+            conforms(&request["content"]["application/json"]["schema"], &body)
+        }
+        None if request["required"] == true => Err("the body is missing".to_owned()),
+        None => Ok(()),
+    }
+}
+
+fn found(method: &Method, path: &str) -> Option<(&'static str, &'static Value)> {
     let path = path.split('?').next().unwrap_or_default();
     let matches = |template: &str| {
         let (wanted, given) = (template.split('/'), path.split('/'));
@@ -67,76 +140,72 @@ pub fn operation(method: &Method, path: &str) -> Option<&'static Value> {
             && wanted.zip(given).all(|(wanted, given)| wanted == given || wanted.starts_with('{'))
     };
     let paths = DOCUMENT["paths"].as_object().expect("paths");
-    let (_, operations) = paths.iter().find(|(template, _)| matches(template))?;
-    operations.get(method.as_str().to_ascii_lowercase())
+    let (template, operations) = paths.iter().find(|(template, _)| matches(template))?;
+    Some((template, operations.get(method.as_str().to_ascii_lowercase())?))
 }
 
-/// As much of JSON Schema as the description uses, and no field that it does not name.
-pub fn conforms(schema: &Value, value: &Value) -> Result<(), String> {
-    let mut fields = Vec::new();
-    shape(schema, value, &mut fields)?;
-    let unknown = value.as_object().and_then(|object| object.keys().find(|name| !fields.contains(&name.as_str())));
-    match unknown {
-        Some(name) if !fields.contains(&"*") => Err(format!("{name} is not documented")),
-        _ => Ok(()),
-    }
+/// What the description says of this request.
+pub fn operation(method: &Method, path: &str) -> Option<&'static Value> {
+    found(method, path).map(|(_, operation)| operation)
 }
 
-/// Checks what the schema says, and gathers the names of the fields it knows; `*` stands for any.
-fn shape<'a>(schema: &'a Value, value: &Value, fields: &mut Vec<&'a str>) -> Result<(), String> {
-    if let Some(reference) = schema["$ref"].as_str() {
-        let target = DOCUMENT.pointer(reference.trim_start_matches('#')).ok_or(format!("{reference} leads nowhere"))?;
-        return shape(target, value, fields);
+/// The schemas of the description: as they are, and closed, for what the shop itself says.
+static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
+    let mut schemas = serde_json::Map::new();
+    for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
+        schemas.insert(name.clone(), schema.clone());
+        schemas.insert(format!("{CLOSED}{name}"), closed(schema.clone(), false));
+        schemas.insert(format!("{PART}{name}"), closed(schema.clone(), true));
     }
-    if let Some(choices) = schema["oneOf"].as_array() {
-        let fitting = choices.iter().filter(|choice| conforms(choice, value).is_ok()).count();
-        fields.push("*");
-        return if fitting == 1 { Ok(()) } else { Err(format!("{fitting} of the choices fit {value}")) };
+    Value::Object(schemas)
+});
+
+const SCHEMA: &str = "#/components/schemas/";
+const CLOSED: &str = "closed-";
+const PART: &str = "part-";
+
+/// The schema, without the freedom to name more fields than it does. Clients have to put up with new ones; here each must be
+/// described. A part of an `allOf` stays open: the whole is closed.
+fn closed(mut schema: Value, is_part: bool) -> Value {
+    let Some(keywords) = schema.as_object_mut() else { return schema };
+    if let Some(reference) = keywords.get_mut("$ref") {
+        let name = reference.as_str().expect("a text").trim_start_matches(SCHEMA);
+        *reference = json!(format!("{SCHEMA}{}{name}", if is_part { PART } else { CLOSED }));
     }
-    for part in schema["allOf"].as_array().into_iter().flatten() {
-        shape(part, value, fields)?;
-    }
-    is_of_type(schema, value)?;
-    if let Some(allowed) = schema["enum"].as_array() {
-        allowed.contains(value).then_some(()).ok_or(format!("{value} is none of {allowed:?}"))?;
-    }
-    if let Some(number) = value.as_i64() {
-        let within = schema["minimum"].as_i64().is_none_or(|least| least <= number)
-            && schema["maximum"].as_i64().is_none_or(|most| number <= most);
-        within.then_some(()).ok_or(format!("{number} is out of bounds"))?;
-    }
-    for item in value.as_array().into_iter().flatten() {
-        conforms(&schema["items"], item)?;
-    }
-    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        value.get(name).ok_or(format!("{name} is missing"))?;
-    }
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        fields.push(name);
-        if let Some(value) = value.get(name) {
-            conforms(property, value).map_err(|why| format!("{name}: {why}"))?;
+    for (keyword, value) in keywords.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                properties.values_mut().for_each(|property| *property = closed(property.take(), false));
+            }
+            ("oneOf" | "anyOf", Value::Array(choices)) => {
+                choices.iter_mut().for_each(|choice| *choice = closed(choice.take(), is_part));
+            }
+            ("allOf", Value::Array(parts)) => parts.iter_mut().for_each(|part| *part = closed(part.take(), true)),
+            ("items" | "additionalProperties", value) => *value = closed(value.take(), false),
+            _ => {}
         }
     }
-    if schema["additionalProperties"] == true {
-        fields.push("*");
+    let names_fields = keywords.contains_key("properties") || keywords.contains_key("allOf");
+    if names_fields && !is_part && !keywords.contains_key("additionalProperties") {
+        keywords.insert("unevaluatedProperties".to_owned(), json!(false));
     }
-    Ok(())
+    schema
 }
 
-fn is_of_type(schema: &Value, value: &Value) -> Result<(), String> {
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let allowed = match &schema["type"] {
-        Value::Null => true,
-        Value::Array(kinds) => kinds.iter().any(|allowed| allowed == kind),
-        allowed => allowed == kind,
-    };
-    allowed.then_some(()).ok_or(format!("{value} is no {}", schema["type"]))
+/// What is wrong with the value by the schema, with all its keywords and formats.
+pub fn conforms(schema: &Value, value: &Value) -> Result<(), String> {
+    static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+    let text = schema.to_string();
+    let known = VALIDATORS.lock().expect("no test panics while it holds the lock").get(&text).cloned();
+    let validator = known.unwrap_or_else(|| {
+        let mut schema = schema.clone();
+        schema["components"] = json!({ "schemas": *SCHEMAS });
+        let options = jsonschema::draft202012::options().should_validate_formats(true);
+        let validator = Arc::new(options.build(&schema).unwrap_or_else(|error| panic!("{text}: {error}")));
+        VALIDATORS.lock().expect("no test panics while it holds the lock").insert(text, Arc::clone(&validator));
+        validator
+    });
+    let errors: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
 }

@@ -56,14 +56,14 @@ fn creations(shop: &Shop) -> Vec<Creation> {
                 "code": "TEN", "percent": 10, "from": "2026-01-01", "to": "2999-01-01T01:00:00+01:00", "maxUses": 5,
             }),
         ),
-        of(shop.admin(), "/gift-cards", json!({ "code": "GIFT", "balance": eur(1000) })),
+        of(shop.admin(), "/gift-cards", json!({ "code": "GIFT-FOR-ADA", "balance": eur(1000) })),
         Creation {
             client: shop.customer("ada"),
             path: "/orders",
             key: Some("first"),
             body: json!({
                 "lines": [{ "productId": "teapot", "quantity": 2 }, { "productId": "cup", "quantity": 1 }],
-                "discountCode": "TEN", "giftCards": ["GIFT"], "expectedTotal": eur(3913),
+                "discountCode": "TEN", "giftCards": ["GIFT-FOR-ADA"], "expectedTotal": eur(3913),
             }),
         },
     ]

@@ -51,7 +51,7 @@ fn ordered(at: &str, invoice_id: &str) -> Value {
         "invoice": {
             "invoiceId": invoice_id, "orderId": ADAS_FIRST, "customerId": "ada", "issuedAt": at, "amount": eur(3913),
             "payments": [
-                { "type": "giftCard", "code": "GIFT", "amount": eur(1000), "status": "captured" },
+                { "type": "giftCard", "code": "GIFT-FOR-ADA", "amount": eur(1000), "status": "captured" },
                 { "type": "card", "amount": eur(2913), "status": "authorized" },
             ],
         },
@@ -101,11 +101,11 @@ async fn what_is_made_is_answered_with_where_it_is() {
         })
     );
 
-    let body = answered(card, 201, &[("location", "/gift-cards/GIFT")]);
+    let body = answered(card, 201, &[("location", "/gift-cards/GIFT-FOR-ADA")]);
     assert_eq!(
         body,
         json!({
-            "code": "GIFT", "balance": eur(1000), "initial": eur(1000), "createdAt": of_today(&body["createdAt"], start),
+            "code": "GIFT-FOR-ADA", "balance": eur(1000), "initial": eur(1000), "createdAt": of_today(&body["createdAt"], start),
         })
     );
 
@@ -138,7 +138,7 @@ async fn what_may_be_left_out_is_left_out_of_the_answer_too() {
     shop.sign_up("ada").await;
     let lines = json!({ "lines": [{ "productId": id, "quantity": 1 }], "giftCards": [] });
     shop.product("cup", 350, 1).await;
-    admin.post("/gift-cards", json!({ "code": "GIFT", "balance": eur(1) })).await.expect(201);
+    admin.post("/gift-cards", json!({ "code": "GIFT-FOR-ADA", "balance": eur(1) })).await.expect(201);
     assert_eq!(shop.customer("ada").order("free", lines.clone()).await.problem(Kind::OutOfStock)["available"], 0);
     let lines = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
     let order = shop.customer("ada").order("plain", lines).await.expect(201);
@@ -152,13 +152,12 @@ async fn an_order_that_costs_nothing_is_paid_by_nobody() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 1).await;
     shop.discount("ALL", 100, None).await;
-    shop.gift_card("GIFT", 1000).await;
-    let body =
-        json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "discountCode": "ALL", "giftCards": ["GIFT"] });
+    shop.gift_card("GIFT-FOR-ADA", 1000).await;
+    let body = json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "discountCode": "ALL", "giftCards": ["GIFT-FOR-ADA"] });
     let order = shop.customer("ada").order("k", body).await.expect(201);
     assert_eq!((&order["status"], &order["total"]), (&json!("PAID"), &eur(0)));
     assert_eq!(order["invoice"]["payments"], json!([]));
-    assert_eq!(shop.item("g#GIFT", "g#GIFT").await["balance"]["M"]["amount"]["N"], "1000");
+    assert_eq!(shop.item("g#GIFT-FOR-ADA", "g#GIFT-FOR-ADA").await["balance"]["M"]["amount"]["N"], "1000");
 }
 
 #[tokio::test(flavor = "multi_thread")]

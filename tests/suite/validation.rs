@@ -66,7 +66,7 @@ async fn a_body_of_64_kib_is_read_and_one_of_a_byte_more_is_too_large() {
     let huge = " ".repeat(6 * 1024 * 1024 + 1);
     desk.refuses(Ask::post(&admin, "/gift-cards", &huge), Kind::TooLarge, json!({})).await;
 
-    let largest = padded(&json!({ "code": "NEW", "balance": eur(1) }), MOST_BYTES);
+    let largest = padded(&json!({ "code": "NEW-GIFT-CARD", "balance": eur(1) }), MOST_BYTES);
     admin.send(Method::POST, "/gift-cards", &[], Some(largest)).await.expect(201);
 }
 
@@ -82,7 +82,6 @@ async fn a_query_string_that_does_not_read_is_refused() {
         ("/products/pot/orders?", true),
         ("/products?category=things&", false),
         ("/orders/none/products?", false),
-        ("/invoices/none/payments?", false),
     ];
     for (path, dated) in lists {
         let mut wrong = vec![
@@ -93,8 +92,8 @@ async fn a_query_string_that_does_not_read_is_refused() {
             ("limit=", limit),
             ("limit=1.0", limit),
             ("limit=5&limit=6", "query string: duplicate field `limit`"),
-            ("Limit=5", "query string: unknown field `Limit`"),
-            ("surprise=1", "query string: unknown field `surprise`"),
+            ("Limit=5", "query string: unknown parameter `Limit`, expected one of "),
+            ("surprise=1", "query string: unknown parameter `surprise`, expected one of "),
         ];
         if dated {
             wrong.extend([
@@ -106,10 +105,13 @@ async fn a_query_string_that_does_not_read_is_refused() {
                 ("to=2026-02-30", time),
                 ("from=2026-02-01&to=2026-01-01", "query string: from must not be after to"),
                 ("from=2026-01-01&from=2026-01-02", "query string: duplicate field `from`"),
-                ("category=things", "query string: unknown field `category`"),
+                (
+                    "category=things",
+                    "query string: unknown parameter `category`, expected one of from, to, limit, cursor",
+                ),
             ]);
         } else {
-            wrong.push(("from=2026-01-01", "query string: unknown field `from`"));
+            wrong.push(("from=2026-01-01", "query string: unknown parameter `from`, expected one of "));
         }
         for (parameters, begins) in wrong {
             let path = format!("{path}{parameters}");

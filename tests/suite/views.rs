@@ -32,7 +32,7 @@ async fn sixty_four_times_a_hundred_views_are_six_thousand_four_hundred() {
     }
     viewing.join_all().await;
 
-    let stats = shop.nobody().get("/products/thing/stats").await.expect(200);
+    let stats = shop.admin().get("/products/thing/stats").await.expect(200);
     assert_eq!(stats, json!({ "productId": "thing", "views": 6400, "orders": 0, "units": 0, "revenue": [] }));
     let parts = parts(&shop, "thing").await;
     assert_eq!(parts.len(), 16);
@@ -75,7 +75,7 @@ async fn parts_left_unprocessed_are_not_missing_from_the_sum() {
     shop.product("thing", 1000, 1).await;
     view(&shop, vec!["thing".to_owned(); 100]).await;
     shop.wire().inject(Match::action("BatchGetItem"), Fault::Unprocessed(7), 2);
-    assert_eq!(shop.nobody().get("/products/thing/stats").await.expect(200)["views"], 100);
+    assert_eq!(shop.admin().get("/products/thing/stats").await.expect(200)["views"], 100);
     assert_eq!(shop.wire().pending(), 0);
 }
 
@@ -84,6 +84,6 @@ async fn what_does_not_exist_cannot_be_viewed() {
     let shop = Shop::open().await;
     let before = shop.dump().await;
     shop.nobody().post("/products/none/views", json!({})).await.problem(Kind::NotFound);
-    shop.nobody().get("/products/none/stats").await.problem(Kind::NotFound);
+    shop.admin().get("/products/none/stats").await.problem(Kind::NotFound);
     assert_eq!(shop.dump().await, before);
 }

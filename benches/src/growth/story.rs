@@ -75,7 +75,7 @@ impl Story {
             ("22 product with its stock in cells", format!("/products/{}", Shop::in_cells()?)),
         ];
         let run = UNIX_EPOCH.elapsed()?.as_secs() % 1_000_000;
-        Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:06}"), reads })
+        Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:08}"), reads })
     }
 
     /// Makes the gift card.

@@ -20,8 +20,8 @@ pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
     let id = request.path("orderId")?;
     let NewStatus { status } = request.json()?;
     match orders.advance(&id, status, request.budget()).await? {
-        Change::Done(order) => Reply::ok(&OrderView::from(order)),
-        Change::DoneBefore(order) => Ok(Reply::ok(&OrderView::from(order))?.replayed(true)),
+        Change::Done(order) => Reply::ok(&OrderView::seen_by(request.caller()?, order)),
+        Change::DoneBefore(order) => Ok(Reply::ok(&OrderView::seen_by(request.caller()?, order))?.replayed(true)),
         Change::Refused(status) => Err(Problem::invalid_transition(status)),
         Change::NotFound => Err(Problem::not_found("order")),
     }

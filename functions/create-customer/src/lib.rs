@@ -72,9 +72,13 @@ fn created(customer: Customer, replayed: bool) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("Sign up a customer.").accepts::<SignUp>().versioned().creates::<CustomerView>().refuses(&[
-        Kind::UsernameTaken,
-        Kind::EmailTaken,
-        Kind::AlreadyExists,
-    ])
+    ROUTE
+        .describe("Sign up a customer.")
+        .accepts::<SignUp>()
+        .versioned()
+        .creates::<CustomerView>()
+        .leads_to("get-customer", "customerId", "$response.body#/customerId")
+        .leads_to("update-customer", "customerId", "$response.body#/customerId")
+        .leads_to("put-cart", "customerId", "$response.body#/customerId")
+        .refuses(&[Kind::UsernameTaken, Kind::EmailTaken, Kind::AlreadyExists])
 }

@@ -2,7 +2,7 @@
 
 use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::Discount;
-use key_schema::value::{DiscountCode, Percent, Timestamp};
+use key_schema::value::{DiscountCode, Percent, Timestamp, moment};
 use serde::Deserialize;
 use table::{Put, Writer};
 use utoipa::ToSchema;
@@ -16,11 +16,13 @@ pub struct NewDiscount {
     code: DiscountCode,
     percent: Percent,
     /// Good from this moment on; at once if absent.
+    #[schema(schema_with = moment, required = false)]
     from: Option<Timestamp>,
-    /// Good until before this moment; for ever if absent.
+    /// Good until before this moment, which must be in the future; for ever if absent.
+    #[schema(schema_with = moment, required = false)]
     to: Option<Timestamp>,
     /// How many orders may use it; any number if absent.
-    #[schema(minimum = 1)]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295u64)]
     max_uses: Option<u32>,
 }
 
@@ -32,6 +34,11 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
     if new.from.zip(new.to).is_some_and(|(from, to)| from >= to) {
         return Err(Problem::new(Kind::Validation, "to: must be after from"));
     }
+    let now = Timestamp::now();
+    // It would be of no use to anybody, and its code is taken once and for all.
+    if new.to.is_some_and(|to| to <= now) {
+        return Err(Problem::new(Kind::Validation, "to: must be in the future"));
+    }
 
     let discount = Discount {
         code: new.code,
@@ -40,7 +47,7 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         to: new.to,
         max_uses: new.max_uses,
         uses: 0,
-        created_at: Timestamp::now(),
+        created_at: now,
     };
     let location = format!("/discounts/{}", discount.code);
     match table.put_new(&discount, request.budget()).await? {
@@ -57,5 +64,6 @@ pub fn describe() -> Description {
         .describe("Make a discount code.")
         .accepts::<NewDiscount>()
         .creates::<Discount>()
+        .leads_to("get-discount", "code", "$response.body#/code")
         .refuses(&[Kind::AlreadyExists])
 }

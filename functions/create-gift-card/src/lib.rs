@@ -13,14 +13,26 @@ pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin);
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewGiftCard {
+    /// At least 12 characters: whoever guesses a code can spend what is on the card.
+    #[schema(value_type = String, pattern = "^[A-Za-z0-9_-]{12,64}$")]
     code: GiftCardCode,
     /// 1 to 1,000,000,000,000 minor units.
     #[schema(value_type = Money)]
     balance: Charge,
 }
 
+/// The shortest code. At random, 12 characters of capital letters and digits are 62 bits. Cards of earlier releases may
+/// have shorter ones, and are good.
+const SHORTEST: usize = 12;
+
 pub async fn handle(table: Writer, request: Request) -> Answer {
     let new: NewGiftCard = request.json()?;
+    if new.code.as_str().len() < SHORTEST {
+        return Err(Problem::new(
+            Kind::Validation,
+            format!("code: must be {SHORTEST} to 64 characters, made at random"),
+        ));
+    }
     let balance = Money::from(new.balance);
     if balance.is_zero() {
         return Err(Problem::new(Kind::Validation, "balance.amount: must be at least 1"));
@@ -38,5 +50,10 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("Make a gift card.").accepts::<NewGiftCard>().creates::<GiftCard>().refuses(&[Kind::AlreadyExists])
+    ROUTE
+        .describe("Make a gift card.")
+        .accepts::<NewGiftCard>()
+        .creates::<GiftCard>()
+        .leads_to("get-gift-card", "code", "$response.body#/code")
+        .refuses(&[Kind::AlreadyExists])
 }

@@ -87,5 +87,8 @@ pub fn describe() -> Description {
         .accepts::<NewProduct>()
         .versioned()
         .creates::<ProductView>()
+        .leads_to("get-product", "productId", "$response.body#/productId")
+        .leads_to("update-product", "productId", "$response.body#/productId")
+        .leads_to("adjust-stock", "productId", "$response.body#/productId")
         .refuses(&[Kind::AlreadyExists])
 }

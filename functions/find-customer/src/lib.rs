@@ -2,7 +2,7 @@
 
 use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::{CustomerByEmail, CustomerById, CustomerByUsername};
-use key_schema::value::{EmailAddress, Username};
+use key_schema::value::{EmailAddress, Invalid, Username};
 use serde::Deserialize;
 use table::Reader;
 use utoipa::IntoParams;
@@ -13,17 +13,32 @@ pub const ROUTE: Route = Route::get("/customers", Scope::Admin);
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct Whom {
-    #[param(value_type = Option<String>)]
-    email: Option<EmailAddress>,
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, min_length = 3, max_length = 320, pattern = "^[^#\\s\\x00-\\x1f\\x7f-\\x9f]*@[^#\\s\\x00-\\x1f\\x7f-\\x9f]*$")]
+    email: Option<Claimed>,
+    #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9._-]{1,64}$")]
     username: Option<Username>,
+}
+
+/// An address that somebody may have claimed, also one that only an earlier release took.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Claimed(EmailAddress);
+
+impl TryFrom<String> for Claimed {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        EmailAddress::claimed(text).map(Self)
+    }
 }
 
 /// Two requests: the claim is a pointer to the profile and holds nothing else that could go stale.
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let whom: Whom = request.query()?;
     let id = match (whom.email, whom.username) {
-        (Some(email), None) => table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id),
+        (Some(Claimed(email)), None) => {
+            table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id)
+        }
         (None, Some(username)) => {
             table.one(&CustomerByUsername { username: &username }).await?.map(|claim| claim.customer_id)
         }

@@ -1,4 +1,5 @@
-//! `GET /gift-cards/{code}`: a gift card with its entries. Whoever knows the code may spend it, and so may see it.
+//! `GET /gift-cards/{code}`: a gift card with its entries. Who knows the code may spend it, and so may see it; which
+//! orders it was spent on, only admins see.
 
 use edge::{Answer, Description, GiftCardView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::GiftCardByCode;
@@ -11,7 +12,7 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
     let items = table.collection(&GiftCardByCode { code: &code }).await?;
 
     let (card, entries) = GiftCardByCode::assemble(items).ok_or_else(|| Problem::not_found("gift card"))?;
-    Reply::ok(&GiftCardView::new(card, entries))
+    Reply::ok(&GiftCardView::new(card, entries, request.caller()?))
 }
 
 pub fn describe() -> Description {

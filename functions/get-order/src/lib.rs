@@ -15,7 +15,7 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
     let caller = request.caller()?;
     match order {
         Some(OrderState::Placed(order)) if caller.may_see(&order.order.customer_id) => {
-            Reply::ok(&OrderStateView::Placed(Box::new(OrderView::from(*order))))
+            Reply::ok(&OrderStateView::Placed(Box::new(OrderView::seen_by(caller, *order))))
         }
         Some(OrderState::Queued(order))
             if caller.may_see(&order.customer_id) && !order.is_expired(Timestamp::now()) =>

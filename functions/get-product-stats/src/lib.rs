@@ -1,11 +1,12 @@
-//! `GET /products/{productId}/stats`: how often a product was looked at and sold.
+//! `GET /products/{productId}/stats`: how often a product was looked at and sold, and what that came to. What the
+//! public may know of it is in `GET /products/{productId}`.
 
 use edge::{Answer, Description, Kind, Problem, ProductCountsView, Reply, Request, Route, Scope};
 use key_schema::layout::{Consistency, ViewsOfProduct};
 use key_schema::value::ProductId;
 use table::{Reader, ViewShards};
 
-pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Public);
+pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Admin);
 
 /// One BatchGetItem; what it leaves unprocessed is asked for again, so that no part is missing from the sum.
 pub async fn handle((table, shards): (Reader, ViewShards), request: Request) -> Answer {

@@ -1,18 +1,13 @@
 //! `GET /invoices/{invoiceId}/payments`: the payments of an invoice.
 
-use edge::{Answer, Description, Kind, PaymentView, Problem, Reply, Request, Route, Scope, Unfiltered};
+use edge::{Answer, Description, Kind, PaymentView, Problem, Reply, Request, Route, Scope};
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop);
 
-/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them, and no
-/// cursor.
+/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them.
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("invoiceId")?;
-    let (Unfiltered {}, page) = request.list()?;
-    if page.cursor.is_some() {
-        return Err(Problem::new(Kind::Validation, "cursor: there is no page after the first"));
-    }
     let invoice = table.payments(&id).await?;
 
     let caller = request.caller()?;
@@ -25,5 +20,5 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("The payments of an invoice.").lists::<Unfiltered, PaymentView>().refuses(&[Kind::NotFound])
+    ROUTE.describe("The payments of an invoice.").lists_all::<PaymentView>().refuses(&[Kind::NotFound])
 }

@@ -76,19 +76,18 @@ fn not_accepted(error: NotAccepted) -> Problem {
 pub fn describe() -> Description {
     ROUTE
         .describe("Place an order.")
-        .header(IDEMPOTENCY_KEY, true, "1 to 255 printable ASCII characters; the same for each try of one order.")
-        .header(
-            "Prefer",
-            false,
-            "respond-async: accept the order now and place it when there is capacity for it, at the prices of that \
-             time. Send expectedTotal to be charged that and nothing else.",
-        )
+        .idempotency_key()
+        .prefers_async()
         .accepts::<OrderRequest>()
         .creates::<OrderView>()
+        .leads_to("get-order", "orderId", "$response.body#/orderId")
+        .leads_to("list-order-products", "orderId", "$response.body#/orderId")
+        .leads_to("cancel-order", "orderId", "$response.body#/orderId")
+        .leads_to("get-invoice", "invoiceId", "$response.body#/invoice/invoiceId")
+        .leads_to("list-invoice-payments", "invoiceId", "$response.body#/invoice/invoiceId")
         .queues::<QueuedOrderView>()
+        .leads_to("get-order", "orderId", "$response.body#/orderId")
         .refuses(&[
-            Kind::IdempotencyKeyMissing,
-            Kind::IdempotencyKeyReused,
             Kind::NotFound,
             Kind::OutOfStock,
             Kind::PriceChanged,

@@ -1,9 +1,11 @@
 //! The API's own description, in OpenAPI. What a route accepts and answers is taken from its types.
 
 mod document;
+mod gateway;
+mod parameter;
 
 use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::{OperationBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::security::SecurityRequirement;
@@ -31,16 +33,28 @@ struct Answer {
     what: &'static str,
     body: Option<RefOr<Schema>>,
     headers: &'static [&'static str],
+    links: Vec<Link>,
+}
+
+/// An operation that takes what an answer holds.
+struct Link {
+    operation: &'static str,
+    parameter: &'static str,
+    value: &'static str,
 }
 
 impl Description {
     pub(crate) fn new(route: &Route, summary: &str) -> Self {
-        let mut operation = OperationBuilder::new().summary(Some(summary));
-        for name in route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
-            operation = operation.parameter(text_parameter(name, ParameterIn::Path, true, None));
+        // Tools group operations by tag: here by the kind of resource, which begins the path.
+        let tag = route.path.split('/').nth(1).unwrap_or_default();
+        let mut operation = OperationBuilder::new().summary(Some(summary)).tag(tag);
+        for name in route.path_parameters() {
+            operation = operation.parameter(parameter::path(name));
         }
         let mut problems = vec![Kind::Validation, Kind::Throttled, Kind::Internal];
-        if route.scope != Scope::Public {
+        if route.scope == Scope::Public {
+            operation = operation.securities(Some([]));
+        } else {
             problems.extend([Kind::Unauthorized, Kind::Forbidden]);
             // Each is an alternative: one of the scopes is enough.
             for scope in route.scope.any_of() {
@@ -61,33 +75,50 @@ impl Description {
     #[must_use]
     pub fn query<T: IntoParams>(mut self) -> Self {
         for parameter in T::into_params(|| Some(ParameterIn::Query)) {
-            self.operation = self.operation.parameter(parameter);
+            self.operation = self.operation.parameter(parameter::of_query(parameter));
         }
         self
     }
 
-    /// A header it accepts.
+    /// The key that tells the tries of one request from another request.
     #[must_use]
-    pub fn header(mut self, name: &str, required: bool, what: &str) -> Self {
-        self.operation = self.operation.parameter(text_parameter(name, ParameterIn::Header, required, Some(what)));
+    pub fn idempotency_key(mut self) -> Self {
+        self.operation = self.operation.parameter(parameter::idempotency_key());
+        self.refuses(&[Kind::IdempotencyKeyMissing, Kind::IdempotencyKeyReused])
+    }
+
+    /// The preference to be answered before it is done.
+    #[must_use]
+    pub fn prefers_async(mut self) -> Self {
+        self.operation = self.operation.parameter(parameter::prefer());
         self
     }
 
     /// The body it accepts.
     #[must_use]
-    pub fn accepts<T: ToSchema>(mut self) -> Self {
+    pub fn accepts<T: ToSchema>(self) -> Self {
+        self.body::<T>(Required::True)
+    }
+
+    /// The body it accepts, and does without.
+    #[must_use]
+    pub fn accepts_if_any<T: ToSchema>(self) -> Self {
+        self.body::<T>(Required::False)
+    }
+
+    fn body<T: ToSchema>(mut self, required: Required) -> Self {
         self.problems.push(Kind::TooLarge);
         let content = ContentBuilder::new().schema(Some(self.reference::<T>())).build();
-        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
+        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(required));
         self.operation = self.operation.request_body(Some(body.build()));
         self
     }
 
     /// It changes a version, which `If-Match` names.
     #[must_use]
-    pub fn if_match(self) -> Self {
-        let what = "The ETag of what was read, or * for whatever is there.";
-        self.header("If-Match", true, what).refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
+    pub fn if_match(mut self) -> Self {
+        self.operation = self.operation.parameter(parameter::if_match());
+        self.refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
     }
 
     /// It may name the version that it changes in `If-Match`.
@@ -154,22 +185,32 @@ impl Description {
         self.answer("200", "Found", Some(schema), &[])
     }
 
+    /// The operation takes a value of the last answer as this parameter: a runtime expression of OpenAPI, such as
+    /// `$response.body#/orderId`.
+    #[must_use]
+    pub fn leads_to(mut self, operation: &'static str, parameter: &'static str, value: &'static str) -> Self {
+        if let Some(answer) = self.answers.last_mut() {
+            answer.links.push(Link { operation, parameter, value });
+        }
+        self
+    }
+
     /// It answers a page of these, and takes this filter with the paging in its query string.
     #[must_use]
     pub fn lists<Filter: IntoParams, T: ToSchema>(self) -> Self {
-        let next = ObjectBuilder::new()
-            .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
-            .description(Some("The cursor of the next page; null after the last one."));
-        self.query::<Filter>().query::<Paging>().page::<T>(next)
+        self.query::<Filter>().query::<Paging>().page::<T>("The cursor of the next page; null after the last one.")
     }
 
     /// It answers all of these at once, in a page like any other.
     #[must_use]
     pub fn lists_all<T: ToSchema>(self) -> Self {
-        self.page::<T>(ObjectBuilder::new().schema_type(Type::Null).description(Some("There is no other page.")))
+        self.page::<T>("Always null: there is no other page.")
     }
 
-    fn page<T: ToSchema>(mut self, next: ObjectBuilder) -> Self {
+    /// The type of `next` is the same of all pages, so that clients need one type for all of them.
+    fn page<T: ToSchema>(mut self, next: &str) -> Self {
+        let next =
+            ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null])).description(Some(next));
         let items = ArrayBuilder::new().items(self.reference::<T>());
         let page = ObjectBuilder::new()
             .property("items", items)
@@ -194,7 +235,7 @@ impl Description {
         body: Option<RefOr<Schema>>,
         headers: &'static [&'static str],
     ) -> Self {
-        self.answers.push(Answer { status, what, body, headers });
+        self.answers.push(Answer { status, what, body, headers, links: Vec::new() });
         self
     }
 
@@ -203,14 +244,4 @@ impl Description {
         T::schemas(&mut self.schemas);
         RefOr::Ref(Ref::from_schema_name(T::name()))
     }
-}
-
-fn text_parameter(name: &str, place: ParameterIn, required: bool, what: Option<&str>) -> Parameter {
-    ParameterBuilder::new()
-        .name(name)
-        .parameter_in(place)
-        .required(if required { Required::True } else { Required::False })
-        .description(what)
-        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-        .build()
 }

@@ -12,15 +12,24 @@ pub enum IfMatch {
 }
 
 impl IfMatch {
-    /// Reads the header's value: `*`, or a list of entity tags.
+    /// Reads the header's value: `*`, or a list of entity tags. Elements of the list may be empty (RFC 9110, 5.6.1).
     pub(crate) fn parse(value: &str) -> Result<Self, Problem> {
         if value.trim() == "*" {
             return Ok(Self::Any);
         }
         let malformed =
             || Problem::new(Kind::Validation, "If-Match must be * or the ETag of what was read, like \"3\".");
-        let tags: Option<Vec<&str>> = value.split(',').map(|tag| entity_tag(tag.trim())).collect();
-        Ok(Self::Versions(tags.ok_or_else(malformed)?.into_iter().filter_map(version_of).collect()))
+        let mut tags = Vec::new();
+        let mut rest = value.trim_matches(SEPARATORS);
+        while !rest.is_empty() {
+            let (tag, after) = entity_tag(rest).ok_or_else(malformed)?;
+            tags.push(tag);
+            rest = after.trim_start_matches(SEPARATORS);
+        }
+        if tags.is_empty() {
+            return Err(malformed());
+        }
+        Ok(Self::Versions(tags.into_iter().filter_map(version_of).collect()))
     }
 
     /// Whether a change may be made to this version.
@@ -40,10 +49,19 @@ impl IfMatch {
     }
 }
 
-/// The text as it is, if it is an entity tag.
-fn entity_tag(tag: &str) -> Option<&str> {
-    let opaque = tag.strip_prefix("W/").unwrap_or(tag).strip_prefix('"')?.strip_suffix('"')?;
-    opaque.bytes().all(|byte| byte == b'!' || (b'#'..=b'~').contains(&byte) || byte >= 0x80).then_some(tag)
+/// What stands between the elements of a list.
+const SEPARATORS: [char; 3] = [',', ' ', '\t'];
+
+/// The entity tag at the beginning, and what follows it: the end of the list, or the separator of the next tag. A tag
+/// may hold a comma.
+fn entity_tag(list: &str) -> Option<(&str, &str)> {
+    let opaque = list.strip_prefix("W/").unwrap_or(list).strip_prefix('"')?;
+    let length = opaque.find('"')?;
+    let is_tag = |byte: u8| byte == b'!' || (b'#'..=b'~').contains(&byte) || byte >= 0x80;
+    let (tag, rest) = list.split_at(list.len() - opaque.len() + length + 1);
+    let is_last = rest.trim_start_matches([' ', '\t']).is_empty();
+    let is_separated = rest.trim_start_matches([' ', '\t']).starts_with(',');
+    (opaque[..length].bytes().all(is_tag) && (is_last || is_separated)).then_some((tag, rest))
 }
 
 /// The version that an entity tag names. A weak one, and one that is not of our making, matches none.
@@ -68,6 +86,13 @@ mod tests {
     }
 
     #[test]
+    fn a_list_may_have_empty_elements_and_a_tag_a_comma() {
+        for value in ["\"3\",", ",\"3\"", "\t,\"3\" ,, ", "\"a,b\",\"3\"", "\"3\",W/\"3\""] {
+            assert_eq!(parse(value), Some(IfMatch::Versions(vec![3])), "{value}");
+        }
+    }
+
+    #[test]
     fn weak_and_foreign_tags_match_nothing() {
         for value in ["W/\"3\"", "\"abc\"", "\"03\"", "\"\"", "\"-1\""] {
             assert_eq!(parse(value), Some(IfMatch::Versions(vec![])), "{value}");
@@ -76,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_is_no_entity_tag_is_malformed() {
-        for value in ["", "3", "\"3", "3\"", "\"3\" \"4\"", "\"3\",", "w/\"3\"", "*, \"3\""] {
+        for value in ["", "3", "\"3", "3\"", "\"3\" \"4\"", "\"3\"4", ",", "w/\"3\"", "*, \"3\""] {
             assert_eq!(parse(value), None, "{value}");
         }
     }

@@ -14,6 +14,7 @@ mod describe;
 mod event;
 mod idempotency;
 mod if_match;
+mod json;
 mod prefer;
 mod problem;
 mod query;

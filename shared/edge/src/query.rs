@@ -1,7 +1,11 @@
-//! Query strings of lists.
+//! Query strings.
+
+use std::borrow::Cow;
 
 use key_schema::value::Invalid;
-use serde::Deserialize;
+use serde::de::value::{CowStrDeserializer, Error, MapDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::{Deserialize, forward_to_deserialize_any};
 use table::PageRequest;
 use utoipa::IntoParams;
 
@@ -20,6 +24,7 @@ pub(crate) struct Paging {
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100, default = 25)]
     limit: Limit,
     /// `next` of the page before.
+    #[param(min_length = 1, max_length = 2048, pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
 }
 
@@ -30,7 +35,7 @@ impl From<Paging> for PageRequest {
 }
 
 /// The names of the paging parameters.
-pub(crate) const PAGING: [&str; 2] = ["limit", "cursor"];
+const PAGING: &[&str] = &["limit", "cursor"];
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
@@ -48,5 +53,97 @@ impl TryFrom<String> for Limit {
     fn try_from(text: String) -> Result<Self, Invalid> {
         let limit = text.parse().ok().filter(|limit| (1..=100).contains(limit));
         limit.map(Self).ok_or_else(|| Invalid("limit must be a whole number from 1 to 100".to_owned()))
+    }
+}
+
+/// Reads a query string. A parameter that the type does not know is refused.
+pub(crate) fn read<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
+    T::deserialize(Parameters { pairs: form_urlencoded::parse(query.as_bytes()).collect(), besides: &[] })
+}
+
+/// Reads the query string of a list: the filter and the paging. A parameter that neither knows is refused.
+pub(crate) fn read_list<Filter: DeserializeOwned>(query: &str) -> Result<(Filter, Paging), Error> {
+    let (paging, filter) =
+        form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| PAGING.contains(&name.as_ref()));
+    let filter = Filter::deserialize(Parameters { pairs: filter, besides: PAGING })?;
+    Ok((filter, Paging::deserialize(Parameters { pairs: paging, besides: &[] })?))
+}
+
+/// The parameters of a query string as a struct.
+struct Parameters<'a> {
+    pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// The names of the parameters that the route takes besides these.
+    besides: &'static [&'static str],
+}
+
+impl<'de> Deserializer<'de> for Parameters<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let values = self.pairs.into_iter().map(|(name, value)| (name, Value(value)));
+        visitor.visit_map(MapDeserializer::new(values))
+    }
+
+    /// An unknown parameter is met with the names of all that the route takes.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if let Some((unknown, _)) = self.pairs.iter().find(|(name, _)| !fields.contains(&name.as_ref())) {
+            let known: Vec<&str> = fields.iter().chain(self.besides).copied().collect();
+            return Err(Error::custom(format!("unknown parameter `{unknown}`, expected one of {}", known.join(", "))));
+        }
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// The text of one parameter.
+struct Value<'a>(Cow<'a, str>);
+
+impl<'de> IntoDeserializer<'de, Error> for Value<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Value<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Cow::Borrowed(text) => visitor.visit_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        }
+    }
+
+    /// A parameter that is there has a value.
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if !names.contains(&self.0.as_ref()) {
+            return Err(Error::custom(format!("`{}` is none of {}", self.0, names.join(", "))));
+        }
+        visitor.visit_enum(CowStrDeserializer::new(self.0))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct identifier ignored_any
     }
 }

@@ -38,10 +38,11 @@ impl From<Rejection> for Problem {
             Rejection::DiscountExhausted { code } => {
                 Self::new(Kind::DiscountExhausted, "The discount code has no uses left.").with("code", code)
             }
-            Rejection::GiftCardInvalid { code } => {
-                Self::new(Kind::GiftCardInvalid, "There is no such gift card in the order's currency.")
-                    .with("code", code)
-            }
+            // Which of several is not said: that would tell that those before it exist, without spending them.
+            Rejection::GiftCardInvalid { code: _ } => Self::new(
+                Kind::GiftCardInvalid,
+                "A gift card of the order does not exist in the order's currency. GET /gift-cards/{code} shows each.",
+            ),
             Rejection::GiftCardBalance { code } => Self::new(
                 Kind::GiftCardBalance,
                 "The gift card was spent elsewhere. Look at its balance and ask again.",

@@ -9,9 +9,7 @@ use serde::de::DeserializeOwned;
 use table::{Budget, PageRequest};
 
 use crate::event::{Event, Malformed, Parameters, READ};
-use crate::prefer;
-use crate::query::{PAGING, Paging};
-use crate::{Caller, IfMatch, Kind, Problem, Route};
+use crate::{Caller, IfMatch, Kind, Problem, Route, json, prefer, query};
 
 /// The most a request's body may hold. The largest honest one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
@@ -54,37 +52,22 @@ impl Request {
 
     /// The query string. A parameter that the type does not know is refused.
     pub fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        serde_urlencoded::from_str(self.inner.uri().query().unwrap_or_default())
-            .map_err(|error| Problem::new(Kind::Validation, format!("query string: {error}")))
+        query::read(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)
     }
 
     /// The query string of a list: what to list, and which page of it. A parameter that neither knows is refused.
     pub fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
-        let query = self.inner.uri().query().unwrap_or_default();
-        let invalid = |error| Problem::new(Kind::Validation, format!("query string: {error}"));
-        let parameters: Vec<(String, String)> = serde_urlencoded::from_str(query).map_err(invalid)?;
-        let (paging, filter): (Vec<_>, Vec<_>) =
-            parameters.into_iter().partition(|(name, _)| PAGING.contains(&name.as_str()));
-        Ok((parameters_of(filter)?, parameters_of::<Paging>(paging)?.into()))
+        let (filter, paging) = query::read_list(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)?;
+        Ok((filter, paging.into()))
     }
 
-    /// The body, as JSON. A field that the type does not know is refused.
+    /// The body, a JSON object. A field that the type does not know is refused.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let body: &[u8] = self.inner.body();
         if body.len() > MOST_BYTES {
             return Err(Problem::new(Kind::TooLarge, format!("The body must not be larger than {MOST_BYTES} bytes.")));
         }
-        let mut json = serde_json::Deserializer::from_slice(body);
-        let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let (path, error) = (error.path().to_string(), error.into_inner());
-            let message = error.to_string();
-            // The path says where, better than line and column; of text that is no JSON there is no path.
-            let message = message.split(" at line ").next().filter(|_| error.is_data()).unwrap_or(&message);
-            let at = if error.is_data() && path != "." { format!("{path}: ") } else { "body: ".to_owned() };
-            Problem::new(Kind::Validation, format!("{at}{message}"))
-        })?;
-        json.end().map_err(|error| Problem::new(Kind::Validation, format!("body: {error}")))?;
-        Ok(value)
+        json::read(body).map_err(|why| Problem::new(Kind::Validation, why))
     }
 
     /// The body, as JSON; of a request without one, the default.
@@ -140,9 +123,6 @@ impl Request {
     }
 }
 
-fn parameters_of<T: DeserializeOwned>(parameters: Vec<(String, String)>) -> Result<T, Problem> {
-    serde_urlencoded::to_string(parameters)
-        .map_err(|error| error.to_string())
-        .and_then(|query| serde_urlencoded::from_str(&query).map_err(|error| error.to_string()))
-        .map_err(|error| Problem::new(Kind::Validation, format!("query string: {error}")))
+fn invalid_query(error: serde::de::value::Error) -> Problem {
+    Problem::new(Kind::Validation, format!("query string: {error}"))
 }

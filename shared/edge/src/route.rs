@@ -43,6 +43,11 @@ impl Route {
         Self { method: Method::DELETE, path, scope }
     }
 
+    /// The names of the parameters in its path.
+    pub(crate) fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+
     /// Begins the route's description.
     pub fn describe(&self, summary: &str) -> Description {
         Description::new(self, summary)

@@ -23,10 +23,16 @@ pub fn describe(mut api: OpenApi) -> OpenApi {
         let detail = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
         let what =
             format!("The detail of an event on the bus, with the source {source} and the detail-type {detail_type}.");
-        let operation = OperationBuilder::new().summary(Some(what)).request_body(Some(detail.build())).response(
-            "200",
-            ResponseBuilder::new().description("Received: EventBridge asks its targets for no more").build(),
-        );
+        let operation = OperationBuilder::new()
+            .operation_id(Some(*detail_type))
+            .tag("events")
+            .summary(Some(what))
+            .securities(Some([]))
+            .request_body(Some(detail.build()))
+            .response(
+                "200",
+                ResponseBuilder::new().description("Received: EventBridge asks its targets for no more").build(),
+            );
         webhooks.add_path_operation(detail_type, vec![HttpMethod::Post], operation);
     }
     api.webhooks = Some(webhooks);

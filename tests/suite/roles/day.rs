@@ -52,7 +52,7 @@ async fn open() -> Shop {
     });
     shop.admin().post("/products", body).await.expect(201);
     shop.discount("TEN", 10, Some(99)).await;
-    shop.gift_card("GIFT", 100_000).await;
+    shop.gift_card("GIFT-FOR-ADA", 100_000).await;
     shop
 }
 
@@ -120,7 +120,7 @@ async fn now_and_then(shop: &Shop) {
         ada.order(&format!("spread {at}"), spread(1)).await.expect(201);
     }
     let mut dear = things(2);
-    (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT"]));
+    (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT-FOR-ADA"]));
     let order = ada.order("dear", dear.clone()).await.expect(201);
     ada.order("dear", dear).await.expect(201);
     ada.order("kept", things(1)).await.expect(201);
@@ -176,7 +176,7 @@ async fn send(shop: &Shop, key: &str, request: Value) {
 async fn waiting(shop: &Shop) {
     let ada = shop.customer("ada");
     let mut dear = things(2);
-    (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT"]));
+    (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT-FOR-ADA"]));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
     shop.wire().inject(Match::action("TransactWriteItems"), defect, 1);
     order_later(&ada, "later", dear).await.expect(202);

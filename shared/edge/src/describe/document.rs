@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use lambda_http::http::Method;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::header::{Header, HeaderBuilder};
+use utoipa::openapi::link::LinkBuilder;
 use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::schema::{AdditionalProperties, ComponentsBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder, Paths, Ref, ResponseBuilder};
+use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
+use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response, ResponseBuilder};
 
-use super::Description;
+use super::{Description, Link, gateway};
 use crate::Kind;
 
 const OUTCOME: &str = "Of 500 and 503: none if this request has written nothing and will not; unknown if it may have. \
@@ -24,7 +26,9 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         "token",
         SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build()),
     );
-    for (name, Description { route, mut operation, answers, headers, schemas, problems }) in functions {
+    for (name, description) in functions {
+        let gateway = gateway::statuses(&description);
+        let Description { route, mut operation, answers, headers, schemas, problems } = description;
         for answer in answers {
             let mut response = ResponseBuilder::new().description(answer.what);
             if let Some(schema) = answer.body {
@@ -33,20 +37,18 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
             for name in answer.headers.iter().chain(&headers) {
                 response = response.header(*name, text_header());
             }
+            for Link { operation, parameter, value } in answer.links {
+                let link = LinkBuilder::new().operation_id(operation).parameter(parameter, value).build();
+                response = response.link(operation, RefOr::T(link));
+            }
             operation = operation.response(answer.status, response.build());
         }
-        let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+        let mut by_status: BTreeMap<u16, Vec<&str>> = gateway.iter().map(|status| (*status, Vec::new())).collect();
         for kind in problems {
             by_status.entry(kind.status().as_u16()).or_default().push(kind.slug());
         }
         for (status, slugs) in by_status {
-            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-            let mut response = ResponseBuilder::new().description(slugs.join(", "));
-            if slugs.contains(&Kind::Throttled.slug()) {
-                response = response.header("Retry-After", text_header());
-            }
-            let response = response.content("application/problem+json", content).build();
-            operation = operation.response(status.to_string(), response);
+            operation = operation.response(status.to_string(), refusal(&slugs, gateway.contains(&status)));
         }
         paths.add_path_operation(route.path, vec![http_method(&route.method)], operation.operation_id(Some(name)));
         for (name, schema) in schemas {
@@ -59,9 +61,44 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         .info(InfoBuilder::new().title("Till").version(env!("CARGO_PKG_VERSION")).description(Some(
             "An order backend for a shop. Money is in minor units, times are UTC, lists are paged with a cursor.",
         )))
+        .servers(Some(servers()))
         .paths(paths)
-        .components(Some(components.schemas_from_iter(components_by_name).schema("Problem", problem_schema()).build()))
+        .components(Some(
+            components
+                .schemas_from_iter(components_by_name)
+                .schema("Problem", problem_schema())
+                .schema(gateway::SCHEMA, gateway::schema())
+                .build(),
+        ))
         .build()
+}
+
+/// Where this description was found, and where a deployment is.
+fn servers() -> [Server; 2] {
+    let here = ServerBuilder::new().url("/").description(Some("Where this description is served: the laptop's stack"));
+    let text = |default: &str| ServerVariableBuilder::new().default_value(default);
+    let deployed = ServerBuilder::new()
+        .url("https://{api}.execute-api.{region}.amazonaws.com")
+        .description(Some("A deployment: the stack's output ApiUrl"))
+        .parameter("api", text("api"))
+        .parameter("region", text("us-east-1"));
+    [here.build(), deployed.build()]
+}
+
+/// A response that is a problem of one of these kinds, or a message of the gateway's own.
+fn refusal(slugs: &[&str], by_gateway: bool) -> Response {
+    let content = |schema| ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
+    let mut response = ResponseBuilder::new();
+    if by_gateway {
+        response = response.content("application/json", content(gateway::SCHEMA));
+    }
+    if slugs.is_empty() {
+        return response.description("Refused by the gateway").build();
+    }
+    if slugs.contains(&Kind::Throttled.slug()) {
+        response = response.header("Retry-After", text_header());
+    }
+    response.description(slugs.join(", ")).content("application/problem+json", content("Problem")).build()
 }
 
 fn text_header() -> Header {

@@ -4,9 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::InvoiceView;
+use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
-/// invoice and flag are left out.
+/// invoice and flag are left out; customers never see the flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]
@@ -69,10 +70,19 @@ impl From<OrderFlag> for FlagView {
     }
 }
 
+impl OrderView {
+    /// An order as the caller may see it: the flag is for the staff alone.
+    pub fn seen_by(caller: &Caller, mut whole: WholeOrder) -> Self {
+        let flag = whole.flag.take().filter(|_| caller.is_admin).map(FlagView::from);
+        Self { flag, ..whole.into() }
+    }
+}
+
+/// As its customer may see it.
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
-        let WholeOrder { order, lines, invoice, flag } = whole;
-        Self { lines: Some(lines), invoice: Some(invoice.into()), flag: flag.map(FlagView::from), ..order.into() }
+        let WholeOrder { order, lines, invoice, flag: _ } = whole;
+        Self { lines: Some(lines), invoice: Some(invoice.into()), ..order.into() }
     }
 }
 

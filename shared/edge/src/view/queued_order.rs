@@ -1,9 +1,12 @@
+use std::borrow::Cow;
+
 use key_schema::entity::{QueuedOrder, Refusal};
 use key_schema::value::{CustomerId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::OneOfBuilder;
 use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::OrderView;
 use crate::Problem;
@@ -45,9 +48,8 @@ enum QueueStatus {
 }
 
 /// An order, or what has become of it so far.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-#[schema(as = OrderState)]
 pub enum OrderStateView {
     /// It is placed.
     Placed(Box<OrderView>),
@@ -76,6 +78,29 @@ impl From<QueuedOrder> for QueuedOrderView {
             // Text and numbers only: writing them as JSON cannot fail.
             problem: problem.and_then(|problem| serde_json::to_value(problem.document()).ok()),
         }
+    }
+}
+
+/// By hand: what is derived describes each choice beside its reference, which generators of clients do not take.
+impl PartialSchema for OrderStateView {
+    fn schema() -> RefOr<Schema> {
+        let choices = OneOfBuilder::new()
+            .item(Ref::from_schema_name(OrderView::name()))
+            .item(Ref::from_schema_name(QueuedOrderView::name()));
+        choices.description(Some("An order, or what has become of it so far.")).into()
+    }
+}
+
+impl ToSchema for OrderStateView {
+    fn name() -> Cow<'static, str> {
+        "OrderState".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((OrderView::name().into(), OrderView::schema()));
+        schemas.push((QueuedOrderView::name().into(), QueuedOrderView::schema()));
+        OrderView::schemas(schemas);
+        QueuedOrderView::schemas(schemas);
     }
 }
 

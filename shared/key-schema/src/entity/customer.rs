@@ -16,6 +16,7 @@ pub struct Customer {
     /// Unique in the shop.
     pub username: Username,
     /// Unique in the shop.
+    #[serde(deserialize_with = "EmailAddress::stored")]
     pub email: EmailAddress,
     /// How to address them.
     pub name: String,
@@ -53,6 +54,7 @@ pub struct CustomerStats {
 #[serde(rename_all = "camelCase")]
 pub struct EmailClaim {
     /// The address.
+    #[serde(deserialize_with = "EmailAddress::stored")]
     pub email: EmailAddress,
     /// Who uses it.
     pub customer_id: CustomerId,

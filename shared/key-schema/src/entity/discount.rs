@@ -21,9 +21,11 @@ pub struct Discount {
     pub to: Option<Timestamp>,
     /// How many orders may use it; absent: any number.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295u64)]
     pub max_uses: Option<u32>,
     /// How many orders use it, if that is limited. The uses of any other code are not counted, except that releases
     /// before November 2026 did.
+    #[schema(value_type = u64, maximum = 4_294_967_295u64)]
     pub uses: u32,
     /// When it was made.
     pub created_at: Timestamp,
@@ -33,11 +35,6 @@ impl Discount {
     /// Whether the code may be used at this moment, as far as its window goes.
     pub fn is_in_window(&self, now: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= now) && self.to.is_none_or(|to| now < to)
-    }
-
-    /// Whether its window has closed for good.
-    pub fn is_over(&self, now: Timestamp) -> bool {
-        self.to.is_some_and(|to| to <= now)
     }
 
     /// Whether only so many orders may use it.

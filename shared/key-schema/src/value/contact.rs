@@ -3,30 +3,79 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::{Invalid, KeyPart};
 
 /// An e-mail address, as its owner writes it.
 ///
-/// In keys it stands in lower case, so `Ada@example.com` and `ada@example.com` are one claim. An address with `#`,
-/// which the standard allows and hardly anybody has, is refused: `#` separates the parts of a key.
+/// An address is taken in one spelling only, so that it belongs to one account: ASCII, without quotes, at a host name
+/// of at least two labels. A name in another script is written in its ASCII form (`xn--`), as browsers send it. In
+/// keys the address stands in lower case, so `Ada@example.com` and `ada@example.com` are one claim. `#` is refused: it
+/// separates the parts of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String")]
-#[schema(value_type = String, format = "email")]
+#[schema(
+    value_type = String,
+    format = "email",
+    max_length = 254,
+    pattern = "^(?=.{1,64}@)[A-Za-z0-9!$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!$%&'*+/=?^_`{|}~-]+)*@[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)+$",
+    example = "ada@example.com"
+)]
 pub struct EmailAddress(String);
+
+impl EmailAddress {
+    /// An address as an earlier release may have claimed it: with quotes, a host in another script or in brackets.
+    /// None of these can be claimed any more; those that were are found, and kept.
+    ///
+    /// # Errors
+    /// Text that has never been an address.
+    pub fn claimed(text: String) -> Result<Self, Invalid> {
+        let is_key_part = !text.contains(|c: char| c == '#' || c.is_whitespace() || c.is_control());
+        if text.contains('@') && text.len() <= 320 && is_key_part { Ok(Self(text)) } else { Err(not_an_address()) }
+    }
+
+    /// An address as it stands in the table.
+    ///
+    /// # Errors
+    /// It is no text.
+    pub(crate) fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
+    }
+}
 
 impl TryFrom<String> for EmailAddress {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
-        if email_address::EmailAddress::is_valid(&text) && !text.contains('#') && !text.contains(char::is_whitespace) {
-            Ok(Self(text))
-        } else {
-            Err(Invalid::new("email must be an address like ada@example.com"))
+        match text.split_once('@') {
+            Some((mailbox, host)) if text.len() <= 254 && is_mailbox(mailbox) && is_host(host) => Ok(Self(text)),
+            _ => Err(not_an_address()),
         }
     }
+}
+
+fn not_an_address() -> Invalid {
+    Invalid::new("email must be an address like ada@example.com, in ASCII and without quotes")
+}
+
+/// A dot-atom (RFC 5322, 3.2.3) without `#`, of at most 64 characters.
+fn is_mailbox(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!$%&'*+/=?^_`{|}~-".contains(&byte);
+    text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(allowed))
+}
+
+/// At least two labels of letters, digits and inner hyphens (RFC 1123, 2.1).
+fn is_host(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        (1..=63).contains(&label.len())
+            && label.bytes().all(allowed)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    text.contains('.') && text.split('.').all(is_label)
 }
 
 /// A username, as its owner writes it: 1 to 64 characters of `[A-Za-z0-9._-]`. In keys it stands in lower case.
@@ -73,3 +122,48 @@ macro_rules! claimable {
 }
 
 claimable!(EmailAddress Username);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_one_spelling() {
+        for text in ["ada@example.com", "Ada@Example.com", "a.b+c/d@xn--exmple-cua.com", "o'neil@a-b.c3"] {
+            assert!(text.parse::<EmailAddress>().is_ok(), "{text}");
+        }
+        let long = format!("{}@example.com", "x".repeat(65));
+        for text in [
+            "\"ada\"@example.com",
+            "a@ex\u{e4}mple.com",
+            "\u{e4}@example.com",
+            "x@[]",
+            "x@[127.0.0.1]",
+            "ada@localhost",
+            "ada@example.com.",
+            "ada@.example.com",
+            "ada@-a.com",
+            "ada@a_b.com",
+            ".ada@example.com",
+            "a..b@example.com",
+            "a@b@example.com",
+            "a b@example.com",
+            "a#b@example.com",
+            "@example.com",
+            "ada@",
+            &long,
+        ] {
+            assert!(text.parse::<EmailAddress>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_an_earlier_release_took_is_read_as_it_stands() {
+        for text in ["\"ada\"@example.com", "a@ex\u{e4}mple.com", "x@[]"] {
+            assert!(EmailAddress::claimed(text.to_owned()).is_ok_and(|address| address.0 == text), "{text}");
+        }
+        for text in ["a#b@example.com", "a b@example.com", "ada"] {
+            assert!(EmailAddress::claimed(text.to_owned()).is_err(), "{text}");
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub const MOST_CHARGED: i64 = 1_000_000_000_000;
 
 /// An amount of money, in minor units (cents): never negative, at most 2^53 - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "Unchecked", deny_unknown_fields)]
 pub struct Money {
     /// Minor units.
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991i64, example = 1999)]

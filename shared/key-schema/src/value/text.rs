@@ -1,31 +1,62 @@
 //! Text for people to read.
 
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::Invalid;
 
-/// A name of something: 1 to 200 characters on one line, spaces around it taken off.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+/// The characters of no text: control characters, which break lines or do worse, and those that change the direction
+/// of what follows, so that it reads as something else.
+macro_rules! unfit {
+    () => {
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    };
+}
+
+/// The characters that show nothing: white space, and what Unicode calls default-ignorable
+/// (<https://www.unicode.org/Public/17.0.0/ucd/DerivedCoreProperties.txt>), without those that are unfit anyway.
+macro_rules! blank {
+    () => {
+        ' ' | '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{1680}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{202f}' | '\u{205f}'..='\u{2065}'
+            | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    };
+}
+
+/// What a name must look like: [`is_unfit`] and [`is_blank`] as a regular expression. Characters beyond the first plane
+/// stand for themselves: the dialects escape them differently.
+const NAME: &str = "^[^\\x00-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*\
+    [^\\x00-\\x20\\x7F-\\xA0\\u2028-\\u202E\\u2066-\\u2069\
+    \\xAD\\u034F\\u061C\\u115F\\u1160\\u1680\\u17B4\\u17B5\\u180B-\\u180F\\u2000-\\u200F\\u202F\\u205F-\\u2065\
+    \\u206A-\\u206F\\u2800\\u3000\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFF8\
+    \u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]\
+    [^\\x00-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*$";
+
+/// What a description must look like: as a name, but of several lines and perhaps empty.
+const DESCRIPTION: &str = "^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*$";
+
+/// A name of something: 1 to 200 characters on one line, at least one of them visible. Spaces around it are taken off.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-#[schema(value_type = String, min_length = 1, max_length = 200)]
 pub struct Name(String);
 
 /// A longer text: up to 5,000 characters.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-#[schema(value_type = String, max_length = 5000)]
 pub struct Description(String);
 
 impl TryFrom<String> for Name {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
-        let text = text.trim();
-        if (1..=200).contains(&text.chars().count()) && !text.contains(char::is_control) {
-            Ok(Self(text.to_owned()))
+        if text.chars().count() <= 200 && !text.contains(is_unfit) && !text.chars().all(is_blank) {
+            Ok(Self(text.trim().to_owned()))
         } else {
-            Err(Invalid::new("a name must be 1 to 200 characters on one line"))
+            Err(Invalid::new("must be 1 to 200 visible characters on one line"))
         }
     }
 }
@@ -40,11 +71,11 @@ impl TryFrom<String> for Description {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
-        let allowed = |c: char| !c.is_control() || c == '\n' || c == '\t';
-        if text.chars().count() <= 5000 && text.chars().all(allowed) {
+        let is_allowed = |c: char| c == '\n' || c == '\t' || !is_unfit(c);
+        if text.chars().count() <= 5000 && text.chars().all(is_allowed) {
             Ok(Self(text))
         } else {
-            Err(Invalid::new("a description must be at most 5000 characters, without control characters"))
+            Err(Invalid::new("must be at most 5000 characters, without control characters and changes of direction"))
         }
     }
 }
@@ -52,5 +83,73 @@ impl TryFrom<String> for Description {
 impl From<Description> for String {
     fn from(description: Description) -> Self {
         description.0
+    }
+}
+
+fn is_unfit(c: char) -> bool {
+    matches!(c, unfit!())
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, blank!())
+}
+
+impl PartialSchema for Name {
+    fn schema() -> RefOr<Schema> {
+        let what = "1 to 200 characters on one line, at least one of them visible. Spaces around it are taken off.";
+        text(what, NAME, 1, 200)
+    }
+}
+
+impl ToSchema for Name {}
+
+impl PartialSchema for Description {
+    fn schema() -> RefOr<Schema> {
+        text("Up to 5,000 characters.", DESCRIPTION, 0, 5000)
+    }
+}
+
+impl ToSchema for Description {}
+
+fn text(what: &str, pattern: &str, least: usize, most: usize) -> RefOr<Schema> {
+    let schema = ObjectBuilder::new().schema_type(Type::String).description(Some(what));
+    schema.min_length(Some(least)).max_length(Some(most)).pattern(Some(pattern)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+
+    fn name(text: &str) -> Result<String, Invalid> {
+        Name::try_from(text.to_owned()).map(String::from)
+    }
+
+    #[test]
+    fn a_name_is_kept_without_the_spaces_around_it() {
+        for text in ["Ada", " Ada ", "\u{3000}Ada"] {
+            assert_eq!(name(text), Ok("Ada".to_owned()));
+        }
+        // Joiners are a part of Persian names and of many emoji.
+        for text in ["\u{645}\u{6cc}\u{200c}\u{62e}", "\u{1f469}\u{200d}\u{1f680}", "\u{5d0}\u{200f}"] {
+            assert_eq!(name(text), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_name_is_visible_and_does_not_change_what_stands_around_it() {
+        let long = "x".repeat(201);
+        for text in
+            ["", "  ", "a\nb", "a\u{2028}b", "a\u{202e}b", "a\u{2066}b", "\u{200b}", "\u{e0020}", "a\u{0}", &long]
+        {
+            assert!(name(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_white_space_is_blank_or_unfit() {
+        let white = (char::MIN..=char::MAX).filter(|c| c.is_whitespace() || c.is_control());
+        assert!(white.into_iter().all(|c| is_blank(c) || is_unfit(c)));
     }
 }

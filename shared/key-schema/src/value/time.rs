@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, TimestampRound, Unit};
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{AnyOfBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Day, Invalid, KeyPart};
@@ -54,12 +55,9 @@ impl Timestamp {
             text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|midnight| midnight.timestamp())
         } else {
             // Not a date: parsed as one, a time without an offset would silently become midnight.
-            text.parse()
+            rfc3339(text).ok_or_else(not_a_time)?.parse()
         };
-        moment
-            .ok()
-            .and_then(|moment| Self::rounded(moment, mode))
-            .ok_or_else(|| Invalid::new("a time must look like 2026-11-21T09:30:00Z or 2026-11-21"))
+        moment.ok().and_then(|moment| Self::rounded(moment, mode)).ok_or_else(not_a_time)
     }
 
     fn rounded(moment: jiff::Timestamp, mode: RoundMode) -> Option<Self> {
@@ -104,6 +102,44 @@ impl KeyPart for Timestamp {
     }
 }
 
+fn not_a_time() -> Invalid {
+    Invalid::new("a time must look like 2026-11-21T09:30:00Z or 2026-11-21")
+}
+
+/// The text with at most nine digits of a second, if it has the form of RFC 3339, 5.6. The library takes other forms of
+/// ISO 8601, too: without seconds, without separators, with the name of a time zone.
+fn rfc3339(text: &str) -> Option<String> {
+    const FORM: &[u8] = b"0000-00-00T00:00:00";
+    let (start, rest) = text.split_at_checked(FORM.len())?;
+    let fits = |form: u8, byte: u8| match form {
+        b'0' => byte.is_ascii_digit(),
+        b'T' => byte == b'T' || byte == b't',
+        _ => byte == form,
+    };
+    let (fraction, offset) = rest.split_at(rest.find(|c: char| c != '.' && !c.is_ascii_digit())?);
+    let is_fraction = match fraction.strip_prefix('.') {
+        Some(digits) => !digits.is_empty() && !digits.contains('.'),
+        None => fraction.is_empty(),
+    };
+    let is_offset = match offset.as_bytes() {
+        b"Z" | b"z" => true,
+        [b'+' | b'-', hours @ .., b':', m, n] => {
+            let [h, g] = hours else { return None };
+            (b"00".as_slice()..=b"23").contains(&[*h, *g].as_slice())
+                && [h, g, m, n].iter().all(|digit| digit.is_ascii_digit())
+                && *m < b'6'
+        }
+        _ => false,
+    };
+    if !(start.bytes().zip(FORM).all(|(byte, form)| fits(*form, byte)) && is_fraction && is_offset) {
+        return None;
+    }
+    let (kept, rest) = fraction.split_at(fraction.len().min(".000000000".len()));
+    // The last digit that is kept speaks for those that are not: only whether they are all zero matters.
+    let sticky = if rest.bytes().any(|digit| digit != b'0') && kept.ends_with('0') { "1" } else { "" };
+    Some(format!("{start}{}{sticky}{offset}", &kept[..kept.len() - sticky.len()]))
+}
+
 /// The moments from `from` (inclusive) to `to` (exclusive); an absent end is open.
 ///
 /// Half-open ranges meet without gap or overlap: January is from 1 January to 1 February, and holds the last
@@ -113,11 +149,18 @@ impl KeyPart for Timestamp {
 #[into_params(parameter_in = Query)]
 pub struct TimeRange {
     /// From this moment on. A date is midnight UTC.
-    #[param(value_type = Option<String>, example = "2026-01-01")]
+    #[param(schema_with = moment, required = false, example = "2026-01-01")]
     from: Option<Timestamp>,
     /// Until before this moment. A date is midnight UTC.
-    #[param(value_type = Option<String>, example = "2026-02-01")]
+    #[param(schema_with = moment, required = false, example = "2026-02-01")]
     to: Option<Timestamp>,
+}
+
+/// A moment as clients may write it: the schema of RFC 3339's date-time, or of its date.
+pub fn moment() -> Schema {
+    let text = |format| ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
+    let moment = AnyOfBuilder::new().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date));
+    moment.description(Some("A date is midnight UTC.")).into()
 }
 
 /// The ends of a range as they arrive.
@@ -194,6 +237,36 @@ mod tests {
     }
 
     #[test]
+    fn a_time_is_written_as_rfc_3339_says() {
+        for text in [
+            "2026-11-21t09:30:00.5z",
+            "2026-11-21T09:30:00-00:00",
+            "2026-11-21T23:59:60Z",
+            "2026-11-21T09:30:00.00000000000Z",
+        ] {
+            assert!(text.parse::<Timestamp>().is_ok(), "{text}");
+        }
+        for text in [
+            "2026-11-21T09:30Z",
+            "2026-11-21 09:30:00Z",
+            "20261121T093000Z",
+            "2026-11-21T09:30:00,5Z",
+            "2026-11-21T09:30:00.Z",
+            "2026-11-21T09:30:00.5.5Z",
+            "2026-11-21T09:30:00+01",
+            "2026-11-21T09:30:00+0100",
+            "2026-11-21T09:30:00+24:00",
+            "2026-11-21T09:30:00+01:60",
+            "2026-11-21T09:30:00+01:00:30",
+            "2026-11-21T09:30:00Z[UTC]",
+            "2026-11-21T24:00:00Z",
+            "2026-11-21T09:30:00\u{660}Z",
+        ] {
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_moment_of_the_years_0_to_9999_is_refused() {
         for text in ["", "yesterday", "2026-13-01", "-000001-01-01T00:00:00Z", "2026-11-21T09:30:00"] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
@@ -209,8 +282,10 @@ mod tests {
 
     #[test]
     fn an_end_finer_than_a_millisecond_does_not_reach_back() {
-        let range = TimeRange::parse(Some("2026-01-01T00:00:00.0005Z"), None).expect("a range");
-        assert!(!range.contains(at("2026-01-01T00:00:00.000Z")));
+        for text in ["2026-01-01T00:00:00.0005Z", "2026-01-01T00:00:00.000000000001Z"] {
+            let range = TimeRange::parse(Some(text), None).expect("a range");
+            assert!(!range.contains(at("2026-01-01T00:00:00.000Z")), "{text}");
+        }
     }
 
     proptest! {

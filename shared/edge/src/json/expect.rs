@@ -1,0 +1,41 @@
+//! The kinds of JSON values, and what a client is told that sent another kind.
+
+use std::fmt;
+
+/// The kind of value that a field needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Expect {
+    /// Any kind: the type decides.
+    Anything,
+    Object,
+    Array,
+    Text,
+    Truth,
+    /// A whole number within these bounds.
+    Whole(i128, i128),
+    Number,
+}
+
+impl Expect {
+    /// The whole number that this is, if it is one. JSON has one kind of number, and so 1.0 is 1.
+    #[expect(clippy::cast_possible_truncation, reason = "a float of at most 2^53 is exact")]
+    pub(super) fn whole(number: f64) -> Option<i64> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+    }
+}
+
+impl fmt::Display for Expect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Anything => f.write_str("must be something else"),
+            Self::Object => f.write_str("must be an object"),
+            Self::Array => f.write_str("must be an array"),
+            Self::Text => f.write_str("must be a string"),
+            Self::Truth => f.write_str("must be true or false"),
+            Self::Number => f.write_str("must be a number"),
+            Self::Whole(least, most) if *least < -(1 << 53) && *most > 1 << 53 => f.write_str("must be a whole number"),
+            Self::Whole(least, most) => write!(f, "must be a whole number from {least} to {most}"),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::read;
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Basket {
+    lines: Vec<Line>,
+    note: Option<String>,
+    way: Option<Way>,
+    owner: Option<Box<Line>>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    id: Id,
+    count: Count,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+struct Id(String);
+
+impl TryFrom<String> for Id {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.is_empty() { Err("an id must not be empty") } else { Ok(Self(text)) }
+    }
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Count(u8);
+
+#[derive(Debug, PartialEq, Deserialize)]
+enum Way {
+    Fast,
+    Slow,
+}
+
+fn basket(body: &Value) -> Result<Basket, String> {
+    read(body.to_string().as_bytes())
+}
+
+fn refusal(body: Value) -> String {
+    basket(&body).map_or_else(|why| why, |basket| panic!("{body} was read as {basket:?}"))
+}
+
+#[test]
+fn what_is_wrong_is_said_in_the_words_of_json() {
+    let line = json!({ "id": "a", "count": 1 });
+    for (body, why) in [
+        (json!([[line], null, null, null]), "body: must be an object"),
+        (json!("text"), "body: must be an object"),
+        (Value::Null, "body: must be an object"),
+        (json!({ "lines": line }), "lines: must be an array"),
+        (json!({ "lines": [["a", 1]] }), "lines[0]: must be an object"),
+        (json!({ "lines": [line, null] }), "lines[1]: must be an object"),
+        (json!({ "lines": [], "owner": ["a", 1] }), "owner: must be an object"),
+        (json!({ "lines": [{ "id": 5, "count": 1 }] }), "lines[0].id: must be a string"),
+        (json!({ "lines": [{ "id": "", "count": 1 }] }), "lines[0].id: an id must not be empty"),
+        (json!({ "lines": [{ "id": "a", "count": "1" }] }), "lines[0].count: must be a whole number from 0 to 255"),
+        (json!({ "lines": [{ "id": "a", "count": 1.5 }] }), "lines[0].count: must be a whole number from 0 to 255"),
+        (json!({ "lines": [{ "id": "a", "count": -1 }] }), "lines[0].count: must be a whole number from 0 to 255"),
+        (json!({ "lines": [{ "id": "a", "count": 256 }] }), "lines[0].count: must be a whole number from 0 to 255"),
+        (json!({ "lines": [{ "id": "a" }] }), "lines[0]: missing field `count`"),
+        (json!({ "lines": [], "note": 1 }), "note: must be a string"),
+        (json!({ "lines": [], "way": { "Fast": null } }), "way: must be a string"),
+        (json!({ "lines": [], "way": ["Fast"] }), "way: must be a string"),
+        (json!({ "lines": [], "way": "Slowly" }), "way: must be one of Fast, Slow"),
+        (
+            json!({ "lines": [], "size": 1 }),
+            "size: unknown field `size`, expected one of `lines`, `note`, `way`, `owner`",
+        ),
+    ] {
+        assert_eq!(refusal(body), why);
+    }
+}
+
+#[test]
+fn text_that_is_no_json_is_refused_with_its_place() {
+    for (text, why) in [
+        ("", "body: EOF while parsing a value at line 1 column 0"),
+        ("{", "body: EOF while parsing an object at line 1 column 1"),
+        ("{\"lines\": []} x", "body: trailing characters at line 1 column 15"),
+        ("{\"lines\": [], \"lines\": []}", "lines: duplicate field `lines`"),
+    ] {
+        assert_eq!(read::<Basket>(text.as_bytes()), Err(why.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+    for text in ["7", "7.0", "70e-1", "0.7e1"] {
+        let body = format!("{{\"lines\": [{{\"id\": \"a\", \"count\": {text}}}], \"way\": \"Slow\"}}");
+        let basket: Basket = read(body.as_bytes()).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!((&basket.lines[0].count, &basket.way), (&Count(7), &Some(Way::Slow)), "{text}");
+    }
+    for text in ["1e300", "9007199254740994.0", "-0.5"] {
+        assert!(read::<i64>(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+proptest! {
+    /// No object of a body that is right can be replaced by the array of its values.
+    #[test]
+    fn an_array_is_never_taken_for_an_object(lines in prop::collection::vec(("[a-z]{1,3}", 0u8..), 1..4), at in 0usize..4) {
+        let line = |(id, count): &(String, u8)| json!({ "id": id, "count": count });
+        let mut body = json!({ "lines": lines.iter().map(line).collect::<Vec<_>>() });
+        prop_assert!(basket(&body).is_ok());
+        let (id, count) = &lines[at % lines.len()];
+        body["lines"][at % lines.len()] = json!([id, count]);
+        prop_assert_eq!(basket(&body), Err(format!("lines[{}]: must be an object", at % lines.len())));
+    }
+}

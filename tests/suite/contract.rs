@@ -1,0 +1,203 @@
+//! What the contract keeps from clients: loose bodies, guesses, and what is for the staff alone.
+
+use edge::Kind;
+use key_schema::entity::{Customer, EmailClaim};
+use key_schema::value::{EmailAddress, Timestamp};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::openapi;
+use crate::shop::{Shop, eur};
+
+/// A part of a body: where it is, as problems spell it, and the whole body with something else in its place.
+struct Swapped {
+    at: String,
+    body: Value,
+    detail: &'static str,
+}
+
+/// A value that fits the schema, as far as reading it goes.
+fn sample(schema: &Value) -> Value {
+    let schema = openapi::resolve(schema);
+    if let Some(choice) = ["oneOf", "anyOf"].iter().find_map(|name| schema[*name].as_array()?.last()) {
+        return sample(choice);
+    }
+    let kind = if schema["type"].is_array() { &schema["type"][0] } else { &schema["type"] };
+    match kind.as_str() {
+        Some("object") => {
+            let properties = schema["properties"].as_object().expect("properties");
+            properties.iter().map(|(name, property)| (name.clone(), sample(property))).collect()
+        }
+        Some("array") => json!([sample(&schema["items"])]),
+        Some("integer") => json!(schema["minimum"].as_i64().filter(|least| *least > 0).unwrap_or(1)),
+        _ => match (schema["format"].as_str(), schema["pattern"].as_str(), schema["enum"].as_array()) {
+            (_, _, Some(names)) => names[0].clone(),
+            (Some("email"), ..) => json!("ada@example.com"),
+            (Some("date" | "date-time"), ..) => json!("2026-11-21"),
+            (_, Some("^[A-Z]{3}$"), _) => json!("EUR"),
+            _ => json!("a-text-of-20-letters"),
+        },
+    }
+}
+
+/// Each object replaced by the array of its values, and each name by an object.
+fn swaps(schema: &Value, part: &Value, at: &str, whole: &dyn Fn(Value) -> Value, all: &mut Vec<Swapped>) {
+    let mut swap = |value: Value, detail| {
+        let at = if at.is_empty() { "body".to_owned() } else { at.to_owned() };
+        all.push(Swapped { at, body: whole(value), detail });
+    };
+    match part {
+        Value::Object(fields) => {
+            swap(fields.values().cloned().collect(), "must be an object");
+            for (name, value) in fields {
+                let whole = |part: Value| {
+                    let mut fields = fields.clone();
+                    fields[name] = part;
+                    whole(fields.into())
+                };
+                let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                swaps(schema, value, &at, &whole, all);
+            }
+        }
+        Value::Array(items) => swaps(schema, &items[0], &format!("{at}[0]"), &|part| whole(json!([part])), all),
+        Value::String(name) => swap(json!({ name: null }), "must be a string"),
+        _ => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_is_an_object_at_every_depth_and_a_name_a_string() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+    let before = shop.dump().await;
+    let mut tried = 0;
+    for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+            if schema.is_null() {
+                continue;
+            }
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+            let path: String = path
+                .split('/')
+                .map(|part| if part.starts_with('{') { "a" } else { part })
+                .collect::<Vec<_>>()
+                .join("/");
+            let body = sample(schema);
+            let mut all = Vec::new();
+            swaps(schema, &body, "", &|body| body, &mut all);
+            for Swapped { at, body, detail } in all {
+                let headers = [("if-match", "*"), ("idempotency-key", "k")];
+                let reply = admin.send(method.clone(), &path, &headers, Some(body.to_string())).await;
+                let problem = reply.problem(Kind::Validation);
+                assert_eq!(problem["detail"], format!("{at}: {detail}"), "{method} {path} {body}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 50, "only {tried} bodies were tried");
+    assert_eq!(shop.dump().await, before, "what was refused has changed something");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flag_is_seen_by_the_staff_alone() {
+    let shop = Shop::with_ada().await;
+    shop.product("cup", 350, 5).await;
+    let ada = shop.customer("ada");
+    let order = ada.order("k", json!({ "lines": [{ "productId": "cup", "quantity": 1 }] })).await.expect(201);
+    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    let flag = json!({ "reason": "looks like fraud" }).to_string();
+    shop.admin().send(Method::PUT, &format!("{path}/flag"), &[], Some(flag)).await.expect(200);
+
+    assert_eq!(shop.admin().get(&path).await.expect(200)["flag"]["reason"], "looks like fraud");
+    assert_eq!(ada.get(&path).await.expect(200).get("flag"), None);
+    let cancelled = ada.send(Method::POST, &format!("{path}/cancellation"), &[], None).await.expect(200);
+    assert_eq!(cancelled.get("flag"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_product_came_to_is_seen_by_the_staff_alone() {
+    let shop = Shop::with_ada().await;
+    shop.product("cup", 350, 5).await;
+    shop.nobody().get("/products/cup/stats").await.problem(Kind::Unauthorized);
+    shop.customer("ada").get("/products/cup/stats").await.problem(Kind::Forbidden);
+    assert_eq!(shop.admin().get("/products/cup/stats").await.expect(200)["revenue"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_holds_a_gift_card_sees_what_was_spent_and_not_on_which_orders() {
+    let shop = Shop::with_ada().await;
+    shop.product("cup", 350, 5).await;
+    shop.gift_card("GIFT-FOR-ADA", 1000).await;
+    let body = json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "giftCards": ["GIFT-FOR-ADA"] });
+    let order = shop.customer("ada").order("k", body).await.expect(201);
+    let seen_by_eve = shop.customer("eve").get("/gift-cards/GIFT-FOR-ADA").await.expect(200);
+    let entry = json!({ "amount": eur(350), "at": order["placedAt"], "status": "captured" });
+    assert_eq!((&seen_by_eve["balance"], &seen_by_eve["entries"]), (&eur(650), &json!([entry])));
+    let seen_by_staff = shop.admin().get("/gift-cards/GIFT-FOR-ADA").await.expect(200);
+    assert_eq!(seen_by_staff["entries"][0]["orderId"], order["orderId"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gift_card_of_an_earlier_release_is_good_whatever_its_code() {
+    let shop = Shop::with_ada().await;
+    shop.product("cup", 350, 5).await;
+    let short = json!({ "code": "G", "balance": eur(1000) });
+    shop.admin().post("/gift-cards", short).await.problem(Kind::Validation);
+    shop.gift_card("G", 1000).await;
+    let body = json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "giftCards": ["G"] });
+    let order = shop.customer("ada").order("k", body).await.expect(201);
+    assert_eq!(order["invoice"]["payments"][0]["code"], "G");
+    assert_eq!(shop.customer("ada").get("/gift-cards/G").await.expect(200)["balance"], eur(650));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_discount_code_is_shown_to_customers_while_it_is_valid() {
+    let shop = Shop::with_ada().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let past = json!({ "code": "PAST", "percent": 10, "to": "2026-01-01" });
+    let problem = admin.post("/discounts", past).await.problem(Kind::Validation);
+    assert_eq!(problem["detail"], "to: must be in the future");
+    // The mistake did not take the code.
+    admin.post("/discounts", json!({ "code": "PAST", "percent": 10 })).await.expect(201);
+    assert_eq!(ada.get("/discounts/PAST").await.expect(200)["percent"], 10);
+
+    admin.post("/discounts", json!({ "code": "EARLY", "percent": 10, "from": "2999-01-01" })).await.expect(201);
+    ada.get("/discounts/EARLY").await.problem(Kind::NotFound);
+    admin.get("/discounts/EARLY").await.expect(200);
+
+    let mut over: key_schema::entity::Discount =
+        serde_json::from_value(admin.get("/discounts/PAST").await.expect(200)).expect("a discount");
+    over.code = "OVER".parse().expect("a code");
+    over.to = "2026-01-01".parse().ok();
+    shop.put(&over).await;
+    ada.get("/discounts/OVER").await.problem(Kind::NotFound);
+    admin.get("/discounts/OVER").await.expect(200);
+    // Its name is not given to another campaign: the orders that used it still refer to it.
+    admin.post("/discounts", json!({ "code": "OVER", "percent": 20 })).await.problem(Kind::AlreadyExists);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_an_earlier_release_took_is_found_and_can_be_changed() {
+    let shop = Shop::open().await;
+    let email = EmailAddress::claimed("\"Ada\"@ex\u{e4}mple.com".to_owned()).expect("an address");
+    let customer = Customer {
+        customer_id: "ada".parse().expect("an id"),
+        username: "ada".parse().expect("a name"),
+        email: email.clone(),
+        name: "Ada".to_owned(),
+        created_at: Timestamp::now(),
+        version: 1,
+    };
+    shop.put(&EmailClaim { email, customer_id: customer.customer_id.clone() }).await;
+    shop.put(&customer).await;
+
+    let found = shop.admin().get("/customers?email=%22ada%22%40EX%C3%84MPLE.com").await.expect(200);
+    assert_eq!(found["customerId"], "ada");
+    let change = json!({ "email": "ada@example.com" }).to_string();
+    let ada = shop.customer("ada");
+    ada.send(Method::PATCH, "/customers/ada", &[("if-match", "\"1\",")], Some(change)).await.expect(200);
+    let found = shop.admin().get("/customers?email=ada%40example.com").await.expect(200);
+    assert_eq!(found["customerId"], "ada");
+    shop.admin().get("/customers?email=%22ada%22%40ex%C3%A4mple.com").await.problem(Kind::NotFound);
+}
