@@ -2,8 +2,10 @@
 
 use edge::Kind;
 use key_schema::entity::{Customer, EmailClaim};
-use key_schema::value::{EmailAddress, Timestamp};
+use key_schema::value::{Description, EmailAddress, Name, ProductId, Timestamp, Username};
+use proptest::prelude::*;
 use reqwest::Method;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::openapi;
@@ -200,4 +202,90 @@ async fn an_address_that_an_earlier_release_took_is_found_and_can_be_changed() {
     let found = shop.admin().get("/customers?email=ada%40example.com").await.expect(200);
     assert_eq!(found["customerId"], "ada");
     shop.admin().get("/customers?email=%22ada%22%40ex%C3%A4mple.com").await.problem(Kind::NotFound);
+}
+
+/// Each schema of a text that a client sends, with where it is.
+fn sent_texts(schema: &Value, at: &str, all: &mut Vec<(String, Value)>) {
+    let schema = openapi::resolve(schema);
+    let is_text =
+        schema["type"] == "string" || schema["type"].as_array().is_some_and(|all| all.contains(&json!("string")));
+    if is_text {
+        all.push((at.to_owned(), schema.clone()));
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        sent_texts(property, &format!("{at}.{name}"), all);
+    }
+    for choices in ["oneOf", "anyOf", "allOf"] {
+        schema[choices].as_array().into_iter().flatten().for_each(|choice| sent_texts(choice, at, all));
+    }
+    if schema["items"].is_object() {
+        sent_texts(&schema["items"], &format!("{at}[]"), all);
+    }
+}
+
+#[test]
+fn the_description_says_what_each_text_looks_like_and_who_may_answer() {
+    for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let at = format!("{method} {path}");
+            let mut texts = Vec::new();
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                sent_texts(&parameter["schema"], &format!("{at} {}", parameter["name"]), &mut texts);
+            }
+            sent_texts(&operation["requestBody"]["content"]["application/json"]["schema"], &at, &mut texts);
+            for (at, schema) in texts {
+                let says = ["pattern", "format", "enum", "maxLength"].iter().any(|keyword| !schema[*keyword].is_null());
+                assert!(says, "{at}: {schema}");
+            }
+            assert!(operation["security"].is_array(), "{at}: who may use it");
+            assert!(operation["tags"][0].is_string(), "{at}: its tag");
+            let gateway = &operation["responses"]["429"]["content"]["application/json"]["schema"];
+            assert_eq!(gateway["$ref"], "#/components/schemas/GatewayMessage", "{at}");
+        }
+    }
+    for (kind, webhook) in openapi::document()["webhooks"].as_object().expect("webhooks") {
+        assert_eq!(webhook["post"]["operationId"], kind.as_str());
+        assert_eq!(webhook["post"]["tags"], json!(["events"]));
+    }
+    assert_eq!(openapi::document()["servers"][0]["url"], "/");
+}
+
+/// Whether the type takes the text, and whether the text is what the type's schema describes.
+fn taken_and_described<T: DeserializeOwned>(schema: &str, text: &str) -> (bool, bool) {
+    let text = json!(text);
+    let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
+    (serde_json::from_value::<T>(text.clone()).is_ok(), openapi::conforms(&schema, &text).is_ok())
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    // Rare characters that matter are made frequent.
+    let special = prop::sample::select(
+        "\0\t\n\r \u{7f}\u{85}\u{a0}\u{ad}\u{34f}\u{115f}\u{2000}\u{200b}\u{200d}\u{2028}\u{202e}\u{2060}\u{2066}\u{206a}\
+         \u{2800}\u{3000}\u{fe0f}\u{feff}\u{fff0}\u{1d173}\u{e0001}.@#\"-_aZ0\u{e4}\u{1f600}"
+            .chars()
+            .collect::<Vec<_>>(),
+    );
+    let character = prop_oneof![4 => special, 1 => any::<char>()];
+    prop_oneof![
+        prop::collection::vec(character, 0..5).prop_map(String::from_iter),
+        "[a-z0-9A-Z._+#@-]{0,12}@[a-z0-9A-Z.-]{0,12}",
+        "[a-z]{60,70}@[a-z]{1,3}\\.[a-z]{58,66}(\\.[a-z]{60})?(\\.[a-z]{60})?",
+        "[a-zA-Z0-9_.-]{60,70}",
+        "a{198,203}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_text_is_taken_exactly_when_the_description_says_so(text in any_text()) {
+        for (schema, (taken, described)) in [
+            ("Name", taken_and_described::<Name>("Name", &text)),
+            ("Description", taken_and_described::<Description>("Description", &text)),
+            ("EmailAddress", taken_and_described::<EmailAddress>("EmailAddress", &text)),
+            ("Username", taken_and_described::<Username>("Username", &text)),
+            ("ProductId", taken_and_described::<ProductId>("ProductId", &text)),
+        ] {
+            prop_assert_eq!(taken, described, "{}: {:?}", schema, text);
+        }
+    }
 }
