@@ -8,6 +8,8 @@ use serde::Deserialize;
 use stock::Look;
 use table::{Condition, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
 
 pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin);
 
@@ -18,9 +20,14 @@ const SHARING_OUT: Duration = Duration::from_secs(4);
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adjustment {
-    /// Not 0.
-    #[schema(minimum = -1_000_000, maximum = 1_000_000)]
+    /// -1,000,000 to 1,000,000, and not 0.
+    #[schema(schema_with = not_zero, required)]
     delta: i64,
+}
+
+fn not_zero() -> RefOr<Schema> {
+    let within = |least, most| ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least)).maximum(Some(most));
+    OneOfBuilder::new().item(within(-1_000_000, -1)).item(within(1, 1_000_000)).into()
 }
 
 /// An adjustment moves the product's version, which its `If-Match` names: sent twice, it is made once. Sales do not

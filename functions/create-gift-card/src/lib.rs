@@ -6,6 +6,8 @@ use key_schema::value::{Charge, GiftCardCode, Money, Timestamp};
 use serde::Deserialize;
 use table::{Put, Writer};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Schema};
+use utoipa::openapi::{Ref, RefOr};
 
 pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin);
 
@@ -17,8 +19,14 @@ pub struct NewGiftCard {
     #[schema(value_type = String, pattern = "^[A-Za-z0-9_-]{12,64}$")]
     code: GiftCardCode,
     /// 1 to 1,000,000,000,000 minor units.
-    #[schema(value_type = Money)]
+    #[schema(schema_with = some_money, required)]
     balance: Charge,
+}
+
+/// Money, and not none.
+fn some_money() -> RefOr<Schema> {
+    let amount = ObjectBuilder::new().property("amount", ObjectBuilder::new().minimum(Some(1)));
+    AllOfBuilder::new().item(Ref::from_schema_name(Money::name())).item(amount).into()
 }
 
 /// The shortest code. At random, 12 characters of capital letters and digits are 62 bits. Cards of earlier releases may

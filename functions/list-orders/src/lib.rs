@@ -3,7 +3,7 @@
 use edge::{Answer, Description, OrderView, Reply, Request, Route, Scope};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::OrdersOfStatus;
-use key_schema::value::TimeRange;
+use key_schema::value::{TimeRange, moment};
 use serde::Deserialize;
 use table::{Reader, StatusShards};
 use utoipa::IntoParams;
@@ -16,8 +16,10 @@ pub const ROUTE: Route = Route::get("/orders", Scope::Admin);
 pub struct OfStatus {
     status: OrderStatus,
     /// Placed from this moment on. A date is midnight UTC.
+    #[param(schema_with = moment, required = false)]
     from: Option<String>,
     /// Placed until before this moment. A date is midnight UTC.
+    #[param(schema_with = moment, required = false)]
     to: Option<String>,
 }
 

@@ -72,10 +72,10 @@ impl KeyPart for Day {
 #[into_params(parameter_in = Query)]
 pub struct Days {
     /// The first day.
-    #[param(value_type = String, example = "2026-11-01")]
+    #[param(value_type = String, format = Date, example = "2026-11-01")]
     from: Day,
     /// The day after the last one, at most 92 days after the first.
-    #[param(value_type = String, example = "2026-12-01")]
+    #[param(value_type = String, format = Date, example = "2026-12-01")]
     to: Day,
 }
 
