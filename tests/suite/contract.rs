@@ -24,6 +24,10 @@ fn sample(schema: &Value) -> Value {
     if let Some(choice) = ["oneOf", "anyOf"].iter().find_map(|name| schema[*name].as_array()?.last()) {
         return sample(choice);
     }
+    // A part that only narrows another one down.
+    if let Some(parts) = schema["allOf"].as_array() {
+        return sample(&parts[0]);
+    }
     let kind = if schema["type"].is_array() { &schema["type"][0] } else { &schema["type"] };
     match kind.as_str() {
         Some("object") => {
@@ -253,7 +257,9 @@ fn the_description_says_what_each_text_looks_like_and_who_may_answer() {
 /// Whether the type takes the text, and whether the text is what the type's schema describes.
 fn taken_and_described<T: DeserializeOwned>(schema: &str, text: &str) -> (bool, bool) {
     let text = json!(text);
-    let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
+    // Of an address the pattern says it all, and what else a library takes for one is not for this test.
+    let mut schema = openapi::document()["components"]["schemas"][schema].clone();
+    schema.as_object_mut().expect("a schema").remove("format");
     (serde_json::from_value::<T>(text.clone()).is_ok(), openapi::conforms(&schema, &text).is_ok())
 }
 

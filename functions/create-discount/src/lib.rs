@@ -2,7 +2,7 @@
 
 use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::Discount;
-use key_schema::value::{DiscountCode, Percent, Timestamp, moment};
+use key_schema::value::{DiscountCode, Percent, Timestamp, optional_moment};
 use serde::Deserialize;
 use table::{Put, Writer};
 use utoipa::ToSchema;
@@ -16,10 +16,10 @@ pub struct NewDiscount {
     code: DiscountCode,
     percent: Percent,
     /// Good from this moment on; at once if absent.
-    #[schema(schema_with = moment, required = false)]
+    #[schema(schema_with = optional_moment, required = false)]
     from: Option<Timestamp>,
     /// Good until before this moment, which must be in the future; for ever if absent.
-    #[schema(schema_with = moment, required = false)]
+    #[schema(schema_with = optional_moment, required = false)]
     to: Option<Timestamp>,
     /// How many orders may use it; any number if absent.
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295u64)]

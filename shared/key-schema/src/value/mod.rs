@@ -19,7 +19,7 @@ pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Percent, Quantity};
 pub use stream::{SequenceNumber, ShardId};
 pub use text::{Description, Name};
-pub use time::{TimeRange, Timestamp, moment};
+pub use time::{TimeRange, Timestamp, moment, optional_moment};
 
 /// Text or a number that is not the value it was taken for. Its message is fit for a client: it says what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

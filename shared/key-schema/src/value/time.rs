@@ -163,6 +163,12 @@ pub fn moment() -> Schema {
     moment.description(Some("A date is midnight UTC.")).into()
 }
 
+/// [`moment`], or null.
+pub fn optional_moment() -> Schema {
+    let moment = AnyOfBuilder::new().item(ObjectBuilder::new().schema_type(Type::Null)).item(moment());
+    moment.into()
+}
+
 /// The ends of a range as they arrive.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
