@@ -207,10 +207,12 @@ async fn the_payments_of_an_invoice_are_always_one_page() {
     let body = json!({ "lines": [{ "productId": "cup", "quantity": 1 }], "giftCards": cards });
     let invoice = shop.customer("ada").order("k", body).await.expect(201)["invoice"].clone();
     let path = format!("/invoices/{}/payments", invoice["invoiceId"].as_str().expect("an id"));
-    for parameters in ["", "?limit=1", "?limit=5", "?limit=100"] {
-        let page = shop.customer("ada").get(&format!("{path}{parameters}")).await.expect(200);
-        assert_eq!(page, json!({ "items": invoice["payments"], "next": null }));
-    }
+    let page = shop.customer("ada").get(&path).await.expect(200);
+    assert_eq!(page, json!({ "items": invoice["payments"], "next": null }));
     assert_eq!(invoice["payments"].as_array().map(Vec::len), Some(5));
-    shop.customer("ada").get(&format!("{path}?cursor=AAAA")).await.problem(Kind::Validation);
+    for parameter in ["limit=1", "cursor=AAAA"] {
+        let problem = shop.customer("ada").get(&format!("{path}?{parameter}")).await.problem(Kind::Validation);
+        let name = parameter.split('=').next().expect("a name");
+        assert_eq!(problem["detail"], format!("query string: unknown parameter `{name}`, expected none"));
+    }
 }

@@ -1,6 +1,6 @@
 //! `GET /invoices/{invoiceId}/payments`: the payments of an invoice.
 
-use edge::{Answer, Description, Kind, PaymentView, Problem, Reply, Request, Route, Scope};
+use edge::{Answer, Description, Kind, PaymentView, Problem, Reply, Request, Route, Scope, Unfiltered};
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop);
@@ -8,6 +8,7 @@ pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Sho
 /// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them.
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let id = request.path("invoiceId")?;
+    let Unfiltered {} = request.query()?;
     let invoice = table.payments(&id).await?;
 
     let caller = request.caller()?;

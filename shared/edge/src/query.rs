@@ -93,7 +93,8 @@ impl<'de> Deserializer<'de> for Parameters<'_> {
     ) -> Result<V::Value, Error> {
         if let Some((unknown, _)) = self.pairs.iter().find(|(name, _)| !fields.contains(&name.as_ref())) {
             let known: Vec<&str> = fields.iter().chain(self.besides).copied().collect();
-            return Err(Error::custom(format!("unknown parameter `{unknown}`, expected one of {}", known.join(", "))));
+            let known = if known.is_empty() { "none".to_owned() } else { format!("one of {}", known.join(", ")) };
+            return Err(Error::custom(format!("unknown parameter `{unknown}`, expected {known}")));
         }
         self.deserialize_any(visitor)
     }
