@@ -22,11 +22,11 @@ use crate::engine::{Feature, lacks};
 /// As the template has it, but quicker to walk through.
 const FEW_SHARDS: Extent = Extent { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..Extent::TYPICAL };
 
-/// Items as small as can be; of more than one kilobyte, where a write unit ends; and of more than four, where a read
+/// Items as small as can be (a gift card's code has 12 characters at least); of more than one kilobyte, where a write unit ends; and of more than four, where a read
 /// unit does. The lines of a product are in one partition, and in several.
 const EXTENTS: [Extent; 3] = [
     Extent {
-        id: 8,
+        id: 12,
         name: 8,
         description: 0,
         lines: 1,
