@@ -22,8 +22,8 @@ use crate::engine::{Feature, lacks};
 /// As the template has it, but quicker to walk through.
 const FEW_SHARDS: Extent = Extent { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..Extent::TYPICAL };
 
-/// Items as small as can be (a gift card's code has 12 characters at least); of more than one kilobyte, where a write unit ends; and of more than four, where a read
-/// unit does. The lines of a product are in one partition, and in several.
+/// Items as small as can be (a gift card's code has 12 characters at least); of more than one kilobyte, where a write
+/// unit ends; and of more than four, where a read unit does. The lines of a product are in one partition, and in several.
 const EXTENTS: [Extent; 3] = [
     Extent {
         id: 12,
