@@ -80,12 +80,12 @@ async fn adjust(table: &Reader, writer: &Writer, request: &Request, if_match: &I
 
         let next = Product { version: version + 1, ..product.clone() };
         let adjusted = WholeStock { units, ..stock.clone() };
-        let mut writes = vec![Write::change(&product, &next, Condition::version(version)?)?];
-        writes.extend(stock::adjust(&stock, &adjusted.units)?);
-        let cells = writes.len() - 1;
+        let mut transaction = vec![Write::change(&product, &next, Condition::version(version)?)?];
+        transaction.extend(stock::adjust(&stock, &adjusted.units)?);
+        let cells = transaction.len() - 1;
         let reply = Reply::ok(&ProductView::with_stock(next, &adjusted))?.etag(version + 1);
-        writes.extend(once.map(|once| once.keep(&reply)).transpose()?);
-        match hasty.commit(writes, budget).await {
+        transaction.extend(once.map(|once| once.keep(&reply)).transpose()?);
+        match hasty.commit(transaction, budget).await {
             Ok(Ok(())) => {
                 // The units are there. How far they are shared out changes no answer.
                 if most_cells < stock.units.len() {
@@ -118,14 +118,10 @@ async fn adjust(table: &Reader, writer: &Writer, request: &Request, if_match: &I
 pub fn describe() -> Description {
     ROUTE
         .describe("Add units to a product's stock, or take some out.")
-        .header(
-            "If-Match",
-            false,
-            "The ETag of what was read, or * for whatever is there. Without it: an Idempotency-Key.",
-        )
+        .if_match_if_any("an Idempotency-Key")
         .once()
         .accepts::<Adjustment>()
         .versioned()
         .answers::<ProductView>()
-        .refuses(&[Kind::PreconditionRequired, Kind::VersionConflict, Kind::NotFound, Kind::OutOfStock])
+        .refuses(&[Kind::PreconditionRequired, Kind::NotFound, Kind::OutOfStock])
 }

@@ -25,7 +25,8 @@ pub struct NewGiftCard {
 
 /// Money, and not none.
 fn some_money() -> RefOr<Schema> {
-    let amount = ObjectBuilder::new().property("amount", ObjectBuilder::new().minimum(Some(1)).maximum(Some(1_000_000_000_000_u64)));
+    let amount = ObjectBuilder::new()
+        .property("amount", ObjectBuilder::new().minimum(Some(1)).maximum(Some(1_000_000_000_000_u64)));
     AllOfBuilder::new().item(Ref::from_schema_name(Money::name())).item(amount).into()
 }
 

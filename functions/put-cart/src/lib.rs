@@ -103,7 +103,7 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Put down a customer's cart, in place of the one before.")
         .accepts::<NewCart>()
-        .if_match_if_any()
+        .if_match_if_any("whatever is there is replaced")
         .versioned()
         .answers::<CartView>()
         .refuses(&[Kind::NotFound])

@@ -83,7 +83,10 @@ impl Description {
     /// The key that tells the tries of one request from another request.
     #[must_use]
     pub fn idempotency_key(mut self) -> Self {
-        self.operation = self.operation.parameter(parameter::idempotency_key());
+        self.operation = self.operation.parameter(parameter::idempotency_key(
+            true,
+            "Made up by the client for each order, and the same for each try of it.",
+        ));
         self.refuses(&[Kind::IdempotencyKeyMissing, Kind::IdempotencyKeyReused])
     }
 
@@ -117,23 +120,25 @@ impl Description {
     /// It changes a version, which `If-Match` names.
     #[must_use]
     pub fn if_match(mut self) -> Self {
-        self.operation = self.operation.parameter(parameter::if_match());
+        self.operation = self.operation.parameter(parameter::if_match(true, ""));
         self.refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
     }
 
-    /// It may name the version that it changes in `If-Match`.
+    /// It may name the version that it changes in `If-Match`; `without_it` says what happens otherwise.
     #[must_use]
-    pub fn if_match_if_any(self) -> Self {
-        let what = "The ETag of what was read, or * for whatever is there. Without it, whatever is there is replaced.";
-        self.header("If-Match", false, what).refuses(&[Kind::VersionConflict])
+    pub fn if_match_if_any(mut self, without_it: &str) -> Self {
+        self.operation = self.operation.parameter(parameter::if_match(false, &format!(" Without it: {without_it}.")));
+        self.refuses(&[Kind::VersionConflict])
     }
 
     /// It may be asked with an idempotency key, and is then done once.
     #[must_use]
-    pub fn once(self) -> Self {
-        let what = "1 to 255 printable ASCII characters. The same request under the same key is done once, and for three \
-                    days gets the same answer.";
-        self.header("Idempotency-Key", false, what).replays().refuses(&[Kind::IdempotencyKeyReused])
+    pub fn once(mut self) -> Self {
+        self.operation = self.operation.parameter(parameter::idempotency_key(
+            false,
+            "The same request under the same key is done once, and for three days gets the same answer.",
+        ));
+        self.replays().refuses(&[Kind::IdempotencyKeyReused])
     }
 
     /// What it answers has a version, which it names.

@@ -133,7 +133,7 @@ impl fmt::Debug for Transaction {
         let writes = self.0.iter().map(|(place, write)| {
             let Rendered { kind, item, update, condition, names, values } = write;
             let names: BTreeMap<_, _> = names.iter().collect();
-            (place, format!("{kind:?} {update:?} if {condition:?} {names:?}"), [item, values].map(|part| part_of(part)))
+            (place, format!("{kind:?} {update:?} if {condition:?} {names:?}"), [item, values].map(part_of))
         });
         f.debug_list().entries(writes).finish()
     }

@@ -24,16 +24,15 @@ pub(super) fn of_query(mut parameter: Parameter) -> Parameter {
 }
 
 /// `Idempotency-Key`.
-pub(super) fn idempotency_key() -> Parameter {
-    let what = "Made up by the client for each order, and the same for each try of it.";
+pub(super) fn idempotency_key(required: bool, what: &str) -> Parameter {
     // Spaces around the value of a header are not part of it.
-    header("Idempotency-Key", true, what, "^[!-~]([ -~]{0,253}[!-~])?$")
+    header("Idempotency-Key", required, what, "^[!-~]([ -~]{0,253}[!-~])?$")
 }
 
 /// `If-Match`.
-pub(super) fn if_match() -> Parameter {
-    let what = "The ETag of what was read, or * for whatever is there.";
-    header("If-Match", true, what, "^(\\*|(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*(W/)?\"[!#-~]*\")*)$")
+pub(super) fn if_match(required: bool, without_it: &str) -> Parameter {
+    let what = format!("The ETag of what was read, or * for whatever is there.{without_it}");
+    header("If-Match", required, &what, "^(\\*|(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*(W/)?\"[!#-~]*\")*)$")
 }
 
 /// `Prefer`. Preferences that are not known are left alone.

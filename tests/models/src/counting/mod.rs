@@ -117,6 +117,7 @@ struct Run {
     to: Place,
     hint: Option<Place>,
     /// Where the mark was when it was last read or written; none before that.
+    #[expect(clippy::option_option, reason = "a shard without a mark is not one whose mark was not read")]
     found: Option<Option<Place>>,
     has_lines: bool,
     given_up: u8,

@@ -1,5 +1,7 @@
 //! The laws hold in every state of these shops, and each known bug is found.
 
+#![allow(clippy::print_stdout, reason = "the figures of docs/models.md")]
+
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
 use super::shops::{cards, cells, copies, copies_of, queue};

@@ -63,7 +63,9 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     let Parts { customer, product, order, discount, gift_card, email, username, shard, stream_shard, .. } = parts;
     let day = parts.moment().day();
     let ids: Vec<&dyn ToString> = match entity {
-        AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) => vec![customer],
+        AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) | AnyEntity::IdempotencyRecord(_) => {
+            vec![customer]
+        }
         AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
         AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
         AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
@@ -78,7 +80,6 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::DayTotals(_) => vec![&day],
         AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
         AnyEntity::Reconciliation(_) => vec![],
-        AnyEntity::IdempotencyRecord(_) => vec![customer],
     };
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }
