@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use edge::Kind;
 use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
@@ -249,7 +249,7 @@ fn refused(request: &Request, browsers: BrowserGuard) -> Option<Response<Body>> 
 fn size_of_head(request: &Request) -> usize {
     let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
     let line = request.method().as_str().len() + target + " HTTP/1.1 ".len();
-    line + request.headers().values().map(|value| value.len()).sum::<usize>()
+    line + request.headers().values().map(HeaderValue::len).sum::<usize>()
 }
 
 /// The body of a request.

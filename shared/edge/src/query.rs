@@ -108,7 +108,7 @@ impl<'de> Deserializer<'de> for Parameters<'_> {
 /// The text of one parameter.
 struct Value<'a>(Cow<'a, str>);
 
-impl<'de> IntoDeserializer<'de, Error> for Value<'_> {
+impl IntoDeserializer<'_, Error> for Value<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

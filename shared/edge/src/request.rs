@@ -123,6 +123,7 @@ impl Request {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn invalid_query(error: serde::de::value::Error) -> Problem {
     Problem::new(Kind::Validation, format!("query string: {error}"))
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use capacity::sample::Kind::{Customer, Invoice, Order, OrderItem, Product, Stock};
 use capacity::sample::{Edition::First, Kind, Sample};
 use capacity::size::of_item;
-use key_schema::entity::{OrderStatus::Pending, PaymentStatus::Authorized};
+use key_schema::entity::{OrderStatus::Pending, PaymentState::Authorized};
 use key_schema::layout::{ENTITY_TYPE, Index};
 use serde_dynamo::{AttributeValue, Item};
 

@@ -45,8 +45,8 @@ fn basket(body: &Value) -> Result<Basket, String> {
     read(body.to_string().as_bytes())
 }
 
-fn refusal(body: Value) -> String {
-    basket(&body).map_or_else(|why| why, |basket| panic!("{body} was read as {basket:?}"))
+fn refusal(body: &Value) -> String {
+    basket(body).map_or_else(|why| why, |basket| panic!("{body} was read as {basket:?}"))
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_is_wrong_is_said_in_the_words_of_json() {
             "size: unknown field `size`, expected one of `lines`, `note`, `way`, `owner`",
         ),
     ] {
-        assert_eq!(refusal(body), why);
+        assert_eq!(refusal(&body), why);
     }
 }
 
