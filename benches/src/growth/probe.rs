@@ -93,8 +93,10 @@ impl<'a> Probe<'a> {
     }
 
     fn request(&self, method: Method, path: &str, body: &Value) -> RequestBuilder {
+        let is_put = method == Method::PUT;
         let request = self.http.request(method, format!("{}{path}", self.stack.url())).bearer_auth(&self.admin);
-        let request = request.header("if-match", "*");
+        // What is put may not be there yet.
+        let request = if is_put { request } else { request.header("if-match", "*") };
         if body.is_null() { request } else { request.json(body) }
     }
 

@@ -30,8 +30,7 @@ impl Ledger {
             if found != expected {
                 let what = format!("the other cells of its stock are {found:?}, and should be {expected:?}");
                 self.breach(format!("product {id}"), what);
-            }
-            if moved != 0 {
+            } else if moved != 0 {
                 let what = format!("the marks of moves between the cells of its stock add up to {moved}");
                 self.breach(format!("product {id}"), what);
             }

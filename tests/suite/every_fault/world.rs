@@ -88,7 +88,7 @@ impl World {
             shop.gift_card(card, 700).await;
         }
         let cart = json!({ "lines": [{ "productId": "thing", "quantity": 3 }] });
-        send(&ada, Method::PUT, "/customers/ada/cart", &cart).await.expect(200);
+        ada.send(Method::PUT, "/customers/ada/cart", &[], Some(cart.to_string())).await.expect(200);
 
         let dear = json!({
             "lines": [{ "productId": "thing", "quantity": 1 }, { "productId": "spread", "quantity": 2 }],
