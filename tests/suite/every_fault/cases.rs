@@ -173,6 +173,13 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
     let flag = json!({ "reason": "a doubt" });
     vec![
         Case::post("capture", "capture-payment", Admin, payments(&seed.pending), json!({ "reference": "bank-2" })),
+        Case::post(
+            "confirm a refund",
+            "confirm-refund",
+            Admin,
+            payments(&seed.cancelled).replace("/payments", "/refunds"),
+            json!({ "reference": "refund-1" }),
+        ),
         cancel("cancel", ADA, &seed.pending),
         cancel("cancel what is paid", Admin, &seed.paid),
         Case::post("ship", "change-order-status", Admin, at(&seed.paid, "status"), ship),

@@ -16,6 +16,7 @@ pub fn cases(seed: &Seed) -> Vec<Case> {
         drain("drain an order that cannot be placed", &seed.refusable),
         drain("drain what is no order", &unreadable),
         Case::event("count", "count-orders", batch("shardId-0", &seed.records, &json!({}))),
+        Case::event("expire", "expire-orders", json!({})),
         Case::event("publish", "publish-order-events", json!({ "Records": seed.records })),
         Case::event("reconcile", "reconcile-counts", ask(true)).with_steps(),
     ]

@@ -29,6 +29,8 @@ pub struct Seed {
     pub pending: Value,
     pub paid: Value,
     pub flagged: Value,
+    /// One that was cancelled after it was paid: its money is due back.
+    pub cancelled: Value,
     /// The messages of one order that can be placed, and of one that cannot.
     pub placeable: Vec<Value>,
     pub refusable: Vec<Value>,
@@ -101,14 +103,20 @@ impl World {
         let flagged = ada.order("flagged", things(3)).await.expect(201);
         let flag = format!("/orders/{}/flag", text(&flagged["orderId"]));
         send(&admin, Method::PUT, &flag, &json!({ "reason": "why" })).await.expect(200);
+        let cancelled = ada.order("cancelled", things(1)).await.expect(201);
+        let capture = format!("/invoices/{}/payments", text(&cancelled["invoice"]["invoiceId"]));
+        admin.post(&capture, json!({ "reference": "bank-3" })).await.expect(200);
+        admin.post(&format!("/orders/{}/cancellation", text(&cancelled["orderId"])), json!({})).await.expect(200);
+        let overdue = ada.order("overdue", things(1)).await.expect(201);
         let records = Tail::default().new_records(&shop).await.into_iter().filter(is_wanted).collect();
 
         order_later(&ada, "later", things(4)).await.expect(202);
         let placeable = shop.take_messages().await;
         order_later(&ada, "too many", things(1000)).await.expect(202);
         let refusable = shop.take_messages().await;
+        shop.age(&overdue).await;
         let items = shop.dump().await;
-        let seed = Arc::new(Seed { items, pending, paid, flagged, placeable, refusable, records });
+        let seed = Arc::new(Seed { items, pending, paid, flagged, cancelled, placeable, refusable, records });
         (Self::over(shop, Arc::clone(&seed)), seed)
     }
 
