@@ -137,8 +137,8 @@ mod tests {
     const GUARD: BrowserGuard = BrowserGuard { port: 3000 };
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        let pairs = pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        HeaderMap::from_iter(pairs.map(|(name, value): (header::HeaderName, HeaderValue)| (name, value)))
+        let named = |name: &str| name.parse::<header::HeaderName>().unwrap();
+        pairs.iter().map(|(name, value)| (named(name), value.parse().unwrap())).collect()
     }
 
     fn host(name: &str) -> Result<(), Refusal> {

@@ -126,7 +126,7 @@ async fn a_request_that_was_cut_off_is_not_carried_out() {
     shop.product("cup", 100, 1).await;
     let before = shop.dump().await;
     let (_, gateway) = &ports(&shop)[0];
-    let token = shop.sign(&claims(json!({ "scope": ADMIN_SCOPE })));
+    let token = shop.sign(&claims(&json!({ "scope": ADMIN_SCOPE })));
     let head = format!("host: {gateway}\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n");
 
     // What arrives would be a valid request by itself.
@@ -156,7 +156,7 @@ async fn headers_are_as_long_as_an_http_api_takes_them() {
 }
 
 /// What a valid token of ada's says, with these claims in place of its own. One that is null is left out.
-pub fn claims(change: Value) -> Value {
+pub fn claims(change: &Value) -> Value {
     let now = std::time::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     let mut claims = json!({
         "sub": "ada", "scope": "till/shop", "iss": "till-local", "aud": "till", "iat": now, "exp": now + 600,

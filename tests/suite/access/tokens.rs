@@ -33,7 +33,7 @@ fn invalid(shop: &Shop) -> Vec<(&'static str, String)> {
     let admin = |change: Value| {
         let mut all = json!({ "scope": ADMIN_SCOPE });
         all.as_object_mut().expect("claims").extend(change.as_object().expect("claims").clone());
-        claims(all)
+        claims(&all)
     };
     let valid = shop.sign(&admin(json!({})));
     let header = |algorithm: &str| encoded(&json!({ "alg": algorithm, "typ": "JWT" }));
@@ -87,7 +87,7 @@ fn without_scope(shop: &Shop) -> Vec<(&'static str, String)> {
         ),
         ("an ID token", json!({ "scope": null, "token_use": "id", "email": "ada@example.com", "nonce": "n" })),
     ]
-    .map(|(what, change)| (what, shop.sign(&claims(change))))
+    .map(|(what, change)| (what, shop.sign(&claims(&change))))
     .into()
 }
 
@@ -95,7 +95,7 @@ fn without_scope(shop: &Shop) -> Vec<(&'static str, String)> {
 async fn a_token_that_is_not_valid_opens_no_route_and_one_without_the_scope_neither() {
     let shop = Shop::open().await;
     let (invalid, without_scope) = (invalid(&shop), without_scope(&shop));
-    let shopper = ("a customer's scope", shop.sign(&claims(json!({ "scope": format!("openid {SHOP_SCOPE}") }))));
+    let shopper = ("a customer's scope", shop.sign(&claims(&json!({ "scope": format!("openid {SHOP_SCOPE}") }))));
     for name in names() {
         let sample = Sample::of(&name);
         if sample.scopes.is_empty() {
@@ -126,7 +126,7 @@ async fn a_valid_token_opens_its_routes_however_its_issuer_writes_it() {
     ];
     for (what, mut change) in valid {
         change["scope"] = json!(format!("openid {ADMIN_SCOPE}"));
-        let client = shop.nobody().with_token(&shop.sign(&claims(change)));
+        let client = shop.nobody().with_token(&shop.sign(&claims(&change)));
         for name in names() {
             let reply = Sample::of(&name).send(&client).await;
             assert!(![401, 403].contains(&reply.status), "{name} with a token {what}: {}", reply.body);
