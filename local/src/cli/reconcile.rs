@@ -68,7 +68,7 @@ fn told(answer: &Value, mends: bool) -> String {
             (false, true) => "--mend sets it right",
         };
         let of = drift["of"].as_str().unwrap_or_default();
-        text.push_str(&format!("{of} lacks {}: {what_now}\n", drift["lacks"]));
+        text.extend([of, " lacks ", &drift["lacks"].to_string(), ": ", what_now, "\n"]);
     }
     text
 }
