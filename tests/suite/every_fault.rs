@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use fastrand::Rng;
-use local::functions::{CONSUMERS, FUNCTIONS};
+use local::functions::{CONSUMERS, FUNCTIONS, Function};
 use reqwest::Method;
 use tokio::task::JoinSet;
 
@@ -121,8 +121,7 @@ async fn every_consumer_survives_every_fault_at_every_call() {
 async fn every_function_that_writes_has_a_case() {
     let (_, seed) = World::create().await;
     let tried: BTreeSet<_> = cases(&seed).into_iter().map(|case| case.function.to_owned()).collect();
-    let writes =
-        FUNCTIONS.iter().filter(|function| function.route.method != Method::GET).map(|function| function.name());
+    let writes = FUNCTIONS.iter().filter(|function| function.route.method != Method::GET).map(Function::name);
     let consumers = CONSUMERS.iter().map(|consumer| consumer.name.to_owned());
     let missing: Vec<_> = writes.chain(consumers).filter(|name| !tried.contains(name)).collect();
     assert!(missing.is_empty(), "tests/suite/every_fault/cases.rs or consumers.rs lacks {missing:?}");

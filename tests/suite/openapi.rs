@@ -175,12 +175,20 @@ fn closed(mut schema: Value, is_part: bool) -> Value {
     for (keyword, value) in keywords.iter_mut() {
         match (keyword.as_str(), value) {
             ("properties", Value::Object(properties)) => {
-                properties.values_mut().for_each(|property| *property = closed(property.take(), false));
+                for property in properties.values_mut() {
+                    *property = closed(property.take(), false);
+                }
             }
             ("oneOf" | "anyOf", Value::Array(choices)) => {
-                choices.iter_mut().for_each(|choice| *choice = closed(choice.take(), is_part));
+                for choice in choices {
+                    *choice = closed(choice.take(), is_part);
+                }
             }
-            ("allOf", Value::Array(parts)) => parts.iter_mut().for_each(|part| *part = closed(part.take(), true)),
+            ("allOf", Value::Array(parts)) => {
+                for part in parts {
+                    *part = closed(part.take(), true);
+                }
+            }
             ("items" | "additionalProperties", value) => *value = closed(value.take(), false),
             _ => {}
         }

@@ -144,6 +144,7 @@ async fn a_username_or_an_address_that_is_taken_leaves_no_claim_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "a list of all problems")]
 async fn every_problem_that_a_client_can_cause_says_what_is_wrong_and_writes_nothing() {
     let mut desk = Desk::open().await;
     let (admin, ada, eve) = (desk.shop.admin(), desk.shop.customer("ada"), desk.shop.customer("eve"));

@@ -48,8 +48,7 @@ async fn counters_beyond_64_bits_are_shown_audited_and_counted_on() {
     let order = ada.order("k", things(1)).await.expect(201);
     shop.settle().await;
     let day = order["placedAt"].as_str().expect("a time")[..10].to_owned();
-    let next_month =
-        SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970") + Duration::from_secs(30 * 86_400);
+    let next_month = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970") + Duration::from_hours(30 * 24);
     let next_month = i64::try_from(next_month.as_millis()).expect("small");
     let until = Timestamp::from_millisecond(next_month).expect("a time").day();
     let beyond = "92233720368547758079999";

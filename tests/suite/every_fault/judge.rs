@@ -76,7 +76,9 @@ pub async fn reference(world: &World, case: &Case) -> Reference {
 /// Runs a case in which this goes wrong, and tells what must not be.
 pub async fn judge(world: &World, case: &Case, reference: &Reference, injections: &[Injection]) -> Vec<String> {
     let mut complaints = Vec::new();
-    injections.iter().for_each(|injection| world.inject(injection));
+    for injection in injections {
+        world.inject(injection);
+    }
     let first = run(world, case, Some(reference)).await;
     world.heal().await;
     let dump = world.shop.dump().await;
@@ -116,10 +118,9 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
                 complaints.push(format!("again: {answer} instead of {}", reference.answer));
                 break;
             }
-            Outcome::Answered(_) => break,
             Outcome::None | Outcome::Unknown(_) => {}
             Outcome::Accepted => _ = settle(world, case).await,
-            _ => break,
+            Outcome::Answered(_) | Outcome::Wrong(_) => break,
         }
     }
     match &last {

@@ -148,7 +148,9 @@ impl World {
     /// Lets nothing go wrong any more, and waits until nothing is under way.
     pub async fn heal(&self) {
         let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge].map(|service| self.wire(service));
-        all.iter().for_each(|wire| wire.heal());
+        for wire in all {
+            wire.heal();
+        }
         let begin = Instant::now();
         while !all.iter().all(|wire| wire.is_idle()) {
             assert!(begin.elapsed() < PATIENCE, "calls are still under way");
