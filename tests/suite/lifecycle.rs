@@ -273,7 +273,8 @@ async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
     order["invoice"]["invoiceId"] = json!(old);
     shop.customer("ada").get(&format!("/invoices/{old}")).await.expect(200);
     shop.customer("eve").get(&format!("/invoices/{old}")).await.problem(Kind::NotFound);
-    assert_eq!(shop.customer("ada").walk(&format!("/invoices/{old}/payments"), 10).await.len(), 2);
+    let payments = shop.customer("ada").get(&format!("/invoices/{old}/payments")).await.expect(200);
+    assert_eq!(payments["items"].as_array().map(Vec::len), Some(2));
     // Its order has no other invoice.
     let path = format!("/invoices/{}/payments", new.as_str().expect("an id"));
     shop.admin().post(&path, json!({ "reference": "bank-1" })).await.problem(Kind::NotFound);
