@@ -17,6 +17,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Customer", &["createdAt", "customerId", "email", "name", "stats", "username", "version"]),
     ("CustomerStats", &["orders", "spent"]),
     ("Discount", &["code", "createdAt", "from", "maxUses", "percent", "to", "uses"]),
+    ("GatewayMessage", &["message"]),
     ("GiftCard", &["balance", "code", "createdAt", "initial"]),
     ("GiftCardEntry", &["amount", "at", "code", "orderId", "status"]),
     ("GiftCardView", &["entries"]),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use edge::{Answer, Description, IfMatch, Kind, Once, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, WholeStock};
+use key_schema::value::ProductId;
 use serde::Deserialize;
 use stock::Look;
 use table::{Condition, Error, Reader, Throttle, Write, Writer};
@@ -40,17 +41,23 @@ fn not_zero() -> RefOr<Schema> {
 /// Under an `Idempotency-Key` an adjustment is made once, whatever the version: `If-Match` may be left out then. Without a
 /// key, a client whose answer was lost cannot tell its own adjustment from somebody else's.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
+    let id: ProductId = request.path("productId")?;
     let Some(once) = request.once(&ROUTE)? else {
         let if_match = request.if_match()?;
-        return adjust(&table, &writer, &request, &if_match, None).await;
+        return adjust((&table, &writer), &id, &request, &if_match, None).await;
     };
     let if_match = request.if_match_if_any()?.unwrap_or(IfMatch::Any);
-    let answer = adjust(&table, &writer, &request, &if_match, Some(&once)).await;
+    let answer = adjust((&table, &writer), &id, &request, &if_match, Some(&once)).await;
     once.unless_done_before(answer, &table, request.budget()).await
 }
 
-async fn adjust(table: &Reader, writer: &Writer, request: &Request, if_match: &IfMatch, once: Option<&Once>) -> Answer {
-    let id = request.path("productId")?;
+async fn adjust(
+    (table, writer): (&Reader, &Writer),
+    id: &ProductId,
+    request: &Request,
+    if_match: &IfMatch,
+    once: Option<&Once>,
+) -> Answer {
     let Adjustment { delta } = request.json()?;
     if delta == 0 || !(-1_000_000..=1_000_000).contains(&delta) {
         return Err(Problem::new(Kind::Validation, "delta: must be -1000000 to 1000000, and not 0"));
@@ -59,7 +66,7 @@ async fn adjust(table: &Reader, writer: &Writer, request: &Request, if_match: &I
     let hasty = writer.clone().fail_fast_on_conflict();
     let (mut look, mut most_cells) = (Look::Close, usize::MAX);
     for attempt in 1.. {
-        let found = stock::product(table, &id, look, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
+        let found = stock::product(table, id, look, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
         if !if_match.matches(version) {

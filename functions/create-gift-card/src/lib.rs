@@ -6,7 +6,7 @@ use key_schema::value::{Charge, GiftCardCode, Money, Timestamp};
 use serde::Deserialize;
 use table::{Put, Writer};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Schema};
+use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 
 pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin);
@@ -25,8 +25,10 @@ pub struct NewGiftCard {
 
 /// Money, and not none.
 fn some_money() -> RefOr<Schema> {
-    let amount = ObjectBuilder::new()
-        .property("amount", ObjectBuilder::new().minimum(Some(1)).maximum(Some(1_000_000_000_000_u64)));
+    let amount = ObjectBuilder::new().property(
+        "amount",
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(1_000_000_000_000_u64)),
+    );
     AllOfBuilder::new().item(Ref::from_schema_name(Money::name())).item(amount).into()
 }
 

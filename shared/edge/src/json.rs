@@ -29,6 +29,11 @@ fn explained(path: &str, error: &serde_json::Error) -> String {
         return format!("body: {message}");
     }
     let message = message.split(" at line ").next().unwrap_or(&message);
+    // Where serde_json finds another kind of value by itself, it names that and what was expected.
+    let message = match message.split_once(", expected must be ") {
+        Some((_, kind)) => format!("must be {kind}"),
+        None => message.to_owned(),
+    };
     if path == "." { format!("body: {message}") } else { format!("{path}: {message}") }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn idempotency_key(required: bool, what: &str) -> Parameter {
 /// `If-Match`.
 pub(super) fn if_match(required: bool, without_it: &str) -> Parameter {
     let what = format!("The ETag of what was read, or * for whatever is there.{without_it}");
-    header("If-Match", required, &what, "^(\\*|(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*(W/)?\"[!#-~]*\")*)$")
+    header("If-Match", required, &what, "^(\\*|[ \\t,]*(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*((W/)?\"[!#-~]*\")?)*)$")
 }
 
 /// `Prefer`. Preferences that are not known are left alone.

@@ -121,7 +121,10 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Only<V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.visitor.expecting(f)
+        match self.expect {
+            Expect::Anything => self.visitor.expecting(f),
+            expect => write!(f, "{expect}"),
+        }
     }
 
     visits! {

@@ -86,7 +86,7 @@ fn text_that_is_no_json_is_refused_with_its_place() {
         ("", "body: EOF while parsing a value at line 1 column 0"),
         ("{", "body: EOF while parsing an object at line 1 column 1"),
         ("{\"lines\": []} x", "body: trailing characters at line 1 column 15"),
-        ("{\"lines\": [], \"lines\": []}", "lines: duplicate field `lines`"),
+        ("{\"lines\": [], \"lines\": []}", "body: duplicate field `lines`"),
     ] {
         assert_eq!(read::<Basket>(text.as_bytes()), Err(why.to_owned()), "{text}");
     }

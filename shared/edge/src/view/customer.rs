@@ -12,6 +12,8 @@ use super::at_rest;
 pub struct CustomerView {
     customer_id: CustomerId,
     username: Username,
+    /// As an earlier release may have taken it, too.
+    #[schema(value_type = String)]
     email: EmailAddress,
     name: String,
     created_at: Timestamp,
