@@ -21,7 +21,10 @@ struct Swapped {
 /// A value that fits the schema, as far as reading it goes.
 fn sample(schema: &Value) -> Value {
     let schema = openapi::resolve(schema);
-    if let Some(choice) = ["oneOf", "anyOf"].iter().find_map(|name| schema[*name].as_array()?.last()) {
+    if let Some(choice) = ["oneOf", "anyOf"]
+        .iter()
+        .find_map(|name| schema[*name].as_array()?.iter().rfind(|choice| choice["type"] != "null"))
+    {
         return sample(choice);
     }
     // A part that only narrows another one down.
@@ -32,13 +35,16 @@ fn sample(schema: &Value) -> Value {
     match kind.as_str() {
         Some("object") => {
             let properties = schema["properties"].as_object().expect("properties");
-            properties.iter().map(|(name, property)| (name.clone(), sample(property))).collect()
+            let value = |name: &str, property| match name {
+                "email" => json!("ada@example.com"),
+                _ => sample(property),
+            };
+            properties.iter().map(|(name, property)| (name.clone(), value(name, property))).collect()
         }
         Some("array") => json!([sample(&schema["items"])]),
         Some("integer") => json!(schema["minimum"].as_i64().filter(|least| *least > 0).unwrap_or(1)),
         _ => match (schema["format"].as_str(), schema["pattern"].as_str(), schema["enum"].as_array()) {
             (_, _, Some(names)) => names[0].clone(),
-            (Some("email"), ..) => json!("ada@example.com"),
             (Some("date" | "date-time"), ..) => json!("2026-11-21"),
             (_, Some("^[A-Z]{3}$"), _) => json!("EUR"),
             _ => json!("a-text-of-20-letters"),

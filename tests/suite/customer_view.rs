@@ -19,7 +19,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Discount", &["code", "createdAt", "from", "maxUses", "percent", "to", "uses"]),
     ("GatewayMessage", &["message"]),
     ("GiftCard", &["balance", "code", "createdAt", "initial"]),
-    ("GiftCardEntry", &["amount", "at", "code", "orderId", "status"]),
+    ("GiftCardEntry", &["amount", "at", "status"]),
     ("GiftCardView", &["entries"]),
     ("Invoice", &["amount", "customerId", "invoiceId", "issuedAt", "orderId", "payments"]),
     ("Money", &["amount", "currency"]),
@@ -64,7 +64,6 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("Product", &["available", "category", "cells", "description", "name", "price", "productId", "stats", "version"]),
-    ("ProductCounts", &["orders", "productId", "revenue", "units", "views"]),
     ("ProductStats", &["orders", "units"]),
     ("QueuedOrder", &["customerId", "delayedAt", "maxTotal", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),
 ];
