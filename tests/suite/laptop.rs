@@ -77,10 +77,12 @@ async fn a_page_that_lets_its_name_lead_here_gets_nothing() {
         let (line, headers, body) = call_of(port);
         let sent = |host: &str| send(&address, &request(line, &format!("host: {host}\r\n{headers}"), body));
         let number = address.rsplit(':').next().expect("a port");
-        for host in [address.clone(), format!("localhost:{number}")] {
+        for host in [address.clone(), format!("localhost:{number}"), "localhost:1".to_owned()] {
             assert_eq!(sent(&host).0, 200, "{port}: {}", sent(&host).1);
         }
-        for host in [format!("evil.example:{number}"), "evil.example".to_owned(), "localhost:1".to_owned()] {
+        for host in
+            [format!("evil.example:{number}"), "evil.example".to_owned(), format!("localhost.evil.example:{number}")]
+        {
             let (status, answer) = sent(&host);
             assert_eq!(status, 421, "{port} as {host}: {answer}");
             assert!(!answer.contains("token\""), "{port}: {answer}");
