@@ -47,12 +47,12 @@ impl BrowserGuard {
 
     /// Refuses a request that no program and no page may send to a service of AWS on a laptop.
     pub(crate) fn check(self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        self.check_host(uri, headers)?;
+        Self::check_host(uri, headers)?;
         self.check_origin(headers)
     }
 
     /// Refuses a request to a name that is not a loopback one: a page that rebound its name sends its own.
-    pub(crate) fn check_host(self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let only = (hosts.next(), hosts.next());
         let is_own = match (only, uri.authority()) {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn host(name: &str) -> Result<(), Refusal> {
-        GUARD.check_host(&Uri::from_static("/orders"), &headers(&[("host", name)]))
+        BrowserGuard::check_host(&Uri::from_static("/orders"), &headers(&[("host", name)]))
     }
 
     #[test]
@@ -185,11 +185,11 @@ mod tests {
         let own = headers(&[("host", "localhost:3000")]);
         let mut twice = own.clone();
         twice.append(header::HOST, HeaderValue::from_static("evil.example:3000"));
-        assert_eq!(GUARD.check_host(&Uri::from_static("/"), &twice), Err(Refusal::Host));
-        assert_eq!(GUARD.check_host(&Uri::from_static("/"), &HeaderMap::new()), Err(Refusal::Host));
-        assert_eq!(GUARD.check_host(&Uri::from_static("http://evil.example:3000/"), &own), Err(Refusal::Host));
-        assert_eq!(GUARD.check_host(&Uri::from_static("http://localhost:3000/"), &own), Ok(()));
-        assert_eq!(GUARD.check_host(&Uri::from_static("http://localhost:3000/"), &HeaderMap::new()), Ok(()));
+        assert_eq!(BrowserGuard::check_host(&Uri::from_static("/"), &twice), Err(Refusal::Host));
+        assert_eq!(BrowserGuard::check_host(&Uri::from_static("/"), &HeaderMap::new()), Err(Refusal::Host));
+        assert_eq!(BrowserGuard::check_host(&Uri::from_static("http://evil.example:3000/"), &own), Err(Refusal::Host));
+        assert_eq!(BrowserGuard::check_host(&Uri::from_static("http://localhost:3000/"), &own), Ok(()));
+        assert_eq!(BrowserGuard::check_host(&Uri::from_static("http://localhost:3000/"), &HeaderMap::new()), Ok(()));
     }
 
     #[test]

@@ -226,7 +226,7 @@ async fn logged(State((gateway, browsers)): State<(Arc<Gateway>, BrowserGuard)>,
 
 /// The refusal of a request by what its head says.
 fn refused(request: &Request, browsers: BrowserGuard) -> Option<Response<Body>> {
-    let checked = browsers.check_host(request.uri(), request.headers());
+    let checked = BrowserGuard::check_host(request.uri(), request.headers());
     // A page of another origin may call the API, as on AWS: the browser keeps it from what it has no token for. What
     // only a laptop has takes no token.
     let checked = if request.uri().path().starts_with(LOCAL) {
