@@ -180,11 +180,13 @@ impl Orders {
     /// Writes down why an order that waited was not placed: of this waiting, and if nobody has written a reason yet. The
     /// message of a request that was repeated while it waited is younger than the waiting, and speaks for it as well.
     ///
+    /// Another delivery of the message may have placed the order since: then nothing is written.
+    ///
     /// # Errors
-    /// Those of any write. It may have been written: doing it again changes nothing.
+    /// Those of any transaction. It may have been written: doing it again changes nothing.
     pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<(), Error> {
-        // If it was refused before, or waits for another reason by now: there is nothing left to do.
-        _ = self.writer.write(refusal(waiting, rejection, Timestamp::now())?, budget).await?;
+        // If it is placed, was refused before, or waits for another reason by now: there is nothing left to do.
+        _ = self.writer.commit(refusal(waiting, rejection, Timestamp::now())?, budget).await?;
         Ok(())
     }
 
@@ -203,15 +205,16 @@ impl Orders {
     }
 }
 
-/// The write that says why an order that waited was not placed.
+/// The transaction that says why an order that waited was not placed, unless it is placed.
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
-pub fn refusal(waiting: &Waiting, rejection: Rejection, at: Timestamp) -> Result<Write, Error> {
+pub fn refusal(waiting: &Waiting, rejection: Rejection, at: Timestamp) -> Result<Vec<Write>, Error> {
     let Waiting { order, queued_at, .. } = waiting;
+    let id = OrderId::of(&order.customer, &order.key);
     let is_this = Condition::new("#requestHash = :hash AND #queuedAt <= :queuedAt AND attribute_not_exists(#refusal)");
     let is_this = is_this.value(":hash", order.basket.hash())?.value(":queuedAt", queued_at)?;
     let refusal = is_this.value(":refusal", Refusal { at, rejection })?;
-    let key = QueuedOrder::key_of(&OrderId::of(&order.customer, &order.key));
-    Ok(Write::update(key, "SET #refusal = :refusal", refusal))
+    let refuse = Write::update(QueuedOrder::key_of(&id), "SET #refusal = :refusal", refusal);
+    Ok(vec![refuse, Write::check(Order::key_of(&id), Condition::absent())])
 }

@@ -151,7 +151,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[
             one(Batch(Strong, WAITING)),
             one(ReadTransaction(&[one(Absent), one(QueuedOrder)])),
-            one(Alone(Update(QueuedOrder, RefusedOrder))),
+            one(Transaction(&[one(Update(QueuedOrder, RefusedOrder)), one(Check(Absent))])),
         ],
     ),
     of("expire-orders", "an order", &[OVERDUE, ORDER, cancellation!(Pending, Authorized, Voided, ExpiredOrder)]),

@@ -261,7 +261,8 @@ impl Actor {
                 queueing(ask, max_total)
             }
             (Phase::Restocking(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
-            (Phase::Refusing(_), Event::Committed(_)) => Phase::Answered(Answer::Refused),
+            (Phase::Refusing(_), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
+            (Phase::Refusing(_), Event::Committed(Err(_))) => Phase::Answered(Answer::Void),
             (phase, event) => panic!("{event:?} in {phase:?}"),
         };
         (actor, effect)
@@ -292,8 +293,8 @@ impl Actor {
                     Role::Message { queued_at, .. } => {
                         let waiting =
                             Waiting { order: ask.clone(), queued_at: *queued_at, max_total: None, is_redriven: false };
-                        let write = ordering::refusal(&waiting, rejection, now()).expect("a write");
-                        Phase::Refusing(Transaction::new(&[write]))
+                        let writes = ordering::refusal(&waiting, rejection, now()).expect("writes");
+                        Phase::Refusing(Transaction::new(&writes))
                     }
                     _ => Phase::Answered(Answer::Refused),
                 },

@@ -26,7 +26,6 @@ fn units_in_cells_are_sold_once() {
 }
 
 #[test]
-#[ignore = "finds that an order which was just placed may be marked as refused: docs/models.md"]
 fn orders_that_wait_are_placed_once_or_refused_for_good() {
     explore(queue());
 }
