@@ -12,7 +12,7 @@ use crate::completeness::{declared, pascal_case, read, template, texts};
 use crate::openapi;
 
 /// A template's text, as YAML.
-fn stack(file: &str) -> Yaml {
+pub fn stack(file: &str) -> Yaml {
     serde_yaml_ng::from_str(&read(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
@@ -35,7 +35,7 @@ fn reference(value: &Yaml) -> Option<&str> {
     }
 }
 
-fn alarms(operations: &Yaml) -> impl Iterator<Item = (&str, &Yaml)> {
+pub fn alarms(operations: &Yaml) -> impl Iterator<Item = (&str, &Yaml)> {
     of_type(operations, "AWS::CloudWatch::Alarm").map(|(id, alarm)| (id, &alarm["Properties"]))
 }
 

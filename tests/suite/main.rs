@@ -6,6 +6,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod access;
+mod alarms;
 mod audit;
 mod aws_json;
 mod carts;

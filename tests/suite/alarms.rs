@@ -1,0 +1,97 @@
+//! Every alarm of operations.yaml is evaluated on the data of a shop that is in the trouble that the alarm is about, and
+//! on that of shops that are in none: the expression, the threshold, the periods and what is made of missing data.
+
+mod evaluation;
+mod metric_math;
+mod troubles;
+
+use std::collections::BTreeMap;
+
+use self::evaluation::{Alarm, State};
+use self::metric_math::Series;
+use self::troubles::{CALM, Shop, TROUBLES, Trouble};
+use crate::deployment;
+
+/// So many periods the shop is as it is. It is more than any alarm looks back.
+const WHILE: usize = 10;
+
+fn alarms() -> BTreeMap<String, Alarm> {
+    let operations = deployment::stack("operations.yaml");
+    deployment::alarms(&operations).map(|(name, alarm)| (name.to_owned(), Alarm::read(name, alarm))).collect()
+}
+
+/// The data of an alarm's metrics, one part of the time after the other.
+fn joined(parts: &[BTreeMap<String, Series>]) -> BTreeMap<String, Series> {
+    let mut all = BTreeMap::<String, Series>::new();
+    for part in parts {
+        for (id, series) in part {
+            all.entry(id.clone()).or_default().extend(series);
+        }
+    }
+    all
+}
+
+/// How an alarm's metrics look in a shop in which all is well.
+fn calm(alarm: &Alarm, shop: Shop) -> BTreeMap<String, Series> {
+    alarm.metrics.iter().map(|(id, metric)| (id.clone(), vec![shop(&alarm.name, metric); WHILE])).collect()
+}
+
+/// The same, but for the metrics that show the trouble.
+fn troubled(alarm: &Alarm, trouble: &Trouble) -> BTreeMap<String, Series> {
+    let (_, ordinary) = CALM[0];
+    let mut data = calm(alarm, ordinary);
+    for (id, value) in trouble.metrics {
+        let series = data.get_mut(*id).unwrap_or_else(|| panic!("{}: no metric {id}", trouble.alarm));
+        *series = vec![*value; trouble.periods];
+    }
+    for series in data.values_mut() {
+        series.truncate(trouble.periods);
+    }
+    data
+}
+
+#[test]
+fn every_alarm_has_a_trouble_at_which_it_goes_off_and_one_at_which_it_does_not() {
+    for (name, alarm) in alarms() {
+        let mut wanted: Vec<_> = alarm.metrics.keys().map(String::as_str).collect();
+        let of_alarm = || TROUBLES.iter().filter(|trouble| trouble.alarm == name);
+        for trouble in of_alarm().filter(|trouble| trouble.goes_off) {
+            wanted.retain(|id| trouble.metrics.iter().all(|(shown, _)| shown != id));
+        }
+        assert!(wanted.is_empty(), "{name}: no trouble at which it goes off shows in {wanted:?}");
+        assert!(of_alarm().any(|trouble| !trouble.goes_off), "{name}: nothing at which it does not go off");
+    }
+    let known = alarms();
+    assert!(TROUBLES.iter().all(|trouble| known.contains_key(trouble.alarm)), "a trouble of no alarm");
+}
+
+#[test]
+fn an_alarm_goes_off_when_it_should_and_comes_back() {
+    let known = alarms();
+    for trouble in TROUBLES {
+        let alarm = &known[trouble.alarm];
+        for (before, shop_before) in CALM {
+            for (after, shop_after) in CALM {
+                let parts = [calm(alarm, *shop_before), troubled(alarm, trouble), calm(alarm, *shop_after)];
+                let states = alarm.states(&joined(&parts));
+                let story = format!("{}: {before}; {}; {after}: {states:?}", trouble.alarm, trouble.story);
+                let goes_off = states.contains(&State::Alarm);
+                assert_eq!(goes_off, trouble.goes_off, "{story}");
+                assert!(!states[..WHILE].contains(&State::Alarm), "{story}");
+                assert_ne!(states.last(), Some(&State::Alarm), "it does not come back: {story}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_alarm_goes_off_in_a_shop_in_which_all_is_well() {
+    for (name, alarm) in alarms() {
+        for (before, shop_before) in CALM {
+            for (after, shop_after) in CALM {
+                let states = alarm.states(&joined(&[calm(&alarm, *shop_before), calm(&alarm, *shop_after)]));
+                assert!(!states.contains(&State::Alarm), "{name}: {before}; {after}: {states:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! How CloudWatch evaluates an alarm, as the CloudWatch User Guide says under "Alarm evaluation" and "Configuring how
+//! CloudWatch alarms treat missing data".
+
+use std::collections::BTreeMap;
+
+use serde_yaml_ng::Value as Yaml;
+
+use super::metric_math::{self, Series};
+
+/// The id of the metric of an alarm that has no expression.
+pub const METRIC: &str = "metric";
+
+/// CloudWatch looks at some more periods than it evaluates, so that missing data delays nothing.
+const MORE_PERIODS: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    InsufficientData,
+    Ok,
+    Alarm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MissingData {
+    Breaching,
+    NotBreaching,
+    Ignore,
+}
+
+/// An alarm above a threshold.
+#[derive(Debug)]
+pub struct Alarm {
+    pub name: String,
+    /// The names of its metrics, by their ids.
+    pub metrics: BTreeMap<String, String>,
+    expression: Option<String>,
+    evaluation_periods: usize,
+    datapoints_to_alarm: usize,
+    threshold: f64,
+    missing_data: MissingData,
+}
+
+impl Alarm {
+    /// Reads the properties of an `AWS::CloudWatch::Alarm`.
+    pub fn read(name: &str, properties: &Yaml) -> Self {
+        let text = |value: &Yaml| value.as_str().unwrap_or_else(|| panic!("{name}: no text: {value:?}")).to_owned();
+        let count = |value: &Yaml| value.as_u64().and_then(|count| usize::try_from(count).ok());
+        assert_eq!(properties["ComparisonOperator"], "GreaterThanThreshold", "{name}");
+
+        let all = properties["Metrics"].as_sequence().map(Vec::as_slice).unwrap_or_default();
+        let (expressions, stats): (Vec<_>, Vec<_>) = all.iter().partition(|one| one["Expression"].is_string());
+        let metric_of = |stat: &Yaml| (text(&stat["Id"]), stat["MetricStat"]["Metric"].clone());
+        let mut metrics: BTreeMap<_, _> = stats.into_iter().map(metric_of).collect();
+        if metrics.is_empty() {
+            metrics.insert(METRIC.to_owned(), properties.clone());
+        }
+
+        // "Alarms that evaluate metrics in the AWS/DynamoDB namespace always ignore missing data even if you choose a
+        // different option." (PutMetricAlarm)
+        let is_dynamodb = metrics.values().any(|metric| metric["Namespace"] == "AWS/DynamoDB");
+        let missing_data = match properties["TreatMissingData"].as_str() {
+            _ if is_dynamodb => MissingData::Ignore,
+            Some("breaching") => MissingData::Breaching,
+            Some("notBreaching") => MissingData::NotBreaching,
+            other => panic!("{name}: missing data as {other:?} is not known here"),
+        };
+        let evaluation_periods = count(&properties["EvaluationPeriods"]).expect("a number of periods");
+        Self {
+            name: name.to_owned(),
+            metrics: metrics.iter().map(|(id, metric)| (id.clone(), text(&metric["MetricName"]))).collect(),
+            expression: expressions.first().map(|one| text(&one["Expression"])),
+            evaluation_periods,
+            datapoints_to_alarm: count(&properties["DatapointsToAlarm"]).unwrap_or(evaluation_periods),
+            threshold: properties["Threshold"].as_f64().expect("a threshold"),
+            missing_data,
+        }
+    }
+
+    /// The alarm's state after each period. `data` has a value of each metric for each period.
+    pub fn states(&self, data: &BTreeMap<String, Series>) -> Vec<State> {
+        let watched = match &self.expression {
+            Some(expression) => metric_math::evaluate(expression, data),
+            None => data[METRIC].clone(),
+        };
+        let mut state = State::InsufficientData;
+        let after_each = (1..=watched.len()).map(|now| {
+            let range = &watched[now.saturating_sub(self.evaluation_periods + MORE_PERIODS)..now];
+            state = self.next(state, range);
+            state
+        });
+        after_each.collect()
+    }
+
+    /// The newest values decide. Only if there are too few of them, missing ones are filled in.
+    fn next(&self, state: State, range: &[Option<f64>]) -> State {
+        let known: Vec<_> = range.iter().rev().flatten().take(self.evaluation_periods).collect();
+        let missing = self.evaluation_periods - known.len();
+        let breaching = known.iter().filter(|value| ***value > self.threshold).count();
+        match self.missing_data {
+            _ if breaching >= self.datapoints_to_alarm => State::Alarm,
+            MissingData::Breaching if breaching + missing >= self.datapoints_to_alarm => State::Alarm,
+            MissingData::Ignore if missing > 0 => state,
+            _ => State::Ok,
+        }
+    }
+}

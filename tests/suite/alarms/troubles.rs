@@ -1,0 +1,164 @@
+//! The data of shops that are in trouble, and of shops that are not.
+
+use super::evaluation::METRIC;
+
+/// What happens for some periods in an otherwise ordinary shop.
+pub struct Trouble {
+    pub alarm: &'static str,
+    pub story: &'static str,
+    /// The values that the alarm's metrics have meanwhile, by their ids. None where there is no data.
+    pub metrics: &'static [(&'static str, Option<f64>)],
+    pub periods: usize,
+    pub goes_off: bool,
+}
+
+type Metrics = &'static [(&'static str, Option<f64>)];
+
+const fn alarms(alarm: &'static str, story: &'static str, periods: usize, metrics: Metrics) -> Trouble {
+    Trouble { alarm, story, metrics, periods, goes_off: true }
+}
+
+const fn is_quiet(alarm: &'static str, story: &'static str, periods: usize, metrics: Metrics) -> Trouble {
+    Trouble { alarm, story, metrics, periods, goes_off: false }
+}
+
+/// Shops in which all is well: what a metric is in each period, if it has data.
+pub const CALM: &[(&str, Shop)] =
+    &[("an ordinary day", ordinary), ("a quiet night", quiet), ("nobody comes for days", deserted)];
+
+/// The value of a metric in a period, by the alarm and the metric's name.
+pub type Shop = fn(&str, &str) -> Option<f64>;
+
+fn ordinary(_: &str, metric: &str) -> Option<f64> {
+    match metric {
+        "Count" => Some(4000.0),
+        "Invocations" => Some(300.0),
+        "NumberOfMessagesReceived" => Some(20.0),
+        "LongestWait" => Some(40.0),
+        "IteratorAge" => Some(900.0),
+        // A failed request in 4,000.
+        "5xx" => Some(1.0),
+        "ApproximateNumberOfMessagesVisible" | "Errors" | "DrainDenied" | "CountersDrifted" => Some(0.0),
+        throttles if throttles.ends_with("ThrottleEvents") => None,
+        other => panic!("how much is {other} on an ordinary day?"),
+    }
+}
+
+/// A few requests, none of which orders anything. Queues are empty and tell so.
+fn quiet(alarm: &str, metric: &str) -> Option<f64> {
+    match metric {
+        "Count" => Some(3.0),
+        "5xx" | "ApproximateNumberOfMessagesVisible" | "NumberOfMessagesReceived" => Some(0.0),
+        _ => deserted(alarm, metric),
+    }
+}
+
+/// A queue that nobody uses tells nothing after six hours. Only the comparison of counts has a schedule.
+fn deserted(alarm: &str, metric: &str) -> Option<f64> {
+    (alarm == "ComparisonFails" && metric == "Errors").then_some(0.0)
+}
+
+pub const TROUBLES: &[Trouble] = &[
+    alarms("RequestsFail", "2 % of many requests fail", 2, &[("requests", Some(5000.0)), ("failures", Some(100.0))]),
+    alarms("RequestsFail", "few requests, most of which fail", 2, &[("requests", Some(8.0)), ("failures", Some(5.0))]),
+    is_quiet("RequestsFail", "one request of three fails", 3, &[("requests", Some(3.0)), ("failures", Some(1.0))]),
+    is_quiet("RequestsFail", "all fail for five minutes", 1, &[("failures", Some(4000.0))]),
+    alarms("OrdersAreDead", "an order is dead", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("OrdersAreDead", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("OrdersWaitLong", "an order waits for more than an hour", 1, &[(METRIC, Some(3700.0))]),
+    is_quiet("OrdersWaitLong", "an order waits for half an hour", 5, &[(METRIC, Some(1800.0))]),
+    alarms(
+        "OrdersAreNotTaken",
+        "the drain's source is disabled",
+        3,
+        &[("waiting", Some(50.0)), ("received", Some(0.0))],
+    ),
+    alarms(
+        "OrdersAreNotTaken",
+        "the queue does not tell that nobody receives",
+        3,
+        &[("waiting", Some(1.0)), ("received", None)],
+    ),
+    is_quiet(
+        "OrdersAreNotTaken",
+        "orders wait for hours, and the drain looks at them",
+        9,
+        &[("waiting", Some(500.0)), ("received", Some(40.0))],
+    ),
+    alarms("DrainFails", "every batch fails", 3, &[(METRIC, Some(4.0))]),
+    is_quiet("DrainFails", "a batch fails, and is done ten minutes later", 2, &[(METRIC, Some(1.0))]),
+    alarms("DrainIsDenied", "the role lacks a permission", 3, &[(METRIC, Some(9.0))]),
+    is_quiet("DrainIsDenied", "a permission lacks while it is deployed", 2, &[(METRIC, Some(9.0))]),
+    alarms("CountsAreLate", "the counts are half an hour behind", 3, &[(METRIC, Some(1_800_000.0))]),
+    is_quiet("CountsAreLate", "the counts are five minutes behind", 9, &[(METRIC, Some(300_000.0))]),
+    alarms("OrderEventsAreLate", "events are half an hour behind", 3, &[(METRIC, Some(1_800_000.0))]),
+    is_quiet("OrderEventsAreLate", "events are five minutes behind", 9, &[(METRIC, Some(300_000.0))]),
+    alarms("OrdersAreNotCounted", "the source is disabled", 1, &[("asked", Some(5.0)), ("invoked", None)]),
+    is_quiet("OrdersAreNotCounted", "one batch of many orders", 1, &[("asked", Some(90.0)), ("invoked", Some(1.0))]),
+    is_quiet("OrdersAreNotCounted", "four orders are refused", 3, &[("asked", Some(4.0)), ("invoked", None)]),
+    alarms("OrdersAreNotPublished", "the source is disabled", 1, &[("asked", Some(5.0)), ("invoked", None)]),
+    is_quiet("OrdersAreNotPublished", "one batch of many orders", 1, &[("asked", Some(90.0)), ("invoked", Some(1.0))]),
+    is_quiet("OrdersAreNotPublished", "four orders are refused", 3, &[("asked", Some(4.0)), ("invoked", None)]),
+    alarms("CountsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("CountsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("OrderEventsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("OrderEventsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("CountsDrifted", "a counter drifted", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("CountsDrifted", "no comparison ended", 5, &[(METRIC, None)]),
+    alarms("ComparisonFails", "the comparison fails for an hour", 4, &[(METRIC, Some(1.0))]),
+    alarms("ComparisonFails", "nothing invokes the comparison", 6, &[(METRIC, None)]),
+    is_quiet("ComparisonFails", "it fails once, and is invoked again", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("ComparisonFails", "it is invoked late", 2, &[(METRIC, None)]),
+    hot("TableHasAHotKey", &[("m1", Some(101.0))]),
+    hot("TableHasAHotKey", &[("m2", Some(101.0))]),
+    warm("TableHasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),
+    hot("Gsi1HasAHotKey", &[("m1", Some(101.0))]),
+    hot("Gsi1HasAHotKey", &[("m2", Some(101.0))]),
+    warm("Gsi1HasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),
+    hot("Gsi2HasAHotKey", &[("m1", Some(101.0))]),
+    hot("Gsi2HasAHotKey", &[("m2", Some(101.0))]),
+    warm("Gsi2HasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),
+    full("TableIsAtCapacity", &[("m1", Some(1.0))]),
+    full("TableIsAtCapacity", &[("m2", Some(1.0))]),
+    full("TableIsAtCapacity", &[("m3", Some(1.0))]),
+    full("TableIsAtCapacity", &[("m4", Some(1.0))]),
+    burst("TableIsAtCapacity"),
+    full("Gsi1IsAtCapacity", &[("m1", Some(1.0))]),
+    full("Gsi1IsAtCapacity", &[("m2", Some(1.0))]),
+    full("Gsi1IsAtCapacity", &[("m3", Some(1.0))]),
+    full("Gsi1IsAtCapacity", &[("m4", Some(1.0))]),
+    burst("Gsi1IsAtCapacity"),
+    full("Gsi2IsAtCapacity", &[("m1", Some(1.0))]),
+    full("Gsi2IsAtCapacity", &[("m2", Some(1.0))]),
+    full("Gsi2IsAtCapacity", &[("m3", Some(1.0))]),
+    full("Gsi2IsAtCapacity", &[("m4", Some(1.0))]),
+    burst("Gsi2IsAtCapacity"),
+    at_limit(&[("m1", Some(1.0))]),
+    at_limit(&[("m2", Some(1.0))]),
+    at_limit(&[("m3", Some(1.0))]),
+    at_limit(&[("m4", Some(1.0))]),
+    at_limit(&[("m5", Some(1.0))]),
+    at_limit(&[("m6", Some(1.0))]),
+    is_quiet("AccountIsAtItsLimit", "the metrics say that there was none", 5, &[("m1", Some(0.0))]),
+];
+
+const fn hot(alarm: &'static str, metrics: Metrics) -> Trouble {
+    alarms(alarm, "more than 100 throttles of one key", 3, metrics)
+}
+
+const fn warm(alarm: &'static str, metrics: Metrics) -> Trouble {
+    is_quiet(alarm, "a key is throttled now and then", 9, metrics)
+}
+
+const fn full(alarm: &'static str, metrics: Metrics) -> Trouble {
+    alarms(alarm, "requests are throttled for 15 minutes", 3, metrics)
+}
+
+/// Two periods, because a burst may lie on a border.
+const fn burst(alarm: &'static str) -> Trouble {
+    is_quiet(alarm, "a short burst is throttled", 2, &[("m1", Some(400.0)), ("m2", Some(400.0))])
+}
+
+const fn at_limit(metrics: Metrics) -> Trouble {
+    alarms("AccountIsAtItsLimit", "a request is throttled", 1, metrics)
+}
