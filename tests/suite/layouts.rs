@@ -5,8 +5,10 @@
 //!   `UPDATE_FIXTURES=1 cargo test -p tests --test suite layouts`.
 //! - The last release reads what this one writes: `.ci/last-release` builds its code and shows it the newest fixtures.
 
+mod fields;
 mod items;
 mod messages;
+mod states;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The items of the table.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 
 use capacity::sample::{Extent, Sample};
 use key_schema::entity::{
@@ -12,6 +13,8 @@ use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use serde_dynamo::{AttributeValue, Item, from_item, to_item};
 use serde_json::{Value, json};
 
+use super::fields::{camel_case, collect};
+use super::states::rare;
 use super::{assert_newest, fixtures};
 
 /// Small, and with everything in it that an item can hold.
@@ -26,14 +29,24 @@ const EXTENT: Extent = Extent {
     ..Extent::TYPICAL
 };
 
+/// An item as this release writes it.
+pub struct Image {
+    pub entity: String,
+    pub state: String,
+    pub item: Item,
+}
+
 /// One of each kind of item in each of its states, as this release writes it, by entity and state.
 fn written() -> BTreeMap<String, BTreeMap<String, Value>> {
     let sample = Sample::new(EXTENT).expect("a sample");
+    let typical = sample.images().map(|(kind, item)| {
+        let Some(AttributeValue::S(entity)) = item.get(ENTITY_TYPE) else { panic!("{kind:?} is of no entity") };
+        Image { entity: entity.clone(), state: format!("{kind:?}"), item: item.clone() }
+    });
+    let typical: Vec<_> = typical.collect();
     let mut written: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
-    for (kind, item) in sample.images() {
-        let item = json!(item);
-        let entity = item[ENTITY_TYPE]["S"].as_str().expect("its kind").to_owned();
-        written.entry(entity).or_default().insert(format!("{kind:?}"), item);
+    for Image { entity, state, item } in rare(&typical).into_iter().chain(typical) {
+        written.entry(entity).or_default().insert(state, json!(item));
     }
     written
 }
@@ -48,28 +61,40 @@ fn placed(keys: impl IntoIterator<Item = Key>) -> Item {
     attributes
 }
 
-/// What reading the item and writing it again leaves of it.
-fn written_again<T: Stored>(item: Item) -> Item {
+/// The item of an entity: its attributes, its kind and its keys.
+pub fn image<T: Stored>(state: &str, entity: &T) -> Image {
+    let mut item: Item = to_item(entity).expect("an item");
+    item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
+    for (name, value) in placed([entity.key()].into_iter().chain(entity.index_keys())).into_inner() {
+        item.insert(name, value);
+    }
+    Image { entity: T::TYPE.to_owned(), state: state.to_owned(), item }
+}
+
+/// An item that was read.
+struct Read {
+    /// What writing it again leaves of it.
+    again: Item,
+    /// The entity with all its fields.
+    printed: String,
+}
+
+fn read<T: Stored + Debug>(item: Item) -> Read {
     let stored = item.clone();
     let entity: T = from_item(item).unwrap_or_else(|error| panic!("{}: {error}: {stored:?}", T::TYPE));
     for (name, value) in placed([entity.key()]).into_inner() {
         assert_eq!(stored.get(&name), Some(&value), "{}: where it lies", T::TYPE);
     }
-    let mut again: Item = to_item(&entity).expect("an item");
-    again.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
-    for (name, value) in placed([entity.key()].into_iter().chain(entity.index_keys())).into_inner() {
-        again.insert(name, value);
-    }
-    again
+    Read { again: image("", &entity).item, printed: format!("{entity:#?}") }
 }
 
 macro_rules! by_type {
     ($($entity:ident)+) => {
         const KNOWN: &[&str] = &[$($entity::TYPE),+];
 
-        fn read_and_written(entity: &str, item: Item) -> Item {
+        fn read_as(entity: &str, item: Item) -> Read {
             match entity {
-                $($entity::TYPE => written_again::<$entity>(item),)+
+                $($entity::TYPE => read::<$entity>(item),)+
                 _ => panic!("{entity} is no entity"),
             }
         }
@@ -106,10 +131,29 @@ fn what_every_release_wrote_is_read() {
         for (day, states) in fixtures {
             for (state, item) in states.as_object().expect("states") {
                 let item: Item = serde_json::from_value(item.clone()).expect("an item");
-                let again = read_and_written(entity, item.clone());
+                let Read { again, .. } = read_as(entity, item.clone());
                 // An attribute that this release does not know would be lost here.
                 assert!(day != newest || again == item, "{entity} {state}: {again:?} instead of {item:?}");
             }
         }
+    }
+}
+
+/// A field that the newest fixtures do not hold could change, or get lost, without anybody noticing.
+#[test]
+fn every_field_is_in_a_fixture() {
+    for (entity, states) in written() {
+        let mut fields = BTreeMap::new();
+        for item in states.values() {
+            let item: Item = serde_json::from_value(item.clone()).expect("an item");
+            collect(&read_as(&entity, item).printed, &mut fields);
+        }
+        let text = json!(states).to_string();
+        let missing: Vec<_> = fields
+            .iter()
+            .filter(|((_, field), holds)| !**holds && !text.contains(&format!("\"{}\":", camel_case(field))))
+            .map(|((of, field), _)| format!("{of}::{field}"))
+            .collect();
+        assert!(missing.is_empty(), "{entity}: no state in layouts/states.rs holds {missing:?}");
     }
 }

@@ -1,9 +1,12 @@
 //! The messages of the queue.
 
+use std::collections::BTreeMap;
+
 use key_schema::value::Timestamp;
 use ordering::{Basket, OrderRequest, PlaceOrder, Waiting};
 use serde_json::{Value, json};
 
+use super::fields::collect;
 use super::{assert_newest, fixtures};
 
 fn waiting(request: Value) -> Waiting {
@@ -20,16 +23,24 @@ fn waiting(request: Value) -> Waiting {
     }
 }
 
-/// The least that an order asks for, and the most.
-fn samples() -> [(&'static str, Waiting); 2] {
+/// The least that an order asks for, the most that it could in the release of 21 November 2026, and what is new since.
+fn samples() -> [(&'static str, Waiting); 4] {
+    let plain = || waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }));
+    let amount = json!({ "amount": 1999, "currency": "EUR" });
     [
-        ("plain", waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }))),
+        ("plain", plain()),
+        // It fell into the queue, and may cost no more than its quote.
+        ("quoted", Waiting { max_total: serde_json::from_value(amount.clone()).ok(), ..plain() }),
+        (
+            "capped",
+            waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }], "maxCardAmount": amount.clone() })),
+        ),
         (
             "full",
             waiting(json!({
                 "lines": [{ "productId": "teapot", "quantity": 2 }, { "productId": "cup", "quantity": 10_000 }],
                 "discountCode": "TEN", "giftCards": ["GIFT-2", "GIFT-1"],
-                "expectedTotal": { "amount": 1999, "currency": "EUR" },
+                "expectedTotal": amount,
             })),
         ),
     ]
@@ -44,10 +55,14 @@ fn message(waiting: &Waiting) -> Value {
 /// The last release takes a field that it does not know for no order, and does not look at attributes.
 #[test]
 fn a_message_without_news_is_that_of_the_last_release() {
+    let mut count = 0;
     for (name, waiting) in samples() {
-        let of_last_release = fixtures("messages", name).remove("2026-11-21").expect("a fixture");
-        assert_eq!(message(&waiting)["body"], of_last_release["body"], "{name}");
+        if let Some(of_last_release) = fixtures("messages", name).remove("2026-11-21") {
+            assert_eq!(message(&waiting)["body"], of_last_release["body"], "{name}");
+            count += 1;
+        }
     }
+    assert_eq!(count, 2, "plain and full");
 }
 
 #[test]
@@ -69,4 +84,16 @@ fn what_every_release_sent_is_read() {
             assert_eq!(Waiting::from_message(&sent), Ok(waiting.clone()), "{name} of {day}");
         }
     }
+}
+
+/// A field that no fixture holds could change, or get lost, without anybody noticing.
+#[test]
+fn every_field_is_in_a_message() {
+    let mut fields = BTreeMap::new();
+    for (_, waiting) in samples() {
+        let read = Waiting::from_message(&waiting.to_message()).expect("a message");
+        collect(&format!("{read:#?}"), &mut fields);
+    }
+    let missing: Vec<_> = fields.into_iter().filter(|(_, holds)| !holds).map(|(field, _)| field).collect();
+    assert!(missing.is_empty(), "no sample holds {missing:?}");
 }

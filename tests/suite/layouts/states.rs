@@ -1,0 +1,107 @@
+//! States that the items of a typical shop are not in: with every attribute that is written now and then, and with every
+//! reason for which an accepted order is refused.
+
+use key_schema::entity::{
+    Discount, Order, OrderStatus, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell,
+};
+use key_schema::value::{Currency, Money, ProductId, Timestamp};
+use serde_dynamo::from_item;
+
+use super::items::{Image, image};
+
+/// A number that no other attribute has.
+const MARK: u64 = 7;
+
+fn later() -> Timestamp {
+    "2026-11-21T09:31:00.000Z".parse().expect("a time")
+}
+
+fn amount() -> Money {
+    Money::nearest(1999, Currency::try_from("EUR".to_owned()).expect("a currency"))
+}
+
+/// The states that are made of those that the samples have.
+pub fn rare(samples: &[Image]) -> Vec<Image> {
+    let mut rare = Vec::new();
+    for sample in samples {
+        let item = || sample.item.clone();
+        match (sample.entity.as_str(), sample.state.as_str()) {
+            ("order", "Order(Pending)") => {
+                let order: Order = from_item(item()).expect("an order");
+                assert_eq!(order.status, OrderStatus::Pending);
+                let uncounted_code = order.discount_code.clone();
+                rare.push(image("Order(Uncounted)", &Order { discount_code: None, uncounted_code, ..order }));
+            }
+            ("stock", "FirstCell(First)") => {
+                let stock: Stock = from_item(item()).expect("a stock");
+                let marks = Stock { price_version: MARK, put_backs: MARK, moved: -7, ..stock };
+                rare.push(image("FirstCell(Marked)", &marks));
+            }
+            ("stockCell", "StockCell(First)") => {
+                let cell: StockCell = from_item(item()).expect("a cell");
+                let marks = StockCell { price_version: MARK, put_backs: MARK, moved: -7, ..cell };
+                rare.push(image("StockCell(Marked)", &marks));
+            }
+            ("discount", "Discount(First)") => {
+                let code: Discount = from_item(item()).expect("a discount");
+                let (from, to) = (Some(code.created_at), Some(later()));
+                rare.push(image("Discount(Uncounted)", &Discount { max_uses: None, from, to, ..code }));
+            }
+            ("reconciliation", "Reconciliation(First)") => {
+                let compared: Reconciliation = from_item(item()).expect("a comparison");
+                let resume = Some("where it goes on".to_owned());
+                rare.push(image("Reconciliation(Interrupted)", &Reconciliation { resume, ..compared }));
+            }
+            ("queuedOrder", "QueuedOrder") => {
+                let queued: QueuedOrder = from_item(item()).expect("an order that waits");
+                let max_total = Some(amount());
+                rare.push(image("QueuedOrder(Limited)", &QueuedOrder { max_total, ..queued.clone() }));
+                let dead_since = Some(later());
+                rare.push(image("QueuedOrder(Dead)", &QueuedOrder { dead_since, ..queued.clone() }));
+                rare.extend(rejections().into_iter().map(|rejection| {
+                    let state = format!("RefusedOrder({})", reason(&rejection));
+                    let refusal = Some(Refusal { at: later(), rejection });
+                    image(&state, &QueuedOrder { refusal, ..queued.clone() })
+                }));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(rare.len(), 7 + rejections().len(), "a sample has another name than here");
+    rare
+}
+
+/// A rejection of each kind, as [`reason`] knows them.
+fn rejections() -> Vec<Rejection> {
+    let product: ProductId = "pppppppp".parse().expect("an id");
+    vec![
+        Rejection::UnknownCustomer,
+        Rejection::UnknownProduct { line: 1, product: product.clone() },
+        Rejection::MixedCurrencies { line: 1 },
+        Rejection::TooExpensive,
+        Rejection::OutOfStock { line: 1, product, available: 998 },
+        Rejection::PriceChanged { total: amount(), card: Some(amount()) },
+        Rejection::DiscountInvalid { code: "dddddddd".parse().expect("a code") },
+        Rejection::DiscountExhausted { code: "dddddddd".parse().expect("a code") },
+        Rejection::GiftCardInvalid { code: "gggggggg".parse().expect("a code") },
+        Rejection::GiftCardBalance { code: "gggggggg".parse().expect("a code") },
+        Rejection::KeyReused,
+    ]
+}
+
+/// A new kind does not compile until it has a name here. Give [`rejections`] one of it, too.
+fn reason(rejection: &Rejection) -> &'static str {
+    match rejection {
+        Rejection::UnknownCustomer => "UnknownCustomer",
+        Rejection::UnknownProduct { .. } => "UnknownProduct",
+        Rejection::MixedCurrencies { .. } => "MixedCurrencies",
+        Rejection::TooExpensive => "TooExpensive",
+        Rejection::OutOfStock { .. } => "OutOfStock",
+        Rejection::PriceChanged { .. } => "PriceChanged",
+        Rejection::DiscountInvalid { .. } => "DiscountInvalid",
+        Rejection::DiscountExhausted { .. } => "DiscountExhausted",
+        Rejection::GiftCardInvalid { .. } => "GiftCardInvalid",
+        Rejection::GiftCardBalance { .. } => "GiftCardBalance",
+        Rejection::KeyReused => "KeyReused",
+    }
+}
