@@ -114,7 +114,7 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
         let was_answered = matches!(last, Outcome::Answered(_));
         last = run(world, case, Some(reference)).await;
         match &last {
-            Outcome::Answered(answer) if *answer != reference.answer && !was_answered && !case.may_be_stale => {
+            Outcome::Answered(answer) if *answer != reference.answer && !was_answered => {
                 complaints.push(format!("again: {answer} instead of {}", reference.answer));
                 break;
             }
@@ -159,6 +159,10 @@ async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outco
                 "body": reply.body,
             });
             forget_moments(&mut answer);
+            if case.function == "put-cart" {
+                // A cart's version is random.
+                answer["etag"] = Value::Null;
+            }
             match (reply.status, reply.body["outcome"].as_str()) {
                 (503, _) if reply.header("retry-after").is_none() => {
                     Outcome::Wrong("503 without Retry-After".to_owned())
@@ -180,11 +184,8 @@ async fn deliver(world: &World, function: &str, event: &Value) -> Outcome {
     match world.consumer(function)(event.clone()).await {
         Ok(answer) => {
             let failures = answer["batchItemFailures"].as_array().map_or(0, Vec::len);
-            if failures > 0 || answer["done"] == false {
-                Outcome::Unknown(answer)
-            } else {
-                Outcome::Answered(Value::Null)
-            }
+            let is_failed = failures > 0 || answer["failed"].as_u64().is_some_and(|failed| failed > 0);
+            if is_failed || answer["done"] == false { Outcome::Unknown(answer) } else { Outcome::Answered(Value::Null) }
         }
         Err(error) => Outcome::Unknown(json!(error)),
     }
