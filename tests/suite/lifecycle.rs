@@ -1,6 +1,8 @@
 //! What happens to an order after it is placed, however many people do it at once.
 
-use std::time::{Duration, Instant};
+pub mod invoices;
+mod money;
+mod repeated;
 
 use edge::Kind;
 use local::wire::{Fault, Match};
@@ -120,66 +122,6 @@ async fn only_declared_transitions_are_made() {
     }
 }
 
-/// The card payment of an order's invoice, as the API shows it.
-async fn card(shop: &Shop, order: &Value) -> Value {
-    let id = order["invoice"]["invoiceId"].as_str().expect("an id");
-    let invoice = shop.admin().get(&format!("/invoices/{id}")).await.expect(200);
-    let payments = invoice["payments"].as_array().expect("payments");
-    payments.iter().find(|payment| payment["type"] == "card").expect("a card payment").clone()
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn money_of_a_cancelled_order_is_due_until_somebody_confirms_that_it_went_back() {
-    let amount = eur(1300);
-    let due = json!({ "type": "card", "amount": amount, "status": "refundDue", "reference": "bank-1" });
-    for ways in [[Capture, Cancel], [Cancel, Capture]] {
-        let (shop, order) = shop_with_order().await;
-        for change in ways {
-            ask(&shop.admin(), &order, change).await.expect(200);
-        }
-        assert_eq!(card(&shop, &order).await, due, "{ways:?}");
-        // A second payment under another reference is nobody's refund.
-        let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
-        shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
-
-        ask(&shop.admin(), &order, Refund).await.expect(200);
-        let mut refunded = due.clone();
-        (refunded["status"], refunded["refundReference"]) = (json!("refunded"), json!("back-1"));
-        assert_eq!(card(&shop, &order).await, refunded, "{ways:?}");
-        let path = path.replace("/payments", "/refunds");
-        shop.admin().post(&path, json!({ "reference": "back-2" })).await.problem(Kind::InvalidTransition);
-        laws::hold(&shop).await;
-    }
-    let (shop, order) = shop_with_order().await;
-    ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
-    assert_eq!(card(&shop, &order).await, json!({ "type": "card", "amount": amount, "status": "voided" }));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_the_last_release_cancelled_still_gets_its_money_back() {
-    for (change, shown) in [(None, "voided"), (Some(Capture), "refundDue")] {
-        let (shop, order) = shop_with_order().await;
-        if let Some(change) = change {
-            ask(&shop.admin(), &order, change).await.expect(200);
-        }
-        ask(&shop.admin(), &order, Cancel).await.expect(200);
-        // As the last release wrote it: who cancelled it and what became of the payment are not told.
-        let (order_id, invoice_id) =
-            (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
-        update(&shop, order_id, &format!("o#{order_id}"), "REMOVE cancellation.cause").await;
-        update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE payments[1].settlement").await;
-
-        assert_eq!(card(&shop, &order).await["status"], shown);
-        if change.is_none() {
-            ask(&shop.admin(), &order, Refund).await.problem(Kind::InvalidTransition);
-            ask(&shop.admin(), &order, Capture).await.expect(200);
-        }
-        ask(&shop.admin(), &order, Refund).await.expect(200);
-        assert_eq!(card(&shop, &order).await["status"], "refunded");
-        laws::hold(&shop).await;
-    }
-}
-
 /// Changes an item of an order, past the wire.
 async fn update(shop: &Shop, order_id: &str, sort: &str, expression: &str) {
     let update = json!({
@@ -187,114 +129,6 @@ async fn update(shop: &Shop, order_id: &str, sort: &str, expression: &str) {
         "UpdateExpression": expression,
     });
     shop.dynamodb("UpdateItem", &update).await;
-}
-
-/// Waits until a function has asked this of the table.
-async fn until_asked(shop: &Shop, action: &str) {
-    let begin = Instant::now();
-    while !shop.wire().calls().iter().any(|call| call.action == action) {
-        assert!(begin.elapsed() < Duration::from_secs(20), "{action} is never asked");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_capture_that_is_reported_twice_is_not_refused_for_a_torn_read() {
-    let (shop, order) = shop_with_order().await;
-    ask(&shop.admin(), &order, Capture).await.expect(200);
-    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
-    let captured = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
-    // As a Query shows it that reads the header after the transaction and the invoice before it.
-    let mut stale = captured.clone();
-    stale["payments"]["L"][1]["M"]["status"] = json!({ "S": "authorized" });
-    stale["payments"]["L"][1]["M"].as_object_mut().expect("a map").remove("reference");
-    let put = async |item: &Value| shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
-    put(&stale).await;
-    shop.wire().take_calls();
-    shop.wire().inject(Match::action("TransactGetItems"), Fault::Delay(Duration::from_secs(1)), 1);
-    let (admin, again) = (shop.admin(), order.clone());
-    let asking = tokio::spawn(async move { ask(&admin, &again, Capture).await });
-    until_asked(&shop, "Query").await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    put(&captured).await;
-    let reply = asking.await.expect("a reply");
-    assert!(reply.header("idempotent-replayed").is_some());
-    assert_eq!(reply.expect(200)["payments"][1]["status"], "captured");
-    assert_eq!(shop.wire().pending(), 0, "the refusal was not looked into");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_flag_does_not_make_the_only_shipment_look_like_a_repetition() {
-    let (shop, order) = shop_with_order().await;
-    ask(&shop.admin(), &order, Capture).await.expect(200);
-    shop.wire().take_calls();
-    shop.wire().inject(Match::action("UpdateItem"), Fault::CutAfter, 1);
-    shop.wire().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(1)), 2);
-    let (admin, shipped) = (shop.admin(), order.clone());
-    let asking = tokio::spawn(async move { ask(&admin, &shipped, Ship).await });
-    until_asked(&shop, "UpdateItem").await;
-    let order_id = order["orderId"].as_str().unwrap();
-    let set =
-        "SET EntityType = :kind, orderId = :order, reason = :kind, flaggedAt = :at, GSI1PK = :gsi, GSI1SK = :sort";
-    let at = "2026-11-22T00:00:00.000Z";
-    let update = json!({
-        "TableName": shop.table(),
-        "Key": { "PK": { "S": format!("o#{order_id}") }, "SK": { "S": "flag" } },
-        "UpdateExpression": set,
-        "ExpressionAttributeValues": {
-            ":kind": { "S": "orderFlag" }, ":order": { "S": order_id }, ":at": { "S": at },
-            ":gsi": { "S": "flagged" }, ":sort": { "S": format!("{at}#{order_id}") },
-        },
-    });
-    shop.dynamodb("UpdateItem", &update).await;
-    let reply = asking.await.expect("a reply");
-    assert_eq!(reply.header("idempotent-replayed"), None);
-    let order = reply.expect(200);
-    assert_eq!((&order["status"], order["flag"].is_object()), (&json!("SHIPPED"), true));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_invoice_is_found_while_the_index_does_not_know_it_yet() {
-    let (shop, order) = shop_with_order().await;
-    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
-    update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE GSI1PK, GSI1SK").await;
-    let (ada, path) = (shop.customer("ada"), format!("/invoices/{invoice_id}"));
-    assert_eq!(ada.get(&path).await.expect(200), order["invoice"]);
-    ada.get(&format!("{path}/payments")).await.expect(200);
-    ask(&shop.admin(), &order, Capture).await.expect(200);
-    assert_eq!(status(&shop, &order).await, "PAID");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
-    let (shop, mut order) = shop_with_order().await;
-    let old = old_invoice_id(&shop, &order).await;
-    let new = order["invoice"]["invoiceId"].take();
-    order["invoice"]["invoiceId"] = json!(old);
-    shop.customer("ada").get(&format!("/invoices/{old}")).await.expect(200);
-    shop.customer("eve").get(&format!("/invoices/{old}")).await.problem(Kind::NotFound);
-    let payments = shop.customer("ada").get(&format!("/invoices/{old}/payments")).await.expect(200);
-    assert_eq!(payments["items"].as_array().map(Vec::len), Some(2));
-    // Its order has no other invoice.
-    let path = format!("/invoices/{}/payments", new.as_str().expect("an id"));
-    shop.admin().post(&path, json!({ "reference": "bank-1" })).await.problem(Kind::NotFound);
-    for change in [Capture, Cancel, Refund] {
-        ask(&shop.admin(), &order, change).await.expect(200);
-    }
-    laws::hold(&shop).await;
-}
-
-/// Gives the invoice of an order an id of the same length that does not lead to the order, as the last release did, past
-/// the wire.
-pub async fn old_invoice_id(shop: &Shop, order: &Value) -> String {
-    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
-    let old_id = invoice_id.replace("inv-", "old-");
-    let item = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
-    let renamed: Value = serde_json::from_str(&item.to_string().replace(invoice_id, &old_id)).expect("JSON");
-    shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": renamed })).await;
-    let key = json!({ "PK": item["PK"], "SK": item["SK"] });
-    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
-    old_id
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -355,39 +189,6 @@ async fn of_many_who_do_the_same_at_once_one_does_it() {
         let did = replies.iter().filter(|reply| reply.header("idempotent-replayed").is_none()).count();
         assert_eq!(did, 1, "{change:?}");
         laws::hold(&shop).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn another_reference_for_a_captured_payment_is_refused() {
-    let (shop, order) = shop_with_order().await;
-    ask(&shop.admin(), &order, Capture).await.expect(200);
-    let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
-    shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_change_whose_answer_was_lost_is_made_once() {
-    let all = [
-        (Capture, "TransactWriteItems", "PAID"),
-        (Cancel, "TransactWriteItems", "CANCELLED"),
-        (Ship, "UpdateItem", "SHIPPED"),
-    ];
-    for (change, action, becomes) in all {
-        for (fault, times) in [(Fault::CutAfter, 1), (Fault::CutAfter, 3), (Fault::CutBefore, 3)] {
-            let (shop, order) = shop_with_order().await;
-            if change == Ship {
-                ask(&shop.admin(), &order, Capture).await.expect(200);
-            }
-            shop.wire().inject(Match::action(action), fault.clone(), times);
-            let reply = ask(&shop.admin(), &order, change).await;
-            // Its first and only one: whoever tells the customer must know that it was his.
-            assert_eq!(reply.header("idempotent-replayed"), None, "{change:?}, {fault:?} x {times}");
-            reply.expect(200);
-            shop.wire().heal();
-            laws::hold(&shop).await;
-            assert_eq!(status(&shop, &order).await, becomes);
-        }
     }
 }
 

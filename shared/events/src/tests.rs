@@ -1,130 +1,22 @@
 //! Whatever happens to orders and however the stream delivers it, the same changes make the same events, and no others.
 #![allow(clippy::expect_used, reason = "tests")]
 
+mod history;
+mod sample;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{
-    Entity as _, Invoice, Order, OrderFlag, OrderLine, OrderStatus, Payment, PaymentState, PaymentStatus, Product,
-    QueuedOrder, Refusal, Rejection, Settlement,
-};
-use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, Timestamp};
+use key_schema::entity::{Entity as _, Order, OrderLine, Product, Rejection};
+use key_schema::value::OrderId;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
-use serde::Serialize;
-use serde_dynamo::{AttributeValue, Item, to_item};
+use serde_dynamo::{AttributeValue, Item};
 
 use crate::{Draft, Event, KINDS, MOST_BYTES, MOST_ENTRIES, OrderPlaced, Subject, Waiting, draft_of, next_call};
-
-/// A record of the stream, as far as it matters here.
-type Record = crate::Record<'static>;
-
-const PLACED_AT: &str = "2026-11-21T09:30:00.000Z";
-
-fn record(name: &'static str, old: Item, new: Item) -> Record {
-    Record { name, written_at: PLACED_AT.parse().expect("a time"), old, new }
-}
-
-/// The event of a record, with the lines of its order if it is placed.
-fn event_of(record: &Record) -> Option<Event> {
-    match draft_of(record.clone()).expect("it can be read")? {
-        Draft::Event(event) => Some(event),
-        Draft::Placed(order) => {
-            Some(OrderPlaced::new(order, vec![line("cup"), line("pot")]).expect("its lines").into())
-        }
-    }
-}
-
-fn line(product: &str) -> OrderLine {
-    OrderLine {
-        product_id: product.parse().expect("an id"),
-        name: format!("A {product}"),
-        quantity: 1.try_into().expect("a quantity"),
-        unit_price: eur(2399),
-        amount: eur(2399),
-    }
-}
-
-fn product(version: u64) -> Product {
-    Product {
-        product_id: "cup".parse().expect("an id"),
-        name: "A cup".to_owned(),
-        description: "For coffee.".to_owned(),
-        category: "kitchen".to_owned().try_into().expect("a category"),
-        price: eur(2399),
-        initial_stock: 10,
-        version,
-    }
-}
-
-fn image(entity: &str, of: &impl Serialize) -> Item {
-    let mut item: Item = to_item(of).expect("an item");
-    item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(entity.to_owned()));
-    // As a newer version might write it.
-    item.insert("unheardOf".to_owned(), AttributeValue::Bool(true));
-    item
-}
-
-fn eur(amount: i64) -> Money {
-    Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("money")
-}
-
-fn order(id: &str) -> Order {
-    Order {
-        order_id: id.parse().expect("an id"),
-        customer_id: "ada".parse().expect("an id"),
-        status: OrderStatus::Pending,
-        placed_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
-        changed_at: None,
-        version: 1,
-        subtotal: eur(4798),
-        discount: eur(0),
-        discount_code: None,
-        uncounted_code: None,
-        total: eur(4798),
-        request_hash: RequestHash::of(b""),
-        line_count: 2,
-        shard: 0,
-        cancellation: None,
-    }
-}
-
-fn card(amount: Money, state: PaymentState) -> Payment {
-    use PaymentState::{Authorized, Captured, RefundDue, Refunded, Voided};
-    let (status, settlement) = match state {
-        Authorized => (PaymentStatus::Authorized, None),
-        Captured => (PaymentStatus::Captured, None),
-        Voided => (PaymentStatus::Refunded, Some(Settlement::Voided)),
-        RefundDue => (PaymentStatus::Refunded, Some(Settlement::RefundDue)),
-        Refunded => (PaymentStatus::Refunded, Some(Settlement::Refunded { reference: "refund-4711".to_owned() })),
-    };
-    let reference = (![Authorized, Voided].contains(&state)).then(|| "bank-4711".to_owned());
-    Payment::Card { amount, status, reference, settlement }
-}
-
-fn invoice(order: &OrderId, state: PaymentState) -> Invoice {
-    Invoice {
-        invoice_id: InvoiceId::of(order),
-        order_id: order.clone(),
-        customer_id: "ada".parse().expect("an id"),
-        issued_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
-        amount: eur(4798),
-        payments: vec![card(eur(4798), state)],
-    }
-}
-
-/// The order of the samples.
-const ID: &str = "ccc44633-c523-5b35-9669-978f6b6bc252";
-
-/// An order that waits, or was rejected.
-fn queued(rejection: Option<Rejection>) -> Item {
-    let at = |time: &str| time.parse::<Timestamp>().expect("a time");
-    let Order { order_id, customer_id, request_hash, placed_at, .. } = order(ID);
-    let mut queued = QueuedOrder::new(order_id, customer_id, request_hash, placed_at);
-    queued.refusal = rejection.map(|rejection| Refusal { at: at("2026-11-21T09:31:00.000Z"), rejection });
-    image(QueuedOrder::TYPE, &queued)
-}
+use history::histories;
+pub(crate) use sample::samples;
+use sample::{Record, event_of, image, line, order, product, queued, record};
 
 /// A rejection is told once, without the codes that were in the request. That an order waits, is delayed or is asked for
 /// again is not told.
@@ -141,142 +33,8 @@ fn a_rejection_is_told_and_no_code_is() {
     assert_eq!(event_of(&record("INSERT", Item::default(), queued(None))), None);
 }
 
-/// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 8] {
-    let (pending, mut paid) = (order(ID), order(ID));
-    (paid.status, paid.version) = (OrderStatus::Paid, 2);
-    let invoiced = |status| image(Invoice::TYPE, &invoice(&pending.order_id, status));
-    let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
-    let product = |version| image(Product::TYPE, &product(version));
-    [
-        event("INSERT", Item::default(), image(Order::TYPE, &pending)),
-        event("MODIFY", image(Order::TYPE, &pending), image(Order::TYPE, &paid)),
-        event("MODIFY", invoiced(PaymentState::Authorized), invoiced(PaymentState::Captured)),
-        event("MODIFY", invoiced(PaymentState::Captured), invoiced(PaymentState::RefundDue)),
-        event("MODIFY", invoiced(PaymentState::RefundDue), invoiced(PaymentState::Refunded)),
-        event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
-        event("MODIFY", product(1), product(2)),
-        event("REMOVE", product(2), Item::default()),
-    ]
-}
-
-/// What may happen in a shop.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// An order is placed, or goes one step of its way if it is.
-    Advance,
-    Cancel,
-    /// The bank takes the money of a cancelled order, or gives back what is due.
-    Settle,
-    /// The header is written without another status.
-    Touch,
-    /// An item that is no order lies down beside it.
-    Flag,
-    /// DynamoDB deletes what has expired.
-    Expire,
-}
-
-/// The records that a history of steps writes, each step about one of a few orders; and what was changed, told
-/// independently.
-#[derive(Clone, Debug, Default)]
-struct History {
-    records: Vec<Record>,
-    changes: BTreeSet<(&'static str, usize, u64)>,
-    orders: BTreeMap<usize, Order>,
-    payments: BTreeMap<usize, PaymentState>,
-}
-
-impl History {
-    fn of(steps: Vec<(usize, Step)>) -> Self {
-        let mut history = Self::default();
-        for (number, step) in steps {
-            history.step(number, step);
-        }
-        history
-    }
-
-    fn step(&mut self, number: usize, step: Step) {
-        let Some(order) = self.orders.get(&number).cloned() else { return self.place(number) };
-        match (step, order.status) {
-            (Step::Advance, OrderStatus::Pending) => {
-                self.change(number, OrderStatus::Paid);
-                self.pay(number, PaymentState::Captured, Some("PaymentCaptured"));
-            }
-            (Step::Advance, OrderStatus::Paid) => self.change(number, OrderStatus::Shipped),
-            (Step::Advance, OrderStatus::Shipped) => self.change(number, OrderStatus::Delivered),
-            (Step::Cancel, OrderStatus::Pending) => {
-                self.change(number, OrderStatus::Cancelled);
-                self.pay(number, PaymentState::Voided, None);
-            }
-            (Step::Cancel, OrderStatus::Paid) => {
-                self.change(number, OrderStatus::Cancelled);
-                self.pay(number, PaymentState::RefundDue, Some("RefundDue"));
-            }
-            (Step::Settle, OrderStatus::Cancelled) => match self.payments[&number] {
-                PaymentState::Voided => self.pay(number, PaymentState::RefundDue, Some("RefundDue")),
-                PaymentState::RefundDue => self.pay(number, PaymentState::Refunded, Some("RefundMade")),
-                state => self.pay(number, state, None),
-            },
-            (Step::Flag, _) => {
-                let flag = OrderFlag {
-                    order_id: order.order_id,
-                    reason: "a look, please".to_owned(),
-                    flagged_at: order.placed_at,
-                };
-                self.record("INSERT", Item::default(), image(OrderFlag::TYPE, &flag));
-            }
-            (Step::Expire, _) => self.record("REMOVE", image(Order::TYPE, &order), Item::default()),
-            _ => self.write(number, order.status),
-        }
-    }
-
-    fn place(&mut self, number: usize) {
-        let order = order(&format!("order-{number}"));
-        let invoice = invoice(&order.order_id, PaymentState::Authorized);
-        self.payments.insert(number, PaymentState::Authorized);
-        self.record("INSERT", Item::default(), image(Order::TYPE, &order));
-        self.record("INSERT", Item::default(), image(Invoice::TYPE, &invoice));
-        self.orders.insert(number, order);
-        self.changes.insert(("OrderPlaced", number, 0));
-    }
-
-    fn change(&mut self, number: usize, to: OrderStatus) {
-        self.write(number, to);
-        self.changes.insert(("OrderStatusChanged", number, self.orders[&number].version));
-    }
-
-    fn write(&mut self, number: usize, status: OrderStatus) {
-        let old = self.orders[&number].clone();
-        let new = Order { status, version: old.version + 1, ..old.clone() };
-        self.record("MODIFY", image(Order::TYPE, &old), image(Order::TYPE, &new));
-        self.orders.insert(number, new);
-    }
-
-    fn pay(&mut self, number: usize, to: PaymentState, told: Option<&'static str>) {
-        let (order, from) = (self.orders[&number].order_id.clone(), self.payments[&number]);
-        let [old, new] = [from, to].map(|state| image(Invoice::TYPE, &invoice(&order, state)));
-        self.record("MODIFY", old, new);
-        self.payments.insert(number, to);
-        self.changes.extend(told.map(|kind| (kind, number, 0)));
-    }
-
-    fn record(&mut self, name: &'static str, old: Item, new: Item) {
-        self.records.push(record(name, old, new));
-    }
-
-    fn events(&self) -> Vec<Event> {
-        self.records.iter().filter_map(event_of).collect()
-    }
-}
-
 fn waits(position: usize, event: &Event) -> Waiting<'_> {
     Waiting { position, subject: event.subject(), bytes: event.detail().expect("JSON").len() }
-}
-
-fn histories() -> impl Strategy<Value = History> {
-    const STEPS: [Step; 7] =
-        [Step::Advance, Step::Advance, Step::Cancel, Step::Settle, Step::Touch, Step::Flag, Step::Expire];
-    vec((0..5_usize, prop::sample::select(&STEPS[..])), 0..60).prop_map(History::of)
 }
 
 proptest! {

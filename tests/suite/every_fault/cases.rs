@@ -84,10 +84,6 @@ impl Case {
     fn adding_up(self) -> Self {
         Self { adds_up: true, ..self }
     }
-
-    pub fn is_route(&self) -> bool {
-        matches!(self.ask, Ask::Request { .. })
-    }
 }
 
 /// Every case.

@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::book::Book;
-use crate::lifecycle::old_invoice_id;
+use crate::lifecycle::invoices::old_invoice_id;
 use crate::queue::order_later;
 use crate::shop::{Client, Reply, eur};
 

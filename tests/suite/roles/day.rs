@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::events::{event, story_of_routes};
-use crate::lifecycle::old_invoice_id;
+use crate::lifecycle::invoices::old_invoice_id;
 use crate::queue::{order_later, things};
 use crate::shop::{Shop, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};

@@ -6,6 +6,7 @@ mod keys;
 mod lists;
 mod parts;
 mod patterns;
+mod strategies;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -6,7 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::any::AnyEntity;
-use super::parts::{Parts, any_parts, any_time, between};
+use super::parts::{Parts, any_parts, between};
+use super::strategies::any_time;
 use crate::entity::{Entity as _, Order, ViewShard};
 use crate::layout::{
     AccessPattern, Bound, CustomerById, Direction, FlaggedOrders, InViews, Index, Key, OrdersOfCustomer,

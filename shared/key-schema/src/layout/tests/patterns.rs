@@ -6,7 +6,8 @@ use std::str::FromStr as _;
 use proptest::prelude::*;
 
 use super::any::AnyEntity;
-use super::parts::{Parts, TIMES, Take, any_parts, any_time, between, sample};
+use super::parts::{Parts, Take, any_parts, between, sample};
+use super::strategies::{TIMES, any_time};
 use crate::layout::{
     AccessPattern, Bound, CartOfCustomer, CellsOfStock, Consistency, CustomerByEmail, CustomerById, CustomerByUsername,
     Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceByOldId,

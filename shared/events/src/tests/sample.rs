@@ -1,0 +1,140 @@
+//! One of each thing that events tell of.
+
+use key_schema::entity::{
+    Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentState, PaymentStatus, Product, QueuedOrder,
+    Refusal, Rejection, Settlement,
+};
+use key_schema::layout::ENTITY_TYPE;
+use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, Timestamp};
+use serde::Serialize;
+use serde_dynamo::{AttributeValue, Item, to_item};
+
+use crate::{Draft, Event, OrderPlaced, draft_of};
+
+/// A record of the stream, as far as it matters here.
+pub(super) type Record = crate::Record<'static>;
+
+pub(super) const PLACED_AT: &str = "2026-11-21T09:30:00.000Z";
+
+pub(super) fn record(name: &'static str, old: Item, new: Item) -> Record {
+    Record { name, written_at: PLACED_AT.parse().expect("a time"), old, new }
+}
+
+/// The event of a record, with the lines of its order if it is placed.
+pub(super) fn event_of(record: &Record) -> Option<Event> {
+    match draft_of(record.clone()).expect("it can be read")? {
+        Draft::Event(event) => Some(event),
+        Draft::Placed(order) => {
+            Some(OrderPlaced::new(order, vec![line("cup"), line("pot")]).expect("its lines").into())
+        }
+    }
+}
+
+pub(super) fn line(product: &str) -> OrderLine {
+    OrderLine {
+        product_id: product.parse().expect("an id"),
+        name: format!("A {product}"),
+        quantity: 1.try_into().expect("a quantity"),
+        unit_price: eur(2399),
+        amount: eur(2399),
+    }
+}
+
+pub(super) fn product(version: u64) -> Product {
+    Product {
+        product_id: "cup".parse().expect("an id"),
+        name: "A cup".to_owned(),
+        description: "For coffee.".to_owned(),
+        category: "kitchen".to_owned().try_into().expect("a category"),
+        price: eur(2399),
+        initial_stock: 10,
+        version,
+    }
+}
+
+pub(super) fn image(entity: &str, of: &impl Serialize) -> Item {
+    let mut item: Item = to_item(of).expect("an item");
+    item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(entity.to_owned()));
+    // As a newer version might write it.
+    item.insert("unheardOf".to_owned(), AttributeValue::Bool(true));
+    item
+}
+
+pub(super) fn eur(amount: i64) -> Money {
+    Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("money")
+}
+
+pub(super) fn order(id: &str) -> Order {
+    Order {
+        order_id: id.parse().expect("an id"),
+        customer_id: "ada".parse().expect("an id"),
+        status: OrderStatus::Pending,
+        placed_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
+        changed_at: None,
+        version: 1,
+        subtotal: eur(4798),
+        discount: eur(0),
+        discount_code: None,
+        uncounted_code: None,
+        total: eur(4798),
+        request_hash: RequestHash::of(b""),
+        line_count: 2,
+        shard: 0,
+        cancellation: None,
+    }
+}
+
+pub(super) fn card(amount: Money, state: PaymentState) -> Payment {
+    use PaymentState::{Authorized, Captured, RefundDue, Refunded, Voided};
+    let (status, settlement) = match state {
+        Authorized => (PaymentStatus::Authorized, None),
+        Captured => (PaymentStatus::Captured, None),
+        Voided => (PaymentStatus::Refunded, Some(Settlement::Voided)),
+        RefundDue => (PaymentStatus::Refunded, Some(Settlement::RefundDue)),
+        Refunded => (PaymentStatus::Refunded, Some(Settlement::Refunded { reference: "refund-4711".to_owned() })),
+    };
+    let reference = (![Authorized, Voided].contains(&state)).then(|| "bank-4711".to_owned());
+    Payment::Card { amount, status, reference, settlement }
+}
+
+pub(super) fn invoice(order: &OrderId, state: PaymentState) -> Invoice {
+    Invoice {
+        invoice_id: InvoiceId::of(order),
+        order_id: order.clone(),
+        customer_id: "ada".parse().expect("an id"),
+        issued_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
+        amount: eur(4798),
+        payments: vec![card(eur(4798), state)],
+    }
+}
+
+/// The order of the samples.
+pub(super) const ID: &str = "ccc44633-c523-5b35-9669-978f6b6bc252";
+
+/// An order that waits, or was rejected.
+pub(super) fn queued(rejection: Option<Rejection>) -> Item {
+    let at = |time: &str| time.parse::<Timestamp>().expect("a time");
+    let Order { order_id, customer_id, request_hash, placed_at, .. } = order(ID);
+    let mut queued = QueuedOrder::new(order_id, customer_id, request_hash, placed_at);
+    queued.refusal = rejection.map(|rejection| Refusal { at: at("2026-11-21T09:31:00.000Z"), rejection });
+    image(QueuedOrder::TYPE, &queued)
+}
+
+/// One event of each kind, about one order and one product.
+pub(crate) fn samples() -> [Event; 8] {
+    let (pending, mut paid) = (order(ID), order(ID));
+    (paid.status, paid.version) = (OrderStatus::Paid, 2);
+    let invoiced = |status| image(Invoice::TYPE, &invoice(&pending.order_id, status));
+    let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
+    let product = |version| image(Product::TYPE, &product(version));
+    [
+        event("INSERT", Item::default(), image(Order::TYPE, &pending)),
+        event("MODIFY", image(Order::TYPE, &pending), image(Order::TYPE, &paid)),
+        event("MODIFY", invoiced(PaymentState::Authorized), invoiced(PaymentState::Captured)),
+        event("MODIFY", invoiced(PaymentState::Captured), invoiced(PaymentState::RefundDue)),
+        event("MODIFY", invoiced(PaymentState::RefundDue), invoiced(PaymentState::Refunded)),
+        event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
+        event("MODIFY", product(1), product(2)),
+        event("REMOVE", product(2), Item::default()),
+    ]
+}

@@ -1,0 +1,96 @@
+//! Any values of the types that entities are made of.
+
+use std::ops::Range;
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::entity::{CartLine, OrderStatus, Payment, PaymentStatus, Settlement, Sums};
+use crate::value::{Currency, EmailAddress, Money, OrderId};
+
+/// The milliseconds that a [`Timestamp`] holds.
+pub(super) const TIMES: Range<i64> = -62_167_219_200_000..253_402_207_200_000;
+
+/// Any moment, in milliseconds: often one of a few neighbours, so that equal and adjacent ones meet.
+pub(super) fn any_time() -> impl Strategy<Value = i64> {
+    prop_oneof![1_795_253_400_000..1_795_253_400_004_i64, TIMES, select(vec![TIMES.start, TIMES.end - 1])]
+}
+
+/// Identifiers: often equal, often look like other parts of keys, sometimes as long as can be.
+pub(super) fn any_id<T: std::str::FromStr<Err: std::fmt::Debug> + std::fmt::Debug>() -> impl Strategy<Value = T> {
+    let confusing =
+        select(vec!["stats", "stock", "flag", "flagged", "cart", "o", "p", "i", "c", "-", "_", "PENDING", "0"]);
+    prop_oneof!["[ab]{1,2}", confusing.prop_map(str::to_owned), "[A-Za-z0-9_-]{1,64}", "[A-Za-z0-9_-]{64}"]
+        .prop_map(|text| text.parse().expect("an identifier"))
+}
+
+/// Those that can be claimed, and those that an earlier release took: up to 319 bytes, and in other scripts.
+pub(super) fn any_email() -> impl Strategy<Value = EmailAddress> {
+    let longest = ("[a-z]{64}", "[a-z]{63}\\.[a-z]{63}\\.[a-z]{63}\\.[a-z]{62}")
+        .prop_map(|(name, host)| format!("{name}@{host}"));
+    prop_oneof!["[aAbB]{1,2}@[ab]\\.de", "[a-zA-Z0-9~ÄéİȺ]{1,16}@[a-z]{1,8}\\.[a-z]{2,3}", longest]
+        .prop_map(|text| EmailAddress::claimed(text).expect("an address"))
+}
+
+pub(super) fn any_money() -> impl Strategy<Value = Money> {
+    (0..1_i64 << 53, any_currency()).prop_map(|(amount, currency)| Money::new(amount, currency).expect("an amount"))
+}
+
+pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
+    let parts = (
+        option::of(any_id()),
+        any_money(),
+        any_payment_status(),
+        option::of("(?s).{0,12}"),
+        option::of(any_settlement()),
+    );
+    parts.prop_map(|(code, amount, status, reference, settlement)| match code {
+        Some(code) => Payment::GiftCard { code, amount, status },
+        None => Payment::Card { amount, status, reference, settlement },
+    })
+}
+
+/// An order's id is a UUID: short enough for the id of its invoice to hold it.
+pub(super) fn any_order_id() -> impl Strategy<Value = OrderId> {
+    any_id::<OrderId>().prop_map(|id| id.as_str().chars().take(60).collect::<String>().parse().expect("an id"))
+}
+
+pub(super) fn any_settlement() -> impl Strategy<Value = Settlement> {
+    prop_oneof![
+        Just(Settlement::Voided),
+        Just(Settlement::RefundDue),
+        "(?s).{0,12}".prop_map(|reference| Settlement::Refunded { reference }),
+    ]
+}
+
+pub(super) fn any_payment_status() -> impl Strategy<Value = PaymentStatus> {
+    select(vec![PaymentStatus::Authorized, PaymentStatus::Captured, PaymentStatus::Refunded])
+}
+
+pub(super) fn any_cart_line() -> impl Strategy<Value = CartLine> {
+    (any_id(), 1..=10_000_i64)
+        .prop_map(|(product_id, quantity)| CartLine { product_id, quantity: quantity.try_into().expect("a quantity") })
+}
+
+/// A number of a shard, or how many there are: often one of a few, so that equal ones meet.
+pub(super) fn any_shard() -> impl Strategy<Value = u8> {
+    prop_oneof![0..3_u8, any::<u8>()]
+}
+
+/// A sum for a few things: never zero, which is as good as none.
+pub(super) fn any_sums<K: Ord + Copy + std::fmt::Debug>(
+    of: impl Strategy<Value = K>,
+) -> impl Strategy<Value = Sums<K>> {
+    vec((of, any::<i32>().prop_map(i64::from)), 0..3).prop_map(|amounts| amounts.into_iter().collect())
+}
+
+pub(super) fn any_currency() -> impl Strategy<Value = Currency> {
+    prop_oneof!["[A-B]{3}", "[A-Z]{3}"].prop_map(|text| Currency::try_from(text).expect("a currency"))
+}
+
+pub(super) fn any_status() -> impl Strategy<Value = OrderStatus> {
+    use OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
+    select(vec![Pending, Paid, Shipped, Delivered, Cancelled])
+}

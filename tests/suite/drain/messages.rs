@@ -1,0 +1,147 @@
+//! Messages that cannot be read, or are old: none of them is lost, and none harms another.
+
+use std::collections::BTreeMap;
+
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+
+use super::{fast_shop, undone, until};
+use crate::queue::{order_later, things};
+use crate::shop_queue::{DEAD_LETTERS, QUEUE};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_is_a_dead_letter_with_its_reason_and_harms_nobody() {
+    let shop = fast_shop(true).await;
+    let ada = shop.customer("ada");
+    let poison = [
+        ("not JSON".to_owned(), "it is no order: "),
+        (json!({ "customerId": "ada" }).to_string(), "it is no order: missing field"),
+    ];
+    for (body, _) in &poison {
+        shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": body })).await;
+    }
+    order_later(&ada, "k", things(1)).await;
+    until(async || shop.queued().await == 0).await;
+    assert_eq!(ada.get("/customers/ada/orders").await.expect(200)["items"].as_array().map(Vec::len), Some(1));
+
+    let dead = shop.take_from(DEAD_LETTERS).await;
+    let reasons: BTreeMap<&str, &str> = dead
+        .iter()
+        .map(|letter| {
+            (
+                letter["body"].as_str().expect("a body"),
+                letter["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason"),
+            )
+        })
+        .collect();
+    assert_eq!(reasons.len(), poison.len());
+    for (body, reason) in &poison {
+        assert!(reasons[body.as_str()].starts_with(reason), "{body}: {}", reasons[body.as_str()]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_newer_release_sent_waits_for_it_for_a_day() {
+    let shop = fast_shop(false).await;
+    let ada = shop.customer("ada");
+    let reply = order_later(&ada, "k", things(1)).await;
+    let message = shop.take_messages().await.remove(0);
+    let order: Value = serde_json::from_str(message["body"].as_str().expect("a body")).expect("JSON");
+    let mut with_news = order.clone();
+    with_news["request"]["wrapping"] = json!("paper");
+    for body in [json!({ "version": 2, "order": order }), with_news] {
+        let mut newer = message.clone();
+        newer["body"] = json!(body.to_string());
+        // In a rolling deployment, and after a rollback that lasts for most of a day.
+        for hours in [0, 23] {
+            let sent_at = (Timestamp::now().as_second() - hours * 3600) * 1000;
+            newer["attributes"]["SentTimestamp"] = json!(sent_at.to_string());
+            assert_eq!(undone(&shop.drain(std::slice::from_ref(&newer)).await).len(), 1);
+            assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
+        }
+        newer["attributes"]["SentTimestamp"] = json!(((Timestamp::now().as_second() - 25 * 3600) * 1000).to_string());
+        assert_eq!(undone(&shop.drain(std::slice::from_ref(&newer)).await).len(), 0);
+        let dead = shop.take_from(DEAD_LETTERS).await.remove(0);
+        assert_eq!(dead["body"], newer["body"]);
+        let reason = dead["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason");
+        assert!(reason.starts_with("this release cannot read it"), "{reason}");
+    }
+    // The release that can read it places it.
+    shop.drain(&[message]).await;
+    let path = reply.header("location").expect("a location").to_owned();
+    assert_eq!(ada.get(&path).await.expect(200)["status"], "PENDING");
+}
+
+/// The order is the one that was accepted, whatever the canonical form of a request has become since.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
+    let shop = fast_shop(false).await;
+    let ada = shop.customer("ada");
+    let reply = order_later(&ada, "k", things(1)).await;
+    let path = reply.header("location").expect("a location").to_owned();
+    let mut message = shop.take_messages().await.remove(0);
+    let other = "A".repeat(43);
+    let accepted_as = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": format!("o#{}", path.trim_start_matches("/orders/")) }, "SK": { "S": "queued" } },
+        "UpdateExpression": "SET requestHash = :other",
+        "ExpressionAttributeValues": { ":other": { "S": other } },
+    });
+    shop.dynamodb("UpdateItem", &accepted_as).await;
+
+    // Its message says another: that is a defect, and a dead letter. The customer is told of the delay.
+    message["messageAttributes"]["ofANewerRelease"] = json!({ "stringValue": "stays", "dataType": "String" });
+    assert_eq!(undone(&shop.drain(std::slice::from_ref(&message)).await), Vec::<String>::new());
+    let dead = shop.take_from(DEAD_LETTERS).await.remove(0);
+    assert_eq!(dead["messageAttributes"]["ofANewerRelease"]["stringValue"], "stays");
+    assert_eq!(dead["messageAttributes"]["requestHash"], message["messageAttributes"]["requestHash"]);
+    let reason = dead["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason");
+    assert!(reason.starts_with("another request was accepted"), "{reason}");
+    let delayed = ada.get(&path).await.expect(200);
+    assert_eq!((&delayed["status"], &delayed["queuedAt"]), (&json!("DELAYED"), &reply.body["queuedAt"]));
+    assert!(delayed["delayedAt"].is_string());
+
+    // It says the same: the order is placed.
+    message["messageAttributes"]["requestHash"]["stringValue"] = json!(other);
+    shop.drain(&[message]).await;
+    assert_eq!(ada.get(&path).await.expect(200)["status"], "PENDING");
+    assert_eq!((shop.available("thing").await, shop.messages_in(DEAD_LETTERS).await), (9_999, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_the_last_release_is_placed() {
+    let shop = fast_shop(false).await;
+    let ada = shop.customer("ada");
+    order_later(&ada, "k", things(1)).await;
+    let mut message = shop.take_messages().await.remove(0);
+    message["messageAttributes"] = json!({});
+    shop.drain(std::slice::from_ref(&message)).await;
+    assert_eq!(shop.available("thing").await, 9_999);
+    // It is the same order: sent again by its customer it is a replay.
+    assert_eq!(ada.order("k", things(1)).await.header("idempotent-replayed"), Some("true"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waited_for_two_weeks_is_a_dead_letter() {
+    let shop = fast_shop(false).await;
+    order_later(&shop.customer("ada"), "k", things(1)).await;
+    let mut messages = shop.take_messages().await;
+    let mut body: Value = serde_json::from_str(messages[0]["body"].as_str().expect("a body")).expect("JSON");
+    body["queuedAt"] = json!("2026-01-01T00:00:00.000Z");
+    messages[0]["body"] = json!(body.to_string());
+    assert_eq!(undone(&shop.drain(&messages).await), Vec::<String>::new());
+    assert_eq!(shop.messages_in(DEAD_LETTERS).await, 1);
+    assert_eq!(shop.available("thing").await, 10_000);
+}
+
+/// What the queue forgets is in no dead-letter queue: whatever comes back again and again must be a dead letter before.
+#[test]
+fn nothing_is_forgotten_before_it_is_a_dead_letter() {
+    let template = crate::completeness::template();
+    let queue = template.queues.iter().find(|queue| queue.logical_id == "WriteQueue").expect("the queue");
+    let receives = queue.redrive.as_ref().expect("dead letters").max_receive_count;
+    // What kills the function comes back by the visibility timeout. What waits: a test of the queue's delays has
+    // these two figures.
+    assert!(receives * queue.visibility_timeout_seconds < queue.retention_seconds / 2);
+    assert_eq!((receives, queue.retention_seconds), (1000, 14 * 86_400));
+}

@@ -1,0 +1,53 @@
+//! An invoice leads to its order.
+
+use edge::Kind;
+use serde_json::{Value, json};
+
+use super::Change::{Cancel, Capture, Refund};
+use super::{ask, shop_with_order, status, update};
+use crate::laws;
+use crate::shop::Shop;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invoice_is_found_while_the_index_does_not_know_it_yet() {
+    let (shop, order) = shop_with_order().await;
+    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+    update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE GSI1PK, GSI1SK").await;
+    let (ada, path) = (shop.customer("ada"), format!("/invoices/{invoice_id}"));
+    assert_eq!(ada.get(&path).await.expect(200), order["invoice"]);
+    ada.get(&format!("{path}/payments")).await.expect(200);
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    assert_eq!(status(&shop, &order).await, "PAID");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
+    let (shop, mut order) = shop_with_order().await;
+    let old = old_invoice_id(&shop, &order).await;
+    let new = order["invoice"]["invoiceId"].take();
+    order["invoice"]["invoiceId"] = json!(old);
+    shop.customer("ada").get(&format!("/invoices/{old}")).await.expect(200);
+    shop.customer("eve").get(&format!("/invoices/{old}")).await.problem(Kind::NotFound);
+    let payments = shop.customer("ada").get(&format!("/invoices/{old}/payments")).await.expect(200);
+    assert_eq!(payments["items"].as_array().map(Vec::len), Some(2));
+    // Its order has no other invoice.
+    let path = format!("/invoices/{}/payments", new.as_str().expect("an id"));
+    shop.admin().post(&path, json!({ "reference": "bank-1" })).await.problem(Kind::NotFound);
+    for change in [Capture, Cancel, Refund] {
+        ask(&shop.admin(), &order, change).await.expect(200);
+    }
+    laws::hold(&shop).await;
+}
+
+/// Gives the invoice of an order an id of the same length that does not lead to the order, as the last release did, past
+/// the wire.
+pub async fn old_invoice_id(shop: &Shop, order: &Value) -> String {
+    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+    let old_id = invoice_id.replace("inv-", "old-");
+    let item = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
+    let renamed: Value = serde_json::from_str(&item.to_string().replace(invoice_id, &old_id)).expect("JSON");
+    shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": renamed })).await;
+    let key = json!({ "PK": item["PK"], "SK": item["SK"] });
+    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
+    old_id
+}

@@ -1,0 +1,77 @@
+//! The money of an order that is cancelled.
+
+use edge::Kind;
+use serde_json::{Value, json};
+
+use super::Change::{Cancel, Capture, Refund};
+use super::{ask, shop_with_order, update};
+use crate::laws;
+use crate::shop::{Shop, eur};
+
+/// The card payment of an order's invoice, as the API shows it.
+async fn card(shop: &Shop, order: &Value) -> Value {
+    let id = order["invoice"]["invoiceId"].as_str().expect("an id");
+    let invoice = shop.admin().get(&format!("/invoices/{id}")).await.expect(200);
+    let payments = invoice["payments"].as_array().expect("payments");
+    payments.iter().find(|payment| payment["type"] == "card").expect("a card payment").clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_of_a_cancelled_order_is_due_until_somebody_confirms_that_it_went_back() {
+    let amount = eur(1300);
+    let due = json!({ "type": "card", "amount": amount, "status": "refundDue", "reference": "bank-1" });
+    for ways in [[Capture, Cancel], [Cancel, Capture]] {
+        let (shop, order) = shop_with_order().await;
+        for change in ways {
+            ask(&shop.admin(), &order, change).await.expect(200);
+        }
+        assert_eq!(card(&shop, &order).await, due, "{ways:?}");
+        // A second payment under another reference is nobody's refund.
+        let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
+        shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
+
+        ask(&shop.admin(), &order, Refund).await.expect(200);
+        let mut refunded = due.clone();
+        (refunded["status"], refunded["refundReference"]) = (json!("refunded"), json!("back-1"));
+        assert_eq!(card(&shop, &order).await, refunded, "{ways:?}");
+        let path = path.replace("/payments", "/refunds");
+        shop.admin().post(&path, json!({ "reference": "back-2" })).await.problem(Kind::InvalidTransition);
+        laws::hold(&shop).await;
+    }
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
+    assert_eq!(card(&shop, &order).await, json!({ "type": "card", "amount": amount, "status": "voided" }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_the_last_release_cancelled_still_gets_its_money_back() {
+    for (change, shown) in [(None, "voided"), (Some(Capture), "refundDue")] {
+        let (shop, order) = shop_with_order().await;
+        if let Some(change) = change {
+            ask(&shop.admin(), &order, change).await.expect(200);
+        }
+        ask(&shop.admin(), &order, Cancel).await.expect(200);
+        // As the last release wrote it: who cancelled it and what became of the payment are not told.
+        let (order_id, invoice_id) =
+            (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+        update(&shop, order_id, &format!("o#{order_id}"), "REMOVE cancellation.cause").await;
+        update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE payments[1].settlement").await;
+
+        assert_eq!(card(&shop, &order).await["status"], shown);
+        if change.is_none() {
+            ask(&shop.admin(), &order, Refund).await.problem(Kind::InvalidTransition);
+            ask(&shop.admin(), &order, Capture).await.expect(200);
+        }
+        ask(&shop.admin(), &order, Refund).await.expect(200);
+        assert_eq!(card(&shop, &order).await["status"], "refunded");
+        laws::hold(&shop).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_reference_for_a_captured_payment_is_refused() {
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
+    shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
+}

@@ -1,0 +1,100 @@
+//! A change that is asked for again, after a lost answer or a torn read, is told from another change.
+
+use std::time::{Duration, Instant};
+
+use local::wire::{Fault, Match};
+use serde_json::{Value, json};
+
+use super::Change::{Cancel, Capture, Ship};
+use super::{ask, shop_with_order, status};
+use crate::laws;
+use crate::shop::Shop;
+
+/// Waits until a function has asked this of the table.
+async fn until_asked(shop: &Shop, action: &str) {
+    let begin = Instant::now();
+    while !shop.wire().calls().iter().any(|call| call.action == action) {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{action} is never asked");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_capture_that_is_reported_twice_is_not_refused_for_a_torn_read() {
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
+    let captured = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
+    // As a Query shows it that reads the header after the transaction and the invoice before it.
+    let mut stale = captured.clone();
+    stale["payments"]["L"][1]["M"]["status"] = json!({ "S": "authorized" });
+    stale["payments"]["L"][1]["M"].as_object_mut().expect("a map").remove("reference");
+    let put = async |item: &Value| shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
+    put(&stale).await;
+    shop.wire().take_calls();
+    shop.wire().inject(Match::action("TransactGetItems"), Fault::Delay(Duration::from_secs(1)), 1);
+    let (admin, again) = (shop.admin(), order.clone());
+    let asking = tokio::spawn(async move { ask(&admin, &again, Capture).await });
+    until_asked(&shop, "Query").await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    put(&captured).await;
+    let reply = asking.await.expect("a reply");
+    assert!(reply.header("idempotent-replayed").is_some());
+    assert_eq!(reply.expect(200)["payments"][1]["status"], "captured");
+    assert_eq!(shop.wire().pending(), 0, "the refusal was not looked into");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flag_does_not_make_the_only_shipment_look_like_a_repetition() {
+    let (shop, order) = shop_with_order().await;
+    ask(&shop.admin(), &order, Capture).await.expect(200);
+    shop.wire().take_calls();
+    shop.wire().inject(Match::action("UpdateItem"), Fault::CutAfter, 1);
+    shop.wire().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(1)), 2);
+    let (admin, shipped) = (shop.admin(), order.clone());
+    let asking = tokio::spawn(async move { ask(&admin, &shipped, Ship).await });
+    until_asked(&shop, "UpdateItem").await;
+    let order_id = order["orderId"].as_str().unwrap();
+    let set =
+        "SET EntityType = :kind, orderId = :order, reason = :kind, flaggedAt = :at, GSI1PK = :gsi, GSI1SK = :sort";
+    let at = "2026-11-22T00:00:00.000Z";
+    let update = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": format!("o#{order_id}") }, "SK": { "S": "flag" } },
+        "UpdateExpression": set,
+        "ExpressionAttributeValues": {
+            ":kind": { "S": "orderFlag" }, ":order": { "S": order_id }, ":at": { "S": at },
+            ":gsi": { "S": "flagged" }, ":sort": { "S": format!("{at}#{order_id}") },
+        },
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+    let reply = asking.await.expect("a reply");
+    assert_eq!(reply.header("idempotent-replayed"), None);
+    let order = reply.expect(200);
+    assert_eq!((&order["status"], order["flag"].is_object()), (&json!("SHIPPED"), true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_whose_answer_was_lost_is_made_once() {
+    let all = [
+        (Capture, "TransactWriteItems", "PAID"),
+        (Cancel, "TransactWriteItems", "CANCELLED"),
+        (Ship, "UpdateItem", "SHIPPED"),
+    ];
+    for (change, action, becomes) in all {
+        for (fault, times) in [(Fault::CutAfter, 1), (Fault::CutAfter, 3), (Fault::CutBefore, 3)] {
+            let (shop, order) = shop_with_order().await;
+            if change == Ship {
+                ask(&shop.admin(), &order, Capture).await.expect(200);
+            }
+            shop.wire().inject(Match::action(action), fault.clone(), times);
+            let reply = ask(&shop.admin(), &order, change).await;
+            // Its first and only one: whoever tells the customer must know that it was his.
+            assert_eq!(reply.header("idempotent-replayed"), None, "{change:?}, {fault:?} x {times}");
+            reply.expect(200);
+            shop.wire().heal();
+            laws::hold(&shop).await;
+            assert_eq!(status(&shop, &order).await, becomes);
+        }
+    }
+}
