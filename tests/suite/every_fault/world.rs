@@ -57,8 +57,8 @@ async fn open() -> Shop {
                 // Of each, one second is kept to answer in. The drain keeps four to send on what failed, and begins no
                 // order with less than five left.
                 "drain-writes" => 11,
-                // It keeps ten for the order that is under way.
-                "expire-orders" => 12,
+                // It keeps ten for the order that is under way, and must have found one before.
+                "expire-orders" => 30,
                 // It keeps ten to write down where it goes on.
                 "reconcile-counts" => 25,
                 // They go on for as long as they have time.
