@@ -1,6 +1,5 @@
 //! How much of the floor's each function may cost.
 
-use anyhow::{Context, Result};
 use key_schema::chart;
 
 use super::measure::Figures;
@@ -27,8 +26,7 @@ pub(super) fn table() -> String {
 }
 
 /// What is over its budget, in one line each.
-pub(super) fn over(figures: &[Figures]) -> Result<Vec<String>> {
-    let floor = figures.first().context("nothing was measured")?;
+pub(super) fn over(floor: &Figures, figures: &[Figures]) -> Vec<String> {
     let mut over = Vec::new();
     for subject in figures {
         let Some(Function { budget, .. }) = FUNCTIONS.iter().find(|function| function.name == subject.name) else {
@@ -53,7 +51,7 @@ pub(super) fn over(figures: &[Figures]) -> Result<Vec<String>> {
             over.push(format!("{}: {calls:.1} system calls of a warm event, and may be {most}", subject.name));
         }
     }
-    Ok(over)
+    over
 }
 
 #[allow(clippy::cast_precision_loss, reason = "far below 2^52")]

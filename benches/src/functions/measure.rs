@@ -49,6 +49,20 @@ pub(super) struct Figures {
     pub(super) small: Option<Small>,
 }
 
+impl Figures {
+    /// The lesser of each of the counts that have a budget; the rest is the other's.
+    pub(super) fn least(&self, other: Self) -> Self {
+        Self {
+            init: self.init.min(other.init),
+            first: self.first.min(other.first),
+            warm: self.warm.min(other.warm),
+            memory: self.memory.min(other.memory),
+            system_calls: self.system_calls.zip(other.system_calls).map(|(one, two)| one.min(two)),
+            ..other
+        }
+    }
+}
+
 /// Times with [`SMALL`] hundredths of a CPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Small {

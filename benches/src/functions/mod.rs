@@ -30,6 +30,11 @@ use crate::own::sample;
 
 const FLOOR: &str = "hello";
 
+/// How often a function is measured before it counts as over its budget. A count varies upwards alone: a second connection
+/// that a busy machine made necessary, or the end of the first one's handshake, which may fall into the start or into the
+/// first event.
+const TRIES: u32 = 3;
+
 /// What each function costs on Lambda beside what the runtime itself does: instructions, system calls, memory, bytes
 ///
 /// Needs valgrind, and strace for the system calls. Without names it measures everything, and what
@@ -73,7 +78,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         page::write("performance.md", &[("measured", text)])?;
         picture::draw(&figures, &page::file("performance.svg"))?;
     }
-    let over = budget::over(&figures)?;
+    let floor = figures.first().context("nothing was measured")?;
+    let over = budget::over(floor, &figures);
     ensure!(over.is_empty(), "over budget:\n  {}", over.join("\n  "));
     Ok(())
 }
@@ -114,10 +120,20 @@ async fn measured(subjects: &[Subject], is_short: bool, folder: &Path) -> Result
     }
     let mut bench =
         Bench { shop: &shop, dynamodb: &dynamodb, folder, counts_system_calls, quota: quota.as_ref(), next: 0 };
-    let mut figures = Vec::new();
+    let mut figures: Vec<Figures> = Vec::new();
     for subject in subjects {
         eprintln!("measuring {}", subject.name);
-        figures.push(bench.measure(subject).await?);
+        let mut seen = bench.measure(subject).await?;
+        for _ in 1..TRIES {
+            let Some(floor) = figures.first() else { break };
+            let over = budget::over(floor, std::slice::from_ref(&seen));
+            if over.is_empty() {
+                break;
+            }
+            eprintln!("measuring {} again: {}", subject.name, over.join("; "));
+            seen = seen.least(bench.measure(subject).await?);
+        }
+        figures.push(seen);
     }
     shop.stack.shutdown().await?;
     Ok(figures)
