@@ -71,7 +71,8 @@ fn happens(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 2048, max_shrink_iters: 20_000, ..Config::default() })]
+    // 2,048, or eight times what PROPTEST_CASES says.
+    #![proptest_config(Config { cases: 8 * Config::default().cases, max_shrink_iters: 20_000, ..Config::default() })]
 
     #[test]
     fn the_counters_are_at_every_moment_the_sums_up_to_the_marks_and_in_the_end_those_of_the_orders(

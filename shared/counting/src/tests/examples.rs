@@ -149,3 +149,55 @@ fn an_order_counts_when_it_is_placed_and_not_when_it_is_put_back() {
     assert!(matches!(read(60, image(&line())), Change::Line(_)));
     assert_eq!(read(3602, image(&line())), Change::Nothing);
 }
+
+#[test]
+fn what_somebody_took_is_not_handed_over_again_with_what_comes_before_it() {
+    let poison =
+        |number: &str| Record { number: number.parse().expect("a number"), change: Err(Uncountable::UnreadableLines) };
+    let mut batch = Batch::new(vec![poison("1"), poison("2")], None);
+    batch.found(None);
+    batch.give_up("2".parse().expect("a number"));
+    assert_eq!(batch.next(), Next::GiveUp(vec![&"1".parse().expect("a number")]));
+}
+
+#[test]
+fn a_step_is_as_large_as_it_may_be() {
+    // Of the order its customer and its day, of the line its product and the same day.
+    let records = || vec![record("1", Change::Placed(order("PENDING"))), record("2", Change::Line(line()))];
+    for (most, expected) in [(3, 2), (2, 1), (1, 1)] {
+        let mut batch = Batch::new(records(), None).with_most_counters(most);
+        batch.found(None);
+        let Next::Apply(step) = batch.next() else { panic!("a step") };
+        assert_eq!(step.records, expected, "of {most} counters");
+    }
+}
+
+#[test]
+fn what_lies_before_the_mark_is_skipped() {
+    let records = ["1", "2", "3"].map(|number| record(number, Change::Line(line()))).into();
+    let mut batch = Batch::new(records, None);
+    batch.found(Some("2".parse().expect("a number")));
+    assert_eq!(batch.progress(), Progress { skipped: 2, ..Progress::default() });
+    let Next::Apply(step) = batch.next() else { panic!("a step") };
+    batch.applied(step);
+    assert_eq!(batch.progress(), Progress { applied: 1, skipped: 2, given_up: 0, steps: 1 });
+}
+
+#[test]
+fn an_order_whose_lines_do_not_read_as_lines_cannot_be_counted_and_others_can() {
+    let moved = |id: &str| {
+        let order = Order { order_id: id.parse().expect("an id"), ..order("CANCELLED") };
+        Change::Moved(order, OrderStatus::Paid)
+    };
+    let mut batch = Batch::new(vec![record("1", moved("first")), record("2", moved("second"))], None);
+    batch.found(None);
+    let ids = ["first", "second"].map(|id| id.parse().expect("an id"));
+    assert_eq!(batch.next(), Next::Lines(ids.iter().collect()));
+    let [first, second] = ids;
+    batch.cannot_learn(&second);
+    assert!(batch.reason(&"1".parse().expect("a number")).is_none());
+    assert!(matches!(batch.reason(&"2".parse().expect("a number")), Some(Uncountable::UnreadableLines)));
+    batch.learn(first, vec![line().line]);
+    let Next::Apply(step) = batch.next() else { panic!("a step") };
+    assert_eq!((step.mark.as_str(), step.records), ("1", 1));
+}
