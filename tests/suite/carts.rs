@@ -116,6 +116,43 @@ async fn a_cart_that_arrives_late_replaces_no_newer_one_if_it_names_what_it_repl
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cart_that_another_device_put_down_meanwhile_is_not_thrown_away() {
+    let shop = shop().await;
+    let ada = shop.customer("ada");
+    let throw_away = async |if_match: &str| {
+        ada.send(Method::DELETE, "/customers/ada/cart", &[("if-match", if_match)], None).await
+    };
+    // There is none: afterwards there is none, whichever was meant.
+    for if_match in ["*", "\"0\"", "\"7\"", "\"abc\""] {
+        assert_eq!(throw_away(if_match).await.status, 204, "{if_match}");
+    }
+    let first = put(&shop, json!([])).await.header("etag").expect("a version").to_owned();
+    let second = put(&shop, json!([])).await.header("etag").expect("a version").to_owned();
+    let before = shop.dump().await;
+    for other in [first.as_str(), "\"0\"", "\"abc\"", "W/\"1\"", "\"1\", \"2\""] {
+        throw_away(other).await.problem(Kind::VersionConflict);
+    }
+    throw_away("2").await.problem(Kind::Validation);
+    assert_eq!(shop.dump().await, before);
+    shop.wire().inject(Match::action("DeleteItem"), Fault::CutAfter, 1);
+    assert_eq!(throw_away(&second).await.status, 204, "the answer to its first attempt was lost");
+    assert_eq!(shop.wire().pending(), 0);
+    ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
+
+    put(&shop, json!([])).await.expect(200);
+    assert_eq!(throw_away("*").await.status, 204);
+    ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
+    // An expired one is none.
+    put(&shop, json!([])).await.expect(200);
+    let expire = json!({
+        "TableName": shop.table(), "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "cart" } },
+        "UpdateExpression": "SET expiresAt = :past", "ExpressionAttributeValues": { ":past": { "N": "1" } },
+    });
+    shop.dynamodb("UpdateItem", &expire).await;
+    assert_eq!(throw_away("\"7\"").await.status, 204);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cart_of_the_last_release_has_a_version_too() {
     let shop = shop().await;
     let old = json!({
@@ -132,6 +169,13 @@ async fn a_cart_of_the_last_release_has_a_version_too() {
     };
     replace().await.expect(200);
     replace().await.problem(Kind::VersionConflict);
+    let throw_away = async || {
+        shop.customer("ada").send(Method::DELETE, "/customers/ada/cart", &[("if-match", "\"0\"")], None).await
+    };
+    throw_away().await.problem(Kind::VersionConflict);
+    put_item().await;
+    assert_eq!(throw_away().await.status, 204);
+    shop.customer("ada").get("/customers/ada/cart").await.problem(Kind::NotFound);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,8 @@
 //! What the contract keeps from clients: loose bodies, guesses, and what is for the staff alone.
 
 use edge::Kind;
-use key_schema::entity::{Customer, EmailClaim};
-use key_schema::value::{Description, EmailAddress, Name, ProductId, Timestamp, Username};
+use key_schema::entity::{Customer, Discount, EmailClaim};
+use key_schema::value::{Charge, Description, MOST_CHARGED, Money, EmailAddress, Name, ProductId, Timestamp, Username};
 use proptest::prelude::*;
 use reqwest::Method;
 use serde::de::DeserializeOwned;
@@ -178,11 +178,11 @@ async fn a_discount_code_is_shown_to_customers_while_it_is_valid() {
     ada.get("/discounts/EARLY").await.problem(Kind::NotFound);
     admin.get("/discounts/EARLY").await.expect(200);
 
-    let mut over: key_schema::entity::Discount =
-        serde_json::from_value(admin.get("/discounts/PAST").await.expect(200)).expect("a discount");
-    over.code = "OVER".parse().expect("a code");
-    over.to = "2026-01-01".parse().ok();
-    shop.put(&over).await;
+    let mut over = admin.get("/discounts/PAST").await.expect(200);
+    for (field, value) in [("code", json!("OVER")), ("to", json!("2026-01-01T00:00:00.000Z")), ("uses", json!(0))] {
+        over[field] = value;
+    }
+    shop.put(&serde_json::from_value::<Discount>(over).expect("a discount")).await;
     ada.get("/discounts/OVER").await.problem(Kind::NotFound);
     admin.get("/discounts/OVER").await.expect(200);
     // Its name is not given to another campaign: the orders that used it still refer to it.
@@ -287,7 +287,33 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Amounts about each bound, and any others.
+fn any_amount() -> impl Strategy<Value = i64> {
+    let bounds = prop::sample::select(vec![0, 1, MOST_CHARGED, (1 << 53) - 1, i64::MAX]);
+    prop_oneof![(bounds, -2..=2_i64).prop_map(|(bound, off)| bound.saturating_add(off)), any::<i64>()]
+}
+
 proptest! {
+    #[test]
+    fn an_amount_is_taken_exactly_when_the_description_says_so(amount in any_amount()) {
+        let price = json!({ "amount": amount, "currency": "EUR" });
+        let product = json!({ "name": "n", "description": "", "category": "c", "price": price });
+        let changes = json!({ "price": price });
+        let card = json!({ "code": "GIFT-FOR-ADA", "balance": price });
+        let conforms = |schema: &str, value| {
+            openapi::conforms(&openapi::document()["components"]["schemas"][schema], value).is_ok()
+        };
+        for (schema, described, taken) in [
+            ("Money", conforms("Money", &price), serde_json::from_value::<Money>(price.clone()).is_ok()),
+            ("NewProduct", conforms("NewProduct", &product), (0..=MOST_CHARGED).contains(&amount)),
+            ("ProductChanges", conforms("ProductChanges", &changes), (0..=MOST_CHARGED).contains(&amount)),
+            ("NewGiftCard", conforms("NewGiftCard", &card), (1..=MOST_CHARGED).contains(&amount)),
+        ] {
+            prop_assert_eq!(taken, described, "{}: {}", schema, amount);
+        }
+        prop_assert_eq!(serde_json::from_value::<Charge>(price).is_ok(), (0..=MOST_CHARGED).contains(&amount));
+    }
+
     #[test]
     fn a_text_is_taken_exactly_when_the_description_says_so(text in any_text()) {
         for (schema, (taken, described)) in [

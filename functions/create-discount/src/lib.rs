@@ -1,6 +1,6 @@
 //! `POST /discounts`: makes a discount code.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use edge::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::Discount;
 use key_schema::value::{DiscountCode, Percent, Timestamp, optional_moment};
 use serde::Deserialize;
@@ -51,9 +51,9 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
     };
     let location = format!("/discounts/{}", discount.code);
     match table.put_new(&discount, request.budget()).await? {
-        Put::New => Reply::created(location, &discount),
+        Put::New => Reply::created(location, &DiscountView::from(discount)),
         Put::Exists(existing) if existing.is_same_request(&discount) => {
-            Ok(Reply::created(location, &existing.as_created())?.replayed(true))
+            Ok(Reply::created(location, &DiscountView::from(existing.as_created()))?.replayed(true))
         }
         Put::Exists(_) => Err(Problem::already_exists("discount code")),
     }
@@ -63,7 +63,7 @@ pub fn describe() -> Description {
     ROUTE
         .describe("Make a discount code.")
         .accepts::<NewDiscount>()
-        .creates::<Discount>()
+        .creates::<DiscountView>()
         .leads_to("get-discount", "code", "$response.body#/code")
         .refuses(&[Kind::AlreadyExists])
 }

@@ -2,7 +2,7 @@
 
 use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, Stock, WholeStock};
-use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name, ProductId};
+use key_schema::value::{Category, Cells, Charge, Description as Text, Name, ProductId};
 use serde::Deserialize;
 use table::{Cause, Error, Write, Writer, read_item};
 use utoipa::ToSchema;
@@ -19,8 +19,6 @@ pub struct NewProduct {
     name: Name,
     description: Text,
     category: Category,
-    /// At most 1,000,000,000,000 minor units.
-    #[schema(value_type = Money)]
     price: Charge,
     /// How many can be sold.
     #[serde(default)]

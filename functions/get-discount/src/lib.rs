@@ -1,7 +1,6 @@
 //! `GET /discounts/{code}`: a discount code. Customers see it while it is valid; admins always do.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
-use key_schema::entity::Discount;
+use edge::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::DiscountByCode;
 use key_schema::value::Timestamp;
 use table::Reader;
@@ -11,11 +10,13 @@ pub const ROUTE: Route = Route::get("/discounts/{code}", Scope::Shop);
 pub async fn handle(table: Reader, request: Request) -> Answer {
     let code = request.path("code")?;
     match table.one(&DiscountByCode { code: &code }).await? {
-        Some(discount) if request.caller()?.is_admin || discount.is_in_window(Timestamp::now()) => Reply::ok(&discount),
+        Some(discount) if request.caller()?.is_admin || discount.is_in_window(Timestamp::now()) => {
+            Reply::ok(&DiscountView::from(discount))
+        }
         _ => Err(Problem::not_found("discount code")),
     }
 }
 
 pub fn describe() -> Description {
-    ROUTE.describe("A discount code.").answers::<Discount>().refuses(&[Kind::NotFound])
+    ROUTE.describe("A discount code.").answers::<DiscountView>().refuses(&[Kind::NotFound])
 }

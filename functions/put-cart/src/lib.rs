@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use edge::{Answer, CartView, Description, IfMatch, Kind, Problem, Reply, Request, Route, Scope};
+use edge::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{Cart, CartLine, Stock};
 use key_schema::layout::Consistency;
 use key_schema::value::{ProductId, Timestamp};
@@ -45,7 +45,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     let cart = Cart { customer_id, lines, updated_at, version: Some(version), expires_at };
     let write = match &if_match {
         None => Write::put(&cart)?,
-        Some(if_match) => Write::put_if(&cart, replaces(if_match, updated_at)?)?,
+        Some(if_match) => Write::put_if(&cart, if_match.condition()?.and(is_kept(updated_at)?))?,
     };
     match writer.write(write, request.budget()).await? {
         Ok(()) => Ok(Reply::ok(&CartView::from(cart))?.etag(version)),
@@ -61,18 +61,9 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     }
 }
 
-/// The cart that is to be replaced must be one of these versions, and not expired.
-fn replaces(if_match: &IfMatch, now: Timestamp) -> Result<Condition, Error> {
-    let IfMatch::Versions(versions) = if_match else {
-        return Condition::new("#expiresAt > :now").value(":now", now.as_second());
-    };
-    let condition = match versions.as_slice() {
-        [0] => Condition::new("attribute_not_exists(#version) AND #expiresAt > :now"),
-        [version] => Condition::new("#version = :version AND #expiresAt > :now").value(":version", version)?,
-        // An entity tag that is none of ours matches nothing. Nobody has read two carts.
-        _ => Condition::new("#version < :none AND #expiresAt > :now").value(":none", 0)?,
-    };
-    condition.value(":now", now.as_second())
+/// The cart that is to be replaced must not be expired: DynamoDB deletes it some time after that.
+fn is_kept(now: Timestamp) -> Result<Condition, Error> {
+    Condition::new("#expiresAt > :now").value(":now", now.as_second())
 }
 
 /// Every line must be of a product that exists, and of another than the lines before.

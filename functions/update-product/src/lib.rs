@@ -23,8 +23,6 @@ pub struct ProductChanges {
     name: Option<Name>,
     description: Option<Text>,
     category: Option<Category>,
-    /// At most 1,000,000,000,000 minor units.
-    #[schema(value_type = Option<Money>)]
     price: Option<Charge>,
     /// In how many cells the stock lies. As many as there are: it is shared out anew.
     cells: Option<Cells>,

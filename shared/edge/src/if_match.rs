@@ -1,5 +1,7 @@
 //! `If-Match` (RFC 9110, 13.1.1): which version a change is meant for.
 
+use table::{Condition, Error};
+
 use crate::{Kind, Problem};
 
 /// The versions that a change is meant for.
@@ -37,6 +39,21 @@ impl IfMatch {
         match self {
             Self::Any => true,
             Self::Versions(versions) => versions.contains(&version),
+        }
+    }
+
+    /// The condition that an item is there and has one of these versions. An item without the attribute, of before there
+    /// were versions, has version 0.
+    ///
+    /// # Errors
+    /// None that a version leads to.
+    pub fn condition(&self) -> Result<Condition, Error> {
+        let Self::Versions(versions) = self else { return Ok(Condition::present()) };
+        match versions.as_slice() {
+            [0] => Ok(Condition::present().and(Condition::new("attribute_not_exists(#version)"))),
+            [version] => Condition::version(*version),
+            // An entity tag that is none of ours matches nothing. Nobody has read two versions.
+            _ => Condition::new("#version < :none").value(":none", 0),
         }
     }
 

@@ -70,6 +70,25 @@ impl Condition {
         Ok(condition)
     }
 
+    /// Both must hold.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        self.joined("AND", other)
+    }
+
+    /// One of them must hold.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        self.joined("OR", other)
+    }
+
+    fn joined(mut self, operator: &str, other: Self) -> Self {
+        self.expression = format!("({}) {operator} ({})", self.expression, other.expression).into();
+        self.names.extend(other.names);
+        self.values.extend(other.values);
+        self
+    }
+
     /// Gives a `:value` of the expressions.
     pub fn value(mut self, name: &str, value: impl Serialize) -> Result<Self, Error> {
         self.values.push((name.to_owned(), serde_dynamo::to_attribute_value(value)?));

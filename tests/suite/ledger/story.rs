@@ -70,6 +70,14 @@ async fn catalogue(book: &mut Book) {
     }
     admin.post("/products", book.product(0)).await.expect(201);
     book.check("create-product", "made before");
+    let mut product = book.product(0);
+    product["productId"] = json!(book.id("q", 0));
+    for course in ["made, under an idempotency key", "made before, under an idempotency key"] {
+        let product = Some(product.to_string());
+        admin.send(Method::POST, "/products", &[("idempotency-key", "new")], product).await.expect(201);
+        book.check("create-product", course);
+    }
+    book.check_sizes(&[("idempotencyRecord", Kind::KeptProduct)]).await;
     let discount = json!({ "code": book.id("d", 0), "percent": 10, "maxUses": 9_999 });
     admin.post("/discounts", discount.clone()).await.expect(201);
     book.check("create-discount", "made");
@@ -122,6 +130,8 @@ async fn carts(book: &mut Book) {
     }
     customer.get(&path).await.expect(200);
     book.check("get-cart", "found");
+    customer.send(Method::DELETE, &path, &[("if-match", "\"1\"")], None).await.expect(412);
+    book.check("delete-cart", "not the one that was meant");
 }
 
 /// Two orders, counted.
@@ -380,5 +390,10 @@ async fn changes(book: &mut Book) {
     }
     send(&admin, Method::POST, &format!("{product}/stock"), &json!({ "delta": 5 })).await.expect(200);
     book.check("adjust-stock", "adjusted");
+    for course in ["adjusted, under an idempotency key", "adjusted before, under an idempotency key"] {
+        let (path, delta) = (format!("{product}/stock"), Some(json!({ "delta": 5 }).to_string()));
+        admin.send(Method::POST, &path, &[("idempotency-key", "more")], delta).await.expect(200);
+        book.check("adjust-stock", course);
+    }
     book.check_sizes(&[("discount", Kind::Discount(Changed)), ("stock", Kind::Stock(Changed))]).await;
 }

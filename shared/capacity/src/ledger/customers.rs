@@ -4,7 +4,7 @@ use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::{AccessPattern as _, CustomerById};
 
 use super::Many::CartLines;
-use super::Request::{Batch, Cancelled, Query, Transaction, Write as Alone};
+use super::Request::{Batch, Cancelled, Failed, Query, Transaction, Write as Alone};
 use super::Write::{Delete, New, Over, Update};
 use super::{Operation, Request, Several, Write, each, of, one};
 use crate::sample::Edition::{Changed, First};
@@ -40,6 +40,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[one(Cancelled(&[one(New(Customer(First))), one(Over(UsernameClaim, UsernameClaim)), one(New(EmailClaim))]))],
     ),
     of("delete-cart", "thrown away", &[one(Alone(Delete(Cart(First))))]),
+    of("delete-cart", "not the one that was meant", &[one(Failed(Delete(Cart(First))))]),
     of("delete-cart", "there was none", &[one(Alone(Delete(Absent)))]),
     of("put-cart", "the first", &[IN_CART, one(Alone(New(Cart(First))))]),
     of("put-cart", "in place of another", &[IN_CART, one(Alone(Over(Cart(First), Cart(Changed))))]),

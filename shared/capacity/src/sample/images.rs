@@ -40,6 +40,7 @@ pub(super) fn of(extent: &Extent) -> Result<Images, NoSample> {
         images.extend(parts.paid(state)?);
     }
     images.extend(parts.rest_of_order()?);
+    images.extend(parts.kept()?);
     Ok(images)
 }
 
@@ -204,16 +205,6 @@ impl<'a> Parts<'a> {
             expires_at: self.at.as_second(),
         };
         let updated_at = if edition == First { self.at } else { self.later };
-        // The body is that of a product, as large as the product.
-        let kept = IdempotencyRecord {
-            record_id: IdempotencyRecordId::of(&self.customer, &"5f6c2a8e-1d1b-4a51-9b0e-0c6f2f7d9c11".parse()?),
-            request_hash: RequestHash::of(b"a request"),
-            status: 201,
-            location: Some(format!("/products/{}", self.product)),
-            version: Some(1),
-            body: "x".repeat(300 + self.extent.name),
-            expires_at: self.at.as_second(),
-        };
         let compared = Reconciliation { to: self.at.day(), resume: None, updated_at };
         Ok(vec![
             (Kind::CustomerStats(edition), item(&customer)?),
@@ -222,8 +213,33 @@ impl<'a> Parts<'a> {
             (Kind::DayTotals(edition), item(&day)?),
             (Kind::StreamCheckpoint(edition), item(&checkpoint)?),
             (Kind::Reconciliation(edition), item(&compared)?),
-            (Kind::IdempotencyRecord, item(&kept)?),
         ])
+    }
+
+    /// The answers that are kept: to the request that made a product, and to one that adjusted its stock.
+    fn kept(&self) -> Result<Images, NoSample> {
+        let (id, name, description) = (&self.product, self.name(First), "d".repeat(self.extent.description));
+        let category = "k".repeat(self.extent.id);
+        let product = format!(
+            r#""productId":"{id}","name":"{name}","description":"{description}","category":"{category}","price":{},"available":998,"version":1"#,
+            r#"{"amount":1999,"currency":"EUR"}"#,
+        );
+        let adjusted = IdempotencyRecord {
+            record_id: IdempotencyRecordId::of(&self.customer, &"a key".parse()?),
+            request_hash: RequestHash::of(b"a request"),
+            status: 200,
+            location: None,
+            version: Some(1),
+            body: format!("{{{product}}}"),
+            expires_at: self.at.as_second(),
+        };
+        let created = IdempotencyRecord {
+            status: 201,
+            location: Some(format!("/products/{id}")),
+            body: format!(r#"{{{product},"stats":{{"orders":0,"units":0}}}}"#),
+            ..adjusted.clone()
+        };
+        Ok(vec![(Kind::KeptAdjustment, item(&adjusted)?), (Kind::KeptProduct, item(&created)?)])
     }
 
     fn order(&self, status: OrderStatus) -> Result<Item, NoSample> {

@@ -123,8 +123,10 @@ pub enum Kind {
     StreamCheckpoint(Edition),
     /// How far the counts are compared.
     Reconciliation(Edition),
-    /// The answer to a request with an idempotency key.
-    IdempotencyRecord,
+    /// The answer to a request that made a product under an idempotency key.
+    KeptProduct,
+    /// The answer to a request that adjusted a stock under an idempotency key.
+    KeptAdjustment,
 }
 
 /// Which of the states of an item that changes.

@@ -4,6 +4,7 @@
 mod cart;
 mod customer;
 mod day_totals;
+mod discount;
 mod gift_card;
 mod invoice;
 mod order;
@@ -14,6 +15,7 @@ mod queued_order;
 pub use cart::CartView;
 pub use customer::{CustomerStatsView, CustomerView};
 pub use day_totals::{DayTotalsView, StatusCountView};
+pub use discount::DiscountView;
 pub use gift_card::GiftCardView;
 pub use invoice::{InvoiceView, PaymentView};
 pub use order::{FlagView, OrderItemView, OrderView};

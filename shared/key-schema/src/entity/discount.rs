@@ -1,12 +1,11 @@
 //! Discount codes.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::value::{DiscountCode, Percent, Timestamp};
 
 /// A discount code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Discount {
     /// The code, as customers enter it.
@@ -21,11 +20,9 @@ pub struct Discount {
     pub to: Option<Timestamp>,
     /// How many orders may use it; absent: any number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295u64)]
     pub max_uses: Option<u32>,
     /// How many orders use it, if that is limited. The uses of any other code are not counted, except that releases
     /// before November 2026 did.
-    #[schema(value_type = u64, maximum = 4_294_967_295u64)]
     pub uses: u32,
     /// When it was made.
     pub created_at: Timestamp,

@@ -41,23 +41,29 @@ impl TryFrom<Unchecked> for Money {
     }
 }
 
-/// Money that the shop may charge: at most [`MOST_CHARGED`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Money")]
-pub struct Charge(Money);
+/// An amount of money that the shop may charge, in minor units (cents): at most [`MOST_CHARGED`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(try_from = "Money", deny_unknown_fields)]
+pub struct Charge {
+    /// Minor units.
+    #[schema(minimum = 0, maximum = 1_000_000_000_000i64, example = 1999)]
+    amount: i64,
+    currency: Currency,
+}
 
 impl TryFrom<Money> for Charge {
     type Error = Invalid;
 
     fn try_from(money: Money) -> Result<Self, Invalid> {
         let refused = || Invalid::new(format!("amount must be at most {MOST_CHARGED}, in minor units"));
-        money.is_chargeable().then_some(Self(money)).ok_or_else(refused)
+        let Money { amount, currency } = money;
+        money.is_chargeable().then_some(Self { amount, currency }).ok_or_else(refused)
     }
 }
 
 impl From<Charge> for Money {
-    fn from(charge: Charge) -> Self {
-        charge.0
+    fn from(Charge { amount, currency }: Charge) -> Self {
+        Self { amount, currency }
     }
 }
 
