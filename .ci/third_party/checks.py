@@ -62,7 +62,8 @@ def resource(function):
 def invoke(cloud, function, event):
     command = ["cargo", "lambda", "invoke", "--remote", "--endpoint-url", cloud.url, "--region", cloud.region]
     command += ["--output-format", "json", "--data-file", event, function]
-    said = run(command, f"{function} could not be invoked.", environment(**cloud.variables()))
+    wish = f"{function} could not be invoked: {(LOGS / 'ministack.log').relative_to(ROOT)} may say why."
+    said = run(command, wish, environment(**cloud.variables()))
     try:
         return json.loads(said[said.index("{"):])
     except ValueError as error:

@@ -26,6 +26,14 @@ class Failed(Exception):
     """What went wrong, and what to do about it."""
 
 
+def enough_room(*needs):
+    """Fails unless each folder's disk has as many GB free: without room a function is not answered, and does not say why."""
+    for folder, gigabytes in needs:
+        free = shutil.disk_usage(folder).free / 1e9
+        if free < gigabytes:
+            raise Failed(f"{folder} has {free:.1f} GB of free space, and {gigabytes} GB are needed")
+
+
 @contextlib.contextmanager
 def step(name):
     """One line of progress, with the seconds it took. Yields a list for what is worth adding to it."""
