@@ -119,9 +119,8 @@ async fn a_cart_that_arrives_late_replaces_no_newer_one_if_it_names_what_it_repl
 async fn a_cart_that_another_device_put_down_meanwhile_is_not_thrown_away() {
     let shop = shop().await;
     let ada = shop.customer("ada");
-    let throw_away = async |if_match: &str| {
-        ada.send(Method::DELETE, "/customers/ada/cart", &[("if-match", if_match)], None).await
-    };
+    let throw_away =
+        async |if_match: &str| ada.send(Method::DELETE, "/customers/ada/cart", &[("if-match", if_match)], None).await;
     // There is none: afterwards there is none, whichever was meant.
     for if_match in ["*", "\"0\"", "\"7\"", "\"abc\""] {
         assert_eq!(throw_away(if_match).await.status, 204, "{if_match}");
@@ -169,9 +168,8 @@ async fn a_cart_of_the_last_release_has_a_version_too() {
     };
     replace().await.expect(200);
     replace().await.problem(Kind::VersionConflict);
-    let throw_away = async || {
-        shop.customer("ada").send(Method::DELETE, "/customers/ada/cart", &[("if-match", "\"0\"")], None).await
-    };
+    let throw_away =
+        async || shop.customer("ada").send(Method::DELETE, "/customers/ada/cart", &[("if-match", "\"0\"")], None).await;
     throw_away().await.problem(Kind::VersionConflict);
     put_item().await;
     assert_eq!(throw_away().await.status, 204);

@@ -2,7 +2,7 @@
 
 use edge::Kind;
 use key_schema::entity::{Customer, Discount, EmailClaim};
-use key_schema::value::{Charge, Description, MOST_CHARGED, Money, EmailAddress, Name, ProductId, Timestamp, Username};
+use key_schema::value::{Charge, Description, EmailAddress, MOST_CHARGED, Money, Name, ProductId, Timestamp, Username};
 use proptest::prelude::*;
 use reqwest::Method;
 use serde::de::DeserializeOwned;

@@ -87,7 +87,7 @@ impl Adjusting<'_> {
             }
             if let Some(units) = before.adjusted(self.delta, most_cells) {
                 let after = WholeStock { units, ..before.clone() };
-                return self.transaction(product, before, after);
+                return self.transaction(&product, before, after);
             }
             if look == Look::AtOnce || before.cells().is_one() {
                 let available = before.available();
@@ -99,10 +99,10 @@ impl Adjusting<'_> {
         }
     }
 
-    fn transaction(&self, product: Product, before: WholeStock, after: WholeStock) -> Result<Attempt, Problem> {
+    fn transaction(&self, product: &Product, before: WholeStock, after: WholeStock) -> Result<Attempt, Problem> {
         let version = product.version + 1;
         let next = Product { version, ..product.clone() };
-        let mut writes = vec![Write::change(&product, &next, Condition::version(product.version)?)?];
+        let mut writes = vec![Write::change(product, &next, Condition::version(product.version)?)?];
         writes.extend(stock::adjust(&before, &after.units)?);
         let reply = Reply::ok(&ProductView::with_stock(next, &after))?.etag(version);
         writes.extend(self.once.map(|once| once.keep(&reply)).transpose()?);

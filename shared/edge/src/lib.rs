@@ -39,7 +39,7 @@ pub use request::Request;
 pub use route::{Method, Route};
 pub use serve::{invoke, serve};
 pub use view::{
-    CartView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, GiftCardView, InvoiceView, OrderItemView,
-    OrderStateView, OrderView, OverviewView, PaymentView, ProductCountsView, ProductStatsView, ProductView,
-    QueuedOrderView, StatusCountView,
+    CartView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, GiftCardView, InvoiceView,
+    OrderItemView, OrderStateView, OrderView, OverviewView, PaymentView, ProductCountsView, ProductStatsView,
+    ProductView, QueuedOrderView, StatusCountView,
 };
