@@ -5,7 +5,8 @@
 //! - [`Placing`]: which request to make next, and what its answer means. No I/O.
 //! - [`Orders::place`]: reads, quotes and commits, as often as it takes within its budget.
 //! - [`Intake`]: accepts an order that is to be placed later, and puts it into the queue.
-//! - [`Lifecycle`]: paid, shipped, delivered, cancelled. [`steps`]: its decisions. Pure.
+//! - [`Lifecycle`]: paid, shipped, delivered, cancelled. [`changing`]: which request to make next. [`steps`]: what becomes
+//!   of the order. Both pure.
 //!
 //! **Invariant: an order is placed whole or not at all, and once.** Everything it writes is one transaction, whose
 //! first condition is that the order, whose id is a function of the request, is not there yet.
@@ -14,6 +15,7 @@
 
 mod basket;
 mod canonical;
+pub mod changing;
 mod intake;
 mod lifecycle;
 mod message;
@@ -27,7 +29,7 @@ mod transaction;
 
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};
-pub use lifecycle::{Change, Lifecycle, writes};
+pub use lifecycle::{Change, Lifecycle};
 pub use message::{Unreadable, Waiting};
 pub use place::{Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};

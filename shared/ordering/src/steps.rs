@@ -1,7 +1,7 @@
 //! What may become of an order after it is placed: each decision as a pure function of the order and of the time.
 //!
-//! Nothing here reads or writes. [`Lifecycle`](crate::Lifecycle) reads an order, asks one of these functions, and writes
-//! what [`writes`](crate::writes) makes of the answer; a model checker drives the same functions.
+//! Nothing here reads or writes. [`Changing`](crate::changing::Changing) asks one of these functions about an order that
+//! was read, and says what to write.
 
 use key_schema::entity::{
     Cancellation, CancellationCause, Invoice, Order, OrderStatus, Payment, PaymentState, PaymentStatus, Settlement,
@@ -21,6 +21,43 @@ pub enum Step {
     Stay,
     /// Nothing: an order like this cannot change so.
     Refuse,
+}
+
+/// What may be asked of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transition<'a> {
+    /// Ships or delivers it: [`advance`].
+    Advance(OrderStatus),
+    /// Records that the bank has taken the card's part: [`capture`].
+    Capture {
+        /// The bank's name for the payment.
+        reference: &'a str,
+    },
+    /// Cancels it: [`cancel`].
+    Cancel(Cancel<'a>),
+    /// Cancels it if it was not paid in time: [`expire`].
+    Expire {
+        /// An order that was placed later than this is left alone.
+        deadline: Timestamp,
+    },
+    /// Records that the customer has got back what was due: [`confirm_refund`].
+    ConfirmRefund {
+        /// The bank's name for the refund.
+        reference: &'a str,
+    },
+}
+
+impl Transition<'_> {
+    /// Decides on the order as it was read.
+    pub fn of(self, whole: &WholeOrder, now: Timestamp) -> Step {
+        match self {
+            Self::Advance(to) => advance(whole, to, now),
+            Self::Capture { reference } => capture(whole, reference, now),
+            Self::Cancel(of) => cancel(whole, of, now),
+            Self::Expire { deadline } => expire(whole, deadline, now),
+            Self::ConfirmRefund { reference } => confirm_refund(whole, reference),
+        }
+    }
 }
 
 /// Why an order is cancelled.

@@ -61,34 +61,14 @@ fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Ask {
-    Advance(OrderStatus),
-    Capture(&'static str),
-    Cancel(CancellationCause),
-    Expire(i64),
-    Refund(&'static str),
-}
-
-impl Ask {
-    fn of(self, whole: &WholeOrder, now: Timestamp) -> Step {
-        match self {
-            Self::Advance(to) => advance(whole, to, now),
-            Self::Capture(reference) => capture(whole, reference, now),
-            Self::Cancel(cause) => cancel(whole, Cancel { cause, reason: None }, now),
-            Self::Expire(deadline) => expire(whole, at(deadline), now),
-            Self::Refund(reference) => confirm_refund(whole, reference),
-        }
-    }
-}
-
-fn asks() -> impl Strategy<Value = Vec<Ask>> {
+fn asks() -> impl Strategy<Value = Vec<Transition<'static>>> {
     let ask = prop_oneof![
-        select(&OrderStatus::WAY[..]).prop_map(Ask::Advance),
-        select(vec!["bank-1", "bank-2"]).prop_map(Ask::Capture),
-        select(vec![CancellationCause::Customer, CancellationCause::Staff]).prop_map(Ask::Cancel),
-        (0..2_i64).prop_map(Ask::Expire),
-        select(vec!["back-1", "back-2"]).prop_map(Ask::Refund),
+        select(&OrderStatus::WAY[..]).prop_map(Transition::Advance),
+        select(vec!["bank-1", "bank-2"]).prop_map(|reference| Transition::Capture { reference }),
+        select(vec![CancellationCause::Customer, CancellationCause::Staff])
+            .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
+        (0..2_i64).prop_map(|minute| Transition::Expire { deadline: at(minute) }),
+        select(vec!["back-1", "back-2"]).prop_map(|reference| Transition::ConfirmRefund { reference }),
     ];
     vec(ask, 0..12)
 }
@@ -115,7 +95,7 @@ proptest! {
                 prop_assert!(matches!(again, Step::Stay), "{:?}: {:?}", ask, again);
                 prop_assert!(whole.order.status == before.order.status || before.order.status.may_become(whole.order.status));
                 prop_assert_eq!(whole.order.version - before.order.version, u64::from(whole.order.status != before.order.status));
-                if matches!(ask, Ask::Capture(_)) {
+                if matches!(ask, Transition::Capture { .. }) {
                     captured += by_card;
                 }
             }
