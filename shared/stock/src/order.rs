@@ -52,8 +52,8 @@ pub fn put_back(product: &ProductId, quantity: Quantity) -> Result<Write, Error>
 /// # Errors
 /// Those of any transaction, but that it was not answered.
 pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Budget) -> Result<(), Error> {
-    let Some((to, moves)) = whole.moves(units) else { return Ok(()) };
-    match writer.clone().fail_fast_on_conflict().commit(moves_at_once(&whole.product_id, to, &moves)?, budget).await {
+    let (Some((to, moves)), Some(at_once)) = (whole.moves(units), gathering(whole, units)?) else { return Ok(()) };
+    match writer.clone().fail_fast_on_conflict().commit(at_once, budget).await {
         Ok(_) | Err(Error::Unanswered(_)) => return Ok(()),
         Err(Error::Throttled { by: Throttle::Contention, .. }) => {}
         Err(error) => return Err(error),
@@ -62,6 +62,15 @@ pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Bud
         move_units(writer, &whole.product_id, (from, to), units, budget).await?;
     }
     Ok(())
+}
+
+/// The writes of the one transaction that [`gather`] tries first. `None` if no move helps.
+///
+/// # Errors
+/// A value that cannot be written: a defect.
+pub fn gathering(whole: &WholeStock, units: u64) -> Result<Option<Vec<Write>>, Error> {
+    let moves = whole.moves(units);
+    moves.map(|(to, moves)| moves_at_once(&whole.product_id, to, &moves)).transpose()
 }
 
 /// The key of any cell.

@@ -56,7 +56,26 @@ pub async fn whole(reader: &Reader, first: Stock, look: Look, budget: Budget) ->
     Ok(first.into())
 }
 
-/// All cells as two strongly consistent reads found them between which nothing came into any of them.
+/// All cells, so that what they hold together was not exceeded at one moment: [`Proof`].
+async fn at_once(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -> Result<Vec<InStock>, Error> {
+    let mut proof = Proof::default();
+    let mut attempt = 0;
+    loop {
+        let items = reader.batch(pattern.keys(), Consistency::Strong, budget).await?;
+        match proof.found(items) {
+            NextRead::None(items) => return Ok(items),
+            NextRead::Settled => return reader.settled(pattern.keys(), budget).await,
+            NextRead::Cells { backoff } => {
+                attempt += u32::from(backoff);
+                if backoff && !budget.wait(attempt).await {
+                    return Err(Error::contention("units were moved between cells for too long"));
+                }
+            }
+        }
+    }
+}
+
+/// All cells as two strongly consistent reads found them between which nothing came into any of them. No I/O.
 ///
 /// A read of many items sees each of them at another moment, so units that move meanwhile may be overlooked. Here, no
 /// cell gained units between its first read and its second. At the moment when the first reads had ended, no cell held
@@ -65,25 +84,43 @@ pub async fn whole(reader: &Reader, first: Stock, look: Look, budget: Budget) ->
 /// take: then the marks of all cells do not add up to zero, or a cell is missing.
 ///
 /// Orders that take units are in nobody's way here, as they would be if all cells were read in one transaction.
-async fn at_once(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -> Result<Vec<InStock>, Error> {
-    let mut before: Vec<InStock> = reader.batch(pattern.keys(), Consistency::Strong, budget).await?;
-    for attempt in 1.. {
-        let after = reader.batch(pattern.keys(), Consistency::Strong, budget).await?;
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    before: Option<Vec<InStock>>,
+    attempts: u32,
+}
+
+/// What to read next for a [`Proof`].
+#[derive(Debug)]
+pub enum NextRead {
+    /// All cells, strongly consistent, after a pause if units were being moved.
+    Cells {
+        /// Whether to pause first.
+        backoff: bool,
+    },
+    /// All cells, in one transaction. Nothing more after that.
+    Settled,
+    /// Nothing: these are the cells.
+    None(Vec<InStock>),
+}
+
+impl Proof {
+    /// All cells were read.
+    pub fn found(&mut self, items: Vec<InStock>) -> NextRead {
+        let after = Marks::of(&items);
+        let Some(before) = self.before.replace(items) else { return NextRead::Cells { backoff: false } };
         let marks = Marks::of(&before);
-        if marks.are_whole() && marks == Marks::of(&after) {
-            return Ok(before);
+        if marks.are_whole() && marks == after {
+            return NextRead::None(before);
         }
+        self.attempts += 1;
         // A move is half visible for milliseconds. Marks that do not add up for longer have been changed by hand, or by
         // a release that did not write them.
-        if attempt >= PATIENCE && !marks.are_whole() {
-            return reader.settled(pattern.keys(), budget).await;
+        if self.attempts >= PATIENCE && !marks.are_whole() {
+            return NextRead::Settled;
         }
-        before = after;
-        if !budget.wait(attempt).await {
-            break;
-        }
+        NextRead::Cells { backoff: true }
     }
-    Err(Error::contention("units were moved between cells for too long"))
 }
 
 /// What changes of the cells when units come into one of them.
