@@ -79,7 +79,11 @@ async fn only_declared_transitions_are_made() {
             "SHIPPED",
             &[(Capture, "SHIPPED", false), (Ship, "SHIPPED", false), (Deliver, "DELIVERED", true)],
         ),
-        (&[Capture, Ship, Deliver], "DELIVERED", &[(Capture, "DELIVERED", false), (Deliver, "DELIVERED", false)]),
+        (
+            &[Capture, Ship, Deliver],
+            "DELIVERED",
+            &[(Capture, "DELIVERED", false), (Ship, "DELIVERED", false), (Deliver, "DELIVERED", false)],
+        ),
         (&[Cancel], CANCELLED, &[(Cancel, CANCELLED, false), (Capture, CANCELLED, true)]),
         (
             &[Cancel, Capture],

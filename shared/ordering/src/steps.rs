@@ -70,10 +70,12 @@ pub struct Cancel<'a> {
 }
 
 /// The order is shipped, or delivered. Payment and cancellation change more than the status and are steps of their own.
+///
+/// An order that has gone on from there was shipped before: a request whose answer was lost is told so, and not refused.
 pub fn advance(whole: &WholeOrder, to: OrderStatus, now: Timestamp) -> Step {
     match whole.order.status {
         _ if !matches!(to, OrderStatus::Shipped | OrderStatus::Delivered) => Step::Refuse,
-        status if status == to => Step::Stay,
+        status if status == to || status.may_have_been(to) => Step::Stay,
         status if status.may_become(to) => {
             Step::To(Box::new(WholeOrder { order: with_status(whole, to, now), ..whole.clone() }))
         }
