@@ -1,63 +1,158 @@
-//! `cargo model`: explores the models for as long as it is told to, and says what it has seen.
+//! `cargo model`: explores the models longer than the tests do, and says what it has seen.
 
-#![allow(clippy::print_stdout, reason = "a report")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a report on standard output, progress on standard error"
+)]
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::num::NonZero;
 use std::time::{Duration, Instant};
 
+use anyhow::{bail, ensure};
 use clap::Parser;
 use models::{counting, order};
-use stateright::{Checker as _, Model};
+use stateright::report::{ReportData, ReportDiscovery, Reporter};
+use stateright::{Checker, Expectation, Model, Property};
 
-/// Explores the models, with as many processors as there are.
+/// Explores the models: every state that some schedule reaches, and the laws in each.
+///
+/// Prints one line for each model. The exit code is 1 if a law is broken; then the steps that break it are printed.
 #[derive(Parser)]
-#[command(bin_name = "cargo model")]
+#[command(bin_name = "cargo model", version)]
 struct Options {
-    /// Only the models whose name contains this.
+    /// Explore only the models whose name contains this text.
     name: Option<String>,
-    /// How many steps deep; everything, if it is not said.
-    #[arg(long)]
+    /// Stop at this depth: at most so many steps from the beginning.
+    #[arg(long, value_name = "STEPS")]
     depth: Option<usize>,
-    /// For how many seconds each.
-    #[arg(long, default_value_t = 600)]
+    /// Stop exploring a model after this time.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
-    /// The small models that `cargo test` explores, and not the larger ones.
+    /// Use so many threads [default: one for each processor].
+    #[arg(long, value_name = "NUMBER")]
+    threads: Option<NonZero<usize>>,
+    /// Explore the small models that `cargo test -p models` explores.
     #[arg(long)]
     small: bool,
+    /// Print the names of the models, and explore nothing.
+    #[arg(long)]
+    list: bool,
+    /// Print no progress.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
+    let mut names = Vec::new();
+    let mut broken = 0;
     for stream in if options.small { counting::small() } else { counting::large() } {
-        explore(stream.name, stream, &options)?;
+        names.push(stream.name);
+        broken += options.explore(stream.name, stream)?;
     }
     for shop in if options.small { order::small() } else { order::large() } {
-        explore(shop.name, shop, &options)?;
+        names.push(shop.name);
+        broken += options.explore(shop.name, shop)?;
     }
+    if !names.iter().any(|name| options.is_meant(name)) {
+        bail!("no model has such a name; there are: {}", names.join(", "));
+    }
+    ensure!(broken == 0, "broken laws: {broken}");
     Ok(())
 }
 
-fn explore<M>(name: &str, model: M, options: &Options) -> anyhow::Result<()>
+impl Options {
+    fn is_meant(&self, name: &str) -> bool {
+        self.name.as_ref().is_none_or(|part| name.contains(part))
+    }
+
+    /// Explores a model, if it is meant. The number of laws that are broken.
+    fn explore<M>(&self, name: &'static str, model: M) -> anyhow::Result<usize>
+    where
+        M: Model<
+                State: Clone + Debug + Hash + PartialEq + Send + Sync,
+                Action: Clone + Debug + PartialEq + Send + Sync,
+            > + Send
+            + Sync
+            + 'static,
+    {
+        if !self.is_meant(name) {
+            return Ok(0);
+        }
+        if self.list {
+            println!("{name}");
+            return Ok(0);
+        }
+        let begin = Instant::now();
+        let threads = self.threads.map_or_else(std::thread::available_parallelism, Ok)?;
+        let mut checker = model.checker().threads(threads.get()).timeout(Duration::from_secs(self.seconds));
+        if let Some(depth) = self.depth {
+            checker = checker.target_max_depth(depth);
+        }
+        let checker = checker.spawn_bfs().report(&mut Progress { name, quiet: self.quiet, next: EVERY }).join();
+        let elapsed = begin.elapsed();
+        let is_all = elapsed.as_secs() < self.seconds && self.depth.is_none();
+        let (states, depth) = (checker.unique_state_count(), checker.max_depth());
+        let extent = if is_all { "all states" } else { "a part of the states" };
+        println!("{name}: {states} states, {depth} steps deep, {:.1} s, {extent}", elapsed.as_secs_f64());
+        let broken = checker.model().properties().into_iter().filter(|law| is_broken(law, &checker, is_all));
+        Ok(broken.count())
+    }
+}
+
+/// Whether a law is broken; if so, prints the steps that break it. What must be seen in some state may lie behind the
+/// part that was explored.
+fn is_broken<M, C>(law: &Property<M>, checker: &C, is_all: bool) -> bool
 where
-    M: Model<State: Clone + Debug + Hash + PartialEq + Send + Sync, Action: Clone + Debug + PartialEq + Send + Sync>
-        + Send
-        + Sync
-        + 'static,
+    M: Model<State: Clone + Debug + Hash + PartialEq, Action: Clone + Debug + PartialEq>,
+    C: Checker<M>,
 {
-    if options.name.as_ref().is_some_and(|part| !name.contains(part)) {
-        return Ok(());
+    match (law.expectation.clone(), checker.discovery(law.name)) {
+        (Expectation::Always | Expectation::Eventually, Some(path)) => {
+            println!("  broken: {}", law.name);
+            path.into_actions().iter().for_each(|action| println!("    {action:?}"));
+            true
+        }
+        (Expectation::Sometimes, None) if is_all => {
+            println!("  never seen: {}", law.name);
+            true
+        }
+        _ => false,
     }
-    let begin = Instant::now();
-    let threads = std::thread::available_parallelism()?.get();
-    let mut checker = model.checker().threads(threads).timeout(Duration::from_secs(options.seconds));
-    if let Some(depth) = options.depth {
-        checker = checker.target_max_depth(depth);
+}
+
+/// How often progress is printed.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// Prints progress.
+struct Progress {
+    name: &'static str,
+    quiet: bool,
+    /// When to print the next line.
+    next: Duration,
+}
+
+impl<M: Model> Reporter<M> for Progress {
+    fn report_checking(&mut self, data: ReportData) {
+        let ReportData { unique_states, max_depth, duration, done, .. } = data;
+        if !self.quiet && !done && duration >= self.next {
+            self.next = duration + EVERY;
+            eprintln!("{}: {unique_states} states, {max_depth} steps deep, {} s", self.name, duration.as_secs());
+        }
     }
-    let checker = checker.spawn_bfs().join();
-    let (states, depth) = (checker.unique_state_count(), checker.max_depth());
-    let whole = if begin.elapsed().as_secs() < options.seconds { "all" } else { "time is over:" };
-    println!("{name}: {whole} {states} states, {depth} steps deep, {:.1} s", begin.elapsed().as_secs_f64());
-    checker.assert_properties();
-    Ok(())
+
+    fn report_discoveries(&mut self, _: &M, _: BTreeMap<&'static str, ReportDiscovery<M>>)
+    where
+        M::Action: Debug + PartialEq,
+        M::State: Debug + Hash + PartialEq,
+    {
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::from_millis(200)
+    }
 }

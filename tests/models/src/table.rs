@@ -165,16 +165,27 @@ impl Transaction {
         Digested::new(Self(writes))
     }
 
-    /// The same without the condition of one write: a known bug, to see that the laws find it.
-    pub fn without_condition(&self, is_meant: impl Fn(&Place) -> bool) -> Digested<Self> {
+    /// The same without the conditions of some writes: a known bug, to see that the laws find it.
+    pub fn without_condition(&self, is_meant: impl Fn(&Place, WriteKind) -> bool) -> Digested<Self> {
         let writes = self.0.iter().map(|(place, write)| {
             let mut write = write.clone();
-            if is_meant(place) {
+            if is_meant(place, write.kind) {
                 write.condition = None;
             }
             (place.clone(), write)
         });
         Digested::new(Self(writes.collect()))
+    }
+
+    /// Those writes for which the answer is yes, and the others.
+    pub fn split(&self, is_meant: impl Fn(&Place) -> bool) -> (Self, Self) {
+        let (some, others) = self.0.iter().cloned().partition(|(place, _)| is_meant(place));
+        (Self(some), Self(others))
+    }
+
+    /// Whether one of the writes is of this kind and place.
+    pub fn has(&self, is_meant: impl Fn(&Place, WriteKind) -> bool) -> bool {
+        self.0.iter().any(|(place, write)| is_meant(place, write.kind))
     }
 }
 
@@ -244,21 +255,33 @@ impl Table {
 
 /// A read that is under way: for each item, all that was there since it began.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Seen(BTreeMap<Place, Vec<Option<Stored>>>);
+pub struct Seen {
+    /// The partition of a Query, which also sees items that are written while it is under way.
+    partition: Option<Arc<str>>,
+    items: BTreeMap<Place, Vec<Option<Stored>>>,
+}
 
 impl Seen {
     /// A read of these places begins.
     pub fn begin(table: &Table, places: impl IntoIterator<Item = Place>) -> Self {
-        Self(places.into_iter().map(|place| (place.clone(), vec![table.get(&place).cloned()])).collect())
+        let items = places.into_iter().map(|place| (place.clone(), vec![table.get(&place).cloned()]));
+        Self { partition: None, items: items.collect() }
+    }
+
+    /// A Query of a partition begins.
+    pub fn begin_query(table: &Table, partition: Arc<str>) -> Self {
+        let places = table.0.keys().filter(|place| place.0 == partition).cloned();
+        Self { items: Self::begin(table, places).items, partition: Some(partition) }
     }
 
     /// This was written meanwhile. `None` if it is not being read.
     #[must_use]
     pub fn with(&self, table: &Table, written: &[Place]) -> Option<Self> {
         let mut changed = None;
-        for place in written.iter().filter(|place| self.0.contains_key(place)) {
+        for place in written.iter().filter(|place| self.reads(place)) {
             let now = table.get(place).cloned();
-            let seen = changed.get_or_insert_with(|| self.clone()).0.entry(place.clone()).or_default();
+            let items = &mut changed.get_or_insert_with(|| self.clone()).items;
+            let seen = items.entry(place.clone()).or_insert_with(|| vec![None]);
             if !seen.contains(&now) {
                 seen.push(now);
             }
@@ -266,15 +289,19 @@ impl Seen {
         changed
     }
 
+    fn reads(&self, place: &Place) -> bool {
+        self.items.contains_key(place) || self.partition.as_ref() == Some(&place.0)
+    }
+
     /// In how many ways the read may be answered.
     pub fn choices(&self) -> usize {
-        self.0.values().map(Vec::len).product()
+        self.items.values().map(Vec::len).product()
     }
 
     /// One of the ways.
     pub fn answer(&self, mut choice: usize) -> Vec<Stored> {
         let mut items = Vec::new();
-        for seen in self.0.values() {
+        for seen in self.items.values() {
             items.extend(seen[choice % seen.len()].clone());
             choice /= seen.len();
         }

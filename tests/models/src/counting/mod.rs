@@ -4,6 +4,8 @@
 //! A [`Stream`] is its records and what may go wrong. Its consumers ask [`counting::Batch`] for what is next, as
 //! `count-orders` does. This module says what may happen between their steps, and what Lambda does with a batch.
 
+mod consumer;
+mod laws;
 mod scene;
 mod source;
 #[cfg(test)]
@@ -12,7 +14,7 @@ mod tests;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use counting::{Batch, Change, Counts, Next, Record, Step, Uncountable};
+use counting::{Change, Counts, Next};
 use key_schema::entity::OrderLine;
 use key_schema::value::{OrderId, SequenceNumber};
 use stateright::{Model, Property};
@@ -290,32 +292,7 @@ impl Model for Stream {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![
-            Property::always(
-                "each counter is the sum of the records up to the marks",
-                |model: &Self, state: &State| state.counts.counts == model.counts_up_to(&state.marks),
-            ),
-            Property::always(
-                "no mark is past a record that is neither counted nor kept",
-                |model: &Self, state: &State| {
-                    let poisons = model.poisons();
-                    poisons.into_iter().all(|(shard, place)| {
-                        state.marks[shard].is_none_or(|mark| mark < place) || state.lost[shard] & (1 << place) != 0
-                    })
-                },
-            ),
-            Property::always("only records that nobody can read are given up", |model: &Self, state: &State| {
-                let mut lost = vec![0; model.shards.len()];
-                model.poisons().into_iter().for_each(|(shard, place)| lost[shard] |= 1 << place);
-                lost.iter().zip(&state.lost).all(|(poisons, lost)| poisons & lost == *lost)
-            }),
-            Property::always("when everything is delivered, everything is counted", |model: &Self, state: &State| {
-                !model.is_delivered(state) || model.is_counted(state)
-            }),
-            Property::eventually("everything is delivered and counted", |model: &Self, state: &State| {
-                model.is_delivered(state) && model.is_counted(state)
-            }),
-        ]
+        laws::all()
     }
 }
 
@@ -343,122 +320,8 @@ impl Stream {
         u8::try_from(self.shards[shard].len()).unwrap_or(u8::MAX)
     }
 
-    /// A consumer does what is next, and hears what came of it.
-    fn go(&self, state: &mut State, at: usize) {
-        let run = state.runs[at].clone();
-        let shard = usize::from(run.shard);
-        let batch = self.batch(&run);
-        match batch.next() {
-            Next::Done => self.answer(state, at),
-            Next::Mark => state.runs[at].found = Some(state.marks[shard]),
-            Next::Lines(_) => state.runs[at].has_lines = true,
-            Next::GiveUp(numbers) => {
-                let bits = numbers.iter().fold(0, |bits, number| bits | 1 << self.place(shard, number));
-                if self.bug != Some(Bug::PoisonIsForgotten) {
-                    state.lost[shard] |= bits;
-                }
-                state.runs[at].given_up |= bits;
-            }
-            Next::Apply(step) => {
-                let late = self.late(run.shard, &step);
-                let is_written = self.commit(state, &late);
-                state.runs[at].found = Some(if is_written { Some(late.mark) } else { state.marks[shard] });
-            }
-        }
-    }
-
-    /// Writes a step, if the mark is where it must be.
-    fn commit(&self, state: &mut State, step: &Late) -> bool {
-        let shard = usize::from(step.shard);
-        let is_asked = !matches!(self.bug, Some(Bug::MarkIsNotAsked | Bug::MarkMovesLater));
-        if is_asked && state.marks[shard] != step.previous {
-            return false;
-        }
-        state.counts = state.counts.plus(&step.counts.counts);
-        if self.bug != Some(Bug::MarkMovesLater) {
-            state.marks[shard] = Some(step.mark);
-        }
-        true
-    }
-
-    fn late(&self, shard: u8, step: &Step) -> Late {
-        let place = |number| self.place(usize::from(shard), number);
-        let previous = step.previous.as_ref().map(place);
-        Late { shard, previous, mark: place(&step.mark), counts: Sums::new(step.counts.clone()) }
-    }
-
-    /// A consumer answers: from where on its batch is to come again, if it is.
-    fn answer(&self, state: &mut State, at: usize) {
-        let run = state.runs.remove(at);
-        if !run.is_awaited {
-            return;
-        }
-        let batch = self.batch(&run);
-        let shard = usize::from(run.shard);
-        let source = &mut state.sources[shard];
-        source.hint = batch.mark().map(|number| self.place(shard, number));
-        if batch.next() != Next::Done
-            && let Some(left) = batch.first_left()
-        {
-            source.again(self.place(shard, left), run.to);
-        }
-    }
-
-    /// What a consumer holds, made from what it knows.
-    fn batch(&self, run: &Run) -> Batch {
-        let shard = &self.shards[usize::from(run.shard)];
-        let number = |place: Place| shard[usize::from(place)].number.clone();
-        let records = shard[usize::from(run.from)..usize::from(run.to)].iter().map(|written| Record {
-            number: written.number.clone(),
-            change: written.change.clone().ok_or(Uncountable::UnreadableLines),
-        });
-        let mut batch = Batch::new(records.collect(), run.hint.map(number)).with_most_counters(self.most_counters);
-        if run.has_lines {
-            for (order, lines) in &self.lines {
-                batch.learn(order.clone(), lines.clone());
-            }
-        }
-        for place in (run.from..run.to).filter(|place| run.given_up & (1 << place) != 0) {
-            batch.give_up(number(place));
-        }
-        if let Some(mark) = run.found {
-            batch.found(mark.map(number));
-        }
-        batch
-    }
-
     fn place(&self, shard: usize, number: &SequenceNumber) -> Place {
         let place = self.shards[shard].iter().position(|written| written.number == *number);
         place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX)
-    }
-
-    /// The records that nobody can read.
-    fn poisons(&self) -> Vec<(usize, Place)> {
-        let mut poisons = Vec::new();
-        for (shard, records) in self.shards.iter().enumerate() {
-            let unreadable = records.iter().zip(0..).filter(|(written, _)| written.change.is_none());
-            poisons.extend(unreadable.map(|(_, place)| (shard, place)));
-        }
-        poisons
-    }
-
-    fn counts_up_to(&self, marks: &[Option<Place>]) -> Counts {
-        let mut counts = Counts::default();
-        for (sums, mark) in self.sums.iter().zip(marks) {
-            counts.add(&sums[mark.map_or(0, |mark| usize::from(mark) + 1)]);
-        }
-        counts
-    }
-
-    fn is_delivered(&self, state: &State) -> bool {
-        let is_read = |(shard, source): (usize, &Source)| source.is_done(self.len(shard)) && !state.awaits(shard);
-        state.sources.iter().enumerate().all(is_read)
-    }
-
-    fn is_counted(&self, state: &State) -> bool {
-        let mut all = Counts::default();
-        self.sums.iter().filter_map(|sums| sums.last()).for_each(|sum| all.add(sum));
-        let is_kept = |(shard, place): (usize, Place)| state.lost[shard] & (1 << place) != 0;
-        state.counts.counts == all && self.poisons().into_iter().all(is_kept)
     }
 }

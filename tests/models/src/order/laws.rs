@@ -1,31 +1,67 @@
 //! What must hold in every state.
 
-use std::collections::BTreeMap;
-
-use key_schema::entity::{
-    Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderStatus, Payment, PaymentStatus, QueuedOrder,
-    Stock, StockCell,
-};
-use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::{Money, OrderId};
-use serde::de::DeserializeOwned;
+use key_schema::entity::{Discount, Order, OrderStatus, PaymentState, QueuedOrder};
+use key_schema::value::OrderId;
+use ordering::steps::Transition;
 use stateright::Property;
-use table::{AttributeValue, read_item};
+use table::read_item;
 
+use super::books::Books;
 use super::{Actor, Answer, Phase, Role, Shop, State};
-use crate::table::Table;
 
-/// The laws, by their names. Those that are `sometimes` show that the model gets somewhere.
-pub(super) fn all() -> Vec<Property<Shop>> {
+/// Something that a shop must come to see, or it is explored for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// An order is placed.
+    Placed,
+    /// Somebody is refused.
+    Refused,
+    /// Somebody is told that the change had been made before.
+    Replay,
+    /// A payment is captured.
+    Paid,
+    /// A payment is void.
+    Void,
+    /// A payment is to be given back.
+    RefundDue,
+    /// A payment is given back.
+    Refunded,
+    /// An order has arrived.
+    Delivered,
+    /// An order is cancelled.
+    Restocked,
+}
+
+/// The laws, by their names.
+pub(super) fn all(shop: &Shop) -> Vec<Property<Shop>> {
+    let mut laws = of_the_table();
+    laws.extend(of_the_answers());
+    laws.extend(of_the_changes());
+    laws.extend(shop.sights.iter().map(|sight| sight.law()));
+    laws.push(Property::sometimes("everything is done", |_, state: &State| {
+        state.actors.iter().all(|(actor, _)| actor.is_done())
+            && state.messages.iter().all(|(_, left)| *left == 0)
+            && state.late.is_empty()
+    }));
+    laws
+}
+
+fn of_the_table() -> Vec<Property<Shop>> {
     vec![
         Property::always("stock and sold units are the units supplied", |shop: &Shop, state: &State| {
-            let before = Books::of(&shop.table);
-            let now = Books::of(&state.table);
-            now.in_stock + now.sold == before.in_stock + state.restocked()
+            let (before, now) = (Books::of(&shop.table), Books::of(&state.table));
+            now.in_stock + now.sold == before.in_stock + before.sold + state.restocked()
+        }),
+        Property::always("no stock and no gift card is below zero", |_, state: &State| {
+            !Books::of(&state.table).is_overdrawn
         }),
         Property::always("every order is whole and adds up", |_, state: &State| {
             let books = Books::of(&state.table);
             books.orders.iter().all(|order| books.is_whole(order))
+        }),
+        Property::always("money in less money out is what the customer owes", |_, state: &State| {
+            let books = Books::of(&state.table);
+            books.orders.iter().all(|order| books.is_settled(order))
         }),
         Property::always("gift cards and their entries add up", |_, state: &State| {
             Books::of(&state.table).cards_add_up()
@@ -33,46 +69,147 @@ pub(super) fn all() -> Vec<Property<Shop>> {
         Property::always("a limited code is used as often as its orders say", |_, state: &State| {
             let books = Books::of(&state.table);
             let used = books.live().filter(|order| order.discount_code.is_some()).count();
-            books.discounts.iter().all(|code| usize::try_from(code.uses) == Ok(used) && code.has_uses_left_or_none())
+            let is_right = |code: &Discount| {
+                usize::try_from(code.uses) == Ok(used) && code.max_uses.is_none_or(|most| code.uses <= most)
+            };
+            books.discounts.iter().all(is_right)
         }),
+    ]
+}
+
+fn of_the_answers() -> Vec<Property<Shop>> {
+    vec![
         Property::always("at most one request is told that it placed the order", |shop: &Shop, state: &State| {
-            shop.keys().all(|ask| state.answers(shop, ask).filter(|answer| *answer == Answer::Placed).count() <= 1)
+            shop.keys().all(|ask| state.answers(ask).filter(|answer| *answer == Answer::Placed).count() <= 1)
         }),
         Property::always("whoever is told that the order is placed has it", |shop: &Shop, state: &State| {
             shop.keys().all(|ask| {
-                let is_told = state.answers(shop, ask).any(|it| matches!(it, Answer::Placed | Answer::Replayed));
+                let is_told = state.answers(ask).any(|it| matches!(it, Answer::Placed | Answer::Replayed));
                 !is_told || state.has_order(shop, ask)
             })
         }),
         Property::always("no refusal while a transaction of the same request may still arrive", |_, state: &State| {
             state.actors.iter().all(|(actor, _)| {
                 let is_request = actor.role.orders();
-                !(is_request && actor.is_unanswered && matches!(actor.phase, Phase::Answered(Answer::Refused)))
+                !(is_request && actor.is_unanswered && actor.is_refused())
             })
+        }),
+        Property::always("nobody is refused whose transaction is done, then or later", |_, state: &State| {
+            let is_refused =
+                |actor: &Actor| actor.is_refused() || matches!(actor.phase, Phase::Answered(Answer::NotFound));
+            let mut actors = state.actors.iter().enumerate();
+            actors.all(|(at, (actor, _))| !(is_refused(actor) && state.has_committed(at)))
         }),
         Property::always("whoever was refused by every request has no order", |shop: &Shop, state: &State| {
             shop.keys().all(|ask| !state.is_refused_for_good(shop, ask) || !state.has_order(shop, ask))
         }),
-        Property::sometimes("an order is placed", |_, state: &State| !Books::of(&state.table).orders.is_empty()),
-        Property::sometimes("a request is refused", |_, state: &State| {
-            state.actors.iter().any(|(actor, _)| matches!(actor.phase, Phase::Answered(Answer::Refused)))
+        Property::always("nobody is told that units are gone which were there all along", |_, state: &State| {
+            let mut actors = state.actors.iter().enumerate();
+            actors.all(|(at, (actor, _))| {
+                !matches!(actor.phase, Phase::Answered(Answer::SoldOut)) || state.has_met_scarcity(at)
+            })
         }),
-        Property::sometimes("everything is done", |_, state: &State| {
-            state.actors.iter().all(|(actor, _)| actor.is_done())
-                && state.messages.iter().all(|(_, left)| *left == 0)
-                && state.late.is_empty()
+        Property::always("no request fails", |_, state: &State| {
+            state.actors.iter().all(|(actor, _)| !matches!(actor.phase, Phase::Answered(Answer::Failed)))
         }),
     ]
 }
 
-trait Uses {
-    fn has_uses_left_or_none(&self) -> bool;
+fn of_the_changes() -> Vec<Property<Shop>> {
+    vec![
+        Property::always("whoever is told of a change has it", |shop: &Shop, state: &State| {
+            state.changes().all(|(ask, transition, answer)| {
+                let is_told = matches!(answer, Answer::Changed | Answer::ChangedBefore);
+                // An order that need not expire is left alone.
+                let is_made = matches!((transition, answer), (Transition::Expire { .. }, Answer::ChangedBefore))
+                    || is_made(&Books::of(&state.table), &shop.id(ask), transition);
+                !is_told || is_made
+            })
+        }),
+        // Two reports of one payment of a cancelled order, or of one refund, write the same into the invoice, which has no
+        // version: if the answer to one is lost, nothing tells whose write it was.
+        Property::always("at most one request is told that it changed the status", |shop: &Shop, state: &State| {
+            let made = |ask: usize, kind: fn(Transition<'static>) -> bool| {
+                let of_kind = state.changes().filter(|(of, it, _)| *of == ask && kind(*it));
+                of_kind.filter(|(_, _, answer)| *answer == Answer::Changed).count() <= 1
+            };
+            let books = Books::of(&state.table);
+            let is_cancelled = |ask: usize| books.live().all(|order| order.order_id != shop.id(ask));
+            shop.keys().all(|ask| {
+                made(ask, |it| matches!(it, Transition::Cancel(_) | Transition::Expire { .. }))
+                    && (is_cancelled(ask) || made(ask, |it| matches!(it, Transition::Capture { .. })))
+                    && made(ask, |it| it == Transition::Advance(OrderStatus::Shipped))
+                    && made(ask, |it| it == Transition::Advance(OrderStatus::Delivered))
+            })
+        }),
+        Property::always("no payment is void that the bank has taken", |shop: &Shop, state: &State| {
+            let books = Books::of(&state.table);
+            shop.keys().all(|ask| !matches!(books.bank_card(&shop.id(ask)), Some((PaymentState::Voided, Some(_)))))
+        }),
+        Property::always("no report of a payment is refused that is on record", |shop: &Shop, state: &State| {
+            state.changes().all(|(ask, transition, answer)| {
+                let is_report = matches!(transition, Transition::Capture { .. });
+                let is_made = || is_made(&Books::of(&state.table), &shop.id(ask), transition);
+                !(is_report && answer == Answer::Refused && is_made())
+            })
+        }),
+    ]
 }
 
-impl Uses for Discount {
-    /// No more uses than allowed.
-    fn has_uses_left_or_none(&self) -> bool {
-        self.max_uses.is_none_or(|most| self.uses <= most)
+/// Whether the order is as this change makes it, or has gone on from there.
+fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
+    let Some(status) = books.order(id).map(|order| order.status) else { return false };
+    match transition {
+        Transition::Advance(to) => status == to || status.may_have_been(to),
+        Transition::Cancel(_) | Transition::Expire { .. } => status == OrderStatus::Cancelled,
+        Transition::Capture { reference } => books.bank_card(id).is_some_and(|(_, known)| known == Some(reference)),
+        Transition::ConfirmRefund { .. } => {
+            books.bank_card(id).is_some_and(|(payment, _)| payment == PaymentState::Refunded)
+        }
+    }
+}
+
+impl Sight {
+    fn law(self) -> Property<Shop> {
+        fn payment(shop: &Shop, state: &State, sought: PaymentState) -> bool {
+            let books = Books::of(&state.table);
+            shop.keys().any(|ask| books.bank_card(&shop.id(ask)).is_some_and(|(payment, _)| payment == sought))
+        }
+        fn status(state: &State, sought: OrderStatus) -> bool {
+            Books::of(&state.table).orders.iter().any(|order| order.status == sought)
+        }
+        fn answer(state: &State, sought: Answer) -> bool {
+            state.actors.iter().any(|(actor, _)| matches!(actor.phase, Phase::Answered(answer) if answer == sought))
+        }
+        match self {
+            Self::Placed => {
+                Property::sometimes("an order is placed", |_, state: &State| !Books::of(&state.table).orders.is_empty())
+            }
+            Self::Refused => Property::sometimes("a request is refused", |_, state| {
+                answer(state, Answer::Refused) || answer(state, Answer::SoldOut)
+            }),
+            Self::Replay => {
+                Property::sometimes("a change is replayed", |_, state| answer(state, Answer::ChangedBefore))
+            }
+            Self::Paid => {
+                Property::sometimes("a payment is captured", |shop, state| payment(shop, state, PaymentState::Captured))
+            }
+            Self::Void => {
+                Property::sometimes("a payment is void", |shop, state| payment(shop, state, PaymentState::Voided))
+            }
+            Self::RefundDue => {
+                Property::sometimes("a refund is due", |shop, state| payment(shop, state, PaymentState::RefundDue))
+            }
+            Self::Refunded => {
+                Property::sometimes("a refund is made", |shop, state| payment(shop, state, PaymentState::Refunded))
+            }
+            Self::Delivered => {
+                Property::sometimes("an order arrives", |_, state| status(state, OrderStatus::Delivered))
+            }
+            Self::Restocked => {
+                Property::sometimes("an order is cancelled", |_, state| status(state, OrderStatus::Cancelled))
+            }
+        }
     }
 }
 
@@ -88,8 +225,8 @@ impl Shop {
 }
 
 impl State {
-    /// What the requests for this order were answered so far.
-    pub(super) fn answers(&self, _shop: &Shop, ask: usize) -> impl Iterator<Item = Answer> {
+    /// What the actors for this order have answered so far.
+    fn answers(&self, ask: usize) -> impl Iterator<Item = Answer> {
         let of_ask = self.actors.iter().filter(move |(actor, _)| actor.role.ask() == ask);
         of_ask.filter_map(|(actor, _)| match &actor.phase {
             Phase::Answered(answer) => Some(*answer),
@@ -97,117 +234,39 @@ impl State {
         })
     }
 
-    /// How many units came back.
-    fn restocked(&self) -> u64 {
-        let is_done = |actor: &Actor| actor.is_done() && matches!(actor.role, Role::Restock { .. });
-        self.actors.iter().filter(|(actor, _)| is_done(actor)).count() as u64
+    /// The changes that are answered: of which order, what was asked for, and the answer.
+    fn changes(&self) -> impl Iterator<Item = (usize, Transition<'static>, Answer)> {
+        self.actors.iter().filter_map(|(actor, _)| match (&actor.role, &actor.phase) {
+            (Role::Change { ask, transition, .. }, Phase::Answered(answer)) => Some((*ask, *transition, *answer)),
+            _ => None,
+        })
     }
 
-    pub(super) fn has_order(&self, shop: &Shop, ask: usize) -> bool {
+    /// How many units came back.
+    fn restocked(&self) -> i64 {
+        let is_done = |actor: &Actor| actor.is_done() && matches!(actor.role, Role::Restock { .. });
+        self.actors.iter().map(|(actor, _)| i64::from(is_done(actor))).sum()
+    }
+
+    fn has_order(&self, shop: &Shop, ask: usize) -> bool {
         self.table.get(&Order::key_of(&shop.id(ask)).into()).is_some()
     }
 
     /// Every request for the order is answered, and each answer says that there is no order: a problem, or a 202 whose
     /// order reads as rejected. Messages may still be delivered.
     fn is_refused_for_good(&self, shop: &Shop, ask: usize) -> bool {
-        let requests = || {
-            let of_ask = self.actors.iter().map(|(actor, _)| actor);
-            of_ask.filter(move |actor| actor.role.ask() == ask && actor.role.orders())
-        };
+        let of_ask = |actor: &Actor| actor.role.ask() == ask && actor.role.orders();
+        let mut requests = self.actors.iter().map(|(actor, _)| &**actor).filter(|actor| of_ask(actor)).peekable();
         let is_rejected = || {
             let queued = self.table.get(&QueuedOrder::key_of(&shop.id(ask)).into());
             let queued = queued.and_then(|stored| read_item::<QueuedOrder>(stored.0.clone()).ok());
             queued.is_some_and(|queued| queued.refusal.is_some())
         };
-        requests().all(|actor| match actor.phase {
-            Phase::Answered(Answer::Refused) => true,
-            Phase::Answered(Answer::Accepted) => is_rejected(),
-            _ => false,
-        })
+        requests.peek().is_some()
+            && requests.all(|actor| match actor.phase {
+                Phase::Answered(Answer::Refused | Answer::SoldOut) => true,
+                Phase::Answered(Answer::Accepted) => is_rejected(),
+                _ => false,
+            })
     }
-}
-
-/// What the table says, read once.
-#[derive(Default)]
-struct Books {
-    in_stock: u64,
-    sold: u64,
-    orders: Vec<Order>,
-    lines: BTreeMap<OrderId, Vec<OrderItem>>,
-    invoices: BTreeMap<OrderId, Invoice>,
-    cards: Vec<GiftCard>,
-    entries: Vec<GiftCardEntry>,
-    discounts: Vec<Discount>,
-}
-
-impl Books {
-    fn of(table: &Table) -> Self {
-        let mut books = Self::default();
-        for stored in table.items() {
-            let Some(AttributeValue::S(kind)) = stored.0.get(ENTITY_TYPE) else { continue };
-            match kind.as_str() {
-                "stock" => books.in_stock += entity::<Stock>(stored).available,
-                "stockCell" => books.in_stock += entity::<StockCell>(stored).available,
-                "order" => books.orders.push(entity(stored)),
-                "orderItem" => {
-                    let item: OrderItem = entity(stored);
-                    books.lines.entry(item.order_id.clone()).or_default().push(item);
-                }
-                "invoice" => {
-                    let invoice: Invoice = entity(stored);
-                    books.invoices.insert(invoice.order_id.clone(), invoice);
-                }
-                "giftCard" => books.cards.push(entity(stored)),
-                "giftCardEntry" => books.entries.push(entity(stored)),
-                "discount" => books.discounts.push(entity(stored)),
-                _ => {}
-            }
-        }
-        let live: Vec<_> = books.live().map(|order| order.order_id.clone()).collect();
-        let lines = live.iter().filter_map(|order| books.lines.get(order)).flatten();
-        books.sold = lines.map(|item| u64::from(item.line.quantity.get())).sum();
-        books
-    }
-
-    /// The orders that hold what they took.
-    fn live(&self) -> impl Iterator<Item = &Order> {
-        self.orders.iter().filter(|order| order.status != OrderStatus::Cancelled)
-    }
-
-    fn is_whole(&self, order: &Order) -> bool {
-        let (Some(lines), Some(invoice)) = (self.lines.get(&order.order_id), self.invoices.get(&order.order_id)) else {
-            return false;
-        };
-        lines.len() == usize::from(order.line_count)
-            && sum(lines.iter().map(|item| item.line.amount)) == order.subtotal.amount()
-            && order.subtotal.amount() - order.discount.amount() == order.total.amount()
-            && invoice.amount == order.total
-            && sum(invoice.payments.iter().map(Payment::amount)) == order.total.amount()
-    }
-
-    /// What is left on each card and what its orders took is what it was sold with; and every order has the entries that
-    /// its invoice says.
-    fn cards_add_up(&self) -> bool {
-        let captured = |entry: &&GiftCardEntry| entry.status == PaymentStatus::Captured;
-        let is_balanced = |card: &GiftCard| {
-            let taken = self.entries.iter().filter(|entry| entry.code == card.code).filter(captured);
-            card.balance.amount() >= 0
-                && card.balance.amount() + sum(taken.map(|entry| entry.amount)) == card.initial.amount()
-        };
-        let by_entries = sum(self.entries.iter().filter(captured).map(|entry| entry.amount));
-        let by_invoices =
-            sum(self.invoices.values().flat_map(|invoice| &invoice.payments).filter_map(|payment| match payment {
-                Payment::GiftCard { amount, status: PaymentStatus::Captured, .. } => Some(*amount),
-                _ => None,
-            }));
-        self.cards.iter().all(is_balanced) && by_entries == by_invoices
-    }
-}
-
-fn sum(amounts: impl Iterator<Item = Money>) -> i64 {
-    amounts.map(Money::amount).sum()
-}
-
-fn entity<T: DeserializeOwned>(stored: &crate::table::Stored) -> T {
-    read_item(stored.0.clone()).expect("an item as production writes it")
 }

@@ -1,10 +1,14 @@
 //! The life of orders: placed at once or from the queue, twice, half, late; refused; cancelled.
 //!
-//! A [`Shop`] is what there is at the beginning and who acts. Its actors are requests and messages. They decide with
-//! [`ordering::Placing`]; this module only says what may happen between their steps.
+//! A [`Shop`] is what there is at the beginning and who acts. Its actors are requests and messages, which decide with
+//! [`ordering::Placing`], and changes of an order, which decide with [`ordering::changing::Changing`]. This module only
+//! says what may happen between their steps.
 
 mod actor;
+mod books;
+mod bugs;
 mod laws;
+mod seed;
 mod shops;
 #[cfg(test)]
 mod tests;
@@ -17,8 +21,11 @@ use stateright::{Model, Property};
 
 pub use self::actor::{Actor, Answer, Phase, Role};
 use self::actor::{Effect, Event};
-pub use self::shops::{Bug, large, small};
-use crate::table::{Digested, Place, Seen, Stored, Table, Transaction};
+use self::books::Books;
+pub use self::bugs::Bug;
+pub use self::laws::Sight;
+pub use self::shops::{large, small};
+use crate::table::{Digested, Seen, Stored, Table, Transaction};
 
 /// A small shop, and what may happen in it.
 pub struct Shop {
@@ -32,6 +39,8 @@ pub struct Shop {
     pub(crate) table: Table,
     /// How often what may go wrong.
     pub(crate) left: Left,
+    /// What must be seen in some state.
+    pub(crate) sights: &'static [Sight],
     /// A known bug, to see that the laws find it.
     pub(crate) bug: Option<Bug>,
     /// What becomes of an actor that reads these items.
@@ -49,6 +58,8 @@ pub struct Left {
     pub late: u8,
     /// DynamoDB has no capacity for a transaction.
     pub throttles: u8,
+    /// An actor is stopped: a crash, a timeout, or others who are in its way for too long.
+    pub stops: u8,
     /// How often each message is delivered.
     pub deliveries: u8,
 }
@@ -59,9 +70,14 @@ pub struct State {
     pub(crate) table: Table,
     pub(crate) actors: Vec<(Digested<Actor>, Option<Arc<Seen>>)>,
     /// What each message asks for, when it was accepted, and how often it may still be delivered.
-    pub(crate) messages: Vec<(Role, u8)>,
-    /// Transactions that nobody waits for any more, and that may still arrive.
-    pub(crate) late: Vec<Digested<Transaction>>,
+    pub(crate) messages: Vec<(Digested<Role>, u8)>,
+    /// Transactions that nobody waits for any more, and that may still arrive, each with the actor whose order it
+    /// places or changes.
+    pub(crate) late: Vec<(Option<usize>, Digested<Transaction>)>,
+    /// The actors whose transaction has placed or changed their order, as bits.
+    committed: u32,
+    /// The actors that there were too few units for at some moment since they began, as bits.
+    scarce: u32,
     pub(crate) left: Left,
 }
 
@@ -83,6 +99,8 @@ pub enum Action {
     Delay(usize),
     /// DynamoDB has no capacity for it.
     Throttle(usize),
+    /// The actor is stopped before it is done.
+    Stop(usize),
     /// A delayed transaction arrives after all.
     Arrive(usize),
     /// A message is delivered.
@@ -99,6 +117,8 @@ impl Model for Shop {
             actors: Vec::new(),
             messages: Vec::new(),
             late: Vec::new(),
+            committed: 0,
+            scarce: 0,
             left: self.left.clone(),
         };
         for role in &self.roles {
@@ -109,6 +129,9 @@ impl Model for Shop {
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         for (at, (actor, seen)) in state.actors.iter().enumerate() {
+            if state.left.stops > 0 && !actor.is_done() && actor.role.may_stop() {
+                actions.push(Action::Stop(at));
+            }
             if let Some(seen) = seen {
                 actions.extend((0..seen.choices()).map(|choice| Action::Read { actor: at, choice }));
                 continue;
@@ -117,7 +140,7 @@ impl Model for Shop {
                 continue;
             }
             actions.push(Action::Do(at));
-            if actor.commits() {
+            if actor.may_fail() {
                 let Left { lost, late, throttles, .. } = state.left;
                 let faults = [(lost, Action::Lose(at)), (late, Action::Delay(at)), (throttles, Action::Throttle(at))];
                 actions.extend(faults.into_iter().filter(|(left, _)| *left > 0).map(|(_, action)| action));
@@ -139,33 +162,46 @@ impl Model for Shop {
             Action::Do(at) => {
                 let actor = state.actors[at].0.clone();
                 let event = self.perform(&mut state, &actor);
+                if actor.commits() && matches!(event, Event::Committed(Ok(()))) {
+                    state.committed |= 1 << at;
+                }
                 self.tell(&mut state, at, event);
             }
             Action::Lose(at) => {
                 state.left.lost -= 1;
                 let transaction = state.actors[at].0.transaction()?.clone();
                 self.commit(&mut state, &transaction).ok()?;
+                state.committed |= u32::from(state.actors[at].0.commits()) << at;
                 self.tell(&mut state, at, Event::Unanswered);
             }
             Action::Delay(at) => {
                 state.left.late -= 1;
-                let transaction = state.actors[at].0.transaction()?.clone();
-                state.late.push(transaction);
+                let actor = &state.actors[at].0;
+                let sender = actor.commits().then_some(at);
+                state.late.push((sender, actor.transaction()?.clone()));
                 self.tell(&mut state, at, Event::Unanswered);
             }
             Action::Throttle(at) => {
                 state.left.throttles -= 1;
                 self.tell(&mut state, at, Event::NoCapacity);
             }
+            Action::Stop(at) => {
+                state.left.stops -= 1;
+                self.tell(&mut state, at, Event::Stopped);
+            }
             Action::Arrive(at) => {
-                let transaction = state.late.remove(at);
+                let (sender, transaction) = state.late.remove(at);
                 // If a condition does not hold by now, nothing happens, and nobody is told.
-                _ = self.commit(&mut state, &transaction);
+                if self.commit(&mut state, &transaction).is_ok()
+                    && let Some(sender) = sender
+                {
+                    state.committed |= 1 << sender;
+                }
             }
             Action::Deliver(at) => {
                 let (role, left) = &mut state.messages[at];
                 *left -= 1;
-                let role = role.clone();
+                let role = Role::clone(role);
                 self.enter(&mut state, role);
             }
         }
@@ -173,7 +209,7 @@ impl Model for Shop {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        laws::all()
+        laws::all(self)
     }
 }
 
@@ -182,7 +218,29 @@ impl Shop {
     pub(crate) fn new(name: &'static str, table: Table, asks: Vec<PlaceOrder>, roles: Vec<Role>, left: Left) -> Self {
         // They live as long as the process: the actors of every state refer to them.
         let asks = asks.into_iter().map(|ask| &*Box::leak(Box::new(ask))).collect();
-        Self { name, asks, roles, table, left, bug: None, memo: Memo::default() }
+        let sights = &[Sight::Placed, Sight::Refused];
+        Self { name, asks, roles, table, left, sights, bug: None, memo: Memo::default() }
+    }
+
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The same shop, in which these must be seen.
+    pub(crate) fn seeing(self, sights: &'static [Sight]) -> Self {
+        Self { sights, ..self }
+    }
+
+    /// The same shop after a request has placed this order.
+    pub(crate) fn having_placed(mut self, ask: usize) -> Self {
+        let roles = std::mem::replace(&mut self.roles, vec![Role::Request { ask }]);
+        let mut state = self.init_states().remove(0);
+        while !state.actors[0].0.is_done() {
+            let is_reading = state.actors[0].1.is_some();
+            let next = if is_reading { Action::Read { actor: 0, choice: 0 } } else { Action::Do(0) };
+            state = self.next_state(&state, next).expect("a step");
+        }
+        Self { table: state.table, roles, ..self }
     }
 
     /// The same shop with a known bug.
@@ -192,16 +250,17 @@ impl Shop {
     }
 
     fn enter(&self, state: &mut State, role: Role) {
-        let actor = Digested::new(Actor::enter(role, &self.asks));
-        let seen = begin(&state.table, &actor);
+        let actor = Digested::new(Actor::enter(role, self));
+        let seen = self.begin(&state.table, &actor);
         state.actors.push((actor, seen));
+        self.look_for_scarcity(state);
     }
 
     fn become_(&self, state: &mut State, at: usize, actor: Digested<Actor>, effect: Option<Effect>) {
         if let Some(Effect::Send(message)) = effect {
-            state.messages.push((message, self.left.deliveries));
+            state.messages.push((Digested::new(message), self.left.deliveries));
         }
-        let seen = begin(&state.table, &actor);
+        let seen = self.begin(&state.table, &actor);
         state.actors[at] = (actor, seen);
     }
 
@@ -212,19 +271,14 @@ impl Shop {
         if let Some(known) = memo().get(&key) {
             return known.clone();
         }
-        let (after, _) = actor.told(&self.asks, Event::Read(items));
+        let (after, _) = actor.told(self, Event::Read(items));
         let after = Digested::new(after);
         memo().insert(key, after.clone());
         after
     }
 
     fn tell(&self, state: &mut State, at: usize, event: Event) {
-        let event = match event {
-            // The bug: a commit whose outcome is unknown is taken for one that was cancelled.
-            Event::Unanswered if self.bug == Some(Bug::UnansweredIsCancelled) => Event::Committed(Err(Vec::new())),
-            event => event,
-        };
-        let (actor, effect) = state.actors[at].0.told(&self.asks, event);
+        let (actor, effect) = state.actors[at].0.told(self, event);
         self.become_(state, at, Digested::new(actor), effect);
     }
 
@@ -240,6 +294,14 @@ impl Shop {
     }
 
     fn commit(&self, state: &mut State, transaction: &Transaction) -> Result<(), Vec<table::Cause>> {
+        if let Some((first, rest)) = self.bug.and_then(|bug| bug.apart(transaction)) {
+            self.commit_whole(state, &first)?;
+            return self.commit_whole(state, &rest);
+        }
+        self.commit_whole(state, transaction)
+    }
+
+    fn commit_whole(&self, state: &mut State, transaction: &Transaction) -> Result<(), Vec<table::Cause>> {
         let written = match self.bug.and_then(Bug::condition) {
             Some(is_meant) => state.table.commit(&transaction.without_condition(is_meant)),
             None => state.table.commit(transaction),
@@ -249,12 +311,34 @@ impl Shop {
                 *seen = Some(Arc::new(more));
             }
         }
+        self.look_for_scarcity(state);
         Ok(())
+    }
+
+    fn look_for_scarcity(&self, state: &mut State) {
+        let in_stock = Books::of(&state.table).in_stock;
+        for (at, (actor, _)) in state.actors.iter().enumerate() {
+            let wanted = self.asks[actor.role.ask()].basket.request().lines[0].quantity.get();
+            if actor.role.orders() && !actor.is_done() && in_stock < wanted.into() {
+                state.scarce |= 1 << at;
+            }
+        }
+    }
+
+    /// If the actor reads: what it may see so far.
+    fn begin(&self, table: &Table, actor: &Actor) -> Option<Arc<Seen>> {
+        actor.begins_to_read(self, table).map(Arc::new)
     }
 }
 
-/// If the actor reads: what it may see so far.
-fn begin(table: &Table, actor: &Actor) -> Option<Arc<Seen>> {
-    let places: Vec<Place> = actor.reads()?;
-    Some(Arc::new(Seen::begin(table, places)))
+impl State {
+    /// Whether there were too few units for this actor at some moment since it began.
+    fn has_met_scarcity(&self, actor: usize) -> bool {
+        self.scarce & (1 << actor) != 0
+    }
+
+    /// Whether the transaction of this actor has placed or changed its order.
+    fn has_committed(&self, actor: usize) -> bool {
+        self.committed & (1 << actor) != 0
+    }
 }

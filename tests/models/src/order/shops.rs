@@ -1,54 +1,24 @@
 //! The shops that are explored.
 
-use key_schema::entity::{Customer, GiftCard, Product, Stock, StockCell};
-use key_schema::layout::Stored as Entity;
-use key_schema::value::{Money, Quantity};
-use ordering::{Basket, OrderRequest, PlaceOrder, RequestedLine};
-use table::write_item;
+use key_schema::entity::{CancellationCause, OrderStatus};
+use ordering::steps::{Cancel, Transition};
 
-use super::actor::now;
+use super::actor::{after, now};
+use super::laws::Sight;
+use super::seed::{ask, ask_with_code, stocked, with_code};
 use super::{Left, Role, Shop};
-use crate::table::{Place, Table};
-
-/// A known bug. A law that finds none of them proves nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bug {
-    /// The order's header is written whether or not it is there.
-    HeaderIsOverwritten,
-    /// Units are taken whether or not they are there.
-    StockIsNotChecked,
-    /// A gift card is charged whatever it holds.
-    CardIsNotChecked,
-    /// A message places its order although the order was refused.
-    RefusalIsForgotten,
-    /// A transaction without an answer is taken for one that was cancelled.
-    UnansweredIsCancelled,
-}
-
-impl Bug {
-    /// Which writes lose their condition.
-    pub(super) fn condition(self) -> Option<fn(&Place) -> bool> {
-        match self {
-            Self::HeaderIsOverwritten => Some(|place| place.0.starts_with("o#") && place.0 == place.1),
-            Self::StockIsNotChecked => Some(|place| &*place.1 == "stock" || place.0.contains("thing#")),
-            Self::CardIsNotChecked => Some(|place| place.0.starts_with("g#") && place.0 == place.1),
-            Self::RefusalIsForgotten => Some(|place| place.0.starts_with("o#") && place.1.starts_with("queued")),
-            Self::UnansweredIsCancelled => None,
-        }
-    }
-}
 
 /// The shops that `cargo test` explores: every state of each.
 pub fn small() -> Vec<Shop> {
-    vec![copies(), cells(), queue(), cards()]
+    vec![copies(), cells(), gather(), queue(), throttle(), cards(), payment(), expiry(), shipment(), resale(), code()]
 }
 
 /// The same with more that goes wrong.
 pub fn large() -> Vec<Shop> {
     let more = |shop: Shop| {
-        let Left { lost, late, throttles, deliveries } = shop.left;
+        let Left { lost, late, throttles, stops, deliveries } = shop.left;
         let deliveries = deliveries + u8::from(deliveries > 0);
-        Shop { left: Left { lost: lost + 1, late: late + 1, throttles, deliveries }, ..shop }
+        Shop { left: Left { lost: lost + 1, late: late + 1, throttles, stops: stops + 1, deliveries }, ..shop }
     };
     small().into_iter().map(more).collect()
 }
@@ -74,12 +44,30 @@ pub(super) fn cells() -> Shop {
     Shop::new("cells", stocked(&[1, 0], &[]), asks, roles.into(), left)
 }
 
+/// Two orders want two units each, of which there are two. They lie in the first of two cells, and one of them is moved
+/// to the other.
+pub(super) fn gather() -> Shop {
+    let asks = vec![ask("ada", 2, &[]), ask("bob", 2, &[])];
+    let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 1 }, Role::Shift { ask: 0 }];
+    let left = Left { lost: 1, late: 1, ..Left::default() };
+    Shop::new("gather", stocked(&[2, 0], &[]), asks, roles, left)
+}
+
 /// A request that waits and another buyer want the last unit, and one comes back. The message is delivered twice.
 pub(super) fn queue() -> Shop {
     let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
     let roles = vec![Role::RequestLater { ask: 0 }, Role::Request { ask: 1 }, Role::Restock { ask: 1 }];
     let left = Left { deliveries: 2, ..Left::default() };
     Shop::new("queue", stocked(&[1], &[]), asks, roles, left)
+}
+
+/// Two buyers want the last unit. One of their requests finds no capacity and waits in the queue; one of them, or a
+/// delivery of the message, dies.
+pub(super) fn throttle() -> Shop {
+    let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
+    let roles = [0, 1].map(|ask| Role::Request { ask });
+    let left = Left { deliveries: 2, throttles: 1, stops: 1, ..Left::default() };
+    Shop::new("throttle", stocked(&[1], &[]), asks, roles.into(), left)
 }
 
 /// Two orders are to be paid with the same two gift cards. One of them empties the first card, and the other is refused.
@@ -91,79 +79,67 @@ pub(super) fn cards() -> Shop {
     Shop::new("cards", stocked(&[2], &[("GIFT", 100), ("MORE", 30)]), asks, roles.into(), left)
 }
 
-fn ask(customer: &str, quantity: i64, cards: &[&str]) -> PlaceOrder {
-    let request = OrderRequest {
-        lines: vec![RequestedLine {
-            product_id: "thing".parse().expect("an id"),
-            quantity: Quantity::try_from(quantity).expect("a quantity"),
-        }],
-        discount_code: None,
-        gift_cards: cards.iter().map(|code| code.parse().expect("a code")).collect(),
-        expected_total: None,
-        max_card_amount: None,
-    };
-    PlaceOrder {
-        customer: customer.parse().expect("an id"),
-        key: "k".parse().expect("a key"),
-        basket: Basket::try_from(request).expect("a basket"),
-    }
+/// Ada's order of the only unit is there: a gift card has paid a part of it, and the rest is open. The bank has taken the
+/// rest and says so twice; Ada cancels.
+pub(super) fn payment() -> Shop {
+    let roles = vec![change(CAPTURE, 1), change(CAPTURE, 2), change(CANCEL, 3)];
+    let left = Left { lost: 1, late: 1, ..Left::default() };
+    pending(roles, left).named("payment").seeing(&[Sight::Paid, Sight::RefundDue, Sight::Replay])
 }
 
-/// A table with one product, whose units lie in these cells, these gift cards, and two customers.
-fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
-    let mut table = Table::default();
-    let product_id = || "thing".parse().expect("an id");
-    for id in ["ada", "bob"] {
-        insert(
-            &mut table,
-            &Customer {
-                customer_id: id.parse().expect("an id"),
-                username: id.parse().expect("a name"),
-                email: format!("{id}@example.com").parse().expect("an address"),
-                name: id.to_owned(),
-                created_at: now(),
-                version: 1,
-            },
-        );
-    }
-    insert(
-        &mut table,
-        &Product {
-            product_id: product_id(),
-            name: "The thing".to_owned(),
-            description: String::new(),
-            category: "things".parse().expect("a category"),
-            price: eur(100),
-            initial_stock: u32::try_from(cells.iter().sum::<u64>()).expect("few"),
-            version: 1,
-        },
-    );
-    let count = i64::try_from(cells.len()).expect("few").try_into().expect("a number of cells");
-    for (cell, available) in (0..).zip(cells.iter().copied()) {
-        if cell == 0 {
-            insert(&mut table, &Stock::new(product_id(), available, eur(100), count));
-        } else {
-            insert(&mut table, &StockCell::new(product_id(), cell, available, eur(100)));
-        }
-    }
-    for (code, amount) in cards {
-        insert(
-            &mut table,
-            &GiftCard {
-                code: code.parse().expect("a code"),
-                balance: eur(*amount),
-                initial: eur(*amount),
-                created_at: now(),
-            },
-        );
-    }
-    table
+/// The same order is not paid in time, and its payment comes late. The bank gives it back and says so.
+pub(super) fn expiry() -> Shop {
+    let refund = Transition::ConfirmRefund { reference: "back-1" };
+    let roles = vec![change(CAPTURE, 1), change(Transition::Expire { deadline: now() }, 2), change(refund, 3)];
+    let left = Left { lost: 1, late: 1, ..Left::default() };
+    pending(roles, left).named("expiry").seeing(&[Sight::Paid, Sight::Void, Sight::RefundDue, Sight::Refunded])
 }
 
-fn insert<T: Entity>(table: &mut Table, entity: &T) {
-    table.insert(entity.key().into(), write_item(entity).expect("an item"));
+/// A gift card has paid the order. It is shipped by two people, delivered, and cancelled.
+pub(super) fn shipment() -> Shop {
+    let ship = Transition::Advance(OrderStatus::Shipped);
+    let deliver = Transition::Advance(OrderStatus::Delivered);
+    let roles = vec![change(ship, 1), change(ship, 2), change(deliver, 3), change(CANCEL, 4)];
+    let left = Left { lost: 1, late: 1, ..Left::default() };
+    let asks = vec![ask("ada", 1, &["GIFT"])];
+    let table = stocked(&[1], &[("GIFT", 100)]);
+    Shop::new("shipment", table, asks, roles, left).having_placed(0).seeing(&[
+        Sight::Refused,
+        Sight::Delivered,
+        Sight::Restocked,
+        Sight::Replay,
+    ])
 }
 
-fn eur(amount: i64) -> Money {
-    Money::new(amount, "EUR".to_owned().try_into().expect("a currency")).expect("an amount")
+/// Ada orders the last unit twice under one key, and cancels; Bob wants the unit; a request may die.
+pub(super) fn resale() -> Shop {
+    let asks = vec![ask("ada", 1, &["GIFT"]), ask("bob", 1, &[])];
+    let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 0 }, change(CANCEL, 1), Role::Request { ask: 1 }];
+    let left = Left { lost: 1, stops: 1, ..Left::default() };
+    let table = stocked(&[1], &[("GIFT", 30)]);
+    Shop::new("resale", table, asks, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
+}
+
+/// Two buyers want the one use of a code that makes an order free, and the first cancels twice. An order that costs nothing
+/// has no payment: its cancellation writes no invoice.
+pub(super) fn code() -> Shop {
+    let asks = vec![ask_with_code("ada", "FREE"), ask_with_code("bob", "FREE")];
+    let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 1 }, change(CANCEL, 1), change(CANCEL, 2)];
+    let left = Left { lost: 1, late: 1, ..Left::default() };
+    let table = with_code(stocked(&[2], &[]), "FREE");
+    Shop::new("code", table, asks, roles, left).seeing(&[Sight::Placed, Sight::Refused, Sight::Restocked])
+}
+
+const CAPTURE: Transition<'static> = Transition::Capture { reference: "bank-1" };
+const CANCEL: Transition<'static> = Transition::Cancel(Cancel { cause: CancellationCause::Customer, reason: None });
+
+/// A change of the first order, by somebody whose clock is so many milliseconds ahead.
+fn change(transition: Transition<'static>, ahead: i64) -> Role {
+    Role::Change { ask: 0, transition, at: after(ahead) }
+}
+
+/// A shop in which Ada has ordered the only unit, and paid 30 of its 100 with a gift card.
+fn pending(roles: Vec<Role>, left: Left) -> Shop {
+    let asks = vec![ask("ada", 1, &["GIFT"])];
+    Shop::new("pending", stocked(&[1], &[("GIFT", 30)]), asks, roles, left).having_placed(0)
 }

@@ -1,19 +1,27 @@
-//! Whoever acts: requests and messages. Production's decisions, and between them one request to the table each.
+//! The actors: requests, messages and changes. Each takes production's decisions, with one request to the table between
+//! two of them.
 
-use key_schema::entity::{Order, QueuedOrder, Rejection};
-use key_schema::layout::{CellsOfStock, Key};
-use key_schema::value::{Money, OrderId, Timestamp};
-use ordering::{Attempt, Found, FoundItem, Next, Origin, PlaceOrder, Placement, Placing, Waiting};
-use stock::Look;
-use table::{Cause, Item, ProductShards, StatusShards, read_item};
+mod change;
+mod place;
 
-use crate::table::{Digested, Place, Stored, Transaction};
+use key_schema::entity::{Order, QueuedOrder, Rejection, WholeOrder, WholeStock};
+use key_schema::layout::Key;
+use key_schema::value::{Money, OrderId, Quantity, Timestamp};
+use ordering::changing::{Changing, Sent};
+use ordering::steps::Transition;
+use ordering::{Attempt, Origin, PlaceOrder, Placing};
+use stock::Proof;
+use table::{Cause, ProductShards, StatusShards, read_item};
+
+use super::Shop;
+use super::bugs::Bug;
+use crate::table::{Digested, Place, Seen, Stored, Table, Transaction};
 
 const STATUS_SHARDS: StatusShards = StatusShards(1);
 const PRODUCT_SHARDS: ProductShards = ProductShards(1);
 
 /// What an actor is there for. `ask` is the number of what is ordered.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A request that places an order.
     Request {
@@ -37,6 +45,20 @@ pub enum Role {
         /// Which.
         ask: usize,
     },
+    /// One unit is moved from the first cell to the second, as when a stock is levelled.
+    Shift {
+        /// An order of the product.
+        ask: usize,
+    },
+    /// A request or a schedule that changes the order.
+    Change {
+        /// Which.
+        ask: usize,
+        /// What it asks for.
+        transition: Transition<'static>,
+        /// The time of its clock, which tells its writes from those of others.
+        at: Timestamp,
+    },
 }
 
 /// What an actor waits for.
@@ -45,10 +67,14 @@ pub enum Phase {
     /// Everything the order depends on.
     Reading(Box<Placing<'static>>),
     /// All cells of a stock, after everything else.
-    ReadingCells(Box<Placing<'static>>, Vec<Stored>, Vec<Place>, Look),
+    ReadingCells(Box<Placing<'static>>, Vec<Stored>, Vec<Place>, Option<Proof>),
+    /// All cells of a stock, at one moment, after everything else.
+    SettlingCells(Box<Placing<'static>>, Vec<Stored>, Vec<Place>),
+    /// Units that are moved into one cell.
+    Gathering(Box<Placing<'static>>, Vec<(WholeStock, Quantity)>, Digested<Transaction>),
     /// The order's transaction.
     Committing(Box<Placing<'static>>, Box<Attempt>, Digested<Transaction>),
-    /// Units that come back.
+    /// Units that come back, or are moved.
     Restocking(Digested<Transaction>),
     /// Whether the order is there or waits.
     Settling(Box<Placing<'static>>, Rejection),
@@ -60,6 +86,12 @@ pub enum Phase {
     Sending(Option<Money>),
     /// That the order is refused is written down.
     Refusing(Digested<Transaction>),
+    /// The whole order, item by item.
+    ReadingOrder(Box<Changing<'static>>),
+    /// The order's header and invoice, at one moment.
+    SettlingOrder(Box<Changing<'static>>, Box<WholeOrder>),
+    /// The writes that change the order.
+    Changing(Box<Changing<'static>>, Box<Sent>, Digested<Transaction>),
     /// Nothing: it has answered.
     Answered(Answer),
 }
@@ -71,14 +103,24 @@ pub enum Answer {
     Placed,
     /// 201, and that it was so before.
     Replayed,
-    /// A problem that says why there is no order.
+    /// A problem that says why there is no order, or why it does not change.
     Refused,
+    /// The problem that says that there are not enough units.
+    SoldOut,
     /// 202.
     Accepted,
-    /// 503: try again.
+    /// 503, a crash or a timeout: try again.
     Unavailable,
     /// A message that has nothing left to do.
     Void,
+    /// 200: the order is changed.
+    Changed,
+    /// 200, and that it was so before.
+    ChangedBefore,
+    /// 404: there is no order to change.
+    NotFound,
+    /// 500: an item cannot be read, or is gone.
+    Failed,
 }
 
 /// What an actor is told.
@@ -88,6 +130,7 @@ pub(super) enum Event {
     Committed(Result<(), Vec<Cause>>),
     Unanswered,
     NoCapacity,
+    Stopped,
     Sent,
 }
 
@@ -108,20 +151,26 @@ pub struct Actor {
     pub is_unanswered: bool,
 }
 
-type Asks<'a> = &'a [&'static PlaceOrder];
-
 /// It is always the same moment, so that no two states differ only in that.
 pub(super) fn now() -> Timestamp {
-    Timestamp::from_millisecond(1_795_253_400_000).expect("a time")
+    after(0)
+}
+
+/// So many milliseconds after [`now`].
+pub(super) fn after(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(1_795_253_400_000 + milliseconds).expect("a time")
 }
 
 impl Role {
     /// Which order.
     pub fn ask(&self) -> usize {
         match self {
-            Self::Request { ask } | Self::RequestLater { ask } | Self::Message { ask, .. } | Self::Restock { ask } => {
-                *ask
-            }
+            Self::Request { ask }
+            | Self::RequestLater { ask }
+            | Self::Message { ask, .. }
+            | Self::Restock { ask }
+            | Self::Shift { ask }
+            | Self::Change { ask, .. } => *ask,
         }
     }
 
@@ -134,6 +183,11 @@ impl Role {
         }
     }
 
+    /// Whether it may be stopped. A put-back is nobody's request.
+    pub fn may_stop(&self) -> bool {
+        !matches!(self, Self::Restock { .. } | Self::Shift { .. })
+    }
+
     /// Whether it asks for an order.
     pub fn orders(&self) -> bool {
         matches!(self, Self::Request { .. } | Self::RequestLater { .. })
@@ -141,8 +195,8 @@ impl Role {
 }
 
 impl Actor {
-    pub(super) fn enter(role: Role, asks: Asks<'_>) -> Self {
-        let ask = asks[role.ask()];
+    pub(super) fn enter(role: Role, shop: &Shop) -> Self {
+        let ask = shop.asks[role.ask()];
         let phase = match &role {
             Role::RequestLater { .. } => Phase::Sending(None),
             Role::Restock { .. } => {
@@ -150,6 +204,17 @@ impl Actor {
                 let one = 1_i64.try_into().expect("a quantity");
                 Phase::Restocking(Transaction::new(&[stock::put_back(product, one).expect("a write")]))
             }
+            Role::Shift { .. } => {
+                let product = ask.basket.request().lines[0].product_id.clone();
+                let price = Money::new(0, "EUR".to_owned().try_into().expect("a currency")).expect("an amount");
+                let (units, moved) = (vec![1, 2], vec![0, 0]);
+                let whole =
+                    WholeStock { product_id: product, price, price_version: 0, units, moved, behind: Vec::new() };
+                fastrand::seed(99);
+                let writes = stock::gathering(&whole, 3).expect("writes").expect("a move");
+                Phase::Restocking(Transaction::new(&writes))
+            }
+            Role::Change { transition, .. } => Phase::ReadingOrder(Box::new(Changing::new(*transition))),
             role => Phase::Reading(Box::new(Placing::new(ask, role.origin(), STATUS_SHARDS, PRODUCT_SHARDS))),
         };
         Self { role, phase, is_unanswered: false }
@@ -159,15 +224,26 @@ impl Actor {
         matches!(self.phase, Phase::Answered(_))
     }
 
-    /// Whether it is the order's transaction that it waits for.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self.phase, Phase::Answered(Answer::Refused | Answer::SoldOut))
+    }
+
+    /// Whether it waits for a transaction that places or changes its order.
     pub(super) fn commits(&self) -> bool {
-        matches!(self.phase, Phase::Committing(..))
+        matches!(self.phase, Phase::Committing(..) | Phase::Changing(..))
+    }
+
+    /// Whether what it waits for may be lost, late, or without capacity.
+    pub(super) fn may_fail(&self) -> bool {
+        self.commits() || matches!(self.phase, Phase::Gathering(..))
     }
 
     /// The transaction that it waits for.
     pub(super) fn transaction(&self) -> Option<&Digested<Transaction>> {
         match &self.phase {
             Phase::Committing(_, _, transaction)
+            | Phase::Changing(_, _, transaction)
+            | Phase::Gathering(_, _, transaction)
             | Phase::Restocking(transaction)
             | Phase::Queueing(_, transaction)
             | Phase::Refusing(transaction) => Some(transaction),
@@ -175,11 +251,12 @@ impl Actor {
         }
     }
 
-    /// The places that it reads one by one.
-    pub(super) fn reads(&self) -> Option<Vec<Place>> {
+    /// The read that it waits for, if that is not of one moment.
+    pub(super) fn begins_to_read(&self, shop: &Shop, table: &Table) -> Option<Seen> {
         match &self.phase {
-            Phase::Reading(placing) => Some(places(placing.keys())),
-            Phase::ReadingCells(_, _, places, Look::Glance | Look::Close) => Some(places.clone()),
+            Phase::ReadingOrder(_) => Some(Seen::begin_query(table, change::partition(shop.asks[self.role.ask()]))),
+            Phase::Reading(placing) => Some(Seen::begin(table, places(placing.keys()))),
+            Phase::ReadingCells(_, _, places, _) => Some(Seen::begin(table, places.clone())),
             _ => None,
         }
     }
@@ -187,61 +264,30 @@ impl Actor {
     /// The places that it reads at one moment.
     pub(super) fn reads_at_once(&self) -> Option<Vec<Place>> {
         match &self.phase {
-            Phase::ReadingCells(_, _, places, Look::AtOnce) => Some(places.clone()),
+            Phase::SettlingCells(_, _, places) => Some(places.clone()),
             Phase::Settling(placing, _) => {
                 Some(places(vec![Order::key_of(placing.id()), QueuedOrder::key_of(placing.id())]))
             }
+            Phase::SettlingOrder(_, whole) => Some(change::places_at_once(whole)),
             Phase::Recalling => Some(Vec::new()),
             _ => None,
         }
     }
 
     /// What it does when it is told this.
-    pub(super) fn told(&self, asks: Asks<'_>, event: Event) -> (Self, Option<Effect>) {
+    pub(super) fn told(&self, shop: &Shop, event: Event) -> (Self, Option<Effect>) {
         let mut actor = self.clone();
-        let ask = asks[self.role.ask()];
+        let ask = shop.asks[self.role.ask()];
         let mut effect = None;
-        actor.is_unanswered |= matches!(event, Event::Unanswered);
+        actor.is_unanswered |= self.commits() && matches!(event, Event::Unanswered);
+        let event = match event {
+            Event::Unanswered if shop.bug == Some(Bug::UnansweredIsCancelled) => Event::Committed(Err(Vec::new())),
+            event => event,
+        };
         actor.phase = match (self.phase.clone(), event) {
-            (Phase::Reading(placing), Event::Read(items)) => {
-                let found: Found = items.iter().map(read).collect();
-                let mut cells = placing.cells_to_read(&found);
-                let first = cells.next().map(|(first, look)| (first.clone(), look));
-                assert!(cells.next().is_none(), "the shops of this model have one product in cells");
-                drop(cells);
-                match first {
-                    Some((first, look)) => {
-                        let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
-                        let places = places(pattern.keys());
-                        Phase::ReadingCells(placing, items, places, look)
-                    }
-                    None => self.found(ask, placing, &found),
-                }
-            }
-            (Phase::ReadingCells(placing, items, _, _), Event::Read(cells)) => {
-                let mut found: Found = items.iter().map(read).collect();
-                let (first, _) = placing.cells_to_read(&found).next().expect("the stock whose cells were read");
-                let first = first.clone();
-                let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
-                let cells = cells.iter().map(|cell| read_item(cell.0.clone()).expect("a cell")).collect();
-                found.learn(pattern.assemble(cells).expect("as many cells as there are"));
-                self.found(ask, placing, &found)
-            }
-            (Phase::Committing(mut placing, attempt, _), Event::Committed(outcome)) => {
-                let next = placing.committed(*attempt, outcome).expect("items that can be read");
-                self.follow(ask, placing, next)
-            }
-            (Phase::Committing(mut placing, ..), Event::Unanswered) => {
-                let next = placing.unanswered();
-                self.follow(ask, placing, next)
-            }
-            (Phase::Committing(placing, ..), Event::NoCapacity) => match (self.role.origin(), placing.max_total()) {
-                (Origin::Request, Some(max_total)) => Phase::Sending(Some(max_total)),
-                _ => Phase::Answered(Answer::Unavailable),
-            },
-            (Phase::Settling(placing, rejection), Event::Read(items)) => {
-                let next = placing.settled(rejection, items.iter().map(read).collect(), now());
-                self.follow(ask, placing, next)
+            (_, Event::Stopped) => Phase::Answered(Answer::Unavailable),
+            (Phase::ReadingOrder(_) | Phase::SettlingOrder(..) | Phase::Changing(..), event) => {
+                self.change_told(shop, event)
             }
             (Phase::Recalling, Event::Read(_)) => Phase::Answered(Answer::Replayed),
             (Phase::Queueing(queued, _), Event::Committed(outcome)) => match outcome {
@@ -263,43 +309,9 @@ impl Actor {
             (Phase::Restocking(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
             (Phase::Refusing(_), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
             (Phase::Refusing(_), Event::Committed(Err(_))) => Phase::Answered(Answer::Void),
-            (phase, event) => panic!("{event:?} in {phase:?}"),
+            (_, event) => self.place_told(shop, event),
         };
         (actor, effect)
-    }
-
-    fn found(&self, ask: &'static PlaceOrder, mut placing: Box<Placing<'static>>, found: &Found) -> Phase {
-        let next = placing.found(found, now()).expect("an order that can be written");
-        self.follow(ask, placing, next)
-    }
-
-    fn follow(&self, ask: &'static PlaceOrder, placing: Box<Placing<'static>>, next: Next) -> Phase {
-        match next {
-            Next::Read { .. } => Phase::Reading(placing),
-            Next::Commit(writes, attempt) => Phase::Committing(placing, attempt, Transaction::new(&writes)),
-            Next::Gather(_) => panic!("no order of these shops is larger than what a cell has"),
-            Next::Settle(rejection) => Phase::Settling(placing, rejection),
-            Next::Recall => Phase::Recalling,
-            Next::Unknown => Phase::Answered(Answer::Unavailable),
-            Next::Done(placement) => match *placement {
-                Placement::Placed(_) => Phase::Answered(Answer::Placed),
-                Placement::Replayed(_) => Phase::Answered(Answer::Replayed),
-                Placement::Void => Phase::Answered(Answer::Void),
-                Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
-                Placement::Mismatch => panic!("no message of these shops holds another request"),
-                Placement::NoCapacity { max_total } => Phase::Sending(Some(max_total)),
-                Placement::Waits(queued) => Phase::Sending(queued.max_total),
-                Placement::Rejected(rejection) => match &self.role {
-                    Role::Message { queued_at, .. } => {
-                        let waiting =
-                            Waiting { order: ask.clone(), queued_at: *queued_at, max_total: None, is_redriven: false };
-                        let writes = ordering::refusal(&waiting, rejection, now()).expect("writes");
-                        Phase::Refusing(Transaction::new(&writes))
-                    }
-                    _ => Phase::Answered(Answer::Refused),
-                },
-            },
-        }
     }
 }
 
@@ -313,8 +325,4 @@ fn queueing(ask: &PlaceOrder, max_total: Option<Money>) -> Phase {
 
 fn places(keys: Vec<Key>) -> Vec<Place> {
     keys.into_iter().map(Place::from).collect()
-}
-
-fn read(stored: &Stored) -> FoundItem {
-    read_item(Item::clone(&stored.0)).expect("an item that an order depends on")
 }

@@ -1,0 +1,96 @@
+//! Requests and schedules that change an order.
+
+use std::sync::Arc;
+
+use key_schema::entity::{Order, OrderStatus, WholeOrder};
+use key_schema::layout::{InOrder, OrderById, OrderState, Stored as _};
+use key_schema::value::OrderId;
+use ordering::changing::{Changing, Next};
+use ordering::steps::Transition;
+use ordering::{Change, PlaceOrder};
+use table::{Item, read_item};
+
+use super::{Actor, Answer, Event, Phase, Role};
+use crate::order::Shop;
+use crate::order::bugs::Bug;
+use crate::table::{Place, Stored, Transaction};
+
+/// The partition of the order.
+pub(super) fn partition(ask: &PlaceOrder) -> Arc<str> {
+    Order::key_of(&OrderId::of(&ask.customer, &ask.key)).partition.into()
+}
+
+/// The order's header and invoice.
+pub(super) fn places_at_once(whole: &WholeOrder) -> Vec<Place> {
+    vec![whole.order.key().into(), whole.invoice.key().into()]
+}
+
+impl Actor {
+    /// What a change waits for when it is told this.
+    pub(super) fn change_told(&self, shop: &Shop, event: Event) -> Phase {
+        let Role::Change { transition, at, .. } = self.role else { panic!("{:?} changes nothing", self.role) };
+        let (mut changing, next) = match (self.phase.clone(), event) {
+            (Phase::ReadingOrder(mut changing), Event::Read(items)) => {
+                let Some(items) = read_all(&items) else { return Phase::Answered(Answer::Failed) };
+                let mut whole = match OrderById::assemble(items) {
+                    Ok(Some(OrderState::Placed(whole))) => *whole,
+                    Ok(Some(OrderState::Queued(_)) | None) => return Phase::Answered(Answer::NotFound),
+                    // The order is just being written: the reader reads again.
+                    Err(_) => return self.phase.clone(),
+                };
+                if shop.bug == Some(Bug::CancellationIsOverlooked) && matches!(transition, Transition::Capture { .. }) {
+                    whole.order.status = OrderStatus::Pending;
+                }
+                let next = changing.found(whole, at);
+                (changing, next)
+            }
+            (Phase::SettlingOrder(mut changing, mut whole), Event::Read(items)) => {
+                for item in read_all(&items).unwrap_or_default() {
+                    match item {
+                        InOrder::Order(order) => whole.order = order,
+                        InOrder::Invoice(invoice) => whole.invoice = invoice,
+                        other => panic!("{other:?} was not asked for"),
+                    }
+                }
+                let next = changing.settled(*whole, at);
+                (changing, next)
+            }
+            (Phase::Changing(mut changing, sent, _), Event::Committed(outcome)) => {
+                let next = changing.written(*sent, outcome);
+                (changing, next)
+            }
+            (Phase::Changing(mut changing, sent, _), Event::Unanswered) => {
+                let next = Ok(changing.unanswered(*sent));
+                (changing, next)
+            }
+            (Phase::Changing(..), Event::NoCapacity) => return Phase::Answered(Answer::Unavailable),
+            (phase, event) => panic!("{event:?} in {phase:?}"),
+        };
+        match next {
+            Ok(Next::Settle(whole)) if shop.bug == Some(Bug::TornReadIsBelieved) => {
+                let next = changing.settled(*whole, at);
+                next.map_or(Phase::Answered(Answer::Failed), |next| follow(changing, next))
+            }
+            Ok(next) => follow(changing, next),
+            Err(_) => Phase::Answered(Answer::Failed),
+        }
+    }
+}
+
+fn follow(changing: Box<Changing<'static>>, next: Next) -> Phase {
+    match next {
+        Next::Read { .. } => Phase::ReadingOrder(changing),
+        Next::Settle(whole) => Phase::SettlingOrder(changing, whole),
+        Next::Write(writes, sent) => Phase::Changing(changing, sent, Transaction::new(&writes)),
+        Next::Done(change) => Phase::Answered(match *change {
+            Change::Done(_) => Answer::Changed,
+            Change::DoneBefore(_) => Answer::ChangedBefore,
+            Change::Refused(_) => Answer::Refused,
+            Change::NotFound => Answer::NotFound,
+        }),
+    }
+}
+
+fn read_all(items: &[Stored]) -> Option<Vec<InOrder>> {
+    items.iter().map(|stored| read_item(Item::clone(&stored.0)).ok()).collect()
+}

@@ -1,0 +1,144 @@
+//! Requests and messages that place an order.
+
+use key_schema::entity::Rejection;
+use key_schema::layout::{CellsOfStock, InStock};
+use ordering::{Found, FoundItem, Next, Origin, PlaceOrder, Placement, Placing, Waiting};
+use stock::{Look, NextRead, Proof};
+use table::{Item, read_item};
+
+use super::{Actor, Answer, Event, Phase, Role, now, places};
+use crate::order::Shop;
+use crate::order::bugs::Bug;
+use crate::table::{Stored, Transaction};
+
+impl Actor {
+    /// What an order that is being placed waits for when it is told this.
+    pub(super) fn place_told(&self, shop: &Shop, event: Event) -> Phase {
+        let ask = shop.asks[self.role.ask()];
+        match (self.phase.clone(), event) {
+            (Phase::Reading(placing), Event::Read(items)) => {
+                let Some(found) = read_all(&items) else { return Phase::Answered(Answer::Failed) };
+                let mut cells = placing.cells_to_read(&found);
+                let first = cells.next().map(|(first, look)| (first.clone(), look));
+                assert!(cells.next().is_none(), "the shops of this model have one product in cells");
+                drop(cells);
+                match first {
+                    Some((first, look)) => {
+                        let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
+                        let places = places(pattern.keys());
+                        Phase::ReadingCells(placing, items, places, (look == Look::AtOnce).then(Proof::default))
+                    }
+                    None => self.found(shop, ask, placing, &found),
+                }
+            }
+            (Phase::ReadingCells(placing, items, places, proof), Event::Read(cells)) => {
+                let Some(cells) = read_cells(&cells) else { return Phase::Answered(Answer::Failed) };
+                match proof.filter(|_| shop.bug != Some(Bug::OneReadIsBelieved)) {
+                    None => self.found_cells(shop, ask, placing, &items, cells),
+                    Some(mut proof) => match proof.found(cells) {
+                        NextRead::Cells { .. } => Phase::ReadingCells(placing, items, places, Some(proof)),
+                        NextRead::Settled => Phase::SettlingCells(placing, items, places),
+                        NextRead::None(cells) => self.found_cells(shop, ask, placing, &items, cells),
+                    },
+                }
+            }
+            (Phase::SettlingCells(placing, items, _), Event::Read(cells)) => {
+                let Some(cells) = read_cells(&cells) else { return Phase::Answered(Answer::Failed) };
+                self.found_cells(shop, ask, placing, &items, cells)
+            }
+            // Nobody has to know whether units were moved.
+            (Phase::Gathering(mut placing, stocks, _), Event::Committed(_) | Event::Unanswered) => {
+                let next = placing.gathered(stocks);
+                self.follow(shop, ask, placing, next)
+            }
+            (Phase::Committing(mut placing, attempt, _), Event::Committed(outcome)) => {
+                match placing.committed(*attempt, outcome) {
+                    Ok(next) => self.follow(shop, ask, placing, next),
+                    Err(_) => Phase::Answered(Answer::Failed),
+                }
+            }
+            (Phase::Committing(mut placing, ..), Event::Unanswered) => {
+                let next = placing.unanswered();
+                self.follow(shop, ask, placing, next)
+            }
+            (Phase::Committing(placing, ..) | Phase::Gathering(placing, ..), Event::NoCapacity) => {
+                match (self.role.origin(), placing.max_total()) {
+                    (Origin::Request, Some(max_total)) => Phase::Sending(Some(max_total)),
+                    _ => Phase::Answered(Answer::Unavailable),
+                }
+            }
+            (Phase::Settling(placing, rejection), Event::Read(items)) => {
+                let Some(found) = read_all(&items) else { return Phase::Answered(Answer::Failed) };
+                let next = placing.settled(rejection, found, now());
+                self.follow(shop, ask, placing, next)
+            }
+            (phase, event) => panic!("{event:?} in {phase:?}"),
+        }
+    }
+
+    fn found_cells(
+        &self,
+        shop: &Shop,
+        ask: &'static PlaceOrder,
+        placing: Box<Placing<'static>>,
+        items: &[Stored],
+        cells: Vec<InStock>,
+    ) -> Phase {
+        let Some(mut found) = read_all(items) else { return Phase::Answered(Answer::Failed) };
+        let (first, _) = placing.cells_to_read(&found).next().expect("the stock whose cells were read");
+        let first = first.clone();
+        let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
+        found.learn(pattern.assemble(cells).expect("as many cells as there are"));
+        self.found(shop, ask, placing, &found)
+    }
+
+    fn found(&self, shop: &Shop, ask: &'static PlaceOrder, mut placing: Box<Placing<'static>>, found: &Found) -> Phase {
+        let next = placing.found(found, now()).expect("an order that can be written");
+        self.follow(shop, ask, placing, next)
+    }
+
+    fn follow(&self, shop: &Shop, ask: &'static PlaceOrder, placing: Box<Placing<'static>>, next: Next) -> Phase {
+        match next {
+            Next::Settle(_) if shop.bug == Some(Bug::RefusalIsNotSettled) => Phase::Answered(Answer::Refused),
+            Next::Read { .. } => Phase::Reading(placing),
+            Next::Commit(writes, attempt) => Phase::Committing(placing, attempt, Transaction::new(&writes)),
+            Next::Gather(stocks) => {
+                let [(whole, quantity)] = &stocks[..] else { panic!("these shops have one product") };
+                // The marks of moves are random. In a model they are the same each time.
+                fastrand::seed(self.role.ask() as u64);
+                let writes = stock::gathering(whole, quantity.get().into()).expect("writes").expect("moves");
+                Phase::Gathering(placing, stocks, Transaction::new(&writes))
+            }
+            Next::Settle(rejection) => Phase::Settling(placing, rejection),
+            Next::Recall => Phase::Recalling,
+            Next::Unknown => Phase::Answered(Answer::Unavailable),
+            Next::Done(placement) => match *placement {
+                Placement::Placed(_) => Phase::Answered(Answer::Placed),
+                Placement::Replayed(_) => Phase::Answered(Answer::Replayed),
+                Placement::Void => Phase::Answered(Answer::Void),
+                Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
+                Placement::Mismatch => panic!("no message of these shops holds another request"),
+                Placement::NoCapacity { max_total } => Phase::Sending(Some(max_total)),
+                Placement::Waits(queued) => Phase::Sending(queued.max_total),
+                Placement::Rejected(rejection) => match &self.role {
+                    Role::Message { queued_at, .. } => {
+                        let waiting =
+                            Waiting { order: ask.clone(), queued_at: *queued_at, max_total: None, is_redriven: false };
+                        let writes = ordering::refusal(&waiting, rejection, now()).expect("writes");
+                        Phase::Refusing(Transaction::new(&writes))
+                    }
+                    _ if matches!(rejection, Rejection::OutOfStock { .. }) => Phase::Answered(Answer::SoldOut),
+                    _ => Phase::Answered(Answer::Refused),
+                },
+            },
+        }
+    }
+}
+
+fn read_cells(items: &[Stored]) -> Option<Vec<InStock>> {
+    items.iter().map(|stored| read_item(Item::clone(&stored.0)).ok()).collect()
+}
+
+fn read_all(items: &[Stored]) -> Option<Found> {
+    items.iter().map(|stored| read_item::<FoundItem>(Item::clone(&stored.0)).ok()).collect()
+}

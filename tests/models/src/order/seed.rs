@@ -1,0 +1,114 @@
+//! What there is at the beginning.
+
+use key_schema::entity::{Customer, Discount, GiftCard, Product, Stock, StockCell};
+use key_schema::layout::Stored as Entity;
+use key_schema::value::{Money, Quantity};
+use ordering::{Basket, OrderRequest, PlaceOrder, RequestedLine};
+use table::write_item;
+
+use super::actor::now;
+use crate::table::Table;
+
+/// An order of so many things, paid with these gift cards.
+pub(super) fn ask(customer: &str, quantity: i64, cards: &[&str]) -> PlaceOrder {
+    ask_with(customer, quantity, cards, None)
+}
+
+/// An order of one thing with a discount code.
+pub(super) fn ask_with_code(customer: &str, code: &str) -> PlaceOrder {
+    ask_with(customer, 1, &[], Some(code))
+}
+
+fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -> PlaceOrder {
+    let request = OrderRequest {
+        lines: vec![RequestedLine {
+            product_id: "thing".parse().expect("an id"),
+            quantity: Quantity::try_from(quantity).expect("a quantity"),
+        }],
+        discount_code: code.map(|code| code.parse().expect("a code")),
+        gift_cards: cards.iter().map(|code| code.parse().expect("a code")).collect(),
+        expected_total: None,
+        max_card_amount: None,
+    };
+    PlaceOrder {
+        customer: customer.parse().expect("an id"),
+        key: "k".parse().expect("a key"),
+        basket: Basket::try_from(request).expect("a basket"),
+    }
+}
+
+/// A table with one product, whose units lie in these cells, these gift cards, and two customers.
+pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
+    let mut table = Table::default();
+    let product_id = || "thing".parse().expect("an id");
+    for id in ["ada", "bob"] {
+        insert(
+            &mut table,
+            &Customer {
+                customer_id: id.parse().expect("an id"),
+                username: id.parse().expect("a name"),
+                email: format!("{id}@example.com").parse().expect("an address"),
+                name: id.to_owned(),
+                created_at: now(),
+                version: 1,
+            },
+        );
+    }
+    insert(
+        &mut table,
+        &Product {
+            product_id: product_id(),
+            name: "The thing".to_owned(),
+            description: String::new(),
+            category: "things".parse().expect("a category"),
+            price: eur(100),
+            initial_stock: u32::try_from(cells.iter().sum::<u64>()).expect("few"),
+            version: 1,
+        },
+    );
+    let count = i64::try_from(cells.len()).expect("few").try_into().expect("a number of cells");
+    for (cell, available) in (0..).zip(cells.iter().copied()) {
+        if cell == 0 {
+            insert(&mut table, &Stock::new(product_id(), available, eur(100), count));
+        } else {
+            insert(&mut table, &StockCell::new(product_id(), cell, available, eur(100)));
+        }
+    }
+    for (code, amount) in cards {
+        insert(
+            &mut table,
+            &GiftCard {
+                code: code.parse().expect("a code"),
+                balance: eur(*amount),
+                initial: eur(*amount),
+                created_at: now(),
+            },
+        );
+    }
+    table
+}
+
+/// The same with a discount code that one order may use, and that makes it free.
+pub(super) fn with_code(mut table: Table, code: &str) -> Table {
+    insert(
+        &mut table,
+        &Discount {
+            code: code.parse().expect("a code"),
+            percent: 100.try_into().expect("a percentage"),
+            from: None,
+            to: None,
+            max_uses: Some(1),
+            uses: 0,
+            created_at: now(),
+        },
+    );
+    table
+}
+
+fn insert<T: Entity>(table: &mut Table, entity: &T) {
+    table.insert(entity.key().into(), write_item(entity).expect("an item"));
+}
+
+fn eur(amount: i64) -> Money {
+    Money::new(amount, "EUR".to_owned().try_into().expect("a currency")).expect("an amount")
+}
