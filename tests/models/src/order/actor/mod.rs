@@ -306,9 +306,8 @@ impl Actor {
                 effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: now() }));
                 queueing(ask, max_total)
             }
-            (Phase::Restocking(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
             (Phase::Refusing(_), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
-            (Phase::Refusing(_), Event::Committed(Err(_))) => Phase::Answered(Answer::Void),
+            (Phase::Restocking(_) | Phase::Refusing(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
             (_, event) => self.place_told(shop, event),
         };
         (actor, effect)
