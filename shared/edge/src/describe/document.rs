@@ -10,7 +10,9 @@ use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::schema::{AdditionalProperties, ComponentsBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
-use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::openapi::{
+    Info, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response, ResponseBuilder,
+};
 
 use super::{Description, Link, gateway};
 use crate::Kind;
@@ -58,9 +60,7 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         }
     }
     OpenApiBuilder::new()
-        .info(InfoBuilder::new().title("Till").version(env!("CARGO_PKG_VERSION")).description(Some(
-            "An order backend for a shop. Money is in minor units, times are UTC, lists are paged with a cursor.",
-        )))
+        .info(info())
         .servers(Some(servers()))
         .paths(paths)
         .components(Some(
@@ -69,6 +69,18 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
                 .schema("Problem", problem_schema())
                 .schema(gateway::SCHEMA, gateway::schema())
                 .build(),
+        ))
+        .build()
+}
+
+fn info() -> Info {
+    let license = env!("CARGO_PKG_LICENSE");
+    InfoBuilder::new()
+        .title("Till")
+        .version(env!("CARGO_PKG_VERSION"))
+        .license(Some(LicenseBuilder::new().name(license).identifier(Some(license)).build()))
+        .description(Some(
+            "An order backend for a shop. Money is in minor units, times are UTC, lists are paged with a cursor.",
         ))
         .build()
 }

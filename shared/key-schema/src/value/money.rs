@@ -41,7 +41,7 @@ impl TryFrom<Unchecked> for Money {
     }
 }
 
-/// An amount of money that the shop may charge, in minor units (cents): at most [`MOST_CHARGED`].
+/// An amount of money that the shop may charge, in minor units (cents): at most 10^12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(try_from = "Money", deny_unknown_fields)]
 pub struct Charge {
