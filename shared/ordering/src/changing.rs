@@ -11,6 +11,9 @@ use table::{Cause, Condition, Error, Write};
 use crate::Change;
 use crate::steps::{Step, Transition};
 
+#[cfg(test)]
+mod tests;
+
 /// A change of one order that is under way.
 #[derive(Clone, Debug)]
 pub struct Changing<'a> {
@@ -55,14 +58,14 @@ impl<'a> Changing<'a> {
     /// An order that cannot be written as items: a defect.
     pub fn found(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
         if self.is_done(&whole) {
-            let is_torn = !whole.is_consistent();
-            return Ok(if is_torn { Next::Settle(Box::new(whole)) } else { Next::Done(Box::new(Change::Done(whole))) });
+            let is_sure = self.is_sure(&whole);
+            return Ok(if is_sure { Next::Done(Box::new(Change::Done(whole))) } else { Next::Settle(Box::new(whole)) });
         }
         // A write finds out whether it was decided on a torn read. A refusal must not rest on one, and neither must an
         // answer.
         match self.transition.of(&whole, now) {
             Step::To(next) => write(whole, *next),
-            Step::Stay if whole.is_consistent() => Ok(Next::Done(Box::new(Change::DoneBefore(whole)))),
+            Step::Stay if self.is_sure(&whole) => Ok(Next::Done(Box::new(Change::DoneBefore(whole)))),
             Step::Stay | Step::Refuse => Ok(Next::Settle(Box::new(whole))),
         }
     }
@@ -99,6 +102,12 @@ impl<'a> Changing<'a> {
     pub fn unanswered(&mut self, sent: Sent) -> Next {
         self.unanswered = Some(Box::new(sent));
         Next::Read { backoff: true }
+    }
+
+    /// Whether the order may be shown as it was read. An expiry shows it to nobody, so its function needs no permission to
+    /// read in a transaction.
+    fn is_sure(&self, whole: &WholeOrder) -> bool {
+        whole.is_consistent() || matches!(self.transition, Transition::Expire { .. })
     }
 
     /// Whether the write that was not answered has been done. What others have written beside it, a flag for one, does not

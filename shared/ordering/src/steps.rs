@@ -10,7 +10,7 @@ use key_schema::entity::{
 use key_schema::value::Timestamp;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// What a change makes of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::num::NonZero;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, ensure};
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser};
 use models::{counting, order};
 use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model, Property};
@@ -46,7 +47,7 @@ struct Options {
     quiet: bool,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
     let mut names = Vec::new();
     let mut broken = 0;
@@ -59,10 +60,10 @@ fn main() -> anyhow::Result<()> {
         broken += options.explore(shop.name, shop)?;
     }
     if !names.iter().any(|name| options.is_meant(name)) {
-        bail!("no model has such a name; there are: {}", names.join(", "));
+        let message = format!("no model has such a name; there are: {}", names.join(", "));
+        Options::command().error(ErrorKind::InvalidValue, message).exit();
     }
-    ensure!(broken == 0, "broken laws: {broken}");
-    Ok(())
+    Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 impl Options {

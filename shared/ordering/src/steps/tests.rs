@@ -13,12 +13,12 @@ fn eur(amount: i64) -> Money {
     Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
 }
 
-fn at(minute: i64) -> Timestamp {
+pub(crate) fn at(minute: i64) -> Timestamp {
     format!("2026-11-22T10:{minute:02}:00.000Z").parse().expect("a time")
 }
 
 /// An order as it is placed, paid with a gift card and a bank card as far as each has a part.
-fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
+pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
     let order_id: OrderId = "an-order".parse().expect("an id");
     let mut payments = Vec::new();
     if by_gift_card > 0 {
@@ -133,4 +133,14 @@ impl Step {
         let Self::To(whole) = self else { return None };
         whole.order.cancellation.as_ref().and_then(|cancellation| cancellation.cause)
     }
+}
+
+#[test]
+fn a_status_that_the_order_has_passed_is_a_replay() {
+    let Step::To(shipped) = advance(&placed(5, 0), OrderStatus::Shipped, at(1)) else { panic!("it is shipped") };
+    let Step::To(delivered) = advance(&shipped, OrderStatus::Delivered, at(2)) else { panic!("it is delivered") };
+    assert_eq!(advance(&delivered, OrderStatus::Shipped, at(3)), Step::Stay);
+    let by_customer = Cancel { cause: CancellationCause::Customer, reason: None };
+    let Step::To(cancelled) = cancel(&placed(5, 0), by_customer, at(1)) else { panic!("it is cancelled") };
+    assert_eq!(advance(&cancelled, OrderStatus::Shipped, at(2)), Step::Refuse);
 }

@@ -1,0 +1,98 @@
+//! What the model in `tests/models` cannot tell apart by its laws. It explores everything else.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
+
+use key_schema::entity::{CancellationCause, OrderStatus};
+
+use super::*;
+use crate::steps::tests::{at, placed};
+use crate::steps::{self, Cancel};
+
+const CANCEL: Transition<'static> = Transition::Cancel(Cancel { cause: CancellationCause::Customer, reason: None });
+
+fn done(next: Result<Next, Error>) -> Change {
+    match next.expect("a next request") {
+        Next::Done(change) => *change,
+        next => panic!("not done: {next:?}"),
+    }
+}
+
+/// The request to write that a change makes of this order.
+fn writing(changing: &mut Changing<'_>, whole: &WholeOrder) -> (Vec<Write>, Sent) {
+    match changing.found(whole.clone(), at(1)).expect("a next request") {
+        Next::Write(writes, sent) => (writes, *sent),
+        next => panic!("no write: {next:?}"),
+    }
+}
+
+fn to(step: Step) -> WholeOrder {
+    match step {
+        Step::To(whole) => *whole,
+        step => panic!("no change: {step:?}"),
+    }
+}
+
+#[test]
+fn a_lost_cancellation_is_known_as_its_own_after_a_late_payment_was_recorded() {
+    let whole = placed(5, 5);
+    let mut changing = Changing::new(CANCEL);
+    let (_, sent) = writing(&mut changing, &whole);
+    let cancelled = sent.to.clone();
+    assert!(matches!(changing.unanswered(sent), Next::Read { backoff: true }));
+    let paid_late = to(steps::capture(&cancelled, "bank-1", at(2)));
+    assert_ne!(paid_late.invoice, cancelled.invoice);
+    assert_eq!(done(changing.found(paid_late.clone(), at(3))), Change::Done(paid_late));
+}
+
+#[test]
+fn an_answer_does_not_rest_on_a_header_that_is_newer_than_the_invoice() {
+    let whole = placed(5, 5);
+    let mut changing = Changing::new(CANCEL);
+    let (_, sent) = writing(&mut changing, &whole);
+    let cancelled = sent.to.clone();
+    changing.unanswered(sent);
+    let torn = WholeOrder { invoice: whole.invoice, ..cancelled.clone() };
+    assert!(matches!(changing.found(torn, at(2)), Ok(Next::Settle(_))));
+    assert_eq!(done(changing.settled(cancelled.clone(), at(2))), Change::Done(cancelled));
+}
+
+#[test]
+fn a_refusal_is_looked_into_first() {
+    let mut changing = Changing::new(Transition::Advance(OrderStatus::Shipped));
+    let whole = placed(5, 5);
+    assert!(matches!(changing.found(whole.clone(), at(1)), Ok(Next::Settle(_))));
+    assert_eq!(done(changing.settled(whole, at(1))), Change::Refused(OrderStatus::Pending));
+}
+
+/// The role of `expire-orders` does not allow it.
+#[test]
+fn an_expiry_never_reads_in_a_transaction() {
+    let pending = placed(5, 5);
+    let paid = to(steps::capture(&pending, "bank-1", at(1)));
+    let expire = Transition::Expire { deadline: at(1) };
+    // A header of after the capture and an invoice of before it.
+    let torn = WholeOrder { invoice: pending.invoice.clone(), ..paid };
+    assert_eq!(done(Changing::new(expire).found(torn.clone(), at(2))), Change::DoneBefore(torn));
+
+    let mut changing = Changing::new(expire);
+    let (_, sent) = writing(&mut changing, &pending);
+    let torn = WholeOrder { invoice: pending.invoice.clone(), ..sent.to.clone() };
+    changing.unanswered(sent);
+    assert_eq!(done(changing.found(torn.clone(), at(2))), Change::Done(torn));
+}
+
+#[test]
+fn a_failed_condition_of_the_order_is_read_again_and_any_other_is_a_defect() {
+    // An order that costs nothing has no payment, so its cancellation writes the header and what goes back.
+    for (by_gift_card, guards) in [(0, 1), (5, 2)] {
+        let whole = placed(by_gift_card, 0);
+        for failed in 0..3 {
+            let mut changing = Changing::new(CANCEL);
+            let (_, sent) = writing(&mut changing, &whole);
+            let mut causes = vec![Cause::None; 3];
+            causes[failed] = Cause::Condition(None);
+            let next = changing.written(sent, Err(causes));
+            assert_eq!(matches!(next, Ok(Next::Read { backoff: true })), failed < guards, "{by_gift_card} {failed}");
+            assert_eq!(matches!(next, Err(Error::Refused(_))), failed >= guards, "{by_gift_card} {failed}");
+        }
+    }
+}
