@@ -35,7 +35,7 @@ pub struct Alarm {
     pub metrics: BTreeMap<String, String>,
     expression: Option<String>,
     evaluation_periods: usize,
-    datapoints_to_alarm: usize,
+    breaching_datapoints: usize,
     threshold: f64,
     missing_data: MissingData,
 }
@@ -70,7 +70,7 @@ impl Alarm {
             metrics: metrics.iter().map(|(id, metric)| (id.clone(), text(&metric["MetricName"]))).collect(),
             expression: expressions.first().map(|one| text(&one["Expression"])),
             evaluation_periods,
-            datapoints_to_alarm: count(&properties["DatapointsToAlarm"]).unwrap_or(evaluation_periods),
+            breaching_datapoints: count(&properties["DatapointsToAlarm"]).unwrap_or(evaluation_periods),
             threshold: properties["Threshold"].as_f64().expect("a threshold"),
             missing_data,
         }
@@ -97,8 +97,8 @@ impl Alarm {
         let missing = self.evaluation_periods - known.len();
         let breaching = known.iter().filter(|value| ***value > self.threshold).count();
         match self.missing_data {
-            _ if breaching >= self.datapoints_to_alarm => State::Alarm,
-            MissingData::Breaching if breaching + missing >= self.datapoints_to_alarm => State::Alarm,
+            _ if breaching >= self.breaching_datapoints => State::Alarm,
+            MissingData::Breaching if breaching + missing >= self.breaching_datapoints => State::Alarm,
             MissingData::Ignore if missing > 0 => state,
             _ => State::Ok,
         }

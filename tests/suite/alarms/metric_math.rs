@@ -96,6 +96,7 @@ impl<'a> Parser<'a> {
 
 /// "Missing values in a time series are treated as 0", and so they are by comparisons if the other time series has a
 /// value. "If the value of a data point causes a function to attempt to divide by zero, the data point is dropped."
+#[expect(clippy::float_cmp, reason = "CloudWatch compares exactly, too")]
 fn combine(operator: &str, left: &Value, right: &Value) -> Value {
     let apply = |left: f64, right: f64| match operator {
         "+" => Some(left + right),

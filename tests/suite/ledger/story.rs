@@ -391,8 +391,8 @@ async fn changes(book: &mut Book) {
     send(&admin, Method::POST, &format!("{product}/stock"), &json!({ "delta": 5 })).await.expect(200);
     book.check("adjust-stock", "adjusted");
     for course in ["adjusted, under an idempotency key", "adjusted before, under an idempotency key"] {
-        let (path, delta) = (format!("{product}/stock"), Some(json!({ "delta": 5 }).to_string()));
-        admin.send(Method::POST, &path, &[("idempotency-key", "more")], delta).await.expect(200);
+        let (stock, delta) = (format!("{product}/stock"), Some(json!({ "delta": 5 }).to_string()));
+        admin.send(Method::POST, &stock, &[("idempotency-key", "more")], delta).await.expect(200);
         book.check("adjust-stock", course);
     }
     book.check_sizes(&[("discount", Kind::Discount(Changed)), ("stock", Kind::Stock(Changed))]).await;
