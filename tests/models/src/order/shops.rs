@@ -53,11 +53,12 @@ pub(super) fn gather() -> Shop {
     Shop::new("gather", stocked(&[2, 0], &[]), asks, roles, left)
 }
 
-/// A request that waits and another buyer want the last unit, and one comes back. The message is delivered twice.
+/// A request that waits and another buyer want the last unit, and one comes back. The message is delivered twice,
+/// an answer is lost, and an actor dies.
 pub(super) fn queue() -> Shop {
     let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
     let roles = vec![Role::RequestLater { ask: 0 }, Role::Request { ask: 1 }, Role::Restock { ask: 1 }];
-    let left = Left { deliveries: 2, ..Left::default() };
+    let left = Left { deliveries: 2, lost: 1, stops: 1, ..Left::default() };
     Shop::new("queue", stocked(&[1], &[]), asks, roles, left)
 }
 

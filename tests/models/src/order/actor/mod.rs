@@ -235,7 +235,7 @@ impl Actor {
 
     /// Whether what it waits for may be lost, late, or without capacity.
     pub(super) fn may_fail(&self) -> bool {
-        self.commits() || matches!(self.phase, Phase::Gathering(..))
+        self.commits() || matches!(self.phase, Phase::Gathering(..) | Phase::Queueing(..) | Phase::Refusing(_))
     }
 
     /// The transaction that it waits for.
@@ -305,6 +305,9 @@ impl Actor {
             (Phase::Sending(max_total), Event::Sent) => {
                 effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: now() }));
                 queueing(ask, max_total)
+            }
+            (Phase::Queueing(..) | Phase::Refusing(_), Event::Unanswered | Event::NoCapacity) => {
+                Phase::Answered(Answer::Unavailable)
             }
             (Phase::Refusing(_), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
             (Phase::Restocking(_) | Phase::Refusing(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
