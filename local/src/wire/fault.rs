@@ -20,7 +20,7 @@ pub enum Fault {
     },
     /// The transaction is cancelled because of one of its items.
     Cancel {
-        /// The position of the item at fault, from 0.
+        /// The position of the item at fault, from 0. Of a transaction that has fewer items, it is the last.
         item: usize,
         /// As in `CancellationReasons`.
         code: &'static str,
@@ -93,7 +93,8 @@ impl Fault {
         match self {
             Self::Throttle { reason, resource } => Some((400, throttled(reason, resource))),
             Self::Cancel { item, code, message } => {
-                Some((400, cancelled(request, |at| (at == *item).then_some((*code, *message)))))
+                let last = request["TransactItems"].as_array().map_or(0, |items| items.len().saturating_sub(1));
+                Some((400, cancelled(request, |at| (at == *item.min(&last)).then_some((*code, *message)))))
             }
             Self::HalfSeen => Some((
                 400,

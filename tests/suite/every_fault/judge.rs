@@ -53,6 +53,8 @@ enum Outcome {
 
 /// Runs a case in which nothing goes wrong.
 pub async fn reference(world: &World, case: &Case) -> Reference {
+    // Those of making the world, or of the last case.
+    world.take_calls();
     let answer = match run(world, case, None).await {
         Outcome::Answered(answer) => answer,
         other => panic!("{}: {other:?}", case.name),

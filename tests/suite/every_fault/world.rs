@@ -65,7 +65,7 @@ async fn open() -> Shop {
                 "count-orders" | "publish-order-events" => 10,
                 _ => 5,
             };
-            for (name, value) in [("DRAIN_WRITE_UNITS", "100000"), ("VIEW_SHARDS", "1")] {
+            for (name, value) in [("DRAIN_WRITE_UNITS", "100000"), ("VIEW_SHARDS", "1"), ("STATUS_SHARDS", "2")] {
                 function.environment.entry(name.to_owned()).and_modify(|old| value.clone_into(old));
             }
         }
