@@ -49,7 +49,7 @@ fn runs(all: &[(Case, Reference)]) -> VecDeque<Run> {
     };
     let seed = number("TILL_FAULT_SEED", 1);
     let mut random = Rng::with_seed(seed);
-    let pairs = (0..number("TILL_FAULT_PAIRS", 40)).map(|_| {
+    let pairs = (0..number("TILL_FAULT_PAIRS", 20)).map(|_| {
         let (case, first) = &single[random.usize(..single.len())];
         let of_case: Vec<_> = single.iter().filter(|(other, _)| other == case).collect();
         let (_, second) = of_case[random.usize(..of_case.len())];
