@@ -60,8 +60,9 @@ impl ProductChanges {
 /// More or fewer cells are one transaction as long as nobody is in its way. Otherwise cells are added empty and then
 /// filled, or given up one by one before the product is written.
 ///
-/// A change whose answer was lost is answered as done when it is sent again, and finished if it was not; unless it shared
-/// units out, and some were sold meanwhile.
+/// A change whose answer was lost is answered as done when it is sent again, and finished if it was not. How evenly the
+/// units lie in the cells does not count then: the change may have ended before it shared them out, and some may have been
+/// sold since.
 pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
     let id = request.path("productId")?;
     let if_match = request.if_match()?;
@@ -75,11 +76,13 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             stock::product(&table, &id, Look::Close, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
+        let may_be_repeated = !if_match.matches(version) && if_match.may_have_led_to(version);
+        is_calm &= !may_be_repeated;
         let (mut next, mut to) = (changes.of(&product), changes.of_stock(&stock, is_calm));
         let is_done = !gave_up_cells && next == product && (&to.units, to.price) == (&stock.units, stock.price);
-        if is_done && (if_match.matches(version) || if_match.may_have_led_to(version)) {
+        if is_done && (may_be_repeated || if_match.matches(version)) {
             stock::reprice(&writer, &stock, budget).await?;
-            if !is_calm {
+            if !is_calm && changes.cells.is_some() {
                 _ = stock::level(&writer, &stock, budget.at_most(SHARING_OUT)).await;
             }
             return Ok(Reply::ok(&ProductView::with_stock(product, &stock))?.etag(version));

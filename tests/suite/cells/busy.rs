@@ -147,6 +147,27 @@ async fn marks_that_never_add_up_are_not_waited_for() {
     conserved(&shop, 8).await;
 }
 
+/// The answer may have been lost before the units were shared out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stock_that_has_its_cells_is_shared_out_when_the_change_is_sent_again() {
+    let shop = Shop::with_ada().await;
+    in_cells(&shop, 30, 3).await.expect(201);
+    let writes_product = |request: &Value| request.to_string().contains("\"SK\":{\"S\":\"p#thing\"}");
+    let transaction = || Match::action("TransactWriteItems");
+    shop.wire().inject(transaction().when(writes_product), Fault::conflict(0), 1);
+    shop.wire().inject(transaction().when(move |request| !writes_product(request)), Fault::conflict(0), usize::MAX);
+    let more = async || {
+        let body = Some(json!({ "cells": 5 }).to_string());
+        shop.admin().send(reqwest::Method::PATCH, "/products/thing", &[("if-match", "\"1\"")], body).await.expect(200)
+    };
+    let first = more().await;
+    shop.wire().heal();
+    assert_eq!(units(&shop).await, [10, 10, 10, 0, 0]);
+    assert_eq!(more().await, first);
+    assert_eq!(units(&shop).await, [6; 5]);
+    conserved(&shop, 30).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_price_that_reached_the_first_cell_only_is_the_price_of_all_orders() {
     let shop = Shop::with_ada().await;
