@@ -181,6 +181,7 @@ fn what_lies_before_the_mark_is_skipped() {
     let Next::Apply(step) = batch.next() else { panic!("a step") };
     batch.applied(step);
     assert_eq!(batch.progress(), Progress { applied: 1, skipped: 2, given_up: 0, steps: 1 });
+    assert_eq!(batch.mark(), Some(&"3".parse().expect("a number")), "a hint for the next batch");
 }
 
 #[test]
