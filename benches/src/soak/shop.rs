@@ -59,15 +59,15 @@ pub(super) async fn open(process: &Process, books: Arc<Books>) -> Result<Shop> {
     let urls = RwLock::new((process.url.clone(), process.dynamodb_url.clone()));
     let mut shop = Shop { http, urls, admin: String::new(), customers: Vec::new(), books };
     shop.admin = shop.token("boss", "admin").await?;
-    let made = |path: &str, token: &str, body| {
+    let made = |path: &str, id: &str, token: &str, body| {
         let ask = Ask::new("open the shop", Method::POST, path, token).body(body).expecting(&["201"]);
-        ask.header("idempotency-key", path)
+        ask.header("idempotency-key", format!("open-{id}"))
     };
     for number in 0..CUSTOMERS {
         let id = format!("c{number}");
         shop.customers.push(shop.token(&id, "shop").await?);
         let body = json!({ "username": id, "email": format!("{id}@example.com"), "name": id });
-        shop.send(&made("/customers", &shop.customers[number], body)).await;
+        shop.send(&made("/customers", &id, &shop.customers[number], body)).await;
     }
     for number in 0..PRODUCTS {
         let body = json!({
@@ -75,21 +75,28 @@ pub(super) async fn open(process: &Process, books: Arc<Books>) -> Result<Shop> {
             "price": { "amount": 100 + number, "currency": "EUR" }, "stock": UNITS,
             "cells": if number % 4 == 0 { 4 } else { 1 },
         });
-        shop.send(&made("/products", &shop.admin, body)).await;
+        shop.send(&made("/products", &product(number), &shop.admin, body)).await;
         shop.books.supply(&product(number), UNITS);
     }
     for number in 0..CARDS {
-        let body = json!({ "code": format!("CARD-{number}"), "balance": { "amount": 20_000, "currency": "EUR" } });
-        shop.send(&made("/gift-cards", &shop.admin, body)).await;
+        let body = json!({ "code": card(number), "balance": { "amount": 20_000, "currency": "EUR" } });
+        shop.send(&made("/gift-cards", &card(number), &shop.admin, body)).await;
     }
     for (code, most) in [("MANY", None), ("FEW", Some(100))] {
-        shop.send(&made("/discounts", &shop.admin, json!({ "code": code, "percent": 10, "maxUses": most }))).await;
+        let body = json!({ "code": code, "percent": 10, "maxUses": most });
+        shop.send(&made("/discounts", code, &shop.admin, body)).await;
     }
+    let complaints = shop.books.complaints();
+    ensure!(complaints.is_empty(), "the shop cannot be opened: {}", complaints.join(", "));
     Ok(shop)
 }
 
 pub(super) fn product(number: usize) -> String {
     format!("product-{number}")
+}
+
+pub(super) fn card(number: usize) -> String {
+    format!("GIFT-CARD-{number:03}")
 }
 
 impl Ask {

@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::books::{Order, State};
-use super::shop::{Ask, CARDS, CUSTOMERS, PRODUCTS, Shop, product};
+use super::shop::{Ask, CARDS, CUSTOMERS, PRODUCTS, Shop, card, product};
 
 /// Somebody who does one thing after the other, and remembers their orders.
 pub(super) struct Shopper {
@@ -65,7 +65,7 @@ impl Shopper {
             body["discountCode"] = json!(if self.random.bool() { "MANY" } else { "FEW" });
         }
         if self.random.u8(..3) == 0 {
-            body["giftCards"] = json!([format!("CARD-{}", self.random.usize(..CARDS))]);
+            body["giftCards"] = json!([card(self.random.usize(..CARDS))]);
         }
         let (key, shop) = (self.key(), Arc::clone(&self.shop));
         let mut ask = Ask::new("order", Method::POST, "/orders", &shop.customers[customer]).body(body);
@@ -197,7 +197,7 @@ impl Shopper {
             format!("/products/{id}/orders?limit=5"),
             "/orders?status=PAID&limit=5".to_owned(),
             "/flagged-orders?limit=5".to_owned(),
-            format!("/gift-cards/CARD-{}", self.random.usize(..CARDS)),
+            format!("/gift-cards/{}", card(self.random.usize(..CARDS))),
         ];
         if let Some((_, _, order, _)) = self.mine.last() {
             let (order, invoice) = (&order["orderId"], &order["invoice"]["invoiceId"]);
