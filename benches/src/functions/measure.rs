@@ -51,14 +51,14 @@ pub(super) struct Figures {
 
 impl Figures {
     /// The lesser of each of the counts that have a budget; the rest is the other's.
-    pub(super) fn least(&self, other: Self) -> Self {
+    pub(super) fn least(&self, other: &Self) -> Self {
         Self {
             init: self.init.min(other.init),
             first: self.first.min(other.first),
             warm: self.warm.min(other.warm),
             memory: self.memory.min(other.memory),
             system_calls: self.system_calls.zip(other.system_calls).map(|(one, two)| one.min(two)),
-            ..other
+            ..other.clone()
         }
     }
 }

@@ -131,7 +131,7 @@ async fn measured(subjects: &[Subject], is_short: bool, folder: &Path) -> Result
                 break;
             }
             eprintln!("measuring {} again: {}", subject.name, over.join("; "));
-            seen = seen.least(bench.measure(subject).await?);
+            seen = seen.least(&bench.measure(subject).await?);
         }
         figures.push(seen);
     }

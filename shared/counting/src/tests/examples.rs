@@ -6,7 +6,7 @@ use key_schema::value::{Currency, Timestamp};
 use serde_dynamo::{AttributeValue, Item};
 use serde_json::json;
 
-use crate::{Batch, Change, Next, Progress, Record, Uncountable};
+use crate::{Batch, Change, Counts, Next, Progress, Record, Uncountable};
 
 fn order(status: &str) -> Order {
     serde_json::from_value(json!({
@@ -201,4 +201,9 @@ fn an_order_whose_lines_do_not_read_as_lines_cannot_be_counted_and_others_can() 
     batch.learn(first, vec![line().line]);
     let Next::Apply(step) = batch.next() else { panic!("a step") };
     assert_eq!((step.mark.as_str(), step.records), ("1", 1));
+}
+
+#[test]
+fn an_item_to_which_nothing_is_added_is_not_among_the_counts() {
+    assert!(Counts::of_order(&order("PENDING"), 0).is_empty());
 }
