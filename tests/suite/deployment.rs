@@ -16,12 +16,12 @@ pub fn stack(file: &str) -> Yaml {
     serde_yaml_ng::from_str(&read(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-fn keys(mapping: &Yaml) -> BTreeSet<&str> {
+pub fn keys(mapping: &Yaml) -> BTreeSet<&str> {
     mapping.as_mapping().into_iter().flatten().map(|(key, _)| key.as_str().expect("a text")).collect()
 }
 
 /// The resources of this type, by their logical ids.
-fn of_type<'a>(stack: &'a Yaml, kind: &'static str) -> impl Iterator<Item = (&'a str, &'a Yaml)> {
+pub fn of_type<'a>(stack: &'a Yaml, kind: &'static str) -> impl Iterator<Item = (&'a str, &'a Yaml)> {
     let resources = stack["Resources"].as_mapping().expect("resources").iter();
     let typed = resources.filter(move |(_, resource)| resource["Type"] == kind);
     typed.map(|(id, resource)| (id.as_str().expect("a text"), resource))

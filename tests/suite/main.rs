@@ -51,6 +51,7 @@ mod reconcile_cost;
 mod repeating;
 mod roles;
 mod routes;
+mod runbooks;
 mod shop;
 mod shop_bus;
 mod shop_queue;

@@ -1,0 +1,58 @@
+//! The commands in docs/operating.md can be carried out: the shell can read them, and what they ask of the stack is there.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::completeness::read;
+use crate::deployment::{keys, of_type, stack};
+
+/// The indented blocks of the page, without those in a list.
+fn commands() -> Vec<String> {
+    let (text, mut blocks, mut is_block) = (read("docs/operating.md"), Vec::<String>::new(), false);
+    for line in text.lines() {
+        match line.strip_prefix("    ").filter(|rest| is_block || !rest.starts_with(' ')) {
+            Some(rest) if is_block => {
+                let block = blocks.last_mut().expect("it was begun");
+                *block = format!("{block}\n{rest}");
+            }
+            Some(rest) => blocks.push(rest.to_owned()),
+            None => {}
+        }
+        is_block = line.starts_with("    ");
+    }
+    assert!(blocks.len() > 10, "{blocks:#?}");
+    blocks
+}
+
+/// The first word after each time that this is called.
+fn asked_of<'a>(commands: &'a [String], function: &str) -> BTreeSet<&'a str> {
+    let call = format!("$({function} ");
+    let calls = commands.iter().flat_map(|block| block.split(call.as_str()).skip(1).collect::<Vec<_>>());
+    calls.map(|rest| rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn the_stack_has_what_the_commands_ask_for() {
+    let (commands, template) = (commands(), stack("template.yaml"));
+    let (outputs, functions) = (asked_of(&commands, "output"), asked_of(&commands, "function_of"));
+    assert!(outputs.len() > 5 && functions.len() > 2, "{outputs:?}, {functions:?}");
+    let missing: Vec<_> = outputs.difference(&keys(&template["Outputs"])).copied().collect();
+    assert!(missing.is_empty(), "template.yaml has no outputs {missing:?}");
+    let known: BTreeSet<_> = of_type(&template, "AWS::Serverless::Function").map(|(id, _)| id).collect();
+    let missing: Vec<_> = functions.difference(&known).collect();
+    assert!(missing.is_empty(), "template.yaml has no functions {missing:?}");
+}
+
+#[test]
+fn the_shell_can_read_the_commands() {
+    // The logs' own query language.
+    let of_shell = commands().into_iter().filter(|block| !block.starts_with("fields "));
+    for block in of_shell {
+        let bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut bash = bash.expect("bash starts");
+        bash.stdin.take().expect("its input").write_all(block.as_bytes()).expect("it reads");
+        let done = bash.wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{block}\n{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
