@@ -2,8 +2,10 @@
 
 mod audit;
 mod cost;
+mod expire;
 mod reconcile;
 mod redrive;
+mod stack;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,7 @@ pub(crate) struct Arguments {
 enum Command {
     Audit(audit::Arguments),
     Cost(cost::Arguments),
+    Expire(expire::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
 }
@@ -80,6 +83,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
         Some(Command::Cost(arguments)) => cost::run(&arguments),
+        Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         None => serve(arguments.serve).await,

@@ -27,7 +27,7 @@ use crate::problem::{answer, plain_problem, problem};
 use crate::sqs::Sqs;
 use crate::template::{Route, Template};
 use crate::token::Tokens;
-use crate::{reconcile, redrive};
+use crate::{redrive, scheduled};
 
 /// A function: an event in, its answer or an error message out.
 pub type Invoke = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send>> + Send + Sync>;
@@ -50,8 +50,8 @@ pub(crate) struct Gateway {
     tokens: Tokens,
     sqs: Sqs,
     bus: Arc<Bus>,
-    /// What compares the counts with the orders, if the template has it.
-    reconcile: Option<Invoke>,
+    /// What a schedule invokes on AWS, by name.
+    scheduled: BTreeMap<String, Invoke>,
     openapi: String,
 }
 
@@ -69,7 +69,7 @@ impl Gateway {
         tokens: Tokens,
         sqs: Sqs,
         bus: Arc<Bus>,
-        reconcile: Option<Invoke>,
+        scheduled: BTreeMap<String, Invoke>,
         openapi: String,
     ) -> Result<Self> {
         let routes = template.routes.iter().map(|route| {
@@ -81,7 +81,7 @@ impl Gateway {
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
             Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })
         });
-        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, bus, reconcile, openapi })
+        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, bus, scheduled, openapi })
     }
 
     pub(crate) fn tokens(&self) -> &Tokens {
@@ -102,7 +102,9 @@ impl Gateway {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
             }
             (&Method::POST, "/_local/redrive") => about_queues(redrive::step(&self.sqs).await),
-            (&Method::POST, "/_local/reconcile") => reconcile::compare(self.reconcile.as_ref(), &body).await,
+            (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
+                scheduled::invoke(self.scheduled.get(function), &body).await
+            }
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
             (method, path) => match self.find(method, path) {
                 Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers) {

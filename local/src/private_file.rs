@@ -13,6 +13,15 @@ pub(crate) fn create_directory(path: &Path) -> Result<()> {
     builder.create(path)
 }
 
+/// Creates the directory, unless it is there, and takes it for this process until the file that is given is dropped,
+/// however the process ends.
+pub(crate) fn take_directory(path: &Path) -> Result<File> {
+    create_directory(path)?;
+    let lock = options().append(true).create(true).open(path.join("lock"))?;
+    lock.try_lock()?;
+    Ok(lock)
+}
+
 /// Creates the file empty, unless it is there, and takes it away from everybody else.
 pub(crate) fn make_private(path: &Path) -> Result<()> {
     keep_private(&options().append(true).create(true).open(path)?)

@@ -1,10 +1,13 @@
 //! The stack: database, queues, wire, functions, event sources and gateway, started and stopped together.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, anyhow};
 use dynoxide::Database;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -18,6 +21,7 @@ use crate::functions::{Endpoints, Functions};
 use crate::gateway::{self, Gateway};
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
+use crate::private_file;
 use crate::queue::Queues;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
@@ -28,8 +32,8 @@ use crate::wire::Wire;
 /// How long running requests and invocations may take to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
 
-/// What compares the counts with the orders.
-const RECONCILE: &str = "reconcile-counts";
+/// What a schedule invokes on AWS, and a request here.
+const SCHEDULED: [&str; 2] = ["expire-orders", "reconcile-counts"];
 
 /// How to start a stack.
 #[derive(Debug, Clone)]
@@ -92,6 +96,17 @@ pub struct Stack {
     queues: Option<Queues>,
     bus: Arc<Bus>,
     engine: Option<Engine>,
+    /// Keeps others out of the directory that the data is in.
+    _lock: Option<File>,
+}
+
+/// Takes the directory of the data, so that no other stack writes there.
+fn take(directory: &Path) -> Result<File> {
+    let name = directory.display();
+    private_file::take_directory(directory).map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => anyhow!("{name} is in use: stop the stack that uses it, or name another with --data"),
+        _ => Error::new(error).context(format!("cannot use {name}")),
+    })
 }
 
 impl Stack {
@@ -106,6 +121,7 @@ impl Stack {
         let listener = loopback(options.port, "--port").await?;
         let url = url_of(&listener)?;
 
+        let lock = data.as_deref().map(take).transpose()?;
         let engine = match &options.dynamodb_endpoint {
             Some(_) => None,
             None => Some(Engine::start(options.dynamodb_port, data.as_deref()).await?),
@@ -138,11 +154,12 @@ impl Stack {
         let endpoints =
             Endpoints { dynamodb: wire.url().to_owned(), sqs: sqs_way.to_owned(), eventbridge: bus_way.to_owned() };
         let functions = functions(&endpoints, &template)?;
-        let reconcile = functions.consumers.iter().find(|(name, _)| name == RECONCILE);
-        let reconcile = reconcile.map(|(_, start)| start()).transpose()?;
+        let scheduled = functions.consumers.iter().filter(|(name, _)| SCHEDULED.contains(&name.as_str()));
+        let scheduled =
+            scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;
         let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, wire.url()).await?;
         let shown = Arc::clone(&bus);
-        let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, reconcile, options.openapi)?;
+        let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, scheduled, options.openapi)?;
         let gateway = Arc::new(gateway);
 
         let (stop, stopped) = oneshot::channel();
@@ -166,6 +183,7 @@ impl Stack {
             queues,
             bus,
             engine,
+            _lock: lock,
         })
     }
 

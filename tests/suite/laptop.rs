@@ -115,7 +115,7 @@ async fn a_page_of_another_origin_cannot_act_blindly() {
         let (_, answer) = with("OPTIONS /", "origin: https://evil.example\r\naccess-control-request-method: POST");
         assert!(!answer.to_lowercase().contains("access-control-allow"), "{port}, asked beforehand: {answer}");
     }
-    for path in ["/_local/redrive", "/_local/reconcile"] {
+    for path in ["/_local/redrive", "/_local/scheduled/reconcile-counts"] {
         let (_, gateway) = &ports(&shop)[0];
         let headers = format!("host: {gateway}\r\norigin: https://evil.example\r\n");
         assert_eq!(send(gateway, &request(&format!("POST {path}"), &headers, "{}")).0, 403, "{path}");

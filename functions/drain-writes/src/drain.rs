@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use key_schema::entity::Rejection;
 use key_schema::value::{OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use ordering::{Orders, Placement, Unreadable, Waiting};
@@ -135,7 +136,7 @@ impl Drain {
             Ok(MISMATCH) => {
                 return Fate::Dead("another request was accepted at this moment under its idempotency key".to_owned());
             }
-            Ok(NOT_ACCEPTED) if waited_seconds(waiting) < ACCEPTING_SECONDS => return later,
+            Ok(NOT_ACCEPTED | STALE) if waited_seconds(waiting) < ACCEPTING_SECONDS => return later,
             Ok(NOT_ACCEPTED) => {
                 let why = "nobody accepted it: redrive it only if the table was restored to a moment before";
                 return Fate::Dead(why.to_owned());
@@ -210,18 +211,20 @@ type Placed = Result<&'static str, table::Error>;
 
 const MISMATCH: &str = "is not what was accepted";
 const NOT_ACCEPTED: &str = "is not accepted";
+const STALE: &str = "is stale";
 
 /// Places the order, or writes down why not.
 async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
     match orders.place_waiting(waiting, budget).await? {
         Placement::Placed(_) => Ok("placed"),
         Placement::Replayed(_) => Ok("was placed"),
-        Placement::Void => Ok("is void"),
+        // If its key is another order's, it was never accepted.
+        Placement::Void | Placement::Rejected(Rejection::KeyReused) => Ok("is void"),
+        Placement::Stale => Ok(STALE),
         Placement::Mismatch => Ok(MISMATCH),
         Placement::NotAccepted => Ok(NOT_ACCEPTED),
         Placement::Rejected(rejection) => {
-            orders.refuse(waiting, rejection, budget).await?;
-            Ok("rejected")
+            Ok(if orders.refuse(waiting, rejection, budget).await? { "rejected" } else { STALE })
         }
         // Only a request that does not come from the queue has these outcomes.
         Placement::Waits(_) | Placement::NoCapacity { .. } => Ok("waits"),

@@ -36,7 +36,7 @@ pub async fn handle((orders, intake): (Orders, Intake), request: Request) -> Ans
         Some(Placement::NoCapacity { max_total }) => Some(max_total),
         // An order that waits is sent again: whether that was done is written nowhere.
         Some(Placement::Waits(queued)) => queued.max_total,
-        Some(Placement::Void | Placement::Mismatch | Placement::NotAccepted) | None => None,
+        Some(Placement::Void | Placement::Stale | Placement::Mismatch | Placement::NotAccepted) | None => None,
     };
     match intake.accept(&order, max_total, request.budget()).await.map_err(not_accepted)? {
         Acceptance::Accepted(order) => accepted(order, is_for_later, false),

@@ -1,9 +1,10 @@
 //! `cargo local reconcile`: compares the counts with the orders.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::stack::Stack;
 use super::{DEFAULT_PORT, print};
 
 /// Compare the counts of the running stack with its orders
@@ -36,19 +37,9 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let to = arguments.to.unwrap_or(today.saturating_add(jiff::Span::new().days(1)));
     let mut event = json!({ "from": from.to_string(), "to": to.to_string(), "mend": arguments.mend });
 
-    let client = reqwest::Client::builder().no_proxy().build().context("cannot make an HTTP client")?;
-    let url = format!("http://127.0.0.1:{}", arguments.port);
+    let stack = Stack::at(arguments.port)?;
     loop {
-        let answer = client.post(format!("{url}/_local/reconcile")).body(event.to_string()).send().await;
-        let answer = answer.map_err(reqwest::Error::without_url).with_context(|| {
-            format!("no stack answers at {url}: start one with cargo local, or name its port with --port")
-        })?;
-        let status = answer.status();
-        let answer: Value = answer
-            .json()
-            .await
-            .with_context(|| format!("what answers at {url} is not cargo local: name its port with --port"))?;
-        ensure!(status.is_success(), "{}", answer["detail"].as_str().unwrap_or("the stack's log says why"));
+        let answer = stack.ask("/_local/scheduled/reconcile-counts", &event).await?;
         if answer["done"] == true {
             return print(&told(&answer, arguments.mend));
         }

@@ -1,10 +1,12 @@
 //! `cargo local redrive`: dead letters go back to their queues.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use local::redrive::Step;
+use serde_json::Value;
 
+use super::stack::Stack;
 use super::{DEFAULT_PORT, print};
 
 /// Move every dead letter of the running stack back to its queue
@@ -29,11 +31,11 @@ struct Progress {
 /// Moves batch after batch, draws how far it is, and says at the end how many there were.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let stack = Stack::at(arguments.port)?;
-    let mut queues: Vec<_> = stack.step().await?.into_iter().map(Progress::begin).collect();
+    let mut queues: Vec<_> = step(&stack).await?.into_iter().map(Progress::begin).collect();
     ensure!(
         !queues.is_empty(),
         "no queue of the stack at {} has a dead-letter queue: there is nothing to move",
-        stack.url
+        stack.url()
     );
 
     // On a terminal only; it draws to standard error.
@@ -44,7 +46,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         if queues.iter().all(|queue| queue.moved >= queue.total) {
             break;
         }
-        let steps = stack.step().await?;
+        let steps = step(&stack).await?;
         if steps.iter().all(|step| step.moved == 0) {
             break;
         }
@@ -54,6 +56,10 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     }
     bar.finish_and_clear();
     queues.iter().try_for_each(|queue| print(&queue.summary()))
+}
+
+async fn step(stack: &Stack) -> Result<Vec<Step>> {
+    Ok(serde_json::from_value(stack.ask("/_local/redrive", &Value::Null).await?)?)
 }
 
 impl Progress {
@@ -66,32 +72,5 @@ impl Progress {
         let Self { from, to, moved, .. } = self;
         let none = if *moved == 0 { ": there were none" } else { "" };
         format!("moved {moved} messages from {from} to {to}{none}\n")
-    }
-}
-
-/// The running stack, as its HTTP API shows it.
-struct Stack {
-    client: reqwest::Client,
-    url: String,
-}
-
-impl Stack {
-    fn at(port: u16) -> Result<Self> {
-        let client = reqwest::Client::builder().no_proxy().build().context("cannot make an HTTP client")?;
-        Ok(Self { client, url: format!("http://127.0.0.1:{port}") })
-    }
-
-    async fn step(&self) -> Result<Vec<Step>> {
-        let Self { client, url } = self;
-        let answer = client.post(format!("{url}/_local/redrive")).send().await;
-        let answer = answer.map_err(reqwest::Error::without_url).with_context(|| {
-            format!("no stack answers at {url}: start one with cargo local, or name its port with --port")
-        })?;
-        let status = answer.status();
-        ensure!(status.is_success(), "the stack at {url} answered {status}: its log says why");
-        answer
-            .json()
-            .await
-            .with_context(|| format!("what answers at {url} is not cargo local: name its port with --port"))
     }
 }

@@ -18,6 +18,7 @@ const DRAIN_WRITES: &str = "drain-writes";
 const CANCEL_ORDER: &str = "cancel-order";
 const COUNT_ORDERS: &str = "count-orders";
 const PUBLISH: &str = "publish-order-events";
+const EXPIRE: &str = "expire-orders";
 
 /// These change an order's status, and so many events tell of it: a capture is a payment, too.
 const STATUS_CHANGES: &[(&str, Decimal)] =
@@ -76,6 +77,7 @@ impl Usage {
         shop.queue(&mut usage)?;
         shop.stream(&mut usage)?;
         shop.comparison(&mut usage)?;
+        shop.expiry(&mut usage)?;
         shop.storage(&mut usage)?;
 
         let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
@@ -93,7 +95,9 @@ impl Usage {
 
     /// Units of what goes on at the same pace whatever clients do.
     pub fn steady(&self) -> Places {
-        self.calls.get(RECONCILE).map(|calls| calls.units).unwrap_or_default()
+        let mut steady = Places::default();
+        [RECONCILE, EXPIRE].iter().filter_map(|name| self.calls.get(*name)).for_each(|calls| steady += calls.units);
+        steady
     }
 
     /// Of all calls together.
@@ -185,6 +189,15 @@ impl Shop<'_> {
         let lines = self.charge(operation(COUNT_ORDERS, "an order that was called off")?)?;
         units += lines.reads() * called_off;
         self.call(usage, COUNT_ORDERS, count, units)
+    }
+
+    /// Looking for orders that were not paid in time. In this shop everybody pays, so it finds none.
+    fn expiry(&self, usage: &mut Usage) -> Result<()> {
+        let schedule = self.deployment.function(EXPIRE)?.schedule;
+        let interval = schedule.with_context(|| format!("{EXPIRE} has no schedule"))?.seconds(self.month);
+        let times = self.month.seconds() / interval;
+        let units = self.charge(operation(EXPIRE, "nothing is overdue")?)? * times;
+        self.call(usage, EXPIRE, times, units)
     }
 
     /// Once a day, or as often as it comes to its end.

@@ -5,7 +5,7 @@
 //! twice, and none is lost. A call is answered when its line is with the operating system, which outlives the process
 //! and not a power cut.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use winterbaume_sqs::types::Message;
 
 use super::kept::{Kept, KeptMessage};
+use crate::private_file;
 
 /// An open journal. Each entry is a line of JSON.
 pub(super) struct Journal(File);
@@ -44,8 +45,7 @@ impl Journal {
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", journal.display())),
         }
         // The messages are in their file now, so what the journal says of them is said twice at most.
-        let opened = OpenOptions::new().create(true).write(true).truncate(true).open(&journal);
-        let opened = opened.with_context(|| format!("cannot write {}", journal.display()))?;
+        let opened = private_file::create(&journal).with_context(|| format!("cannot write {}", journal.display()))?;
         Ok((Self(opened), kept))
     }
 

@@ -31,6 +31,6 @@ pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest,
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};
 pub use lifecycle::{Change, Lifecycle};
 pub use message::{Unreadable, Waiting};
-pub use place::{Orders, PlaceOrder, Placement, refusal};
+pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};
 pub use quote::{Found, FoundItem, Quote};

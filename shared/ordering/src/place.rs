@@ -47,8 +47,11 @@ pub enum Placement {
     /// It cannot be placed now; but an earlier copy of the request waits in the queue, and the outcome of that copy is
     /// not known yet.
     Waits(QueuedOrder),
-    /// A stale message: its order was refused on an earlier delivery, and perhaps another request has its key now.
+    /// A message whose order was refused on an earlier delivery.
     Void,
+    /// A message beside whose acceptance another one stands: of an earlier try that was refused, or of another request
+    /// with its key. Its own may be under way, for [`Intake`](crate::Intake) sends first.
+    Stale,
     /// A message that holds another request than the one that was accepted at that moment under its key. A defect: it is
     /// neither placed nor forgotten.
     Mismatch,
@@ -177,17 +180,22 @@ impl Orders {
         Ok(placed.map(|whole| Placing::replay(ask, &whole)))
     }
 
-    /// Writes down why an order that waited was not placed: of this waiting, and if nobody has written a reason yet. The
-    /// message of a request that was repeated while it waited is younger than the waiting, and speaks for it as well.
+    /// Writes down why an order that waited was not placed, if nobody has written a reason yet. Whether it was this
+    /// message's own acceptance that is refused by it.
     ///
-    /// Another delivery of the message may have placed the order since: then nothing is written.
+    /// The message of a request that was repeated while it waited speaks for the earlier acceptance as well, whose own may
+    /// be lost. Another delivery of the message may have placed the order since: then nothing is written.
     ///
     /// # Errors
     /// Those of any transaction. It may have been written: doing it again changes nothing.
-    pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<(), Error> {
-        // If it is placed, was refused before, or waits for another reason by now: there is nothing left to do.
-        _ = self.writer.commit(refusal(waiting, rejection, Timestamp::now())?, budget).await?;
-        Ok(())
+    pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<bool, Error> {
+        let own = refusal(waiting, rejection.clone(), Timestamp::now(), Accepted::ByThis)?;
+        if self.writer.commit(own, budget).await?.is_ok() {
+            return Ok(true);
+        }
+        let earlier = refusal(waiting, rejection, Timestamp::now(), Accepted::Earlier)?;
+        _ = self.writer.commit(earlier, budget).await?;
+        Ok(false)
     }
 
     /// Writes down that the message of an order that waits is a dead letter, so that its customer is told of a delay.
@@ -197,7 +205,7 @@ impl Orders {
     /// Those of any write. It may have been written: doing it again changes nothing that is told.
     pub async fn delay(&self, waiting: &Waiting, budget: Budget) -> Result<(), Error> {
         let Waiting { order, queued_at, .. } = waiting;
-        let is_this = Condition::new("#queuedAt <= :queuedAt AND attribute_not_exists(#refusal)");
+        let is_this = Condition::new("#queuedAt = :queuedAt AND attribute_not_exists(#refusal)");
         let is_this = is_this.value(":queuedAt", queued_at)?.value(":now", Timestamp::now())?;
         let key = QueuedOrder::key_of(&OrderId::of(&order.customer, &order.key));
         _ = self.writer.write(Write::update(key, "SET #deadSince = :now", is_this), budget).await?;
@@ -205,16 +213,33 @@ impl Orders {
     }
 }
 
+/// Whose acceptance a message refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// Its own.
+    ByThis,
+    /// That of an earlier try.
+    Earlier,
+}
+
 /// The transaction that says why an order that waited was not placed, unless it is placed.
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
-pub fn refusal(waiting: &Waiting, rejection: Rejection, at: Timestamp) -> Result<Vec<Write>, Error> {
+pub fn refusal(
+    waiting: &Waiting,
+    rejection: Rejection,
+    at: Timestamp,
+    accepted: Accepted,
+) -> Result<Vec<Write>, Error> {
     let Waiting { order, queued_at, .. } = waiting;
     let id = OrderId::of(&order.customer, &order.key);
-    let is_this = Condition::new("#requestHash = :hash AND #queuedAt <= :queuedAt AND attribute_not_exists(#refusal)");
-    let is_this = is_this.value(":hash", order.basket.hash())?.value(":queuedAt", queued_at)?;
-    let refusal = is_this.value(":refusal", Refusal { at, rejection })?;
+    let is_meant = Condition::new(match accepted {
+        Accepted::ByThis => "#requestHash = :hash AND #queuedAt = :queuedAt AND attribute_not_exists(#refusal)",
+        Accepted::Earlier => "#requestHash = :hash AND #queuedAt < :queuedAt AND attribute_not_exists(#refusal)",
+    });
+    let is_meant = is_meant.value(":hash", order.basket.hash())?.value(":queuedAt", queued_at)?;
+    let refusal = is_meant.value(":refusal", Refusal { at, rejection })?;
     let refuse = Write::update(QueuedOrder::key_of(&id), "SET #refusal = :refusal", refusal);
     Ok(vec![refuse, Write::check(Order::key_of(&id), Condition::absent())])
 }

@@ -192,17 +192,19 @@ impl<'a> Placing<'a> {
         }
         let queued = found.queued.as_ref().filter(|queued| !queued.is_expired(now));
         let is_own = |queued: &QueuedOrder| queued.request_hash == *self.ask.basket.hash();
-        if matches!(self.origin, Origin::Queue { is_redriven: false, .. }) && found.queued.is_none() {
-            return Ok(Next::Done(Box::new(Placement::NotAccepted)));
-        }
-        if let (Origin::Queue { queued_at, .. }, Some(queued)) = (self.origin, queued) {
-            // What waits is written down anew only after it was refused, or after it expired.
-            let is_stale = queued.refusal.is_some() || (!is_own(queued) && queued.queued_at != queued_at);
-            if is_stale {
-                return Ok(Next::Done(Box::new(Placement::Void)));
-            }
-            if !is_own(queued) {
-                return Ok(Next::Done(Box::new(Placement::Mismatch)));
+        if let Origin::Queue { queued_at, is_redriven, .. } = self.origin {
+            let outcome = match queued {
+                None => (!is_redriven).then_some(Placement::NotAccepted),
+                // Of one moment: this message's own acceptance.
+                Some(queued) if queued.queued_at == queued_at && queued.refusal.is_some() => Some(Placement::Void),
+                Some(queued) if queued.queued_at == queued_at && !is_own(queued) => Some(Placement::Mismatch),
+                Some(queued) if queued.queued_at == queued_at => None,
+                // The same request waits since another time: whichever message comes first places it.
+                Some(queued) if is_own(queued) && queued.refusal.is_none() => None,
+                Some(_) => Some(Placement::Stale),
+            };
+            if let Some(outcome) = outcome {
+                return Ok(Next::Done(Box::new(outcome)));
             }
         }
         let is_taken = queued.is_some_and(|queued| !is_own(queued) && queued.waits(now));

@@ -38,7 +38,9 @@ fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "IteratorAge" => Some(900.0),
         // A failed request in 4,000.
         "5xx" => Some(1.0),
-        "ApproximateNumberOfMessagesVisible" | "Errors" | "DrainDenied" | "CountersDrifted" => Some(0.0),
+        "ApproximateNumberOfMessagesVisible" | "Errors" | "DrainDenied" | "CountersDrifted" | "ExpiriesFailed" => {
+            Some(0.0)
+        }
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),
     }
@@ -53,9 +55,10 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
     }
 }
 
-/// A queue that nobody uses tells nothing after six hours. Only the comparison of counts has a schedule.
+/// A queue that nobody uses tells nothing after six hours. Only the comparison of counts and the expiry have a schedule.
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
-    (alarm == "ComparisonFails" && metric == "Errors").then_some(0.0)
+    (["ComparisonFails", "ExpiriesFail"].contains(&alarm) && ["Errors", "ExpiriesFailed"].contains(&metric))
+        .then_some(0.0)
 }
 
 pub const TROUBLES: &[Trouble] = &[
@@ -109,6 +112,10 @@ pub const TROUBLES: &[Trouble] = &[
     alarms("ComparisonFails", "nothing invokes the comparison", 6, &[(METRIC, None)]),
     is_quiet("ComparisonFails", "it fails once, and is invoked again", 1, &[(METRIC, Some(1.0))]),
     is_quiet("ComparisonFails", "it is invoked late", 2, &[(METRIC, None)]),
+    alarms("ExpiriesFail", "each run fails for an hour", 4, &[("errors", Some(3.0)), ("failed", None)]),
+    alarms("ExpiriesFail", "an order cannot be cancelled", 4, &[("failed", Some(3.0))]),
+    alarms("ExpiriesFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
+    is_quiet("ExpiriesFail", "an order cannot be cancelled for a quarter of an hour", 1, &[("failed", Some(1.0))]),
     hot("TableHasAHotKey", &[("m1", Some(101.0))]),
     hot("TableHasAHotKey", &[("m2", Some(101.0))]),
     warm("TableHasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),

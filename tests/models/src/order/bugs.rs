@@ -33,6 +33,8 @@ pub enum Bug {
     CancellationIsOverlooked,
     /// A refusal rests on a header and an invoice of different moments.
     TornReadIsBelieved,
+    /// A message that finds another acceptance than its own is deleted, though its own may be under way.
+    StaleIsVoid,
     /// One read of all cells is taken for what lies in them.
     OneReadIsBelieved,
 }

@@ -109,6 +109,9 @@ fn of_the_answers() -> Vec<Property<Shop>> {
                 !matches!(actor.phase, Phase::Answered(Answer::SoldOut)) || state.has_met_scarcity(at)
             })
         }),
+        Property::always("an order that waits has a message that is still delivered", |shop: &Shop, state: &State| {
+            shop.keys().all(|ask| !state.waits(shop, ask) || state.has_message(ask))
+        }),
         Property::always("no request fails", |_, state: &State| {
             state.actors.iter().all(|(actor, _)| !matches!(actor.phase, Phase::Answered(Answer::Failed)))
         }),
@@ -252,16 +255,31 @@ impl State {
         self.table.get(&Order::key_of(&shop.id(ask)).into()).is_some()
     }
 
+    /// Whether the order is written down as waiting, and is neither placed nor refused.
+    fn waits(&self, shop: &Shop, ask: usize) -> bool {
+        self.queued(shop, ask).is_some_and(|queued| queued.refusal.is_none()) && !self.has_order(shop, ask)
+    }
+
+    fn queued(&self, shop: &Shop, ask: usize) -> Option<QueuedOrder> {
+        let queued = self.table.get(&QueuedOrder::key_of(&shop.id(ask)).into())?;
+        read_item(queued.0.clone()).ok()
+    }
+
+    /// Whether a message for the order is in the queue: no delivery of it has come to an end that deletes it.
+    fn has_message(&self, ask: usize) -> bool {
+        let mut messages = self.messages.iter().map(|(message, _)| &**message).filter(|message| message.ask() == ask);
+        messages.any(|message| {
+            let mut deliveries = self.actors.iter().filter(|(actor, _)| actor.role == *message);
+            deliveries.all(|(actor, _)| !actor.is_done() || actor.phase.is_unavailable())
+        })
+    }
+
     /// Every request for the order is answered, and each answer says that there is no order: a problem, or a 202 whose
     /// order reads as rejected. Messages may still be delivered.
     fn is_refused_for_good(&self, shop: &Shop, ask: usize) -> bool {
         let of_ask = |actor: &Actor| actor.role.ask() == ask && actor.role.orders();
         let mut requests = self.actors.iter().map(|(actor, _)| &**actor).filter(|actor| of_ask(actor)).peekable();
-        let is_rejected = || {
-            let queued = self.table.get(&QueuedOrder::key_of(&shop.id(ask)).into());
-            let queued = queued.and_then(|stored| read_item::<QueuedOrder>(stored.0.clone()).ok());
-            queued.is_some_and(|queued| queued.refusal.is_some())
-        };
+        let is_rejected = || self.queued(shop, ask).is_some_and(|queued| queued.refusal.is_some());
         requests.peek().is_some()
             && requests.all(|actor| match actor.phase {
                 Phase::Answered(Answer::Refused | Answer::SoldOut) => true,

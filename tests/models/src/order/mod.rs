@@ -250,7 +250,10 @@ impl Shop {
     }
 
     fn enter(&self, state: &mut State, role: Role) {
-        let actor = Digested::new(Actor::enter(role, self));
+        // Requests begin at different moments. Of other actors nothing depends on it.
+        let clock =
+            if role.orders() { actor::after(i64::try_from(state.actors.len()).expect("few")) } else { actor::now() };
+        let actor = Digested::new(Actor::enter(role, self, clock));
         let seen = self.begin(&state.table, &actor);
         state.actors.push((actor, seen));
         self.look_for_scarcity(state);

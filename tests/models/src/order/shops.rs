@@ -10,7 +10,20 @@ use super::{Left, Role, Shop};
 
 /// The shops that `cargo test` explores: every state of each.
 pub fn small() -> Vec<Shop> {
-    vec![copies(), cells(), gather(), queue(), throttle(), cards(), payment(), expiry(), shipment(), resale(), code()]
+    vec![
+        copies(),
+        cells(),
+        gather(),
+        queue(),
+        again(),
+        throttle(),
+        cards(),
+        payment(),
+        expiry(),
+        shipment(),
+        resale(),
+        code(),
+    ]
 }
 
 /// The same with more that goes wrong.
@@ -60,6 +73,14 @@ pub(super) fn queue() -> Shop {
     let roles = vec![Role::RequestLater { ask: 0 }, Role::Request { ask: 1 }, Role::Restock { ask: 1 }];
     let left = Left { deliveries: 2, lost: 1, stops: 1, ..Left::default() };
     Shop::new("queue", stocked(&[1], &[]), asks, roles, left)
+}
+
+/// A request that waits for what is sold out is sent again, before or after it is refused. A message is delivered twice.
+pub(super) fn again() -> Shop {
+    let asks = vec![ask("ada", 1, &[])];
+    let later = Role::RequestLater { ask: 0 };
+    let left = Left { deliveries: 2, ..Left::default() };
+    Shop::new("again", stocked(&[0], &[]), asks, vec![later.clone(), later], left).seeing(&[Sight::Refused])
 }
 
 /// Two buyers want the last unit. One of their requests finds no capacity and waits in the queue; one of them, or a

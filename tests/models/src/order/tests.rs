@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
-use super::shops::{cards, cells, code, copies, copies_of, expiry, gather, payment, queue, resale, shipment, throttle};
+use super::shops::{
+    again, cards, cells, code, copies, copies_of, expiry, gather, payment, queue, resale, shipment, throttle,
+};
 use super::{Bug, Shop};
 
 fn explore(shop: Shop) {
@@ -35,6 +37,11 @@ fn units_are_gathered_from_cells_for_one_order() {
 #[test]
 fn orders_that_wait_are_placed_once_or_refused_for_good() {
     explore(queue());
+}
+
+#[test]
+fn an_order_that_is_asked_for_again_is_placed_once_or_refused_for_good() {
+    explore(again());
 }
 
 #[test]
@@ -85,6 +92,7 @@ fn every_known_bug_is_found() {
         (gather(), Bug::OneReadIsBelieved, "nobody is told that units are gone which were there all along"),
         (queue(), Bug::RefusalIsForgotten, "whoever was refused by every request has no order"),
         (queue(), Bug::RefusalIsUnchecked, "whoever was refused by every request has no order"),
+        (again(), Bug::StaleIsVoid, "an order that waits has a message that is still delivered"),
         (copies(), Bug::RefusalIsNotSettled, arrives),
         (copies(), Bug::UnansweredIsCancelled, arrives),
         (shipment(), Bug::VersionIsNotChecked, supplied),

@@ -84,8 +84,8 @@ pub enum Phase {
     Queueing(Box<QueuedOrder>, Digested<Transaction>),
     /// The message is sent.
     Sending(Option<Money>),
-    /// That the order is refused is written down.
-    Refusing(Digested<Transaction>),
+    /// That the order is refused is written down: of its own acceptance, else of an earlier one.
+    Refusing(Digested<Transaction>, Option<Digested<Transaction>>),
     /// The whole order, item by item.
     ReadingOrder(Box<Changing<'static>>),
     /// The order's header and invoice, at one moment.
@@ -149,6 +149,8 @@ pub struct Actor {
     pub phase: Phase,
     /// Whether one of its transactions was not answered.
     pub is_unanswered: bool,
+    /// The time of its clock, which tells its message from those of others.
+    clock: Timestamp,
 }
 
 /// It is always the same moment, so that no two states differ only in that.
@@ -159,6 +161,13 @@ pub(super) fn now() -> Timestamp {
 /// So many milliseconds after [`now`].
 pub(super) fn after(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(1_795_253_400_000 + milliseconds).expect("a time")
+}
+
+impl Phase {
+    /// Whether it was given up, and whoever sent it tries again.
+    pub(super) fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Answered(Answer::Unavailable))
+    }
 }
 
 impl Role {
@@ -195,7 +204,7 @@ impl Role {
 }
 
 impl Actor {
-    pub(super) fn enter(role: Role, shop: &Shop) -> Self {
+    pub(super) fn enter(role: Role, shop: &Shop, clock: Timestamp) -> Self {
         let ask = shop.asks[role.ask()];
         let phase = match &role {
             Role::RequestLater { .. } => Phase::Sending(None),
@@ -217,7 +226,7 @@ impl Actor {
             Role::Change { transition, .. } => Phase::ReadingOrder(Box::new(Changing::new(*transition))),
             role => Phase::Reading(Box::new(Placing::new(ask, role.origin(), STATUS_SHARDS, PRODUCT_SHARDS))),
         };
-        Self { role, phase, is_unanswered: false }
+        Self { role, phase, is_unanswered: false, clock }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -235,7 +244,7 @@ impl Actor {
 
     /// Whether what it waits for may be lost, late, or without capacity.
     pub(super) fn may_fail(&self) -> bool {
-        self.commits() || matches!(self.phase, Phase::Gathering(..) | Phase::Queueing(..) | Phase::Refusing(_))
+        self.commits() || matches!(self.phase, Phase::Gathering(..) | Phase::Queueing(..) | Phase::Refusing(..))
     }
 
     /// The transaction that it waits for.
@@ -246,7 +255,7 @@ impl Actor {
             | Phase::Gathering(_, _, transaction)
             | Phase::Restocking(transaction)
             | Phase::Queueing(_, transaction)
-            | Phase::Refusing(transaction) => Some(transaction),
+            | Phase::Refusing(transaction, _) => Some(transaction),
             _ => None,
         }
     }
@@ -303,23 +312,26 @@ impl Actor {
                 }
             },
             (Phase::Sending(max_total), Event::Sent) => {
-                effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: now() }));
-                queueing(ask, max_total)
+                effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: self.clock }));
+                queueing(ask, max_total, self.clock)
             }
-            (Phase::Queueing(..) | Phase::Refusing(_), Event::Unanswered | Event::NoCapacity) => {
+            // Of a message whose own acceptance may be under way, or whose order is placed, the next delivery finds out.
+            (Phase::Refusing(_, None), Event::Committed(_))
+            | (Phase::Queueing(..) | Phase::Refusing(..), Event::Unanswered | Event::NoCapacity) => {
                 Phase::Answered(Answer::Unavailable)
             }
-            (Phase::Refusing(_), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
-            (Phase::Restocking(_) | Phase::Refusing(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
+            (Phase::Refusing(_, Some(_)), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
+            (Phase::Refusing(_, Some(earlier)), Event::Committed(Err(_))) => Phase::Refusing(earlier, None),
+            (Phase::Restocking(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
             (_, event) => self.place_told(shop, event),
         };
         (actor, effect)
     }
 }
 
-fn queueing(ask: &PlaceOrder, max_total: Option<Money>) -> Phase {
+fn queueing(ask: &PlaceOrder, max_total: Option<Money>, at: Timestamp) -> Phase {
     let id = OrderId::of(&ask.customer, &ask.key);
-    let queued = QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), now());
+    let queued = QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), at);
     let queued = QueuedOrder { max_total, ..queued };
     let write = ordering::queueing(&queued).expect("a write");
     Phase::Queueing(Box::new(queued), Transaction::new(&[write]))

@@ -2,7 +2,7 @@
 
 use key_schema::entity::Rejection;
 use key_schema::layout::{CellsOfStock, InStock};
-use ordering::{Found, FoundItem, Next, Origin, PlaceOrder, Placement, Placing, Waiting};
+use ordering::{Accepted, Found, FoundItem, Next, Origin, PlaceOrder, Placement, Placing, Waiting};
 use stock::{Look, NextRead, Proof};
 use table::{Item, read_item};
 
@@ -116,7 +116,9 @@ impl Actor {
                 Placement::Placed(_) => Phase::Answered(Answer::Placed),
                 Placement::Replayed(_) => Phase::Answered(Answer::Replayed),
                 Placement::Void => Phase::Answered(Answer::Void),
-                Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
+                Placement::Stale if shop.bug == Some(Bug::StaleIsVoid) => Phase::Answered(Answer::Void),
+                // It is delivered again.
+                Placement::Stale | Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
                 Placement::Mismatch => panic!("no message of these shops holds another request"),
                 Placement::NoCapacity { max_total } => Phase::Sending(Some(max_total)),
                 Placement::Waits(queued) => Phase::Sending(queued.max_total),
@@ -124,8 +126,11 @@ impl Actor {
                     Role::Message { queued_at, .. } => {
                         let waiting =
                             Waiting { order: ask.clone(), queued_at: *queued_at, max_total: None, is_redriven: false };
-                        let writes = ordering::refusal(&waiting, rejection, now()).expect("writes");
-                        Phase::Refusing(Transaction::new(&writes))
+                        let [own, earlier] = [Accepted::ByThis, Accepted::Earlier].map(|accepted| {
+                            let writes = ordering::refusal(&waiting, rejection.clone(), now(), accepted);
+                            Transaction::new(&writes.expect("writes"))
+                        });
+                        Phase::Refusing(own, Some(earlier))
                     }
                     _ if matches!(rejection, Rejection::OutOfStock { .. }) => Phase::Answered(Answer::SoldOut),
                     _ => Phase::Answered(Answer::Refused),

@@ -1,4 +1,4 @@
-//! Comparing the counts with the orders. Schedules do not come by themselves here: whoever wants it says so.
+//! Functions that a schedule invokes on AWS. Schedules do not come by themselves here: whoever wants one says so.
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
@@ -8,9 +8,9 @@ use crate::gateway::Invoke;
 use crate::problem::{answer, problem};
 
 /// Invokes the function with the event in the body, and answers its report.
-pub(crate) async fn compare(function: Option<&Invoke>, body: &[u8]) -> Response<Body> {
+pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8]) -> Response<Body> {
     let Some(function) = function else {
-        return problem(Kind::NotFound, "This stack has no function that compares counts.");
+        return problem(Kind::NotFound, "This stack has no such function on a schedule.");
     };
     let outcome = match serde_json::from_slice(body) {
         Ok(event) => function(event).await,

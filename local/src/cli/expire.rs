@@ -1,0 +1,36 @@
+//! `cargo local expire`: cancels the orders that were not paid in time.
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+
+use super::stack::Stack;
+use super::{DEFAULT_PORT, print};
+
+/// Cancel the orders of the running stack that were not paid in time
+///
+/// On AWS a schedule does it every five minutes. An order is due half an hour after it was placed, or when
+/// `PayWithinMinutes` of the template says.
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// The running stack's port on 127.0.0.1
+    #[arg(long, default_value_t = DEFAULT_PORT)]
+    port: u16,
+}
+
+/// Asks until it is done, and says how many there were.
+pub(super) async fn run(arguments: &Arguments) -> Result<()> {
+    let stack = Stack::at(arguments.port)?;
+    let mut expired = 0;
+    loop {
+        let report = stack.ask("/_local/scheduled/expire-orders", &json!({})).await?;
+        let count = |name: &str| report[name].as_u64().unwrap_or_default();
+        expired += count("expired");
+        // What failed stays on the list, so a run in which nothing else is left would come again for ever.
+        if report["done"] == true || count("expired") == 0 {
+            let failed = count("failed");
+            let log = if failed == 0 { "" } else { ": the stack's log says why" };
+            return print(&format!("{expired} expired, {failed} failed{log}\n"));
+        }
+    }
+}
