@@ -105,7 +105,7 @@ fn take(directory: &Path) -> Result<File> {
     let name = directory.display();
     private_file::take_directory(directory).map_err(|error| match error.kind() {
         ErrorKind::WouldBlock => anyhow!("{name} is in use: stop the stack that uses it, or name another with --data"),
-        _ => Error::new(error).context(format!("cannot use {name}")),
+        _ => Error::new(error).context(format!("cannot use {name}: choose a directory you may write to with --data")),
     })
 }
 

@@ -131,6 +131,17 @@ fn a_data_directory_that_cannot_be_is_named() {
 }
 
 #[test]
+fn a_data_directory_in_use_is_named() {
+    let directory = std::env::temp_dir().join(format!("till-command-line-{}-in-use", std::process::id()));
+    let data = directory.to_str().unwrap();
+    let running = Running::start(&["--port", "0", "--data", data, "--empty", "--quiet"]);
+    let expected = format!("error: {data} is in use: stop the stack that uses it, or name another with --data\n");
+    assert_eq!(refused(&["--port", "0", "--data", data]), expected);
+    drop(running);
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
 fn redrive_without_a_stack_says_how_to_start_one() {
     // Nothing can listen there.
     let expected =
