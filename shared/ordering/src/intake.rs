@@ -69,6 +69,10 @@ impl Intake {
         // If another request has the key, the message is stale from the start: its time is not that of the item.
         Ok(match self.write_down(&order, budget).await? {
             None => Acceptance::Accepted(order),
+            // It was written at the first try, and its message has been there already.
+            Some(written) if written.queued_at == order.queued_at && written.request_hash == order.request_hash => {
+                Acceptance::Accepted(order)
+            }
             Some(waiting) if waiting.request_hash == order.request_hash => Acceptance::Replayed(waiting),
             Some(_) => Acceptance::KeyReused,
         })
@@ -93,11 +97,15 @@ impl Intake {
     }
 }
 
-/// The write that says that an order waits, unless one with its key waits already.
+/// The write that says that an order waits, unless one with its key waits already. Done again after its own message was
+/// refused, it changes nothing: no other message would come.
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
 pub fn queueing(order: &QueuedOrder) -> Result<Write, Error> {
-    let is_free = Condition::new("attribute_not_exists(#PK) OR attribute_exists(#refusal) OR #expiresAt <= :now");
-    Write::put_if(order, is_free.value(":now", order.queued_at.as_second())?)
+    let is_free = Condition::new(
+        "attribute_not_exists(#PK) OR (attribute_exists(#refusal) AND #queuedAt <> :queuedAt) OR #expiresAt <= :now",
+    );
+    let is_free = is_free.value(":now", order.queued_at.as_second())?.value(":queuedAt", order.queued_at)?;
+    Write::put_if(order, is_free)
 }
