@@ -52,7 +52,8 @@ pub fn put_back(product: &ProductId, quantity: Quantity) -> Result<Write, Error>
 /// # Errors
 /// Those of any transaction, but that it was not answered.
 pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Budget) -> Result<(), Error> {
-    let (Some((to, moves)), Some(at_once)) = (whole.moves(units), gathering(whole, units)?) else { return Ok(()) };
+    let Some((to, moves)) = whole.moves(units) else { return Ok(()) };
+    let at_once = moves_at_once(&whole.product_id, to, &moves)?;
     match writer.clone().fail_fast_on_conflict().commit(at_once, budget).await {
         Ok(_) | Err(Error::Unanswered(_)) => return Ok(()),
         Err(Error::Throttled { by: Throttle::Contention, .. }) => {}

@@ -118,6 +118,47 @@ async fn an_order_that_is_written_down_as_waiting_is_in_the_queue() {
     assert_eq!((shop.available("thing").await, shop.messages_in(DEAD_LETTERS).await), (9, 0));
 }
 
+/// The message comes first. Of a request that is repeated after its refusal, it may be delivered before the order is
+/// written down anew: then it must not be deleted by the refusal that stands there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_meets_an_earlier_refusal_is_kept_while_its_order_may_be_written_down() {
+    let shop = idle_shop().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    adjust(&admin, -10).await;
+    let reply = order_later(&ada, "k", things(1)).await;
+    let messages = shop.take_messages().await;
+    assert_eq!(shop.drain(&messages).await, json!({ "batchItemFailures": [] }));
+    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+    let before = shop.dump().await;
+    let kept = shop.drain(&[aged(&messages[0], 0)]).await;
+    assert_eq!(kept["batchItemFailures"].as_array().map(Vec::len), Some(1));
+    assert_eq!(shop.drain(&[aged(&messages[0], 61)]).await, json!({ "batchItemFailures": [] }));
+    assert_eq!((shop.dump().await, shop.messages_in(DEAD_LETTERS).await), (before, 0));
+}
+
+/// The first try was done and its answer lost; the second comes when the message has been there.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_is_written_down_a_second_time_stays_refused() {
+    let shop = idle_shop().await;
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    adjust(&admin, -10).await;
+    shop.wire().take_calls();
+    let reply = order_later(&ada, "k", things(1)).await;
+    let calls = shop.wire().take_calls();
+    let acceptance = calls.iter().find(|call| call.action == "PutItem").expect("an acceptance");
+    shop.drain(&shop.take_messages().await).await;
+    let before = shop.dump().await;
+    let (status, answer) =
+        shop.call_as("PlaceOrder", shop.dynamodb_url(), "DynamoDB_20120810.PutItem", &acceptance.request).await;
+    assert_eq!(status, 400, "{answer}");
+    assert!(
+        answer["__type"].as_str().is_some_and(|kind| kind.ends_with("ConditionalCheckFailedException")),
+        "{answer}"
+    );
+    assert_eq!(shop.dump().await, before);
+    assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
+}
+
 /// The message of an order that was accepted some time ago.
 fn aged(message: &Value, seconds: u32) -> Value {
     let mut body: Value = serde_json::from_str(message["body"].as_str().expect("a body")).expect("JSON");

@@ -317,9 +317,10 @@ impl Actor {
             }
             // Of a message whose own acceptance may be under way, or whose order is placed, the next delivery finds out.
             (Phase::Refusing(_, None), Event::Committed(_))
-            | (Phase::Queueing(..) | Phase::Refusing(..), Event::Unanswered | Event::NoCapacity) => {
-                Phase::Answered(Answer::Unavailable)
-            }
+            | (Phase::Queueing(..), Event::NoCapacity)
+            | (Phase::Refusing(..), Event::Unanswered | Event::NoCapacity) => Phase::Answered(Answer::Unavailable),
+            // The client library sends it again.
+            (Phase::Queueing(queued, transaction), Event::Unanswered) => Phase::Queueing(queued, transaction),
             (Phase::Refusing(_, Some(_)), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
             (Phase::Refusing(_, Some(earlier)), Event::Committed(Err(_))) => Phase::Refusing(earlier, None),
             (Phase::Restocking(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
