@@ -294,7 +294,11 @@ impl Actor {
             event => event,
         };
         actor.phase = match (self.phase.clone(), event) {
-            (_, Event::Stopped) => Phase::Answered(Answer::Unavailable),
+            // Of a message whose own acceptance may be under way, or whose order is placed, the next delivery finds out.
+            (Phase::Refusing(_, None), Event::Committed(_))
+            | (Phase::Refusing(..), Event::Unanswered | Event::NoCapacity)
+            | (Phase::Queueing(..), Event::NoCapacity)
+            | (_, Event::Stopped) => Phase::Answered(Answer::Unavailable),
             (Phase::ReadingOrder(_) | Phase::SettlingOrder(..) | Phase::Changing(..), event) => {
                 self.change_told(shop, event)
             }
@@ -315,10 +319,6 @@ impl Actor {
                 effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: self.clock }));
                 queueing(ask, max_total, self.clock)
             }
-            // Of a message whose own acceptance may be under way, or whose order is placed, the next delivery finds out.
-            (Phase::Refusing(_, None), Event::Committed(_))
-            | (Phase::Queueing(..), Event::NoCapacity)
-            | (Phase::Refusing(..), Event::Unanswered | Event::NoCapacity) => Phase::Answered(Answer::Unavailable),
             // The client library sends it again.
             (Phase::Queueing(queued, transaction), Event::Unanswered) => Phase::Queueing(queued, transaction),
             (Phase::Refusing(_, Some(_)), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
