@@ -16,6 +16,8 @@ mod rejection;
 mod stock;
 mod stream_checkpoint;
 mod tally;
+#[cfg(test)]
+mod tests;
 
 pub use cart::{Cart, CartLine};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};

@@ -10,7 +10,7 @@ use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId,
 use super::{Invoice, Payment};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// An order's header. `total` is `subtotal` less `discount`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

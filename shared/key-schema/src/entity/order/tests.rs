@@ -75,7 +75,7 @@ fn an_order_as_it_was_placed_knows_nothing_of_what_came_after() {
     }
 }
 
-fn placed(payments: &[Payment]) -> WholeOrder {
+pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
     let (order_id, customer_id): (OrderId, _) = ("first".parse().expect("an id"), "ada".parse().expect("an id"));
     WholeOrder {
         invoice: Invoice {

@@ -1,0 +1,324 @@
+//! What entities say of themselves: whether they are gone, whether two are of one request, what they add up to.
+#![allow(clippy::expect_used, reason = "tests")]
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, Timestamp};
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+fn currency(name: &str) -> Currency {
+    name.to_owned().try_into().expect("a currency")
+}
+
+fn eur(amount: i64) -> Money {
+    Money::new(amount, currency("EUR")).expect("an amount")
+}
+
+/// The last moment before `noon`, `noon` and the first after it: a millisecond apart.
+const AROUND_NOON: [&str; 3] = ["2026-11-21T11:59:59.999Z", "2026-11-21T12:00:00.000Z", "2026-11-21T12:00:00.001Z"];
+
+fn around_noon<T>(ask: impl Fn(Timestamp) -> T) -> [T; 3] {
+    AROUND_NOON.map(|moment| ask(at(moment)))
+}
+
+fn queued_order() -> QueuedOrder {
+    let id = |text: &str| text.parse().expect("an id");
+    QueuedOrder::new(id("first"), "ada".parse().expect("an id"), RequestHash::of(b"a teapot"), at("2026-11-21"))
+}
+
+#[test]
+fn what_expires_is_gone_from_that_second_on_and_not_before() {
+    let noon = at("2026-11-21T12:00:00Z").as_second();
+    let cart = Cart {
+        customer_id: "ada".parse().expect("an id"),
+        lines: Vec::new(),
+        updated_at: at("2026-11-21"),
+        version: None,
+        expires_at: noon,
+    };
+    let (caller, key): (_, IdempotencyKey) = ("ada".parse().expect("an id"), "k".parse().expect("a key"));
+    let record = IdempotencyRecord {
+        record_id: IdempotencyRecordId::of(&caller, &key),
+        request_hash: RequestHash::of(b"a teapot"),
+        status: 200,
+        location: None,
+        version: None,
+        body: String::new(),
+        expires_at: noon,
+    };
+    let waiting = QueuedOrder { expires_at: noon, ..queued_order() };
+    assert_eq!(around_noon(|now| cart.is_expired(now)), [false, true, true]);
+    assert_eq!(around_noon(|now| record.is_expired(now)), [false, true, true]);
+    assert_eq!(around_noon(|now| waiting.is_expired(now)), [false, true, true]);
+    assert_eq!(around_noon(|now| waiting.waits(now)), [true, false, false]);
+    assert_eq!((cart.version(), Cart { version: Some(7), ..cart }.version()), (0, 7));
+}
+
+#[test]
+fn an_accepted_order_is_remembered_as_long_as_sqs_may_keep_its_message_and_an_answer_for_three_days() {
+    let waiting = queued_order();
+    assert_eq!(waiting.expires_at, at("2026-12-05").as_second());
+    assert_eq!(IdempotencyRecord::expiry(at("2026-11-21")), at("2026-11-24").as_second());
+    let refusal = Refusal { at: at("2026-11-21"), rejection: Rejection::UnknownCustomer };
+    assert!(waiting.waits(at("2026-11-22")));
+    assert!(!QueuedOrder { refusal: Some(refusal), ..waiting }.waits(at("2026-11-22")));
+}
+
+#[test]
+fn two_customers_are_of_one_sign_up_when_they_asked_for_the_same() {
+    let ada = Customer {
+        customer_id: "ada".parse().expect("an id"),
+        username: "ada".parse().expect("a name"),
+        email: "ada@example.com".parse().expect("an address"),
+        name: "Ada".to_owned(),
+        created_at: at("2026-11-21"),
+        version: 1,
+    };
+    assert!(ada.is_same_sign_up(&Customer { created_at: at("2026-11-22"), version: 2, ..ada.clone() }));
+    for other in [
+        Customer { username: "bob".parse().expect("a name"), ..ada.clone() },
+        Customer { email: "bob@example.com".parse().expect("an address"), ..ada.clone() },
+        Customer { name: "Bob".to_owned(), ..ada.clone() },
+    ] {
+        assert!(!ada.is_same_sign_up(&other), "{other:?}");
+    }
+}
+
+fn discount() -> Discount {
+    Discount {
+        code: "TEN".parse().expect("a code"),
+        percent: 10.try_into().expect("a percentage"),
+        from: None,
+        to: None,
+        max_uses: Some(2),
+        uses: 1,
+        created_at: at("2026-11-21"),
+    }
+}
+
+#[test]
+fn a_code_is_good_from_its_first_moment_until_before_its_last() {
+    let noon = Some(at("2026-11-21T12:00:00Z"));
+    let window = |from, to| around_noon(|now| Discount { from, to, ..discount() }.is_in_window(now));
+    assert_eq!(window(None, None), [true; 3]);
+    assert_eq!(window(noon, None), [false, true, true]);
+    assert_eq!(window(None, noon), [true, false, false]);
+    assert_eq!(window(noon, Some(at(AROUND_NOON[2]))), [false, true, false]);
+}
+
+#[test]
+fn a_limited_code_has_as_many_uses_as_it_was_made_with() {
+    let used = |uses| Discount { uses, ..discount() };
+    assert_eq!([0, 1, 2, 3].map(|uses| used(uses).has_uses_left()), [true, true, false, false]);
+    assert!(used(1).is_limited());
+    let free = Discount { max_uses: None, ..used(u32::MAX) };
+    assert!(free.has_uses_left() && !free.is_limited());
+    assert_eq!(used(2).as_created(), used(0));
+    assert!(used(2).is_same_request(&Discount { created_at: at("2026-11-22"), ..used(0) }));
+    for other in [
+        Discount { percent: 11.try_into().expect("a percentage"), ..used(2) },
+        Discount { from: Some(at("2026-11-21")), ..used(2) },
+        Discount { to: Some(at("2026-11-21")), ..used(2) },
+        Discount { max_uses: None, ..used(2) },
+    ] {
+        assert!(!used(2).is_same_request(&other), "{other:?}");
+    }
+}
+
+#[test]
+fn a_gift_card_as_it_was_made_holds_all_that_it_was_sold_with() {
+    let card = GiftCard {
+        code: "GIFT".parse().expect("a code"),
+        balance: eur(1),
+        initial: eur(10),
+        created_at: at("2026-11-21"),
+    };
+    let made = GiftCard { balance: eur(10), ..card.clone() };
+    assert_eq!(card.as_created(), made);
+    assert!(card.is_same_request(&made));
+    assert!(!card.is_same_request(&GiftCard { initial: eur(11), ..card.clone() }));
+}
+
+fn card(status: PaymentStatus, reference: Option<&str>, settlement: Option<Settlement>) -> Payment {
+    Payment::Card { amount: eur(5), status, reference: reference.map(str::to_owned), settlement }
+}
+
+fn gift_card(status: PaymentStatus) -> Payment {
+    Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status }
+}
+
+/// Where a payment stands, with which status of its order that goes together, and what came in, went back and is due.
+#[test]
+fn a_payment_stands_where_its_status_and_its_settlement_say() {
+    use OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
+    use PaymentStatus::{Authorized, Captured, Refunded};
+    let refunded = Some(Settlement::Refunded { reference: "re-1".to_owned() });
+    let live: &[OrderStatus] = &[Paid, Shipped, Delivered];
+    let pending: &[OrderStatus] = &[Pending];
+    let live_or_pending: &[OrderStatus] = &[Pending, Paid, Shipped, Delivered];
+    let cancelled: &[OrderStatus] = &[Cancelled];
+    #[rustfmt::skip]
+    let table = [
+        (card(Authorized, None, None),                                   PaymentState::Authorized, pending,         [0, 0, 0]),
+        (card(Captured, Some("pi-1"), None),                             PaymentState::Captured,   live,            [5, 0, 0]),
+        (card(Refunded, None, Some(Settlement::Voided)),                 PaymentState::Voided,     cancelled,       [0, 0, 0]),
+        (card(Refunded, Some("pi-1"), Some(Settlement::RefundDue)),      PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
+        (card(Refunded, Some("pi-1"), refunded),                         PaymentState::Refunded,   cancelled,       [5, 5, 0]),
+        // As the release of 2026-11-21 left them.
+        (card(Refunded, None, None),                                     PaymentState::Voided,     cancelled,       [0, 0, 0]),
+        (card(Refunded, Some("pi-1"), None),                             PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
+        (gift_card(Captured),                                            PaymentState::Captured,   live_or_pending, [5, 0, 0]),
+        (gift_card(Refunded),                                            PaymentState::Refunded,   cancelled,       [5, 5, 0]),
+        // No order has such a payment; it fits none.
+        (gift_card(Authorized),                                          PaymentState::Authorized, &[],             [0, 0, 0]),
+    ];
+    for (payment, state, of, [received, returned, due]) in table {
+        assert_eq!(payment.state(), state, "{payment:?}");
+        assert_eq!(OrderStatus::WAY.into_iter().filter(|status| payment.fits(*status)).collect::<Vec<_>>(), of);
+        let balance = Balance { received: eur(received), returned: eur(returned), due: eur(due) };
+        assert_eq!(payment.balance(), balance, "{payment:?}");
+    }
+}
+
+#[test]
+fn a_cancelled_payment_is_void_or_due_or_back_on_its_gift_card_and_as_placed_it_is_as_before() {
+    use PaymentStatus::{Authorized, Captured};
+    let table = [
+        (card(Authorized, None, None), PaymentState::Voided),
+        (card(Captured, Some("pi-1"), None), PaymentState::RefundDue),
+        (gift_card(Captured), PaymentState::Refunded),
+    ];
+    for (payment, state) in table {
+        let placed = if let Payment::Card { .. } = payment { card(Authorized, None, None) } else { payment.clone() };
+        let after = payment.cancelled();
+        assert_eq!((after.state(), after.amount(), after.as_placed()), (state, eur(5), placed));
+    }
+}
+
+#[test]
+fn an_order_is_consistent_when_each_of_its_payments_fits_its_status() {
+    let paid = |payments: Vec<Payment>| {
+        let mut order = order::tests::placed(&payments);
+        order.order.status = OrderStatus::Paid;
+        order.is_consistent()
+    };
+    let captured = || card(PaymentStatus::Captured, Some("pi-1"), None);
+    assert!(paid(vec![gift_card(PaymentStatus::Captured), captured()]));
+    assert!(!paid(vec![gift_card(PaymentStatus::Captured), card(PaymentStatus::Authorized, None, None)]));
+    assert!(!paid(vec![gift_card(PaymentStatus::Refunded), captured()]));
+}
+
+#[test]
+fn an_order_knows_its_code_whether_or_not_the_use_is_counted_and_when_it_last_changed() {
+    let order = order::tests::placed(&[]).order;
+    let code = |text: &str| Some(text.parse().expect("a code"));
+    assert_eq!(order.code(), None);
+    assert_eq!(Order { discount_code: code("TEN"), ..order.clone() }.code(), code("TEN").as_ref());
+    assert_eq!(Order { uncounted_code: code("FREE"), ..order.clone() }.code(), code("FREE").as_ref());
+    let changed = Order { changed_at: Some(at("2026-11-30")), ..order.clone() };
+    assert_eq!(changed.last_change(), at("2026-11-30"));
+    assert_eq!(Order { changed_at: None, ..order.clone() }.last_change(), order.placed_at);
+}
+
+/// An insertion within the hour places the order; one that is later, or of a later version, brings it back.
+#[test]
+fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
+    let WholeOrder { mut order, .. } = order::tests::placed(&[]);
+    order.placed_at = at("2026-11-21T11:00:00Z");
+    let line = OrderItem {
+        order_id: order.order_id.clone(),
+        customer_id: order.customer_id.clone(),
+        placed_at: order.placed_at,
+        shard: 0,
+        line: OrderLine {
+            product_id: "teapot".parse().expect("an id"),
+            name: "Teapot".to_owned(),
+            quantity: 1.try_into().expect("a quantity"),
+            unit_price: eur(1),
+            amount: eur(1),
+        },
+    };
+    assert_eq!(around_noon(|now| order.is_placed_at(now)), [true, true, false]);
+    assert_eq!(around_noon(|now| line.is_placed_at(now)), [true, true, false]);
+    assert_eq!(around_noon(|now| Order { version: 2, ..order.clone() }.is_placed_at(now)), [false; 3]);
+}
+
+#[test]
+fn an_order_is_in_its_last_status_when_none_follows() {
+    let last: Vec<_> = OrderStatus::WAY.into_iter().filter(|status| status.is_last()).collect();
+    assert_eq!(last, [OrderStatus::Delivered, OrderStatus::Cancelled]);
+    for (status, before) in
+        OrderStatus::WAY.into_iter().flat_map(|status| OrderStatus::WAY.map(|other| (status, other)))
+    {
+        let reached = before.may_become(status)
+            || OrderStatus::WAY.into_iter().any(|between| before.may_become(between) && status.may_have_been(between));
+        assert_eq!(status.may_have_been(before), reached, "{before} to {status}");
+    }
+    assert!(OrderStatus::Delivered.may_have_been(OrderStatus::Pending));
+    assert!(!OrderStatus::Shipped.may_have_been(OrderStatus::Cancelled));
+}
+
+fn tally(orders: i64, units: i64, revenue: i64, dollars: i64) -> ProductStats {
+    let revenue = [(currency("EUR"), revenue), (currency("USD"), dollars)].into_iter().collect();
+    ProductStats { product_id: "teapot".parse().expect("an id"), orders, units, revenue }
+}
+
+proptest! {
+    #[test]
+    fn what_is_added_to_a_tally_is_in_it_and_what_it_lacks_brings_it_between_its_bounds(
+        a: [i16; 4], b: [i16; 4], least: [i16; 4], more: [u8; 4],
+    ) {
+        let of = |n: [i16; 4]| tally(n[0].into(), n[1].into(), n[2].into(), n[3].into());
+        let mut sum = of(a);
+        sum.add(&of(b));
+        let by_hand = [0, 1, 2, 3].map(|at| i64::from(a[at]) + i64::from(b[at]));
+        prop_assert_eq!(&sum, &tally(by_hand[0], by_hand[1], by_hand[2], by_hand[3]));
+        prop_assert_eq!(sum.is_zero(), by_hand == [0; 4]);
+        let least = least.map(i64::from);
+        let most = [0, 1, 2, 3].map(|at| least[at] + i64::from(more[at]));
+        let of = |n: [i64; 4]| tally(n[0], n[1], n[2], n[3]);
+        let mut after = sum.clone();
+        after.add(&sum.lack(&of(least), &of(most)));
+        let nearest = [0, 1, 2, 3].map(|at| by_hand[at].clamp(least[at], most[at]));
+        prop_assert_eq!(after, of(nearest));
+    }
+}
+
+#[test]
+fn a_tally_is_zero_only_if_each_of_its_numbers_is() {
+    assert!(tally(0, 0, 0, 0).is_zero());
+    for other in [tally(1, 0, 0, 0), tally(0, 1, 0, 0), tally(0, 0, 1, 0), tally(0, 0, 0, -1)] {
+        assert!(!other.is_zero(), "{other:?}");
+    }
+    let mut most = tally(i64::MAX, 0, i64::MAX, 0);
+    most.add(&tally(1, 0, 1, 0));
+    assert_eq!(most, tally(i64::MAX, 0, i64::MAX, 0), "a counter does not turn over");
+}
+
+#[test]
+fn sums_above_zero_are_money_and_no_more_than_money_can_be() {
+    let sums: Sums<Currency> =
+        [(currency("EUR"), 7), (currency("USD"), -1), (currency("CHF"), i64::MAX)].into_iter().collect();
+    assert_eq!(sums.money(), [Money::nearest(i64::MAX, currency("CHF")), eur(7)]);
+}
+
+#[test]
+fn a_count_that_no_integer_holds_is_read_as_the_nearest_one() {
+    let item = |orders: &str, spent: &str| {
+        let number = |text: &str| serde_dynamo::AttributeValue::N(text.to_owned());
+        let item = serde_dynamo::Item::from(std::collections::HashMap::from([
+            ("customerId".to_owned(), serde_dynamo::AttributeValue::S("ada".to_owned())),
+            ("orders".to_owned(), number(orders)),
+            ("spent:EUR".to_owned(), number(spent)),
+        ]));
+        let stats: CustomerStats = serde_dynamo::from_item(item).expect("stats");
+        (stats.orders, stats.spent.iter().map(|(_, sum)| sum).collect::<Vec<_>>())
+    };
+    assert_eq!(item("3", "-4"), (3, vec![-4]));
+    assert_eq!(item("9223372036854775808", "99999999999999999999999"), (i64::MAX, vec![i64::MAX]));
+    assert_eq!(item("-99999999999999999999999", "0"), (i64::MIN, vec![]));
+}
