@@ -20,4 +20,6 @@
 pub mod counting;
 pub mod expression;
 pub mod order;
+#[cfg(test)]
+mod stock;
 pub mod table;

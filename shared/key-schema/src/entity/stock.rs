@@ -298,11 +298,14 @@ mod tests {
         fn a_stock_laid_out_in_more_or_fewer_cells_is_the_same_stock(
             units in vec(0..50_u64, 1..=32), cells in 1..=32_i64, evenly: bool,
         ) {
-            let whole = stock(units);
+            let mut whole = stock(units);
+            whole.moved = (1..).take(whole.units.len()).collect();
             let cells = Cells::try_from(cells).expect("a number of cells");
             let after = whole.laid_out(cells, evenly);
             prop_assert_eq!((after.available(), after.cells()), (whole.available(), cells));
             prop_assert!(!evenly || after.is_even());
+            prop_assert_eq!(after.moved.len(), after.units.len());
+            prop_assert!(after.moved.iter().zip(&whole.moved).all(|(after, before)| after == before));
         }
 
         /// Whatever lies where, an order for no more than there is finds a cell, if need be after the moves.

@@ -54,6 +54,7 @@ fn an_order_as_it_was_placed_knows_nothing_of_what_came_after() {
         let mut later = placed.clone();
         later.order.status = Cancelled;
         later.order.version = 3;
+        later.order.changed_at = Some(at("2026-11-22"));
         later.order.cancellation = Some(Cancellation {
             at: at("2026-11-22"),
             reason: Some("too late".to_owned()),
