@@ -121,14 +121,15 @@ proptest! {
 
     #[test]
     fn a_changed_stock_is_the_one_that_was_asked_for(
-        from in any_units(), to in any_units(), dearer: bool, moved in vec(-9..9_i64, 5),
+        from in any_units(), to in any_units(), same: bool, dearer: bool, moved in vec(-1..=1_i64, 5),
     ) {
+        let to = if same { from.clone() } else { to };
         // The cells have marks of earlier moves, which add up to zero.
         let mut seen = stock_of(&from, eur(100));
         let mut table = table_of(&seen);
         let marks: Vec<i64> = moved.into_iter().take(from.len() - 1).collect();
         seen.moved = [marks.clone(), vec![-marks.iter().sum::<i64>()]].concat();
-        for (cell, mark) in (0_u8..).zip(&seen.moved) {
+        for (cell, mark) in (0_u8..).zip(&seen.moved).filter(|(_, mark)| **mark != 0) {
             let place = if cell == 0 { Stock::key_of(&thing()) } else { StockCell::key_of(&thing(), cell) };
             let place = Place::from(place);
             let mut item = table.get(&place).expect("a cell").0.clone();

@@ -110,7 +110,7 @@ impl<K: Ord + Copy> FromIterator<(K, i64)> for Sums<K> {
 impl Sums<Currency> {
     /// The sums above zero, as money. One beyond the greatest amount of money, 2^53 - 1, is shown as that.
     pub fn money(&self) -> Vec<Money> {
-        self.iter().filter(|(_, sum)| *sum > 0).map(|(currency, sum)| Money::nearest(sum, currency)).collect()
+        self.iter().filter(|(_, sum)| sum.is_positive()).map(|(currency, sum)| Money::nearest(sum, currency)).collect()
     }
 }
 

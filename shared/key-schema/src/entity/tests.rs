@@ -59,10 +59,13 @@ fn what_expires_is_gone_from_that_second_on_and_not_before() {
 }
 
 #[test]
-fn an_accepted_order_is_remembered_as_long_as_sqs_may_keep_its_message_and_an_answer_for_three_days() {
+fn what_is_kept_for_a_while_is_kept_for_days() {
     let waiting = queued_order();
     assert_eq!(waiting.expires_at, at("2026-12-05").as_second());
     assert_eq!(IdempotencyRecord::expiry(at("2026-11-21")), at("2026-11-24").as_second());
+    let shard = "shardId-1".parse().expect("a shard");
+    let checkpoint = StreamCheckpoint::new(shard, "7".parse().expect("a number"), at("2026-11-21"));
+    assert_eq!(checkpoint.expires_at, at("2026-11-29").as_second());
     let refusal = Refusal { at: at("2026-11-21"), rejection: Rejection::UnknownCustomer };
     assert!(waiting.waits(at("2026-11-22")));
     assert!(!QueuedOrder { refusal: Some(refusal), ..waiting }.waits(at("2026-11-22")));
