@@ -72,7 +72,6 @@ impl AccessPattern for CustomerByUsername<'_> {
     type Item = UsernameClaim;
 
     const DECLARED: Declaration = Declaration {
-        number: 13,
         question: "a customer by username",
         place: USERNAME_CLAIM.text(),
         entities: &[UsernameClaim::TYPE],
