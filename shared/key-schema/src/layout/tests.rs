@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 mod any;
+mod collections;
 mod keys;
 mod lists;
 mod parts;

@@ -1,0 +1,131 @@
+//! The items that one read brings, put together.
+
+use proptest::prelude::*;
+
+use super::any::AnyEntity;
+use super::parts::{any_parts, sample};
+use crate::entity::{Order, OrderItem, WholeOrder};
+use crate::layout::{
+    CellsOfStock, CustomerById, GiftCardByCode, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews,
+    OrderById, OrderState, OrdersOfProduct, OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder, Torn,
+    ViewsOfProduct,
+};
+use crate::value::TimeRange;
+
+/// The entity of a kind, if it is among these.
+macro_rules! found {
+    ($entities:expr, $kind:ident) => {
+        $entities.iter().find_map(|entity| match entity {
+            AnyEntity::$kind(found) => Some(found.clone()),
+            _ => None,
+        })
+    };
+}
+
+/// The items of these kinds that are among these, as a collection reads them, and one of a newer release.
+macro_rules! items {
+    ($entities:expr, $collection:ident: $($kind:ident)+) => {
+        $entities.iter().filter_map(|entity| match entity {
+            $(AnyEntity::$kind(found) => Some($collection::$kind(found.clone())),)+
+            _ => None,
+        })
+    };
+}
+
+proptest! {
+    /// Whichever items are there, and in whatever order they come.
+    #[test]
+    fn a_collection_holds_what_is_there_and_nothing_without_its_head(
+        parts in any_parts(), kept in prop::collection::vec(any::<bool>(), 30), first in any::<prop::sample::Index>(),
+    ) {
+        let mut all = parts.entities();
+        let count = all.len();
+        all.rotate_left(first.index(count));
+        let mut keep = kept.into_iter().cycle();
+        all.retain(|_| keep.next().unwrap_or(true));
+
+        let customer = items!(all, InCustomer: Customer Cart CustomerStats).chain([InCustomer::Unknown]).collect();
+        let expected = found!(all, Customer).map(|customer| (customer, found!(all, CustomerStats)));
+        prop_assert_eq!(CustomerById::assemble(customer), expected);
+
+        let product = items!(all, InProduct: Product Stock ProductStats).chain([InProduct::Unknown]).collect();
+        let expected = found!(all, Product).zip(found!(all, Stock));
+        let expected = expected.map(|(product, stock)| (product, stock, found!(all, ProductStats)));
+        prop_assert_eq!(ProductById::assemble(product), expected);
+
+        let card = items!(all, InGiftCard: GiftCard GiftCardEntry).chain([InGiftCard::Unknown]).collect();
+        let entries = found!(all, GiftCardEntry).into_iter().collect();
+        prop_assert_eq!(GiftCardByCode::assemble(card), found!(all, GiftCard).map(|card| (card, entries)));
+
+        let overview = items!(all, ProfileOrOrder: Customer Order).chain([ProfileOrOrder::Unknown]).collect();
+        let orders = found!(all, Order).into_iter().collect();
+        prop_assert_eq!(ProfileAndOrders::assemble(overview), found!(all, Customer).map(|customer| (customer, orders)));
+
+        let views = items!(all, InViews: Product ProductStats ViewShard).collect();
+        let count = found!(all, ViewShard).map_or(0, |shard| shard.views);
+        let expected = found!(all, Product).map(|_| (count, found!(all, ProductStats)));
+        prop_assert_eq!(ViewsOfProduct::assemble(views), expected);
+    }
+
+    /// An order is there with its invoice and all its lines, or not at all. Anything else is half of a transaction.
+    #[test]
+    fn an_order_is_whole_or_queued_or_torn(parts in any_parts(), lines in 0..3_u8, of in 0..3_u8, kept: [bool; 4]) {
+        let all = parts.entities();
+        let [order, invoice, flag, queued] = kept;
+        let header = found!(all, Order).filter(|_| order).map(|order| Order { line_count: of, ..order });
+        let line = found!(all, OrderItem).expect("one of each kind");
+        let (invoice, flag) = (found!(all, Invoice).filter(|_| invoice), found!(all, OrderFlag).filter(|_| flag));
+        let queued = found!(all, QueuedOrder).filter(|_| queued);
+        let mut items: Vec<_> = (0..lines).map(|_| InOrder::OrderItem(OrderItem { ..line.clone() })).collect();
+        items.push(InOrder::Unknown);
+        items.extend(header.clone().map(InOrder::Order));
+        items.extend(invoice.clone().map(InOrder::Invoice));
+        items.extend(flag.clone().map(InOrder::OrderFlag));
+        items.extend(queued.clone().map(InOrder::QueuedOrder));
+
+        let expected = match (header, invoice) {
+            (Some(order), Some(invoice)) if lines == of => {
+                let lines = (0..lines).map(|_| line.line.clone()).collect();
+                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, flag }))))
+            }
+            (None, None) if lines == 0 => Ok(queued.map(OrderState::Queued)),
+            _ => Err(Torn),
+        };
+        prop_assert_eq!(OrderById::assemble(items), expected);
+    }
+}
+
+#[test]
+fn a_stock_is_read_by_the_number_of_cells_that_its_first_cell_says() {
+    let all = sample().entities();
+    let (first, cell) = (found!(all, Stock).expect("a stock"), found!(all, StockCell).expect("a cell"));
+    let cells = |count: i64| count.try_into().expect("a number of cells");
+    let first = crate::entity::Stock { cells: cells(3), available: 5, moved: 7, ..first };
+    let cell = crate::entity::StockCell { cell: 1, available: 2, moved: -7, price: first.price, ..cell };
+    let whole = |asked: i64, cell: &crate::entity::StockCell| {
+        let pattern = CellsOfStock { product: &first.product_id, cells: cells(asked) };
+        pattern.assemble(vec![InStock::StockCell(cell.clone()), InStock::Stock(first.clone())])
+    };
+    let same = crate::entity::StockCell { price_version: first.price_version, ..cell.clone() };
+    let read = whole(3, &same).expect("a stock");
+    assert_eq!((read.units, read.moved, read.behind), (vec![5, 2, 0], vec![7, -7, 0], vec![]));
+    let older = crate::entity::StockCell { price_version: first.price_version + 1, ..cell.clone() };
+    assert_eq!(whole(3, &older).expect("a stock").behind, [1]);
+    let dearer = crate::value::Money::nearest(first.price.amount() + 1, first.price.currency());
+    assert_eq!(whole(3, &crate::entity::StockCell { price: dearer, ..same.clone() }).expect("a stock").behind, [1]);
+    // Of a cell that was given up since, the read may still bring the item.
+    let given_up = crate::entity::StockCell { cell: 3, ..same.clone() };
+    assert_eq!(whole(3, &given_up).expect("a stock").units, [5, 0, 0]);
+    assert_eq!(whole(2, &same), Err(Some(first.clone())), "another number of cells is asked for");
+    let pattern = CellsOfStock { product: &first.product_id, cells: cells(3) };
+    assert_eq!(pattern.assemble(vec![InStock::StockCell(same)]), Err(None), "there is no first cell");
+    assert_eq!(pattern.keys().len(), 3);
+}
+
+#[test]
+fn a_list_in_shards_asks_each_shard_once() {
+    let (all, placed) = (sample(), TimeRange::default());
+    let shards = |shards: Vec<u8>| assert_eq!(shards, [0, 1, 2]);
+    shards(OrdersOfStatus::in_shards(all.status, 3, &placed).iter().map(|list| list.shard).collect());
+    shards(OrdersOfProduct::in_shards(&all.product, 3, &placed).iter().map(|list| list.shard).collect());
+}
