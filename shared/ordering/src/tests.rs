@@ -192,3 +192,18 @@ fn hardly_an_order_finds_its_cell_empty_while_the_first_has_enough() {
     assert_eq!(whole.available(), 0);
     assert_eq!((fails, looks), (90, 116));
 }
+
+#[test]
+fn an_order_takes_two_units_for_each_write_and_one_for_each_entry_of_an_index() {
+    let units = |prices: &[i64], cards: &[i64], percent| {
+        let units = Basket::try_from(shop(prices, cards, percent).0).expect("a basket").write_units();
+        let mut indexes: Vec<_> = units.indexes.into_iter().collect();
+        indexes.sort_by(|(a, _), (b, _)| a.cmp(b));
+        (units.table, indexes)
+    };
+    let entries = |count: f64| vec![("GSI1".to_owned(), count), ("GSI2".to_owned(), count)];
+    // Header and invoice; of each line the item and the stock; of a code its uses; of a gift card its balance and its entry.
+    assert_eq!(units(&[100], &[], None), (8.0, entries(3.0)));
+    assert_eq!(units(&[100, 200, 300], &[], Some(10)), (18.0, entries(5.0)));
+    assert_eq!(units(&[100, 200], &[5, 6], None), (20.0, entries(4.0)));
+}

@@ -6,9 +6,9 @@ use super::any::AnyEntity;
 use super::parts::{any_parts, sample};
 use crate::entity::{Order, OrderItem, WholeOrder};
 use crate::layout::{
-    CellsOfStock, CustomerById, GiftCardByCode, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews,
-    OrderById, OrderState, OrdersOfProduct, OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder, Torn,
-    ViewsOfProduct,
+    CellsOfStock, CustomerById, GiftCardByCode, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index,
+    Key, OrderById, OrderState, OrdersOfProduct, OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder,
+    Stored as _, Torn, ViewsOfProduct,
 };
 use crate::value::TimeRange;
 
@@ -65,6 +65,16 @@ proptest! {
         let count = found!(all, ViewShard).map_or(0, |shard| shard.views);
         let expected = found!(all, Product).map(|_| (count, found!(all, ProductStats)));
         prop_assert_eq!(ViewsOfProduct::assemble(views), expected);
+    }
+
+    /// Where a list that is merged from shards goes on: the same place in each shard.
+    #[test]
+    fn the_position_of_an_order_in_a_list_in_shards_is_its_sort_key(parts in any_parts()) {
+        let all = parts.entities();
+        let sort_key = |keys: Vec<Key>| keys.into_iter().find(|key| key.index == Index::Gsi1).map(|key| key.sort);
+        let (order, line) = (found!(all, Order).expect("an order"), found!(all, OrderItem).expect("a line"));
+        prop_assert_eq!(Some(OrdersOfStatus::position(&order)), sort_key(order.index_keys()));
+        prop_assert_eq!(Some(OrdersOfProduct::position(&line.placed_at, &line.order_id)), sort_key(line.index_keys()));
     }
 
     /// An order is there with its invoice and all its lines, or not at all. Anything else is half of a transaction.
