@@ -223,6 +223,8 @@ mod tests {
                 *message = json!({ "version": version, "order": message });
             });
             prop_assert!(matches!(newer, Err(Unreadable::OtherRelease(_))));
+            let of_the_same_form = changed(&waiting, |message| message["version"] = json!(version));
+            prop_assert!(matches!(of_the_same_form, Err(Unreadable::OtherRelease(_))));
             let changes: [fn(&mut Value); 5] = [
                 |message| message["extra"] = json!(1),
                 |message| message["request"]["extra"] = json!(1),
@@ -233,6 +235,23 @@ mod tests {
             for change in changes {
                 prop_assert!(matches!(changed(&waiting, change), Err(Unreadable::OtherRelease(_))));
             }
+        }
+
+        #[test]
+        fn an_order_that_was_sent_back_from_the_dead_letters_says_so(waiting in any_waiting(), why in ".{1,64}") {
+            let mut message = waiting.to_message();
+            message.attributes.insert(queue::REASON.to_owned(), why);
+            prop_assert_eq!(Waiting::from_message(&message), Ok(Waiting { is_redriven: true, ..waiting }));
+        }
+
+        #[test]
+        fn an_order_is_forgotten_after_two_weeks_and_its_placing_takes_a_check_more(waiting in any_waiting()) {
+            let after = |seconds: i64| Timestamp::from_millisecond((waiting.queued_at.as_second() + seconds) * 1000);
+            let (before, then) = (after(14 * 24 * 60 * 60 - 1), after(14 * 24 * 60 * 60));
+            prop_assert!(!before.is_some_and(|now| waiting.is_forgotten(now)));
+            prop_assert!(then.is_none_or(|now| waiting.is_forgotten(now)));
+            let (placing, draining) = (waiting.order.basket.write_units(), waiting.write_units());
+            prop_assert_eq!((draining.table - placing.table, draining.indexes), (2.0, placing.indexes));
         }
 
         #[test]
