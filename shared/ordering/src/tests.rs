@@ -1,7 +1,7 @@
 //! The laws of a quote, over any shop and any basket.
 
-use key_schema::entity::{Customer, Discount, GiftCard, OrderLine, Payment, Product, Stock, WholeStock};
-use key_schema::value::{Cells, Currency, Money, OrderId, Timestamp};
+use key_schema::entity::{Customer, Discount, GiftCard, OrderLine, Payment, Product, Rejection, Stock, WholeStock};
+use key_schema::value::{Cells, Currency, Money, OrderId, ProductId, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -206,4 +206,122 @@ fn an_order_takes_two_units_for_each_write_and_one_for_each_entry_of_an_index() 
     assert_eq!(units(&[100], &[], None), (8.0, entries(3.0)));
     assert_eq!(units(&[100, 200, 300], &[], Some(10)), (18.0, entries(5.0)));
     assert_eq!(units(&[100, 200], &[5, 6], None), (20.0, entries(4.0)));
+}
+
+/// Two lines of one unit and of two, a code of 10 %, and a gift card: 1,000 + 2 * 2,000 - 500 = 4,500, of which the gift
+/// card pays 500.
+fn quoted(change: impl FnOnce(&mut OrderRequest, &mut Found)) -> Result<Quote, Rejection> {
+    let (mut request, mut found) = shop(&[1000, 2000], &[500], Some(10));
+    change(&mut request, &mut found);
+    Quote::of(&Basket::try_from(request).expect("a basket"), &found, now())
+}
+
+fn usd(amount: i64) -> Money {
+    Money::new(amount, Currency::try_from("USD".to_owned()).expect("a currency")).expect("an amount")
+}
+
+#[test]
+fn an_order_costs_what_it_costs_and_no_more_than_its_customer_said() {
+    let quote = quoted(|_, _| {}).expect("a quote");
+    assert_eq!([quote.subtotal, quote.discount, quote.total], [eur(5000), eur(500), eur(4500)]);
+    assert!(!quote.is_use_counted);
+    assert!(quoted(|request, _| request.expected_total = Some(eur(4500))).is_ok());
+    for expected in [eur(4499), eur(4501), usd(4500)] {
+        let refused = Rejection::PriceChanged { total: eur(4500), card: None };
+        assert_eq!(quoted(|request, _| request.expected_total = Some(expected)), Err(refused));
+    }
+    // The bank card pays what the gift card leaves: 4,000.
+    assert!(quoted(|request, _| request.max_card_amount = Some(eur(4000))).is_ok());
+    for most in [eur(3999), usd(9000)] {
+        let refused = Rejection::PriceChanged { total: eur(4500), card: Some(eur(4000)) };
+        assert_eq!(quoted(|request, _| request.max_card_amount = Some(most)), Err(refused));
+    }
+    // An order that waits costs no more than it did when it was accepted.
+    assert_eq!(quote.clone().at_most(None).as_ref(), Ok(&quote));
+    assert_eq!(quote.clone().at_most(Some(eur(4500))).as_ref(), Ok(&quote));
+    for most in [eur(4499), usd(9000)] {
+        let refused = Rejection::PriceChanged { total: eur(4500), card: None };
+        assert_eq!(quote.clone().at_most(Some(most)), Err(refused));
+    }
+}
+
+#[test]
+fn an_order_is_refused_for_what_is_not_there() {
+    let product = |at: usize| format!("p{at}").parse().expect("an id");
+    assert_eq!(quoted(|_, found| found.customer = None), Err(Rejection::UnknownCustomer));
+    let unknown = Err(Rejection::UnknownProduct { line: 1, product: product(1) });
+    assert_eq!(quoted(|_, found| drop(found.products.remove(&product(1)))), unknown);
+    assert_eq!(quoted(|_, found| drop(found.stock.remove(&product(1)))), unknown);
+    let left =
+        |units: u64| quoted(move |_, found| found.stock.get_mut(&product(1)).expect("a stock").available = units);
+    assert!(left(2).is_ok());
+    assert_eq!(left(1), Err(Rejection::OutOfStock { line: 1, product: product(1), available: 1 }));
+    let in_dollars = quoted(|_, found| found.stock.get_mut(&product(1)).expect("a stock").price = usd(1));
+    assert_eq!(in_dollars, Err(Rejection::MixedCurrencies { line: 1 }));
+    let dear = quoted(|_, found| found.stock.get_mut(&product(0)).expect("a stock").price = eur(1_000_000_000_000));
+    assert_eq!(dear, Err(Rejection::TooExpensive));
+}
+
+#[test]
+fn an_order_in_cells_is_refused_only_when_all_of_them_were_looked_at() {
+    let product: ProductId = "p1".parse().expect("an id");
+    let whole = |units: Vec<u64>| {
+        let cells = i64::try_from(units.len()).expect("few").try_into().expect("a number of cells");
+        WholeStock { units, ..WholeStock::shared_out(product.clone(), eur(2000), 0, cells) }
+    };
+    let in_cells = |units: Vec<u64>, are_seen: bool| {
+        quoted(|_, found| {
+            found.stock.insert(product.clone(), whole(units.clone()).first());
+            if are_seen {
+                found.learn(whole(units));
+            }
+        })
+    };
+    assert!(in_cells(vec![0, 0], false).is_ok(), "nobody has looked into the other cell");
+    assert!(in_cells(vec![1, 1], true).is_ok());
+    assert_eq!(
+        in_cells(vec![1, 0], true),
+        Err(Rejection::OutOfStock { line: 1, product: product.clone(), available: 1 })
+    );
+}
+
+#[test]
+fn a_code_takes_something_off_while_it_is_good_and_has_uses_left() {
+    let code = || "TEN".parse().expect("a code");
+    let discount = |change: fn(&mut Discount)| {
+        quoted(|request, found| {
+            request.discount_code = Some(code());
+            change(found.discount.as_mut().expect("a code"));
+        })
+    };
+    let limited = discount(|it| (it.max_uses, it.uses) = (Some(2), 1)).expect("one use is left");
+    assert!(limited.is_use_counted);
+    assert_eq!(limited.discount, eur(500));
+    let unasked = quoted(|request, found| {
+        request.discount_code = None;
+        found.discount.as_mut().expect("a code").max_uses = Some(2);
+    });
+    assert!(unasked.is_ok_and(|quote| !quote.is_use_counted && quote.discount == eur(0)));
+    let exhausted = discount(|it| (it.max_uses, it.uses) = (Some(2), 2));
+    assert_eq!(exhausted, Err(Rejection::DiscountExhausted { code: code() }));
+    assert_eq!(discount(|it| it.to = Some(now())), Err(Rejection::DiscountInvalid { code: code() }));
+    let unknown = quoted(|request, found| (request.discount_code, found.discount) = (Some(code()), None));
+    assert_eq!(unknown, Err(Rejection::DiscountInvalid { code: code() }));
+}
+
+#[test]
+fn a_gift_card_that_is_empty_or_of_another_currency_does_not_make_the_bank_card_pay_unasked() {
+    let code = || "g0".parse().expect("a code");
+    let card = |balance: Money, most: Option<Money>| {
+        quoted(move |request, found| {
+            found.gift_cards.get_mut(&code()).expect("a card").balance = balance;
+            request.max_card_amount = most;
+        })
+    };
+    assert_eq!(card(eur(0), None), Err(Rejection::GiftCardBalance { code: code() }));
+    assert!(card(eur(0), Some(eur(4500))).is_ok_and(|quote| quote.payments.len() == 1));
+    assert!(card(eur(4500), None).is_ok_and(|quote| quote.payments.len() == 1));
+    assert_eq!(card(usd(500), None), Err(Rejection::GiftCardInvalid { code: code() }));
+    let unknown = quoted(|_, found| drop(found.gift_cards.remove(&code())));
+    assert_eq!(unknown, Err(Rejection::GiftCardInvalid { code: code() }));
 }

@@ -95,6 +95,7 @@ proptest! {
                 prop_assert!(matches!(again, Step::Stay), "{:?}: {:?}", ask, again);
                 prop_assert!(whole.order.status == before.order.status || before.order.status.may_become(whole.order.status));
                 prop_assert_eq!(whole.order.version - before.order.version, u64::from(whole.order.status != before.order.status));
+                prop_assert!(whole.order.status == before.order.status || whole.order.changed_at == Some(at(minute)));
                 if matches!(ask, Transition::Capture { .. }) {
                     captured += by_card;
                 }
@@ -143,4 +144,21 @@ fn a_status_that_the_order_has_passed_is_a_replay() {
     let by_customer = Cancel { cause: CancellationCause::Customer, reason: None };
     let Step::To(cancelled) = cancel(&placed(5, 0), by_customer, at(1)) else { panic!("it is cancelled") };
     assert_eq!(advance(&cancelled, OrderStatus::Shipped, at(2)), Step::Refuse);
+}
+
+#[test]
+fn a_refund_is_confirmed_once_under_its_reference_and_only_where_it_is_due() {
+    let by_staff = Cancel { cause: CancellationCause::Staff, reason: None };
+    let to = |step: Step| if let Step::To(next) = step { *next } else { panic!("{step:?}") };
+    let paid = to(capture(&placed(0, 5), "bank-1", at(1)));
+    let due = to(cancel(&paid, by_staff, at(2)));
+    assert_eq!(sums(&due), [5, 0, 5]);
+    let back = to(confirm_refund(&due, "back-1"));
+    assert_eq!(sums(&back), [5, 5, 0]);
+    assert_eq!(confirm_refund(&back, "back-1"), Step::Stay);
+    assert_eq!(confirm_refund(&back, "back-2"), Step::Refuse);
+    let void = to(cancel(&placed(0, 5), by_staff, at(2)));
+    for nothing_due in [placed(0, 5), paid, void, placed(5, 0)] {
+        assert_eq!(confirm_refund(&nothing_due, "back-1"), Step::Refuse);
+    }
 }
