@@ -125,6 +125,8 @@ claimable!(EmailAddress Username);
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
     use super::*;
 
     #[test]
@@ -165,5 +167,36 @@ mod tests {
         for text in ["a#b@example.com", "a b@example.com", "ada"] {
             assert!(EmailAddress::claimed(text.to_owned()).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_address_ends_where_the_standards_end_it() {
+        let mailbox = |length: usize| "x".repeat(length);
+        // The whole, the mailbox, a label.
+        let host = format!("{0}.{0}.{1}.com", "y".repeat(63), "z".repeat(57));
+        assert_eq!(host.len(), 189);
+        assert!(format!("{}@{host}", mailbox(64)).parse::<EmailAddress>().is_ok(), "254 characters");
+        assert!(format!("{}@z{host}", mailbox(64)).parse::<EmailAddress>().is_err());
+        assert!(format!("{}@example.com", mailbox(65)).parse::<EmailAddress>().is_err());
+        assert!(format!("a@{}.com", "y".repeat(64)).parse::<EmailAddress>().is_err());
+        let claimed = |length: usize| EmailAddress::claimed(format!("{}@example.com", mailbox(length - 12)));
+        assert!(claimed(320).is_ok() && claimed(321).is_err());
+    }
+
+    #[test]
+    fn a_username_is_made_of_few_characters_and_is_short() {
+        let long = "x".repeat(65);
+        for text in ["a", "Ada.Lovelace_1-2", &long[1..]] {
+            assert_eq!(text.parse::<Username>().map(|name| name.to_string()), Ok(text.to_owned()));
+        }
+        for text in ["", "a b", "a#b", "a@b", "\u{e4}", &long] {
+            assert!(text.parse::<Username>().is_err(), "{text}");
+        }
+        let key = |text: &str| {
+            let mut key = String::new();
+            text.parse::<Username>().expect("a name").write_to(&mut key);
+            key
+        };
+        assert_eq!(key("Ada"), "ada");
     }
 }

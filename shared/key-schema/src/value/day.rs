@@ -175,4 +175,13 @@ mod tests {
             assert!(text.parse::<Day>().is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn the_moments_of_some_days_are_from_midnight_to_midnight() {
+        let day = |text: &str| text.parse::<Day>().expect("a day");
+        let days = Days::new(day("2026-11-21"), day("2026-11-23")).expect("a range");
+        assert_eq!(Ok(days.moments()), TimeRange::parse(Some("2026-11-21"), Some("2026-11-23")));
+        assert_eq!(days.end(), day("2026-11-23"));
+        assert_eq!((day("2026-11-30").plus(1), day("2026-12-01").plus(-1)), (day("2026-12-01"), day("2026-11-30")));
+    }
 }

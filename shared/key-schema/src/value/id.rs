@@ -240,4 +240,50 @@ mod tests {
             prop_assert_eq!(order(&a, &x) == order(&b, &y), (a, x) == (b, y));
         }
     }
+
+    #[test]
+    fn an_idempotency_key_is_printable_and_short() {
+        let long = "x".repeat(256);
+        for text in ["k", " ~", &long[1..]] {
+            assert_eq!(text.parse::<IdempotencyKey>().map(|key| key.as_str().to_owned()), Ok(text.to_owned()));
+        }
+        for text in ["", "a\u{7f}", "a\n", "\u{e4}", &long] {
+            assert!(text.parse::<IdempotencyKey>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_hash_is_a_sha_256() {
+        let hash = RequestHash::of(b"abc");
+        assert_eq!(hash.as_str(), "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
+        assert_eq!(hash.as_str().parse(), Ok(hash.clone()));
+        for text in ["", "xyzzy", &hash.as_str()[..40], &format!("{}AAAA", hash.as_str())] {
+            assert!(text.parse::<RequestHash>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_order_keeps_its_shard_and_orders_are_spread_evenly() {
+        let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
+        assert_eq!([0, 1, 8, 64].map(|shards| order.spread(shards)), [0, 0, 5, 13]);
+        let ada: CustomerId = "ada".parse().expect("an id");
+        let mut counts = [0; 8];
+        for key in 0..8_000 {
+            let order = OrderId::of(&ada, &key.to_string().parse().expect("a key"));
+            counts[usize::from(order.spread(8))] += 1;
+        }
+        assert!(counts.iter().all(|count| (900..1_100).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn every_new_product_has_another_id() {
+        assert_ne!(ProductId::random(), ProductId::random());
+        assert!(ProductId::random().as_str().parse::<ProductId>().is_ok());
+    }
+
+    #[test]
+    fn the_derivation_of_idempotency_records_never_changes() {
+        let (caller, key) = ("ada".parse().expect("an id"), "first".parse().expect("a key"));
+        assert_eq!(IdempotencyRecordId::of(&caller, &key).as_str(), "6d969e68-77be-588c-8366-ded6b7e49a91");
+    }
 }

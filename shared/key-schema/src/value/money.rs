@@ -216,4 +216,44 @@ mod tests {
         assert_eq!(eur(1).checked_sub(dollars), None);
         assert_eq!(eur(1).checked_min(dollars), None);
     }
+
+    #[test]
+    fn money_is_from_zero_to_what_json_holds_exactly() {
+        let euro = Currency(*b"EUR");
+        let new = |amount| Money::new(amount, euro).map(Money::amount);
+        let most = 9_007_199_254_740_991;
+        assert_eq!([-1, 0, most, most + 1].map(new), [None, Some(0), Some(most), None]);
+        assert_eq!([-1, 7, i64::MAX].map(|amount| Money::nearest(amount, euro).amount()), [0, 7, most]);
+        assert_eq!((eur(0).is_zero(), eur(1).is_zero(), Money::zero(euro)), (true, false, eur(0)));
+        assert_eq!(eur(7).to_string(), "7 EUR (minor units)");
+    }
+
+    #[test]
+    fn no_more_than_the_bound_is_charged() {
+        for (amount, is_chargeable) in [(0, true), (1_000_000_000_000, true), (1_000_000_000_001, false)] {
+            assert_eq!(eur(amount).is_chargeable(), is_chargeable);
+            assert_eq!(Charge::try_from(eur(amount)).map(Money::from).ok(), is_chargeable.then_some(eur(amount)));
+        }
+    }
+
+    #[test]
+    fn sums_differences_and_products_stay_money() {
+        let euro = Currency(*b"EUR");
+        assert_eq!((eur(5).checked_sub(eur(5)), eur(5).checked_sub(eur(6))), (Some(eur(0)), None));
+        assert_eq!((eur(MOST).checked_add(eur(0)), eur(MOST).checked_add(eur(1))), (Some(eur(MOST)), None));
+        assert_eq!((eur(5).checked_mul(3), eur(MOST).checked_mul(2)), (Some(eur(15)), None));
+        assert_eq!(eur(MOST).checked_mul(u32::MAX), None, "more than an i64 holds");
+        assert_eq!((eur(5).checked_min(eur(6)), eur(6).checked_min(eur(5))), (Some(eur(5)), Some(eur(5))));
+        assert_eq!(eur(5).currency(), euro);
+    }
+
+    #[test]
+    fn a_currency_is_three_capital_letters() {
+        let currency = |text: &str| Currency::try_from(text.to_owned());
+        assert_eq!(currency("EUR").map(String::from), Ok("EUR".to_owned()));
+        assert_eq!(format!("{0} {0:?}", Currency(*b"EUR")), "EUR EUR");
+        for text in ["", "EU", "EURO", "eur", "EU1", "E\u{dc}"] {
+            assert!(currency(text).is_err(), "{text}");
+        }
+    }
 }

@@ -93,3 +93,31 @@ impl KeyPart for u8 {
         key.push_str(&self.to_string());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn numbers_end_at_their_bounds() {
+        let quantity = |number: i64| Quantity::try_from(number).ok().map(Quantity::get);
+        let percent = |number: i64| Percent::try_from(number).ok().map(Percent::get);
+        let cells = |number: i64| Cells::try_from(number).ok().map(Cells::get);
+        assert_eq!([-1, 0, 1, 10_000, 10_001].map(quantity), [None, None, Some(1), Some(10_000), None]);
+        assert_eq!([-1, 0, 1, 100, 101].map(percent), [None, None, Some(1), Some(100), None]);
+        assert_eq!([-1, 0, 1, 32, 33].map(cells), [None, None, Some(1), Some(32), None]);
+        assert_eq!([i64::MIN, i64::MAX, 1 << 32, (1 << 32) + 1].map(quantity), [None; 4]);
+        assert_eq!([i64::MIN, i64::MAX, 256, 257].map(cells), [None; 4]);
+    }
+
+    #[test]
+    fn a_stock_is_one_item_unless_somebody_says_otherwise() {
+        assert_eq!(Cells::default(), Cells::ONE);
+        assert!(Cells::ONE.is_one() && !Cells::try_from(2).expect("a number").is_one());
+        let mut key = String::from("stock#");
+        32_u8.write_to(&mut key);
+        assert_eq!(key, "stock#32");
+    }
+}

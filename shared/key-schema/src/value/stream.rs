@@ -145,4 +145,12 @@ mod tests {
         }
         assert!("shardId-00000001710249523012-05c0fb2d".parse::<ShardId>().is_ok());
     }
+
+    #[test]
+    fn the_longest_names_of_a_stream_are_taken() {
+        let (shard, most) = ("x".repeat(128), "9".repeat(40));
+        assert_eq!(shard.parse::<ShardId>().map(|shard| shard.to_string()), Ok(shard));
+        assert_eq!(number(&most).as_str(), most);
+        assert_eq!(number("007").to_string(), "007");
+    }
 }

@@ -152,4 +152,28 @@ mod tests {
         let white = (char::MIN..=char::MAX).filter(|c| c.is_whitespace() || c.is_control());
         assert!(white.into_iter().all(|c| is_blank(c) || is_unfit(c)));
     }
+
+    #[test]
+    fn a_text_is_as_long_as_people_count() {
+        let long = |count: usize| "\u{e4}".repeat(count);
+        assert!(name(&long(200)).is_ok() && name(&long(201)).is_err());
+        let description = |text: &str| Description::try_from(text.to_owned()).map(String::from);
+        for text in ["", "two\nlines\tand a tab", "  as it stands ", &long(5000)] {
+            assert_eq!(description(text), Ok(text.to_owned()));
+        }
+        for text in ["a\rb", "a\u{0}", "a\u{202e}b", "a\u{2028}b", &long(5001)] {
+            assert!(description(text).is_err(), "{text:?}");
+        }
+    }
+
+    /// The patterns of the API's description say what the code does.
+    #[test]
+    fn a_schema_names_the_bounds() {
+        let of = |schema: RefOr<Schema>| match schema {
+            RefOr::T(Schema::Object(object)) => (object.min_length, object.max_length, object.pattern),
+            _ => panic!("a text is an object of the schema's own"),
+        };
+        assert_eq!(of(Name::schema()), (Some(1), Some(200), Some(NAME.to_owned())));
+        assert_eq!(of(Description::schema()), (Some(0), Some(5000), Some(DESCRIPTION.to_owned())));
+    }
 }

@@ -303,4 +303,40 @@ mod tests {
             prop_assert_eq!(at(&a.to_string()), a);
         }
     }
+
+    #[test]
+    fn a_moment_is_a_number_of_seconds_and_lies_in_a_day() {
+        let noon = at("2026-11-21T12:00:00.999Z");
+        assert_eq!((noon.as_second(), noon.day().to_string()), (1_795_262_400, "2026-11-21".to_owned()));
+        assert_eq!(noon.minus_seconds(60), at("2026-11-21T11:59:00.999Z"));
+        let first = at("0000-01-01T00:00:00Z");
+        assert_eq!(first.minus_seconds(1), first, "the years before 0 are no moments here");
+        let about = jiff::Timestamp::now().as_second();
+        assert!((about..about + 60).contains(&Timestamp::now().as_second()));
+    }
+
+    #[test]
+    fn a_range_holds_what_lies_between_its_ends() {
+        let range = |from, to| TimeRange::parse(from, to);
+        let (morning, noon) = ("2026-11-21T06:00:00.000Z", "2026-11-21T12:00:00.000Z");
+        let half = range(Some(morning), Some(noon)).expect("a range");
+        assert_eq!((half.from(), half.to()), (Some(&at(morning)), Some(&at(noon))));
+        assert!(half.contains(at(morning)) && !half.contains(at(noon)));
+        assert!(range(Some(noon), Some(noon)).is_ok_and(|range| !range.contains(at(noon))));
+        assert!(range(Some(noon), Some(morning)).is_err());
+        assert!(range(None, Some(noon)).is_ok_and(|range| range.contains(at(morning)) && !range.contains(at(noon))));
+        assert!(range(Some(noon), None).is_ok_and(|range| !range.contains(at(morning)) && range.contains(at(noon))));
+    }
+
+    /// What is finer than a nanosecond decides nothing but whether there is a rest.
+    #[test]
+    fn digits_beyond_the_ninth_are_a_rest_or_none() {
+        let end = |text: &str| TimeRange::parse(Some(text), None).expect("a range").from().map(ToString::to_string);
+        let rounded = |text: &str| end(text).expect("an end");
+        assert_eq!(rounded("2026-01-01T00:00:00.0000000000Z"), "2026-01-01T00:00:00.000Z");
+        assert_eq!(rounded("2026-01-01T00:00:00.0000000001Z"), "2026-01-01T00:00:00.001Z");
+        assert_eq!(rounded("2026-01-01T00:00:00.0010000000Z"), "2026-01-01T00:00:00.001Z");
+        assert_eq!(rounded("2026-01-01T00:00:00.0010000009Z"), "2026-01-01T00:00:00.002Z");
+        assert_eq!(at("2026-01-01T00:00:00.1239999999Z").to_string(), "2026-01-01T00:00:00.123Z");
+    }
 }
