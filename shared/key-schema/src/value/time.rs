@@ -339,4 +339,23 @@ mod tests {
         assert_eq!(rounded("2026-01-01T00:00:00.0010000009Z"), "2026-01-01T00:00:00.002Z");
         assert_eq!(at("2026-01-01T00:00:00.1239999999Z").to_string(), "2026-01-01T00:00:00.123Z");
     }
+
+    #[test]
+    fn the_ends_of_a_range_are_read_as_they_arrive() {
+        let ends = |from: Option<&str>, to: Option<&str>| {
+            TimeRange::try_from(Ends { from: from.map(str::to_owned), to: to.map(str::to_owned) })
+        };
+        assert_eq!(ends(Some("2026-01-01"), None), TimeRange::parse(Some("2026-01-01"), None));
+        assert_ne!(ends(Some("2026-01-01"), None), Ok(TimeRange::default()));
+        assert!(ends(Some("2026-01-02"), Some("2026-01-01")).is_err());
+    }
+
+    #[test]
+    fn a_moment_is_described_as_a_date_or_a_date_and_a_time_and_may_be_null_where_it_is_optional() {
+        let of = |schema: Schema| match schema {
+            Schema::AnyOf(any) => any.items.len(),
+            _ => 0,
+        };
+        assert_eq!((of(moment()), of(optional_moment())), (2, 2));
+    }
 }
