@@ -37,6 +37,20 @@ pub enum NotAccepted {
     Queue(#[from] queue::Error),
 }
 
+impl Acceptance {
+    /// What it comes to that an order was to be written down, and that this one waits there already. If another request
+    /// has the key, the message that was sent is stale from the start: its time is not that of the item.
+    fn of(order: QueuedOrder, written: Option<QueuedOrder>) -> Self {
+        match written {
+            None => Self::Accepted(order),
+            Some(waiting) if waiting.request_hash != order.request_hash => Self::KeyReused,
+            // It was written at the first try, and its message has been there already.
+            Some(written) if written.queued_at == order.queued_at => Self::Accepted(order),
+            Some(waiting) => Self::Replayed(waiting),
+        }
+    }
+}
+
 impl FromEnvironment for Intake {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         Ok(Self { writer: Writer::from_environment(environment)?, queue: Queue::from_environment(environment)? })
@@ -66,16 +80,8 @@ impl Intake {
         let order = QueuedOrder { max_total, ..order };
         let waiting = Waiting { order: ask.clone(), queued_at: order.queued_at, max_total, is_redriven: false };
         self.queue.send(&waiting.to_message()).await?;
-        // If another request has the key, the message is stale from the start: its time is not that of the item.
-        Ok(match self.write_down(&order, budget).await? {
-            None => Acceptance::Accepted(order),
-            // It was written at the first try, and its message has been there already.
-            Some(written) if written.queued_at == order.queued_at && written.request_hash == order.request_hash => {
-                Acceptance::Accepted(order)
-            }
-            Some(waiting) if waiting.request_hash == order.request_hash => Acceptance::Replayed(waiting),
-            Some(_) => Acceptance::KeyReused,
-        })
+        let written = self.write_down(&order, budget).await?;
+        Ok(Acceptance::of(order, written))
     }
 
     /// Writes the order down as waiting, unless one waits there already: that one. An order that was refused may be
@@ -108,4 +114,31 @@ pub fn queueing(order: &QueuedOrder) -> Result<Write, Error> {
     );
     let is_free = is_free.value(":now", order.queued_at.as_second())?.value(":queuedAt", order.queued_at)?;
     Write::put_if(order, is_free)
+}
+
+#[cfg(test)]
+mod tests {
+    use key_schema::value::RequestHash;
+
+    use super::*;
+
+    #[test]
+    fn an_order_is_accepted_once_and_a_repeated_request_is_told_of_the_first() {
+        let order = |hash: &[u8], queued_at: &str| {
+            let (id, customer) = ("first".parse().expect("an id"), "ada".parse().expect("an id"));
+            QueuedOrder::new(id, customer, RequestHash::of(hash), queued_at.parse().expect("a time"))
+        };
+        let (earlier, now) = ("2026-11-21T09:30:00Z", "2026-11-21T09:31:00Z");
+        let ours = || order(b"ours", now);
+        let table = [
+            (None, Acceptance::Accepted(ours())),
+            (Some(ours()), Acceptance::Accepted(ours())),
+            (Some(order(b"ours", earlier)), Acceptance::Replayed(order(b"ours", earlier))),
+            (Some(order(b"theirs", earlier)), Acceptance::KeyReused),
+            (Some(order(b"theirs", now)), Acceptance::KeyReused),
+        ];
+        for (written, acceptance) in table {
+            assert_eq!(Acceptance::of(ours(), written), acceptance);
+        }
+    }
 }

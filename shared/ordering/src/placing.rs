@@ -19,6 +19,9 @@ use crate::quote::{Found, Quote};
 use crate::transaction::{Guards, OrderTransaction, Verdict};
 use crate::{PlaceOrder, Placement};
 
+#[cfg(test)]
+mod tests;
+
 /// Who asks for the order to be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {

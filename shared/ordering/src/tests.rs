@@ -7,16 +7,16 @@ use proptest::prelude::*;
 
 use crate::{Basket, BasketError, Found, OrderRequest, Quote, RequestedLine};
 
-fn eur(amount: i64) -> Money {
+pub(crate) fn eur(amount: i64) -> Money {
     Money::new(amount, Currency::try_from("EUR".to_owned()).expect("a currency")).expect("an amount")
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     "2026-11-21T09:30:00Z".parse().expect("a time")
 }
 
 /// A shop with these prices and gift-card balances, a discount code, and everything in stock.
-fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, Found) {
+pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, Found) {
     let id = |prefix: char, at: usize| format!("{prefix}{at}");
     let mut found = Found {
         customer: Some(Customer {

@@ -63,6 +63,15 @@ fn a_refusal_is_looked_into_first() {
     assert_eq!(done(changing.settled(whole, at(1))), Change::Refused(OrderStatus::Pending));
 }
 
+#[test]
+fn that_nothing_is_to_be_done_does_not_rest_on_a_torn_read() {
+    let by_customer = Cancel { cause: CancellationCause::Customer, reason: None };
+    let cancelled = to(steps::cancel(&placed(5, 5), by_customer, at(1)));
+    let torn = WholeOrder { invoice: placed(5, 5).invoice, ..cancelled.clone() };
+    assert!(matches!(Changing::new(CANCEL).found(torn, at(2)), Ok(Next::Settle(_))));
+    assert_eq!(done(Changing::new(CANCEL).found(cancelled.clone(), at(2))), Change::DoneBefore(cancelled));
+}
+
 /// The role of `expire-orders` does not allow it.
 #[test]
 fn an_expiry_never_reads_in_a_transaction() {

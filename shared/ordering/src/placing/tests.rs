@@ -1,0 +1,204 @@
+//! The answers of a decision, one by one. The model in `tests/models` explores what follows from them.
+
+use key_schema::entity::Refusal;
+use key_schema::value::RequestHash;
+
+use super::*;
+use crate::Basket;
+use crate::tests::{eur, now, shop};
+
+const STATUS_SHARDS: StatusShards = StatusShards(8);
+const PRODUCT_SHARDS: ProductShards = ProductShards(1);
+
+/// An order of one unit at 1,000, and all that is found for it.
+fn asked() -> (PlaceOrder, Found) {
+    let (request, found) = shop(&[1000], &[], None);
+    let basket = Basket::try_from(request).expect("a basket");
+    (PlaceOrder { customer: "ada".parse().expect("an id"), key: "k".parse().expect("a key"), basket }, found)
+}
+
+fn placing(ask: &PlaceOrder, origin: Origin) -> Placing<'_> {
+    Placing::new(ask, origin, STATUS_SHARDS, PRODUCT_SHARDS)
+}
+
+fn at(minute: u32) -> Timestamp {
+    format!("2026-11-21T09:{minute:02}:00Z").parse().expect("a time")
+}
+
+fn message(max_total: Option<Money>, is_redriven: bool) -> Origin {
+    Origin::Queue { queued_at: at(10), max_total, is_redriven }
+}
+
+/// An order that waits since then.
+fn waiting(ask: &PlaceOrder, minute: u32) -> QueuedOrder {
+    let id = OrderId::of(&ask.customer, &ask.key);
+    QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), at(minute))
+}
+
+fn refused(queued: QueuedOrder) -> QueuedOrder {
+    QueuedOrder { refusal: Some(Refusal { at: at(20), rejection: Rejection::UnknownCustomer }), ..queued }
+}
+
+fn of_another_request(queued: QueuedOrder) -> QueuedOrder {
+    QueuedOrder { request_hash: RequestHash::of(b"another"), ..queued }
+}
+
+/// The outcome, if nothing more is to be done.
+fn outcome(next: Next) -> Option<Placement> {
+    if let Next::Done(outcome) = next { Some(*outcome) } else { None }
+}
+
+#[test]
+fn a_message_places_its_own_acceptance_or_another_of_the_same_request_and_nothing_else() {
+    let (ask, found) = asked();
+    let (own, earlier) = (waiting(&ask, 10), waiting(&ask, 9));
+    let table = [
+        (None, Some(Placement::NotAccepted)),
+        (Some(own.clone()), None),
+        (Some(refused(own.clone())), Some(Placement::Void)),
+        (Some(refused(of_another_request(own.clone()))), Some(Placement::Void)),
+        (Some(of_another_request(own)), Some(Placement::Mismatch)),
+        (Some(earlier.clone()), None),
+        (Some(refused(earlier.clone())), Some(Placement::Stale)),
+        (Some(of_another_request(earlier)), Some(Placement::Stale)),
+    ];
+    for (queued, expected) in table {
+        let found = Found { queued: queued.clone(), ..found.clone() };
+        let next = placing(&ask, message(None, false)).found(&found, now()).expect("a next request");
+        assert!(expected.is_some() || matches!(next, Next::Commit(..)), "{queued:?}");
+        assert_eq!(outcome(next), expected, "{queued:?}");
+    }
+    // Somebody has decided that it is to be placed.
+    let next = placing(&ask, message(None, true)).found(&found, now()).expect("a next request");
+    assert!(matches!(next, Next::Commit(..)));
+}
+
+#[test]
+fn a_request_is_not_placed_under_a_key_that_another_one_waits_with() {
+    let (ask, found) = asked();
+    let other = of_another_request(waiting(&ask, 10));
+    let next = |queued: QueuedOrder| {
+        let found = Found { queued: Some(queued), ..found.clone() };
+        let mut placing = placing(&ask, Origin::Request);
+        assert!(placing.max_total().is_none(), "nothing is quoted yet");
+        let next = placing.found(&found, now()).expect("a next request");
+        let is_quoted = placing.max_total() == Some(eur(1000));
+        // The first read may have been behind.
+        let next =
+            if let Next::Read { .. } = next { placing.found(&found, now()).expect("a next request") } else { next };
+        (is_quoted, next)
+    };
+    assert!(matches!(next(other.clone()), (false, Next::Settle(Rejection::KeyReused))));
+    assert!(matches!(next(waiting(&ask, 10)), (true, Next::Commit(..))));
+    assert!(matches!(next(refused(other.clone())), (true, Next::Commit(..))));
+    let expired = QueuedOrder { expires_at: now().as_second(), ..other };
+    assert!(matches!(next(expired), (true, Next::Commit(..))));
+}
+
+#[test]
+fn an_order_that_waits_costs_no_more_than_was_said_when_it_was_accepted() {
+    let (ask, found) = asked();
+    let next = |queued: Option<i64>, message_says: Option<i64>| {
+        let queued = QueuedOrder { max_total: queued.map(eur), ..waiting(&ask, 10) };
+        let found = Found { queued: Some(queued), ..found.clone() };
+        placing(&ask, message(message_says.map(eur), false)).found(&found, now()).expect("a next request")
+    };
+    assert!(matches!(next(None, Some(1000)), Next::Commit(..)));
+    assert!(matches!(next(None, Some(999)), Next::Settle(Rejection::PriceChanged { .. })));
+    assert!(matches!(next(Some(1000), Some(999)), Next::Commit(..)), "what is in the table counts");
+    assert!(matches!(next(Some(999), Some(1000)), Next::Settle(Rejection::PriceChanged { .. })));
+}
+
+#[test]
+fn what_an_order_may_cost_later_is_what_its_customer_expects_or_what_it_came_to() {
+    let (mut ask, found) = asked();
+    let mut unlimited = placing(&ask, Origin::Request);
+    unlimited.found(&found, now()).expect("a next request");
+    assert_eq!(unlimited.max_total(), Some(eur(1000)));
+    ask.basket = Basket::try_from(crate::OrderRequest { expected_total: Some(eur(7)), ..ask.basket.request().clone() })
+        .expect("a basket");
+    assert_eq!(placing(&ask, Origin::Request).max_total(), Some(eur(7)));
+}
+
+#[test]
+fn a_refusal_rests_on_a_close_look() {
+    let (ask, mut found) = asked();
+    let product = ask.basket.request().lines[0].product_id.clone();
+    found.stock.get_mut(&product).expect("a stock").available = 0;
+    // A request reads cheaply first, and so looks again; a message has looked closely already.
+    let mut request = placing(&ask, Origin::Request);
+    assert_eq!(request.consistency(), Consistency::Eventual);
+    assert!(matches!(request.found(&found, now()), Ok(Next::Read { backoff: false })));
+    assert_eq!(request.consistency(), Consistency::Strong);
+    assert!(matches!(request.found(&found, now()), Ok(Next::Settle(Rejection::OutOfStock { .. }))));
+    found.queued = Some(waiting(&ask, 10));
+    let mut message = placing(&ask, message(None, false));
+    assert!(matches!(message.found(&found, now()), Ok(Next::Settle(Rejection::OutOfStock { .. }))));
+
+    // Of a stock in cells, only all of them at once bear it out.
+    let two = 2.try_into().expect("a number of cells");
+    found.learn(WholeStock::shared_out(product, eur(1000), 0, two));
+    let mut message = placing(&ask, Origin::Queue { queued_at: at(10), max_total: None, is_redriven: false });
+    assert!(matches!(message.found(&found, now()), Ok(Next::Read { backoff: false })));
+    assert_eq!(message.cells_to_read(&found).map(|(_, look)| look).collect::<Vec<_>>(), [Look::AtOnce]);
+    assert!(matches!(message.found(&found, now()), Ok(Next::Settle(Rejection::OutOfStock { .. }))));
+}
+
+#[test]
+fn the_other_cells_are_read_when_the_first_has_too_little() {
+    let (ask, mut found) = asked();
+    let product = ask.basket.request().lines[0].product_id.clone();
+    let mut cells = |count: i64, available: u64| {
+        let stock = found.stock.get_mut(&product).expect("a stock");
+        (stock.cells, stock.available) = (count.try_into().expect("a number of cells"), available);
+        placing(&ask, Origin::Request).cells_to_read(&found).map(|(_, look)| look).collect::<Vec<_>>()
+    };
+    assert_eq!(cells(2, 0), [Look::Glance]);
+    assert_eq!(cells(2, 1), [], "there is one unit, and one is asked for");
+    assert_eq!(cells(2, 2), []);
+    assert_eq!(cells(1, 0), [], "there are no other cells");
+}
+
+#[test]
+fn everything_that_an_order_depends_on_is_read() {
+    let (request, _) = shop(&[1, 2], &[3, 4], Some(10));
+    let basket = Basket::try_from(request).expect("a basket");
+    let ask = PlaceOrder { customer: "ada".parse().expect("an id"), key: "k".parse().expect("a key"), basket };
+    let keys = placing(&ask, Origin::Request).keys();
+    // Header, waiting order, customer; product and stock of each line; the code; the cards.
+    assert_eq!(keys.len(), 3 + 2 * 2 + 1 + 2);
+}
+
+#[test]
+fn a_rejection_is_settled_by_what_was_there_at_one_moment() {
+    let (ask, _) = asked();
+    let rejection = || Rejection::UnknownCustomer;
+    let settled = |origin: Origin, queued: Option<QueuedOrder>| {
+        outcome(placing(&ask, origin).settled(rejection(), Found { queued, ..Found::default() }, now()))
+    };
+    let own = waiting(&ask, 10);
+    let rejected = Some(Placement::Rejected(rejection()));
+    assert_eq!(settled(Origin::Request, None), rejected);
+    assert_eq!(settled(Origin::Request, Some(own.clone())), Some(Placement::Waits(own.clone())));
+    assert_eq!(settled(Origin::Request, Some(refused(own.clone()))), rejected);
+    assert_eq!(settled(Origin::Request, Some(of_another_request(own.clone()))), rejected);
+    assert_eq!(settled(message(None, false), Some(own)), rejected);
+
+    let mut unanswered = placing(&ask, Origin::Request);
+    assert!(matches!(unanswered.unanswered(), Next::Read { backoff: true }));
+    assert!(matches!(unanswered.settled(rejection(), Found::default(), now()), Next::Unknown));
+}
+
+#[test]
+fn an_order_that_is_there_is_recalled_and_belongs_to_the_request_that_placed_it() {
+    let (ask, found) = asked();
+    let Ok(Next::Commit(_, attempt)) = placing(&ask, Origin::Request).found(&found, now()) else { panic!("a commit") };
+    let placed = attempt.order.clone();
+    let there = || Found { order: Some(placed.order.clone()), ..found.clone() };
+    assert!(matches!(placing(&ask, Origin::Request).found(&there(), now()), Ok(Next::Recall)));
+    assert!(matches!(placing(&ask, Origin::Request).settled(Rejection::KeyReused, there(), now()), Next::Recall));
+    assert_eq!(Placing::replay(&ask, &placed), Placement::Replayed(placed.clone()));
+    let (request, _) = shop(&[1, 2], &[], None);
+    let other = PlaceOrder { basket: Basket::try_from(request).expect("a basket"), ..ask };
+    assert_eq!(Placing::replay(&other, &placed), Placement::Rejected(Rejection::KeyReused));
+}
