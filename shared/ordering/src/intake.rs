@@ -38,9 +38,9 @@ pub enum NotAccepted {
 }
 
 impl Acceptance {
-    /// What it comes to that an order was to be written down, and that this one waits there already. If another request
-    /// has the key, the message that was sent is stale from the start: its time is not that of the item.
-    fn of(order: QueuedOrder, written: Option<QueuedOrder>) -> Self {
+    /// What came of writing `order` down, where `written` is the order that waits there already, if one does. If that is
+    /// another request's, the message that was sent is stale: its time is not that of the item.
+    pub fn of(order: QueuedOrder, written: Option<QueuedOrder>) -> Self {
         match written {
             None => Self::Accepted(order),
             Some(waiting) if waiting.request_hash != order.request_hash => Self::KeyReused,

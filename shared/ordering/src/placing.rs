@@ -201,7 +201,7 @@ impl<'a> Placing<'a> {
                 // Of one moment: this message's own acceptance.
                 Some(queued) if queued.queued_at == queued_at && queued.refusal.is_some() => Some(Placement::Void),
                 Some(queued) if queued.queued_at == queued_at && !is_own(queued) => Some(Placement::Mismatch),
-                // If the same request waits since another time, whichever message comes first places it.
+                // The same request, accepted by this message or at another time: whichever message comes first places it.
                 Some(queued) if is_own(queued) && queued.refusal.is_none() => None,
                 Some(_) => Some(Placement::Stale),
             };

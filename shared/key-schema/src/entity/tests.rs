@@ -59,7 +59,7 @@ fn what_expires_is_gone_from_that_second_on_and_not_before() {
 }
 
 #[test]
-fn what_is_kept_for_a_while_is_kept_for_days() {
+fn accepted_orders_answers_and_checkpoints_are_kept_for_days() {
     let waiting = queued_order();
     assert_eq!(waiting.expires_at, at("2026-12-05").as_second());
     assert_eq!(IdempotencyRecord::expiry(at("2026-11-21")), at("2026-11-24").as_second());

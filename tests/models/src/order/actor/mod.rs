@@ -9,7 +9,7 @@ use key_schema::layout::Key;
 use key_schema::value::{Money, OrderId, Quantity, Timestamp};
 use ordering::changing::{Changing, Sent};
 use ordering::steps::Transition;
-use ordering::{Attempt, Origin, PlaceOrder, Placing};
+use ordering::{Acceptance, Attempt, Origin, PlaceOrder, Placing};
 use stock::Proof;
 use table::{Cause, ProductShards, StatusShards, read_item};
 
@@ -308,11 +308,10 @@ impl Actor {
                 Err(causes) => {
                     let [Cause::Condition(Some(item))] = &causes[..] else { panic!("{causes:?}") };
                     let waiting: QueuedOrder = read_item(item.clone()).expect("a queued order");
-                    if waiting.request_hash == queued.request_hash {
-                        Phase::Answered(Answer::Accepted)
-                    } else {
-                        Phase::Answered(Answer::Refused)
-                    }
+                    Phase::Answered(match Acceptance::of(*queued, Some(waiting)) {
+                        Acceptance::Accepted(_) | Acceptance::Replayed(_) => Answer::Accepted,
+                        Acceptance::KeyReused => Answer::Refused,
+                    })
                 }
             },
             (Phase::Sending(max_total), Event::Sent) => {
