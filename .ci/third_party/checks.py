@@ -75,7 +75,7 @@ def deploy_one(cloud, deployment, name="get-product"):
     functions, function = cloud.client("lambda"), deployment.ids[resource(name)]
     before = functions.get_function_configuration(FunctionName=function)
     command = ["cargo", "lambda", "deploy", "--endpoint-url", cloud.url, "--region", cloud.region]
-    command += ["--merge-env", "--binary-name", name, function]
+    command += ["--merge-env", "--binary-name", "reads", function]
     run(command, f"{function} could not be deployed.", environment(**cloud.variables()), LOGS / "deploy-one.log")
     after = functions.get_function_configuration(FunctionName=function)
     if after["RevisionId"] == before["RevisionId"]:

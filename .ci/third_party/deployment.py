@@ -13,7 +13,7 @@ BUCKET = "till-artifacts"
 BUILT = LOGS / "build"
 ARCHITECTURE = "arm64" if platform.machine() in ("aarch64", "arm64") else "x86_64"
 
-# Fat link-time optimisation takes a minute for each of the functions. What is shown here is not how fast they are.
+# Fat link-time optimisation takes minutes. What is shown here is not how fast the functions are.
 QUICK = {
     "CARGO_PROFILE_RELEASE_LTO": "off",
     "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
@@ -23,18 +23,6 @@ QUICK = {
 
 def validate():
     run(["sam", "validate", "--lint"], "Mend the template.", environment(), LOGS / "validate.log")
-
-
-def compile_routes():
-    """The functions that answer requests, at once: they use the same features of every dependency, so that Cargo can
-    build them in parallel, where `sam build` calls it for one after the other."""
-    events = (ROOT / "events").glob("*.json")
-    names = sorted(event.stem for event in events if "requestContext" in json.loads(event.read_text()))
-    packages = [word for name in names for word in ("--package", name)]
-    command = ["cargo", "lambda", "build", "--release", "--locked", *packages]
-    command += ["--arm64"] if ARCHITECTURE == "arm64" else []
-    run(command, "Mend the functions.", environment(**QUICK), LOGS / "compile.log")
-    return len(names)
 
 
 def build():

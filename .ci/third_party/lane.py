@@ -35,9 +35,7 @@ def run(options):
 def build():
     with step("sam validate --lint"):
         deployment.validate()
-    with step("cargo lambda build, not optimised") as facts:
-        facts.append(f"{deployment.compile_routes()} functions at once")
-    with step("sam build"):
+    with step("sam build, not optimised"):
         deployment.build()
     with step("Difference: what is refused") as facts:
         facts.append(f"left out: {', '.join(differences.refused(deployment.BUILT))}")

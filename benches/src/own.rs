@@ -45,7 +45,7 @@ impl Shards {
 /// For how long a function may take.
 pub(crate) fn timeout(function: &str) -> Result<Duration> {
     let template = template()?;
-    let found = template.functions.iter().find(|one| one.binary == function);
+    let found = template.functions.iter().find(|one| one.handler == function);
     Ok(Duration::from_secs(found.with_context(|| format!("template.yaml has no function {function}"))?.timeout_seconds))
 }
 

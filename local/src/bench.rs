@@ -38,8 +38,8 @@ const QUEUE: &str = r"
   DeadLetters: { Type: AWS::SQS::Queue, Properties: { QueueName: dead } }
   DrainWrites:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: drain-writes } }
     Properties:
+      Handler: drain-writes
       Role: !GetAtt Role.Arn
       Timeout: 1
       Events:
@@ -56,8 +56,8 @@ const STREAM: &str = r"
   GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
   CountOrders:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: count-orders } }
     Properties:
+      Handler: count-orders
       Role: !GetAtt Role.Arn
       Timeout: 5
       Events:

@@ -76,7 +76,7 @@ impl Gateway {
             let missing =
                 || format!("nothing answers {} {}: this build has no {}", route.method, route.path, route.function);
             let function = template.function(&route.function).with_context(missing)?;
-            let named = functions.iter().find(|(binary, _)| *binary == function.binary);
+            let named = functions.iter().find(|(binary, _)| *binary == function.handler);
             let (_, invoke) = named.with_context(missing)?;
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
             Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })

@@ -14,23 +14,23 @@ Resources:
       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
   Echo:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: echo } }
     Properties:
+      Handler: echo
       Role: !GetAtt Role.Arn
       Events:
         One: { Type: HttpApi, Properties: { Path: '/things/{id}', Method: POST, Auth: { Authorizer: NONE } } }
         Mine: { Type: HttpApi, Properties: { Path: /mine, Method: GET, Auth: { AuthorizationScopes: [till/shop, till/admin] } } }
   Special:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: special } }
     Properties:
+      Handler: special
       Role: !GetAtt Role.Arn
       Events:
         One: { Type: HttpApi, Properties: { Path: /things/special, Method: POST, Auth: { Authorizer: NONE } } }
   Broken:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: broken } }
     Properties:
+      Handler: broken
       Role: !GetAtt Role.Arn
       Timeout: 1
       Events:

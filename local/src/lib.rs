@@ -41,7 +41,7 @@ pub mod token;
 pub mod wire;
 
 pub use bus::{Bus, Entry};
-pub use functions::{Endpoints, Functions};
+pub use self::functions::{Endpoints, Functions};
 pub use sandbox::StartConsumer;
 pub use stack::{Options, Stack};
 pub use template::Template;

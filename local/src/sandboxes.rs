@@ -26,10 +26,10 @@ impl Sandboxes {
         let missing = || format!("nothing consumes the events of {logical_id}: this build has no such consumer");
         let function = self.functions.iter().find(|function| function.logical_id == logical_id);
         let function = function.with_context(missing)?;
-        let (_, start) = self.consumers.iter().find(|(name, _)| *name == function.binary).with_context(missing)?;
+        let (_, start) = self.consumers.iter().find(|(name, _)| *name == function.handler).with_context(missing)?;
         let sandbox = Sandbox::start(Arc::clone(start), Duration::from_secs(function.timeout_seconds));
         let sandbox = Arc::new(sandbox.with_context(|| format!("cannot start {logical_id}"))?);
-        self.started().push((function.binary.clone(), Arc::clone(&sandbox)));
+        self.started().push((function.handler.clone(), Arc::clone(&sandbox)));
         Ok(sandbox)
     }
 

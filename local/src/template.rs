@@ -55,8 +55,8 @@ pub struct Template {
 pub struct Function {
     /// The resource's name in the template: `GetOrder`.
     pub logical_id: String,
-    /// The Cargo binary that is built for it: `get-order`.
-    pub binary: String,
+    /// Its name in the code: `get-order`. The program that is built for it is several functions, and is told which.
+    pub handler: String,
     /// How long one call may take.
     pub timeout_seconds: u64,
     /// Its variables, those of `Globals` included, with references resolved.
@@ -134,15 +134,11 @@ struct FunctionReader<'a> {
 
 impl FunctionReader<'_> {
     fn function(&self) -> Result<Function> {
-        let binary = self
-            .resource
-            .get("Metadata")
-            .and_then(|metadata| metadata.get("BuildProperties")?.get("Binary")?.as_str())
-            .context("Metadata.BuildProperties.Binary is missing")?;
+        let handler = self.properties().get("Handler").and_then(Yaml::as_str).context("Handler is missing")?;
 
         Ok(Function {
             logical_id: self.id.to_owned(),
-            binary: binary.to_owned(),
+            handler: handler.to_owned(),
             timeout_seconds: self.timeout_seconds()?,
             environment: self.environment()?,
             role: self.roles.of_function(self.scope, self.properties())?,

@@ -54,8 +54,8 @@ Resources:
     Properties: { DashboardBody: !ImportValue Whatever }
   GetOrder:
     Type: AWS::Serverless::Function
-    Metadata: { BuildMethod: rust-cargolambda, BuildProperties: { Binary: get-order } }
     Properties:
+      Handler: get-order
       Role: !GetAtt GetOrderRole.Arn
       Timeout: 5
       Environment: { Variables: { LOG: !If [IsLive, quiet, !Join ['-', [very, loud]]] } }
@@ -68,15 +68,15 @@ Resources:
             Auth: { AuthorizationScopes: [shop, admin] }
   ListProducts:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: list-products } }
     Properties:
+      Handler: list-products
       Role: !GetAtt Role.Arn
       Events:
         List: { Type: HttpApi, Properties: { Path: /products, Method: GET, Auth: { Authorizer: NONE } } }
   DrainWrites:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: drain-writes } }
     Properties:
+      Handler: drain-writes
       Role: !GetAtt Role.Arn
       Events:
         Queue: { Type: SQS, Properties: { Queue: !GetAtt Queue.Arn } }
@@ -113,7 +113,7 @@ fn routes_come_with_their_scopes_and_functions() {
 fn functions_inherit_what_globals_say_and_they_do_not() {
     let template = Template::parse(SOUND).unwrap();
     let get_order = template.function("GetOrder").unwrap();
-    assert_eq!((get_order.binary.as_str(), get_order.timeout_seconds), ("get-order", 5));
+    assert_eq!((get_order.handler.as_str(), get_order.timeout_seconds), ("get-order", 5));
     assert_eq!(get_order.environment["TABLE_NAME"], "till-local-orders");
     assert_eq!(get_order.environment["LOG"], "very-loud");
 
@@ -245,9 +245,8 @@ fn a_template_without_a_table_is_refused() {
 }
 
 #[test]
-fn a_function_without_a_binary_is_named() {
-    let error = error_with("BuildProperties: { Binary: list-products }", "BuildProperties: {}");
-    assert_eq!(error, "ListProducts: Metadata.BuildProperties.Binary is missing");
+fn a_function_without_a_handler_is_named() {
+    assert_eq!(error_with("Handler: list-products", "Runtime: provided.al2023"), "ListProducts: Handler is missing");
 }
 
 #[test]

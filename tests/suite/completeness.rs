@@ -6,11 +6,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use edge::Kind;
+use functions::{CONSUMERS, Consumer, Program, ROUTES};
 use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use local::Template;
 use local::audit::SETTLE_SECONDS;
-use local::functions::{CONSUMERS, FUNCTIONS};
 use serde_json::{Value, json};
 
 use crate::openapi;
@@ -39,7 +39,7 @@ pub fn texts(list: &Value) -> Vec<String> {
 
 /// What the code says.
 pub fn declared() -> Named {
-    let named = FUNCTIONS.iter().map(|function| {
+    let named = ROUTES.iter().map(|function| {
         let route = &function.route;
         let scopes = route.scope.any_of().iter().map(ToString::to_string).collect();
         (function.name(), (route.method.to_string(), route.path.to_owned(), scopes))
@@ -63,22 +63,22 @@ pub fn pascal_case(name: &str) -> String {
 fn the_template_has_the_routes_of_the_code() {
     let template = template();
     let named = template.routes.iter().map(|route| {
-        let binary = &template.function(&route.function).expect("a function").binary;
+        let binary = &template.function(&route.function).expect("a function").handler;
         (binary.clone(), (route.method.clone(), route.path.clone(), route.scopes.clone()))
     });
     assert_eq!(named.collect::<Named>(), declared());
-    assert_eq!(template.routes.len(), FUNCTIONS.len());
-    assert_eq!(template.functions.len(), FUNCTIONS.len() + CONSUMERS.len());
+    assert_eq!(template.routes.len(), ROUTES.len());
+    assert_eq!(template.functions.len(), ROUTES.len() + CONSUMERS.len());
 }
 
 #[test]
 fn whatever_consumes_events_has_a_source_of_them_and_no_route() {
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
     for consumer in CONSUMERS {
-        let properties = &template["Resources"][pascal_case(consumer.name).as_str()]["Properties"];
+        let properties = &template["Resources"][pascal_case(&consumer.name()).as_str()]["Properties"];
         let events = properties["Events"].as_mapping().expect("events");
         let kinds: Vec<_> = events.values().map(|event| event["Type"].as_str().expect("a type")).collect();
-        assert!([["SQS"], ["DynamoDB"], ["Schedule"]].iter().any(|kind| kinds == kind), "{}: {kinds:?}", consumer.name);
+        assert!([["SQS"], ["DynamoDB"], ["Schedule"]].iter().any(|kind| kinds == kind), "{}: {kinds:?}", consumer.name());
     }
 }
 
@@ -138,36 +138,24 @@ async fn the_description_of_the_api_is_served() {
 }
 
 #[test]
-fn a_function_is_its_folder_its_crate_its_binary_and_its_resource() {
-    let consumers = CONSUMERS.iter().map(|consumer| consumer.name.to_owned());
-    let all: BTreeSet<_> = names().into_iter().chain(consumers).collect();
-    assert_eq!(listed("functions"), all);
+fn a_function_is_its_file_its_event_its_handler_and_its_resource() {
+    let all: BTreeSet<_> = names().into_iter().chain(CONSUMERS.iter().map(Consumer::name)).collect();
+    let modules = listed("functions/src").into_iter().filter_map(|file| Some(file.strip_suffix(".rs")?.replace('_', "-")));
+    assert_eq!(modules.filter(|module| module != "lib").collect::<BTreeSet<_>>(), all);
     assert_eq!(listed("events"), all.iter().map(|name| format!("{name}.json")).collect());
+    let programs = [Program::READS, Program::WRITES, Program::CONSUMERS];
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
     for name in all {
         let resource = &template["Resources"][pascal_case(&name).as_str()];
         assert_eq!(resource["Type"], "AWS::Serverless::Function", "{name}");
-        assert_eq!(resource["Metadata"]["BuildProperties"]["Binary"], name.as_str());
-        assert_eq!(resource["Properties"]["CodeUri"], format!("functions/{name}").as_str());
+        assert_eq!(resource["Properties"]["Handler"], name.as_str());
+        assert_eq!(resource["Properties"]["CodeUri"], "functions", "{name}");
+        let program = programs.iter().find(|program| program.names().any(|it| it == name)).expect("a program");
+        assert_eq!(resource["Metadata"]["BuildProperties"]["Binary"], program.name, "{name}");
 
-        let manifest = read(&format!("functions/{name}/Cargo.toml"));
-        assert_eq!(
-            manifest.matches(&format!("\nname = \"{name}\"\n")).count(),
-            2,
-            "{name}: its package and its binary"
-        );
-        let krate = name.replace('-', "_");
-        let main = read(&format!("functions/{name}/src/main.rs"));
-        let heading = format!("//! The Lambda of [`{krate}`].\n\n");
-        let Some((method, path, _)) = declared().remove(&name) else {
-            let body = format!("fn main() -> Result<(), lambda::Error> {{\n    lambda::consume({krate}::handle)\n}}\n");
-            assert_eq!(main, heading + &body);
-            continue;
-        };
-        let body =
-            format!("fn main() -> Result<(), edge::Error> {{\n    edge::serve(&{krate}::ROUTE, {krate}::handle)\n}}\n");
-        assert_eq!(main, heading + &body);
-        let source = read(&format!("functions/{name}/src/lib.rs"));
+        let Some((method, path, _)) = declared().remove(&name) else { continue };
+        assert_eq!(program.name == "reads", method == "GET", "{name} is in the program {}", program.name);
+        let source = read(&format!("functions/src/{}.rs", name.replace('-', "_")));
         let (heading, _) = source.split_once('`').and_then(|(_, rest)| rest.split_once("`:")).expect("a heading");
         assert_eq!(
             heading.split(['?', '=']).next(),

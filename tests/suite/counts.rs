@@ -163,7 +163,7 @@ async fn an_event_without_a_shard_is_refused_unless_the_stream_has_one_for_ever(
     assert!(error.contains("TumblingWindowInSeconds") && error.contains("SINGLE_STREAM_SHARD"), "{error}");
 
     let single = Shop::open_with(|template| {
-        let function = template.functions.iter_mut().find(|function| function.binary == "count-orders");
+        let function = template.functions.iter_mut().find(|function| function.handler == "count-orders");
         let variables = &mut function.expect("the counter").environment;
         variables.insert("SINGLE_STREAM_SHARD".to_owned(), "shardId-only".to_owned());
     })

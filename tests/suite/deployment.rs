@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use key_schema::layout::Index;
-use local::functions::CONSUMERS;
+use functions::CONSUMERS;
 use serde_json::Value as Json;
 use serde_yaml_ng::Value as Yaml;
 
@@ -139,9 +139,9 @@ fn the_metrics_of_functions_are_told_by_them() {
     let mut count = 0;
     for (_, alarm) in alarms(&operations).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
         let function = reference(&alarm["Dimensions"][0]["Value"]).expect("a function");
-        let consumer = CONSUMERS.iter().find(|consumer| pascal_case(consumer.name) == function).expect("a consumer");
+        let consumer = CONSUMERS.iter().find(|consumer| pascal_case(&consumer.name()) == function).expect("a consumer");
         let metric = alarm["MetricName"].as_str().expect("a metric");
-        let source = read(&format!("functions/{}/src/lib.rs", consumer.name));
+        let source = read(&format!("functions/src/{}.rs", consumer.name().replace('-', "_")));
         assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }

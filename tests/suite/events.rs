@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use edge::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions;
-use local::functions::CONSUMERS;
 use local::gateway::Invoke;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -15,7 +14,7 @@ use crate::shop_stream::{Tail, is_wanted};
 
 /// The functions in the order of their events' times, which is the story that the events tell.
 pub fn story() -> Vec<String> {
-    let consumers = CONSUMERS.iter().map(|consumer| consumer.name.to_owned());
+    let consumers = ::functions::CONSUMERS.iter().map(::functions::Consumer::name);
     let mut all: Vec<_> = names().into_iter().chain(consumers).collect();
     all.sort_by_key(|name| time_of(&event(name)));
     all

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use local::functions::{CONSUMERS, FUNCTIONS, Function};
+use functions::{CONSUMERS, Consumer, Function, ROUTES};
 use reqwest::Method;
 use tokio::task::JoinSet;
 
@@ -131,8 +131,8 @@ async fn every_write_survives_every_fault_at_every_call() {
 async fn every_function_that_writes_has_a_case() {
     let (_, seed) = World::create().await;
     let tried: BTreeSet<_> = cases(&seed).into_iter().map(|case| case.function.to_owned()).collect();
-    let writes = FUNCTIONS.iter().filter(|function| function.route.method != Method::GET).map(Function::name);
-    let consumers = CONSUMERS.iter().map(|consumer| consumer.name.to_owned());
+    let writes = ROUTES.iter().filter(|function| function.route.method != Method::GET).map(Function::name);
+    let consumers = CONSUMERS.iter().map(Consumer::name);
     let missing: Vec<_> = writes.chain(consumers).filter(|name| !tried.contains(name)).collect();
     assert!(missing.is_empty(), "tests/suite/every_fault/cases.rs or consumers.rs lacks {missing:?}");
 }

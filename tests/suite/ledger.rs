@@ -79,7 +79,7 @@ async fn every_operation_asks_and_is_charged_what_the_ledger_says_whatever_the_s
 #[test]
 fn every_function_and_every_access_pattern_is_in_the_ledger() {
     let functions: BTreeSet<_> = ledger::operations().map(|operation| operation.function.to_owned()).collect();
-    let consumers = local::functions::CONSUMERS.iter().map(|consumer| consumer.name.to_owned());
+    let consumers = ::functions::CONSUMERS.iter().map(::functions::Consumer::name);
     assert_eq!(functions, completeness::names().into_iter().chain(consumers).collect());
 
     let patterns = ledger::operations().flat_map(ledger::Operation::patterns);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use edge::{Kind, SHOP_SCOPE};
 use key_schema::entity::Discount;
 use key_schema::value::{Percent, Timestamp};
-use local::functions::FUNCTIONS;
+use functions::ROUTES;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
@@ -103,7 +103,7 @@ async fn a_route_lets_nobody_in_without_its_scope() {
     let (nobody, ada) = (desk.shop.nobody(), desk.shop.customer("ada"));
     let strangers = [nobody.clone(), nobody.with_token("garbage"), nobody.with_token("a.b.c"), nobody.with_token("")];
     let mut closed = (0, 0);
-    for function in FUNCTIONS {
+    for function in ROUTES {
         let path = function.route.path.replace("{customerId}", "ada").replace("{productId}", "pot");
         let path = path.replace("{orderId}", "none").replace("{invoiceId}", "none");
         let ask = |client| Ask { method: function.route.method.clone(), ..Ask::post(client, &path, "{}") };
@@ -122,7 +122,7 @@ async fn a_route_lets_nobody_in_without_its_scope() {
             closed.1 += 1;
         }
     }
-    assert_eq!(closed, (FUNCTIONS.len() - 3, 16), "three routes are public, sixteen are for admins");
+    assert_eq!(closed, (ROUTES.len() - 3, 16), "three routes are public, sixteen are for admins");
 }
 
 #[tokio::test(flavor = "multi_thread")]

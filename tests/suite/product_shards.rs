@@ -34,7 +34,7 @@ impl Raised {
         let shop = Shop::open_with(|template| {
             with_shards(template, SHARDS);
             reconciled(template, 0, 100_000);
-            for function in template.functions.iter_mut().filter(|function| function.binary == "reconcile-counts") {
+            for function in template.functions.iter_mut().filter(|function| function.handler == "reconcile-counts") {
                 // No time but for one step.
                 function.timeout_seconds = 1;
             }

@@ -18,7 +18,7 @@ pub const FAST: u32 = 100_000;
 async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>) -> (Shop, Book, Tail) {
     let shop = Shop::open_with(|template| {
         reconciled(template, settle_seconds, read_units);
-        for function in template.functions.iter_mut().filter(|function| function.binary == "reconcile-counts") {
+        for function in template.functions.iter_mut().filter(|function| function.handler == "reconcile-counts") {
             function.timeout_seconds = timeout.unwrap_or(function.timeout_seconds);
         }
     })

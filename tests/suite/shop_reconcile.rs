@@ -10,7 +10,7 @@ use crate::shop::Shop;
 
 /// What changed so many seconds ago counts as counted, and so fast the orders are read.
 pub fn reconciled(template: &mut Template, settle_seconds: u32, read_units: u32) {
-    let function = template.functions.iter_mut().find(|function| function.binary == "reconcile-counts");
+    let function = template.functions.iter_mut().find(|function| function.handler == "reconcile-counts");
     let variables = &mut function.expect("it is declared").environment;
     variables.insert("SETTLE_SECONDS".to_owned(), settle_seconds.to_string());
     variables.insert("RECONCILE_READ_UNITS".to_owned(), read_units.to_string());

@@ -1,7 +1,7 @@
 //! Requests that do not read: each is told where and why, and writes nothing.
 
 use edge::Kind;
-use local::functions::FUNCTIONS;
+use functions::ROUTES;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ async fn an_id_in_a_path_that_is_none_is_refused() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
     let long = "x".repeat(65);
-    let with_ids = FUNCTIONS.iter().filter_map(|function| {
+    let with_ids = ROUTES.iter().filter_map(|function| {
         let (before, name) = function.route.path.split_once('{')?;
         Some((&function.route.method, before, name.split_once('}')?.1))
     });

@@ -20,6 +20,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use functions::Program;
 
 use self::measure::{Bench, Figures, SMALL};
 use self::process::{Quota, is_installed};
@@ -89,18 +90,18 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
     let chosen = chosen(arguments)?;
     let folder = match &arguments.built {
         Some(folder) => folder.clone(),
-        None => build(root, chosen.iter().map(|function| function.name))?,
+        None => build(root, chosen.iter().map(|function| program_of(function.name)))?,
     };
-    let command = |name: &str| -> Result<_> {
-        let built = folder.join(name).join("bootstrap");
-        let path = if built.is_file() { built } else { folder.join(name) };
-        ensure!(path.is_file(), "{name} is not in {}: build it, or leave --built out", folder.display());
+    let command = |program: &str| -> Result<_> {
+        let built = folder.join(program).join("bootstrap");
+        let path = if built.is_file() { built } else { folder.join(program) };
+        ensure!(path.is_file(), "{program} is not in {}: build it, or leave --built out", folder.display());
         Ok(vec![path.canonicalize()?.into_os_string()])
     };
     let floor =
         Subject { name: FLOOR, command: command(FLOOR)?, kind: Kind::Floor, event: |_, _| sample("get-product") };
     let functions = chosen.into_iter().map(|Function { name, event, .. }| {
-        Ok(Subject { name, command: command(name)?, kind: Kind::Till, event: *event })
+        Ok(Subject { name, command: command(program_of(name))?, kind: Kind::Till, event: *event })
     });
     std::iter::once(Ok(floor)).chain(functions).collect()
 }
@@ -153,11 +154,18 @@ fn chosen(arguments: &Arguments) -> Result<Vec<&'static Function>> {
 }
 
 /// Builds these functions and the floor with the profile that is deployed. Gives the folder that they are in.
-fn build<'a>(root: &Path, names: impl Iterator<Item = &'a str>) -> Result<PathBuf> {
+/// The program that is this function.
+fn program_of(name: &str) -> &'static str {
+    let programs = [Program::READS, Program::WRITES, Program::CONSUMERS];
+    programs.iter().find(|program| program.names().any(|it| it == name)).map_or(FLOOR, |program| program.name)
+}
+
+fn build<'a>(root: &Path, programs: impl Iterator<Item = &'a str>) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args(["build", "--release", "--locked", "--package", FLOOR]);
-    for name in names {
-        cargo.args(["--package", name]);
+    cargo.current_dir(root).args(["build", "--release", "--locked", "--package", FLOOR, "--package", "functions"]);
+    cargo.args(["--bin", FLOOR]);
+    for program in programs {
+        cargo.args(["--bin", program]);
     }
     ensure!(cargo.status().context("cannot run cargo")?.success(), "the functions cannot be built");
     // This program lies in target/debug.

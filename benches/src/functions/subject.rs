@@ -134,7 +134,7 @@ fn one_line() -> Value {
 
 /// The environment that Lambda gives a function: the template's variables and Lambda's own.
 pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<String, String> {
-    let declared = template.functions.iter().find(|declared| declared.binary == function);
+    let declared = template.functions.iter().find(|declared| declared.handler == function);
     let mut environment = declared.map(|declared| declared.environment.clone()).unwrap_or_default();
     // Also for what is no function of Till's and does the work of one.
     environment.insert("TABLE_NAME".to_owned(), template.table["TableName"].as_str().unwrap_or_default().to_owned());
@@ -143,6 +143,7 @@ pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<Strin
         ("AWS_DEFAULT_REGION", "us-east-1"),
         ("AWS_ACCESS_KEY_ID", "ASIAMEASUREDMEASURED"),
         ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("_HANDLER", function),
         ("AWS_LAMBDA_FUNCTION_NAME", "measured"),
         ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
         ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),

@@ -9,7 +9,7 @@ use capacity::sample::{Kind, Sample};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::share_of_page;
-use reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
+use functions::reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
 use rust_decimal::Decimal;
 
 use super::courses::operation;

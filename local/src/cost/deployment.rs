@@ -167,7 +167,7 @@ fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTre
             timeout_seconds: function.timeout_seconds,
             schedule: schedule(properties).with_context(|| id.clone())?,
         };
-        Ok((function.binary.clone(), read))
+        Ok((function.handler.clone(), read))
     });
     functions.collect()
 }

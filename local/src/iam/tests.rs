@@ -22,8 +22,7 @@ fn guard(statements: &Value) -> Guard {
         } },
         "GetOrder": {
             "Type": "AWS::Serverless::Function",
-            "Metadata": { "BuildProperties": { "Binary": "get-order" } },
-            "Properties": { "Role": { "Fn::GetAtt": ["Role", "Arn"] } },
+            "Properties": { "Handler": "get-order", "Role": { "Fn::GetAtt": ["Role", "Arn"] } },
         },
     } });
     Guard::new(&crate::Template::parse(&template.to_string()).unwrap(), true)

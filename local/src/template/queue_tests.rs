@@ -20,8 +20,8 @@ Resources:
     Properties: { QueueName: dead, MessageRetentionPeriod: 1209600 }
   PlaceOrder:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: place-order } }
     Properties:
+      Handler: place-order
       Role: !GetAtt Role.Arn
       Environment:
         Variables:
@@ -30,8 +30,8 @@ Resources:
           NAME: !Sub '${WriteQueue.QueueName}'
   DrainWrites:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: drain-writes } }
     Properties:
+      Handler: drain-writes
       Role: !GetAtt Role.Arn
       Timeout: 15
       Events:

@@ -12,8 +12,8 @@ Resources:
   GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
   CountOrders:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: count-orders } }
     Properties:
+      Handler: count-orders
       Role: !GetAtt Role.Arn
       Events:
         Stream:

@@ -32,4 +32,4 @@ pub use metrics::{Measure, metrics};
 pub use outcome::{CountWrites, Outcome};
 pub use run::{event, run};
 pub use time::{ANSWERING, time_left};
-pub use variables::Misconfigured;
+pub use variables::{Misconfigured, handler};

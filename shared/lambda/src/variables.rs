@@ -32,3 +32,11 @@ impl Variables {
         self.optional(name).ok_or_else(|| Misconfigured(format!("the environment variable {name} is not set")))
     }
 }
+
+/// The function's name in the code: the `Handler` of the template.
+///
+/// # Errors
+/// Lambda does not say it: this is not run by Lambda.
+pub fn handler() -> Result<String, Misconfigured> {
+    std::env::var("_HANDLER").map_err(|_| Misconfigured("_HANDLER does not say which function this is".to_owned()))
+}

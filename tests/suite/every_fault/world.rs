@@ -53,7 +53,7 @@ async fn open() -> Shop {
         template.queue_sources[0].enabled = false;
         reconciled(template, 0, 100_000);
         for function in &mut template.functions {
-            function.timeout_seconds = match function.binary.as_str() {
+            function.timeout_seconds = match function.handler.as_str() {
                 // Of each, one second is kept to answer in. The drain keeps four to send on what failed, and begins no
                 // order with less than five left.
                 "drain-writes" => 11,

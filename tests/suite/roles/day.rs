@@ -34,7 +34,7 @@ async fn open() -> Shop {
             queue.visibility_timeout_seconds = 1;
         }
         // The publisher would try for as long as it has time.
-        for function in template.functions.iter_mut().filter(|function| function.binary == "publish-order-events") {
+        for function in template.functions.iter_mut().filter(|function| function.handler == "publish-order-events") {
             function.timeout_seconds = 2;
         }
         for source in &mut template.stream_sources {

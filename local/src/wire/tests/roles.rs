@@ -9,8 +9,7 @@ use crate::iam::{self, Guard};
 const ROLE: &str = r"
   GetOrder:
     Type: AWS::Serverless::Function
-    Metadata: { BuildProperties: { Binary: get-order } }
-    Properties: { Role: !GetAtt GetOrderRole.Arn }
+    Properties: { Handler: get-order, Role: !GetAtt GetOrderRole.Arn }
   GetOrderRole:
     Type: AWS::IAM::Role
     Properties:

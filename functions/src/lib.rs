@@ -1,0 +1,63 @@
+//! The functions: a file for each, and here the list of them all.
+//!
+//! Three programs are built, and each function is one of them called by its name: what only reads, what writes, and what
+//! consumes events. A program holds no more than it needs, and there are few enough to be built in minutes:
+//! docs/decisions.md.
+
+mod registry;
+
+pub use registry::{Consumer, Function, Invoke, Program};
+
+registry::functions! {
+    reads {
+        find_customer
+        get_cart
+        get_customer
+        get_customer_overview
+        get_discount
+        get_gift_card
+        get_invoice
+        get_order
+        get_order_invoice
+        get_product
+        get_product_stats
+        list_customer_invoices
+        list_customer_orders
+        list_customer_products
+        list_flagged_orders
+        list_invoice_payments
+        list_order_products
+        list_orders
+        list_product_orders
+        list_products
+        list_totals
+    }
+
+    writes {
+        adjust_stock
+        cancel_order
+        capture_payment
+        change_order_status
+        confirm_refund
+        create_customer
+        create_discount
+        create_gift_card
+        create_product
+        delete_cart
+        flag_order
+        place_order
+        put_cart
+        record_view
+        unflag_order
+        update_customer
+        update_product
+    }
+
+    consumers {
+        count_orders
+        drain_writes
+        expire_orders
+        publish_order_events
+        reconcile_counts
+    }
+}

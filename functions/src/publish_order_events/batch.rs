@@ -1,0 +1,152 @@
+//! The records of a batch until each is published or given up.
+
+use std::collections::BTreeMap;
+
+use events::{Draft, OrderPlaced, Waiting, draft_of};
+use futures_util::StreamExt as _;
+use futures_util::stream::iter;
+use key_schema::entity::Order;
+use key_schema::layout::ProductsOfOrder;
+use key_schema::value::{SequenceNumber, Timestamp};
+use stream::{Delivered, LostRecords};
+use table::Reader;
+use tracing::warn;
+
+use crate::publish_order_events::bus::Entry;
+
+/// So many requests are sent at a time.
+const AT_A_TIME: usize = 16;
+
+/// The records that are not done with, by their place in the batch.
+pub(crate) struct Batch {
+    delivered: Vec<Delivered>,
+    open: BTreeMap<usize, Open>,
+}
+
+/// A record that is not done with.
+enum Open {
+    /// Its event waits to be published.
+    Ready(Entry),
+    /// Its event lacks the lines of the order.
+    Placed(Order, Timestamp),
+    /// It can never be published, for this reason.
+    Unreadable(String),
+}
+
+impl Batch {
+    pub(crate) fn new(mut delivered: Vec<Delivered>) -> Self {
+        let open = delivered.iter_mut().enumerate();
+        let open = open.filter_map(|(position, delivered)| Some((position, Open::of(delivered)?))).collect();
+        Self { delivered, open }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The first record that is not done with: from there on the shard is to be delivered again.
+    pub(crate) fn first_left(&self) -> Option<&SequenceNumber> {
+        self.open.keys().next().and_then(|position| self.delivered.get(*position)).map(|record| &record.number)
+    }
+
+    /// Reads the lines of the orders that were placed. Orders whose lines could not be read now stay as they are.
+    pub(crate) async fn complete(&mut self, table: &Reader) {
+        let placed = self.open.iter().filter_map(|(position, open)| match open {
+            Open::Placed(order, written_at) => Some((*position, order.clone(), *written_at)),
+            _ => None,
+        });
+        let placed: Vec<_> = placed.collect();
+        let reads = placed.into_iter().map(|(position, order, at)| completed(table, position, order, at));
+        let completed: Vec<_> = iter(reads).buffered(AT_A_TIME).collect().await;
+        self.open.extend(completed.into_iter().filter_map(|(position, open)| Some((position, open?))));
+    }
+
+    /// Hands the records that can never be published to the queue of lost records, up to the first that it does not take.
+    pub(crate) async fn give_up(&mut self, lost: &LostRecords) {
+        let unreadable = |open: &Open| matches!(open, Open::Unreadable(_));
+        let positions: Vec<_> = self.open.iter().filter(|(_, open)| unreadable(open)).map(|(at, _)| *at).collect();
+        for position in positions {
+            let (Some(Open::Unreadable(reason)), Some(delivered)) =
+                (self.open.get(&position), self.delivered.get(position))
+            else {
+                continue;
+            };
+            match lost.take(None, delivered, reason).await {
+                Ok(()) => _ = self.open.remove(&position),
+                Err(error) => {
+                    warn!(cause = lambda::chain(&error), "a lost record is not taken");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The events that wait, up to the first record that holds up those behind it.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = Waiting<'_>> {
+        self.open.iter().map_while(|(position, open)| match open {
+            Open::Ready(entry) => {
+                Some(Waiting { position: *position, subject: entry.event.subject(), bytes: entry.detail.len() })
+            }
+            _ => None,
+        })
+    }
+
+    /// The event at this place, if it still waits.
+    pub(crate) fn ready(&self, position: usize) -> Option<&Entry> {
+        match self.open.get(&position)? {
+            Open::Ready(entry) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// The event at this place is published.
+    pub(crate) fn published(&mut self, position: usize) {
+        self.open.remove(&position);
+    }
+}
+
+impl Open {
+    /// The work for a record; none if it stands for no event.
+    fn of(delivered: &mut Delivered) -> Option<Self> {
+        let record = match &mut delivered.record {
+            Ok(record) => record,
+            Err(error) => return Some(Self::unreadable(error)),
+        };
+        let (old, new) = (std::mem::take(&mut record.old), std::mem::take(&mut record.new));
+        match draft_of(events::Record { name: &record.name, written_at: record.written_at, old, new }) {
+            Ok(draft) => Some(match draft? {
+                Draft::Event(event) => Self::ready(event, record.written_at),
+                Draft::Placed(order) => Self::Placed(order, record.written_at),
+            }),
+            Err(error) => Some(Self::unreadable(&error)),
+        }
+    }
+
+    fn ready(event: impl Into<events::Event>, written_at: Timestamp) -> Self {
+        match Entry::new(event.into(), written_at.as_second()) {
+            Ok(entry) => Self::Ready(entry),
+            Err(error) => Self::unreadable(&*error),
+        }
+    }
+
+    fn unreadable(error: &(dyn std::error::Error + 'static)) -> Self {
+        Self::Unreadable(lambda::chain(error))
+    }
+}
+
+/// What becomes of an order once its lines are read; none if they could not be read now.
+async fn completed(table: &Reader, position: usize, order: Order, written_at: Timestamp) -> (usize, Option<Open>) {
+    let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
+    let open = match lines {
+        Ok(items) => match OrderPlaced::new(order, items.into_iter().map(|item| item.line).collect()) {
+            Ok(event) => Some(Open::ready(event, written_at)),
+            Err(missing) => Some(Open::unreadable(&missing)),
+        },
+        Err(error @ table::Error::Item(_)) => Some(Open::unreadable(&error)),
+        Err(error) => {
+            warn!(order_id = order.order_id.as_str(), cause = lambda::chain(&error), "lines are not read");
+            None
+        }
+    };
+    (position, open)
+}

@@ -1,0 +1,219 @@
+//! A walk along the orders of one item's counters.
+//!
+//! The counters are read first, strongly, and then each order once, as it is after that. So whatever is counted was
+//! before the walk, and whatever changes during it is, at any length of the walk, a change after the horizon.
+//!
+//! Every list is walked in the order of the time its orders were placed, which nothing changes: an order that goes
+//! on from one status to the next meanwhile keeps its place, is found there in one status or the other, and is
+//! behind the walk afterwards. An index may lack what was written a moment ago, and nobody can tell; so what does
+//! not fit is looked at twice, a while apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use counting::{Aggregate, Bounds, Counts};
+use futures_util::future::try_join_all;
+use key_schema::entity::{Order, OrderLine, OrderStatus};
+use key_schema::layout::{OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
+use key_schema::value::{CustomerId, Day, Days, ProductId, TimeRange, Timestamp};
+use serde::{Deserialize, Serialize};
+use table::{Budget, Error};
+use tokio::time::Instant;
+
+use crate::reconcile_counts::Reconciler;
+use crate::reconcile_counts::run::KEPT_BACK;
+
+/// So many orders of each of a day's lists are looked at together: some 20 kilobytes.
+pub const OF_A_LIST: u8 = 25;
+
+/// So many orders are read with all their lines at a time, or fewer where a product has several shards: each line may
+/// have to be looked for in all of them.
+const AT_A_TIME: usize = 8;
+
+/// So many items that were met are compared before a day goes on, so that they can be written down.
+const MOST_MET: usize = 500;
+
+/// A walk, wherever it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Walk {
+    /// What the counters said; none if there were none.
+    pub(crate) counted: Option<Counts>,
+    bounds: Bounds,
+    /// The sort key up to which it has come.
+    position: Option<String>,
+    is_over: bool,
+    /// What the walk before this one found to be lacking.
+    first: Option<Counts>,
+}
+
+impl Walk {
+    /// Begins with a look at the counters. `first`: what the walk before found to be lacking.
+    pub(crate) async fn begin(of: &Reconciler, aggregate: Aggregate, first: Option<Counts>) -> Result<Self, Error> {
+        let horizon = Timestamp::now().minus_seconds(of.settle_seconds);
+        let counted = of.reads.counted(&aggregate).await?;
+        Ok(Self { counted, bounds: Bounds::new(aggregate, horizon), position: None, is_over: false, first })
+    }
+
+    pub(crate) fn aggregate(&self) -> &Aggregate {
+        self.bounds.aggregate()
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.bounds.is_settled()
+    }
+
+    pub(crate) fn is_second(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// What has to be added to the counters.
+    pub(crate) fn lack(&self) -> Counts {
+        self.bounds.lack(self.counted.as_ref().unwrap_or(&Counts::default()))
+    }
+
+    /// Whether this is no passing difference: the same one twice, or, where only bounds are known, one after the other.
+    pub(crate) fn is_drift(&self, lack: &Counts) -> bool {
+        !lack.is_empty() && self.first.as_ref().is_some_and(|first| first == lack || !self.is_settled())
+    }
+
+    /// Walks a page further, if there is one, and tells whether the walk is over. Whoever is met on a day for the
+    /// last time in the run is put into `met`.
+    pub(crate) async fn step(
+        &mut self,
+        of: &Reconciler,
+        run: &Days,
+        met: &mut BTreeSet<Aggregate>,
+        end: Instant,
+    ) -> Result<bool, Error> {
+        if !self.is_over {
+            self.is_over = match self.aggregate().clone() {
+                Aggregate::Day(day) => {
+                    let before = self.position.clone();
+                    match self.step_day(of, day, run, met, end).await {
+                        // What is done is done. If it fails for good, it fails again before the next step has met
+                        // anybody.
+                        Err(_) if self.position != before => false,
+                        outcome => outcome?,
+                    }
+                }
+                Aggregate::Customer(id) => self.step_customer(of, &id).await?,
+                Aggregate::Product(id) => self.step_product(of, &id).await?,
+            };
+        }
+        Ok(self.is_over)
+    }
+
+    async fn step_day(
+        &mut self,
+        of: &Reconciler,
+        day: Day,
+        run: &Days,
+        met: &mut BTreeSet<Aggregate>,
+        end: Instant,
+    ) -> Result<bool, Error> {
+        let (page, is_last) = self.page_of_day(of, day).await?;
+        let page: Vec<_> = page.into_iter().collect();
+        let at_a_time = (AT_A_TIME / usize::from(of.product_shards.0)).max(1);
+        for (at, orders) in page.chunks(at_a_time).enumerate() {
+            if at > 0 && (met.len() >= MOST_MET || Instant::now() + KEPT_BACK >= end) {
+                return Ok(false);
+            }
+            let reads = orders.iter().map(|(_, order)| of.reads.reader.order(&order.order_id, Budget::of(KEPT_BACK)));
+            let whole = of.reads.paced(units(orders.len()), try_join_all(reads)).await?;
+            let whole: Vec<_> = whole.into_iter().flatten().collect();
+            let mut met_here = Vec::new();
+            // The second walk over a day meets whom the first has met.
+            for order in whole.iter().filter(|_| !self.is_second()) {
+                met_here.extend(met_last(of, &order.order, &order.lines, run).await?);
+            }
+            for order in &whole {
+                self.bounds.add(&order.order, &order.lines);
+            }
+            met.extend(met_here);
+            self.position = orders.last().map(|(position, _)| position.clone());
+        }
+        Ok(is_last)
+    }
+
+    /// The day's next orders, by their places in the order of time, and whether they are the last.
+    ///
+    /// All statuses and shards have the same order, so the walk goes through all of them at once, up to where the
+    /// first of them stopped. Statuses are asked in the order of the way: whoever goes on meanwhile goes where is
+    /// still to be asked.
+    async fn page_of_day(&self, of: &Reconciler, day: Day) -> Result<(BTreeMap<String, Order>, bool), Error> {
+        let placed = Days::new(day, day.plus(1))?.moments();
+        let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
+        for status in OrderStatus::WAY {
+            let lists = OrdersOfStatus::in_shards(status, of.status_shards.0, &placed);
+            let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), OF_A_LIST));
+            let pages = of.reads.paced(units(lists.len()), try_join_all(reads)).await?;
+            for (orders, stopped) in pages {
+                seen_up_to = seen_up_to.into_iter().chain(stopped).min();
+                found.extend(orders.into_iter().map(|order| (OrdersOfStatus::position(&order), order)));
+            }
+        }
+        found.retain(|place, _| seen_up_to.as_ref().is_none_or(|end| place <= end));
+        Ok((found, seen_up_to.is_none()))
+    }
+
+    async fn step_customer(&mut self, of: &Reconciler, customer: &CustomerId) -> Result<bool, Error> {
+        let list = OrdersOfCustomer { customer, placed: TimeRange::default() };
+        let page = of.reads.reader.after(&list, self.position.as_deref(), OF_A_LIST);
+        let (orders, position) = of.reads.paced(1.0, page).await?;
+        for order in of.reads.headers(orders).await? {
+            self.bounds.add(&order, &[]);
+        }
+        let is_last = position.is_none();
+        self.position = position;
+        Ok(is_last)
+    }
+
+    async fn step_product(&mut self, of: &Reconciler, product: &ProductId) -> Result<bool, Error> {
+        let ever = TimeRange::default();
+        let shards = OrdersOfProduct::in_shards(product, of.product_shards.0, &ever);
+        let page = of.reads.reader.merged_after(&shards, self.position.as_deref(), OF_A_LIST);
+        let (items, position) = of.reads.paced(units(shards.len()), page).await?;
+        let ids: Vec<_> = items.iter().map(|item| item.order_id.clone()).collect();
+        let headers = of.reads.headers(of.reads.copies(&ids).await?).await?;
+        let headers: BTreeMap<_, _> = headers.into_iter().map(|order| (order.order_id.clone(), order)).collect();
+        for item in items {
+            if let Some(order) = headers.get(&item.order_id) {
+                self.bounds.add(order, &[item.line]);
+            }
+        }
+        let is_last = position.is_none();
+        self.position = position;
+        Ok(is_last)
+    }
+}
+
+/// The order's customer and products, as far as the run meets none of their orders after this one.
+async fn met_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Days) -> Result<Vec<Aggregate>, Error> {
+    let (reader, mut met) = (&of.reads.reader, Vec::new());
+    let list = OrdersOfCustomer { customer: &order.customer_id, placed: run.moments() };
+    // Newest first.
+    let (newest, _) = of.reads.paced(0.5, reader.after(&list, None, 1)).await?;
+    if newest.first().is_none_or(|newest| newest.order_id == order.order_id) {
+        met.push(Aggregate::Customer(order.customer_id.clone()));
+    }
+    let (placed, position) = (run.moments(), OrdersOfProduct::position(&order.placed_at, &order.order_id));
+    for line in lines {
+        let mut is_last = true;
+        // One after the other: what sells is met again in the first shard or soon, and the others need not be read.
+        for shard in OrdersOfProduct::in_shards(&line.product_id, of.product_shards.0, &placed) {
+            let (later, _) = of.reads.paced(0.5, reader.after(&shard, Some(&position), 1)).await?;
+            if !later.is_empty() {
+                is_last = false;
+                break;
+            }
+        }
+        if is_last {
+            met.push(Aggregate::Product(line.product_id.clone()));
+        }
+    }
+    Ok(met)
+}
+
+/// What so many requests are expected to consume, a unit each. There are never many.
+fn units(requests: usize) -> f64 {
+    f64::from(u8::try_from(requests).unwrap_or(u8::MAX))
+}
