@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use self::probe::Measured;
 use self::shop::Shop;
 use crate::figures::most_memory;
-use crate::{own, print};
+use crate::{print, workspace};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -95,10 +95,10 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         print(&format!("{name}\n\n{table}\n"))?;
     }
     if docs {
-        page::write("scale.md", &tables)?;
-        let part = |name| page::part("scale.md", name);
+        docs_check::write("scale.md", &tables)?;
+        let part = |name| docs_check::part("scale.md", name);
         let picture = plot::picture(&part("growth-costs")?, &part("growth-times")?)?;
-        fs::write(page::file("growth.svg"), picture).context("docs/growth.svg cannot be written")?;
+        fs::write(docs_check::file("growth.svg"), picture).context("docs/growth.svg cannot be written")?;
     }
     Ok(())
 }
@@ -139,8 +139,8 @@ async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
 /// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes
 /// put there.
 async fn open(data: Option<&Path>) -> Result<Stack> {
-    let mut template = own::template()?;
+    let mut template = workspace::template()?;
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
     let options = Options { wire: true, data: data.map(Path::to_owned), ..Options::new(template) };
-    own::stack_with(options).await
+    workspace::stack_with(options).await
 }

@@ -27,7 +27,7 @@ use self::run::{End, Run, show, work};
 use self::shop::Shop;
 use self::tally::Tally;
 use self::traffic::{Crowd, Mix, Shopper, Tastes};
-use crate::own;
+use crate::workspace;
 
 /// How often the line that is shown changes, and what its rate and latencies are of.
 const TICK: Duration = Duration::from_secs(1);
@@ -90,7 +90,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         super::print(&text)?;
         return verdict;
     }
-    let stack = own::stack().await?;
+    let stack = workspace::stack().await?;
     let (text, verdict) = drive(arguments, stack.url()).await?;
     super::print(&text)?;
     let audited = check(&stack).await;
@@ -169,7 +169,7 @@ async fn check(stack: &Stack) -> Result<()> {
     let counted = began.elapsed();
 
     let bar = self::bar("{spinner} auditing: {pos} items", None)?;
-    let (operator, table) = (own::operator(stack.dynamodb_url()), stack.template().table_name());
+    let (operator, table) = (workspace::operator(stack.dynamodb_url()), stack.template().table_name());
     let report = audit(&operator, table, Timestamp::now(), |items| bar.set_position(items)).await?;
     bar.finish_and_clear();
     let Report { items, orders, breaches, .. } = report;

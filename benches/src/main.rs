@@ -4,11 +4,11 @@ mod figures;
 mod functions;
 mod growth;
 mod load;
-mod own;
 mod partitions;
 mod popularity;
 mod soak;
 mod throughput;
+mod workspace;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -40,7 +40,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::plot::picture;
 use self::report::Report;
-use crate::{own, print};
+use crate::{print, workspace};
 
 /// Of the page.
 const SEED: u64 = 7;
@@ -64,13 +64,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         print(&format!("{name}\n\n{table}\n"))?;
     }
     if arguments.docs {
-        page::write("scale.md", &report.tables())?;
-        fs::write(page::file("partitions.svg"), picture(&report)?).context("docs/partitions.svg cannot be written")?;
+        docs_check::write("scale.md", &report.tables())?;
+        fs::write(docs_check::file("partitions.svg"), picture(&report)?)
+            .context("docs/partitions.svg cannot be written")?;
     }
     Ok(())
 }
 
 /// For so long an order is tried again that meets others.
 fn patience() -> Result<Duration> {
-    Ok(own::timeout("place-order")?.saturating_sub(lambda::ANSWERING))
+    Ok(workspace::timeout("place-order")?.saturating_sub(lambda::ANSWERING))
 }

@@ -14,12 +14,12 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::ProgressBar;
-use local::{Options, Wire};
+use local::{FaultProxy, Options};
 
 use self::alone::Cost;
 use self::instant::Instantly;
 use self::subject::Subject;
-use crate::own;
+use crate::workspace;
 
 /// Each figure is the best of so many: whatever else the machine does can only make it worse.
 const ROUNDS: u32 = 3;
@@ -61,12 +61,12 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 
 async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
     let Arguments { events, clients } = *arguments;
-    let whole = own::stack().await?;
+    let whole = workspace::stack().await?;
     // Nobody takes from its stream and its queue, so the engine has nothing else to do.
-    let mut template = own::template()?;
+    let mut template = workspace::template()?;
     template.queue_sources.clear();
     template.stream_sources.clear();
-    let bare = own::stack_with(Options::new(template)).await?;
+    let bare = workspace::stack_with(Options::new(template)).await?;
     let in_whole = subject::subjects(&whole).await?;
     let in_bare = subject::subjects(&bare).await?;
 
@@ -99,7 +99,7 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
 
 /// What the engine answers to a function: each action with its answer.
 async fn recorded(stack: &local::Stack, subject: &Subject) -> Result<Vec<(String, String)>> {
-    let wire = Wire::start(stack.dynamodb_url()).await?;
+    let wire = FaultProxy::start(stack.dynamodb_url()).await?;
     alone::drive(subject, wire.url(), subject.events("recorded", 2)).await?;
     let calls = wire.take_calls().into_iter();
     Ok(calls.map(|call| (call.action, call.response.to_string())).collect())

@@ -2,7 +2,7 @@
 
 mod adjusting;
 
-use edge::{Answer, Description, IfMatch, Kind, ProductView, Request, Route, Scope};
+use http_api::{Answer, Description, IfMatch, Kind, ProductView, Request, Route, Scope};
 use serde::Deserialize;
 use table::{Reader, Writer};
 use utoipa::ToSchema;

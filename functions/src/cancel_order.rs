@@ -1,10 +1,10 @@
 //! `POST /orders/{orderId}/cancellation`: cancels an order, and puts back all it took.
 
-use edge::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{CancellationCause, Order};
 use key_schema::value::{Name, OrderId};
 use ordering::steps::Cancel;
-use ordering::{Change, Lifecycle};
+use ordering::{Transitioned, Lifecycle};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -27,10 +27,10 @@ pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
     let cancel = Cancel { cause, reason: reason.as_deref() };
     let may_see = |order: &Order| caller.may_see(&order.customer_id);
     match orders.cancel(&id, cancel, may_see, request.budget()).await? {
-        Change::Done(order) => Reply::ok(&OrderView::seen_by(caller, order)),
-        Change::DoneBefore(order) => Ok(Reply::ok(&OrderView::seen_by(caller, order))?.replayed(true)),
-        Change::Refused(status) => Err(Problem::invalid_transition(status)),
-        Change::NotFound => Err(Problem::not_found("order")),
+        Transitioned::Done(order) => Reply::ok(&OrderView::seen_by(caller, order)),
+        Transitioned::DoneBefore(order) => Ok(Reply::ok(&OrderView::seen_by(caller, order))?.replayed(true)),
+        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::NotFound => Err(Problem::not_found("order")),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `POST /invoices/{invoiceId}/payments`: the bank has taken the card's part of an invoice.
 
-use edge::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
-use ordering::{Change, Lifecycle};
+use ordering::{Transitioned, Lifecycle};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -22,10 +22,10 @@ pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
     let Capture { reference } = request.json()?;
 
     match orders.capture(&id, &String::from(reference), request.budget()).await? {
-        Change::Done(order) => Reply::ok(&InvoiceView::from(order.invoice)),
-        Change::DoneBefore(order) => Ok(Reply::ok(&InvoiceView::from(order.invoice))?.replayed(true)),
-        Change::Refused(status) => Err(Problem::invalid_transition(status)),
-        Change::NotFound => Err(Problem::not_found("invoice")),
+        Transitioned::Done(order) => Reply::ok(&InvoiceView::from(order.invoice)),
+        Transitioned::DoneBefore(order) => Ok(Reply::ok(&InvoiceView::from(order.invoice))?.replayed(true)),
+        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::NotFound => Err(Problem::not_found("invoice")),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `POST /orders/{orderId}/status`: an order is shipped, or has arrived.
 
-use edge::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::OrderStatus;
-use ordering::{Change, Lifecycle};
+use ordering::{Transitioned, Lifecycle};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -20,10 +20,10 @@ pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
     let id = request.path("orderId")?;
     let NewStatus { status } = request.json()?;
     match orders.advance(&id, status, request.budget()).await? {
-        Change::Done(order) => Reply::ok(&OrderView::seen_by(request.caller()?, order)),
-        Change::DoneBefore(order) => Ok(Reply::ok(&OrderView::seen_by(request.caller()?, order))?.replayed(true)),
-        Change::Refused(status) => Err(Problem::invalid_transition(status)),
-        Change::NotFound => Err(Problem::not_found("order")),
+        Transitioned::Done(order) => Reply::ok(&OrderView::seen_by(request.caller()?, order)),
+        Transitioned::DoneBefore(order) => Ok(Reply::ok(&OrderView::seen_by(request.caller()?, order))?.replayed(true)),
+        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::NotFound => Err(Problem::not_found("order")),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `POST /invoices/{invoiceId}/refunds`: a customer has got back the card payment of a cancelled order.
 
-use edge::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
-use ordering::{Change, Lifecycle};
+use ordering::{Transitioned, Lifecycle};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -21,12 +21,12 @@ pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
     let Refund { reference } = request.json()?;
 
     match orders.confirm_refund(&id, &String::from(reference), request.budget()).await? {
-        Change::Done(order) => Reply::ok(&InvoiceView::from(order.invoice)),
-        Change::DoneBefore(order) => Ok(Reply::ok(&InvoiceView::from(order.invoice))?.replayed(true)),
-        Change::Refused(status) => {
+        Transitioned::Done(order) => Reply::ok(&InvoiceView::from(order.invoice)),
+        Transitioned::DoneBefore(order) => Ok(Reply::ok(&InvoiceView::from(order.invoice))?.replayed(true)),
+        Transitioned::Refused(status) => {
             Err(Problem::new(Kind::InvalidTransition, "No refund of this invoice is due.").with("orderStatus", status))
         }
-        Change::NotFound => Err(Problem::not_found("invoice")),
+        Transitioned::NotFound => Err(Problem::not_found("invoice")),
     }
 }
 

@@ -1,10 +1,10 @@
 //! `POST /customers`: signs a customer up.
 
-use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
 use key_schema::value::{CustomerId, EmailAddress, Name, Timestamp, Username};
 use serde::Deserialize;
-use table::{Cause, Write, Writer, read_item};
+use table::{Cause, Commit, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/customers", Scope::Shop);
@@ -44,8 +44,8 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         Write::put_new(&EmailClaim { email: sign_up.email, customer_id })?,
     ];
     match table.commit(writes, request.budget()).await? {
-        Ok(()) => created(customer, false),
-        Err(causes) => refuse(&customer, causes),
+        Commit::Done => created(customer, false),
+        Commit::Cancelled(causes) => refuse(&customer, causes),
     }
 }
 

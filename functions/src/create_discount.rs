@@ -1,6 +1,6 @@
 //! `POST /discounts`: makes a discount code.
 
-use edge::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::Discount;
 use key_schema::value::{DiscountCode, Percent, Timestamp, optional_moment};
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! `POST /gift-cards`: makes a gift card.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::GiftCard;
 use key_schema::value::{Charge, GiftCardCode, Money, Timestamp};
 use serde::Deserialize;

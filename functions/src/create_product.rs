@@ -1,10 +1,10 @@
 //! `POST /products`: puts a product into the catalogue, with its first stock.
 
-use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, Stock, WholeStock};
 use key_schema::value::{Category, Cells, Charge, Description as Text, Name, ProductId};
 use serde::Deserialize;
-use table::{Cause, Error, Write, Writer, read_item};
+use table::{Cause, Commit, Error, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/products", Scope::Admin);
@@ -52,8 +52,8 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         writes.push(once.keep(&created(product.clone(), &stock, false)?)?);
     }
     match table.commit(writes, request.budget()).await? {
-        Ok(()) => created(product, &stock, false),
-        Err(mut causes) => {
+        Commit::Done => created(product, &stock, false),
+        Commit::Cancelled(mut causes) => {
             if let Some(reply) = once.map(|once| once.done_before(&mut causes)).transpose()?.flatten() {
                 return Ok(reply);
             }

@@ -1,9 +1,9 @@
 //! `DELETE /customers/{customerId}/cart`: throws a cart away.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::Cart;
 use key_schema::value::Timestamp;
-use table::{Condition, Error, Write, Writer, read_item};
+use table::{Condition, Error, Write, Writer, Written, read_item};
 
 pub const ROUTE: Route = Route::delete("/customers/{customerId}/cart", Scope::Shop);
 
@@ -17,8 +17,8 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         Some(if_match) => Write::delete_if(key, is_gone(Timestamp::now())?.or(if_match.condition()?)),
     };
     match table.write(write, request.budget()).await? {
-        Err(Some(other)) => Err(Problem::version_conflict(read_item::<Cart>(other)?.version())),
-        Ok(()) | Err(None) => Ok(Reply::no_content()),
+        Written::ConditionFailed(Some(other)) => Err(Problem::version_conflict(read_item::<Cart>(other)?.version())),
+        Written::Done | Written::ConditionFailed(None) => Ok(Reply::no_content()),
     }
 }
 

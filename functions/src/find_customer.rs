@@ -1,6 +1,6 @@
 //! `GET /customers?email=` or `?username=`: the customer who has claimed it.
 
-use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::{CustomerByEmail, CustomerById, CustomerByUsername};
 use key_schema::value::{EmailAddress, Invalid, Username};
 use serde::Deserialize;

@@ -1,10 +1,10 @@
 //! `PUT /orders/{orderId}/flag`: somebody wants to look at this order.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{Order, OrderFlag};
 use key_schema::value::{Name, OrderId, Timestamp};
 use serde::Deserialize;
-use table::{Cause, Condition, Write, Writer, read_item};
+use table::{Cause, Commit, Condition, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin);
@@ -25,7 +25,7 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
 
     let is_news = Condition::new("attribute_not_exists(#PK) OR #reason <> :reason").value(":reason", &flag.reason)?;
     let writes = vec![Write::check(Order::key_of(&flag.order_id), Condition::present()), Write::set(&flag, is_news)?];
-    let Err(causes) = table.commit(writes, request.budget()).await? else {
+    let Commit::Cancelled(causes) = table.commit(writes, request.budget()).await? else {
         return Reply::ok(&flag);
     };
     match <[Cause; 2]>::try_from(causes) {

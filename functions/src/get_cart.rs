@@ -1,6 +1,6 @@
 //! `GET /customers/{customerId}/cart`: what a customer means to buy.
 
-use edge::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::CartOfCustomer;
 use key_schema::value::Timestamp;
 use table::Reader;

@@ -1,6 +1,6 @@
 //! `GET /customers/{customerId}`: a customer, with what the orders add up to.
 
-use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::CustomerById;
 use table::Reader;
 

@@ -1,6 +1,6 @@
 //! `GET /customers/{customerId}/overview`: a profile and the ten newest orders, in one Query.
 
-use edge::{Answer, Description, Kind, OverviewView, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, OverviewView, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::ProfileAndOrders;
 use table::{PageRequest, Reader};
 

@@ -1,6 +1,6 @@
 //! `GET /discounts/{code}`: a discount code. Customers see it while it is valid; admins always do.
 
-use edge::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::DiscountByCode;
 use key_schema::value::Timestamp;
 use table::Reader;

@@ -1,7 +1,7 @@
 //! `GET /gift-cards/{code}`: a gift card with its entries. Who knows the code may spend it, and so may see it; which
 //! orders it was spent on, only admins see.
 
-use edge::{Answer, Description, GiftCardView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, GiftCardView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::GiftCardByCode;
 use table::Reader;
 

@@ -1,6 +1,6 @@
 //! `GET /invoices/{invoiceId}`: one invoice with its payments.
 
-use edge::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/invoices/{invoiceId}", Scope::Shop);

@@ -1,7 +1,7 @@
 //! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag; or that it waits, or why it was
 //! rejected.
 
-use edge::{Answer, Description, Kind, OrderStateView, OrderView, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, OrderStateView, OrderView, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::OrderState;
 use key_schema::value::Timestamp;
 use table::Reader;

@@ -1,6 +1,6 @@
 //! `GET /orders/{orderId}/invoice`: the invoice of an order.
 
-use edge::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::layout::InvoiceOfOrder;
 use table::Reader;
 

@@ -1,8 +1,8 @@
 //! `GET /products/{productId}`: a product, with its stock and what was sold of it.
 
-use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::layout::ProductById;
-use stock::Look;
+use stock::ReadMode;
 use table::Reader;
 
 pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public);
@@ -13,7 +13,7 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
     let items = table.collection(&ProductById { id: &id }).await?;
 
     let (product, first, stats) = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
-    let stock = stock::whole(&table, first, Look::Glance, request.budget()).await?;
+    let stock = stock::whole(&table, first, ReadMode::Eventual, request.budget()).await?;
     let version = product.version;
     Ok(Reply::ok(&ProductView::new(product, &stock, stats))?.etag(version))
 }

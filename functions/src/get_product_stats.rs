@@ -1,7 +1,7 @@
 //! `GET /products/{productId}/stats`: how often a product was looked at and sold, and what that came to. What the
 //! public may know of it is in `GET /products/{productId}`.
 
-use edge::{Answer, Description, Kind, Problem, ProductCountsView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, ProductCountsView, Reply, Request, Route, Scope};
 use key_schema::layout::{Consistency, ViewsOfProduct};
 use key_schema::value::ProductId;
 use table::{Reader, ViewShards};

@@ -1,6 +1,6 @@
 //! `GET /customers/{customerId}/invoices`: the invoices of a customer in a range of time.
 
-use edge::{Answer, Description, InvoiceView, Kind, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, InvoiceView, Kind, Reply, Request, Route, Scope};
 use key_schema::layout::InvoicesOfCustomer;
 use key_schema::value::TimeRange;
 use table::Reader;

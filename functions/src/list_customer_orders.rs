@@ -1,6 +1,6 @@
 //! `GET /customers/{customerId}/orders`: the orders of a customer, newest first.
 
-use edge::{Answer, Description, Kind, OrderView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, OrderView, Reply, Request, Route, Scope};
 use key_schema::layout::OrdersOfCustomer;
 use key_schema::value::TimeRange;
 use table::Reader;

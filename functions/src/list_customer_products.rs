@@ -1,6 +1,6 @@
 //! `GET /customers/{customerId}/products`: the products a customer ordered in a range of time.
 
-use edge::{Answer, Description, Kind, OrderItemView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, OrderItemView, Reply, Request, Route, Scope};
 use key_schema::layout::ProductsOfCustomer;
 use key_schema::value::TimeRange;
 use table::Reader;

@@ -1,6 +1,6 @@
 //! `GET /flagged-orders`: the orders that somebody wants to look at, in the order they were flagged.
 
-use edge::{Answer, Description, Reply, Request, Route, Scope, Unfiltered};
+use http_api::{Answer, Description, Reply, Request, Route, Scope, Unfiltered};
 use key_schema::entity::OrderFlag;
 use key_schema::layout::FlaggedOrders;
 use table::Reader;

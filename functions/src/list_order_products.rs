@@ -1,6 +1,6 @@
 //! `GET /orders/{orderId}/products`: the lines of an order.
 
-use edge::{Answer, Description, Kind, OrderItemView, Problem, Reply, Request, Route, Scope, Unfiltered};
+use http_api::{Answer, Description, Kind, OrderItemView, Problem, Reply, Request, Route, Scope, Unfiltered};
 use key_schema::layout::{InvoiceOfOrder, ProductsOfOrder};
 use table::Reader;
 

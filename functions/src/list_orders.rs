@@ -1,6 +1,6 @@
 //! `GET /orders?status=`: the orders of a status in a range of time, its shards merged.
 
-use edge::{Answer, Description, OrderView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, OrderView, Reply, Request, Route, Scope};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::OrdersOfStatus;
 use key_schema::value::{TimeRange, moment};

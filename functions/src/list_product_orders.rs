@@ -1,6 +1,6 @@
 //! `GET /products/{productId}/orders`: the orders of a product in a range of time, its shards merged.
 
-use edge::{Answer, Description, OrderItemView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, OrderItemView, Reply, Request, Route, Scope};
 use key_schema::layout::OrdersOfProduct;
 use key_schema::value::TimeRange;
 use table::{ProductShards, Reader};

@@ -1,6 +1,6 @@
 //! `GET /products?category=`: the products of a category.
 
-use edge::{Answer, Description, ProductView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, ProductView, Reply, Request, Route, Scope};
 use key_schema::layout::ProductsOfCategory;
 use key_schema::value::Category;
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use edge::{Answer, DayTotalsView, Description, Reply, Request, Route, Scope};
+use http_api::{Answer, DayTotalsView, Description, Reply, Request, Route, Scope};
 use key_schema::entity::DayTotals;
 use key_schema::layout::{Consistency, TotalsOfDays};
 use key_schema::value::Days;

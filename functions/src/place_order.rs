@@ -1,6 +1,6 @@
 //! `POST /orders`: places an order, now or later.
 
-use edge::{Answer, Description, Kind, OrderView, Problem, QueuedOrderView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, OrderView, Problem, QueuedOrderView, Reply, Request, Route, Scope};
 use key_schema::entity::{QueuedOrder, Rejection, WholeOrder};
 use ordering::{Acceptance, Basket, BasketError, Intake, NotAccepted, OrderRequest, Orders, PlaceOrder, Placement};
 use table::{Error, Throttle};

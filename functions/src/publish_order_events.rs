@@ -13,7 +13,7 @@ mod bus;
 use std::time::Duration;
 
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
-use events::next_call;
+use order_events::next_call;
 use lambda::{Budget, Error};
 use stream::LostRecords;
 use table::Reader;
@@ -55,7 +55,7 @@ async fn publish(bus: &Bus, batch: &mut Batch, budget: Budget) {
         if call.is_empty() {
             return;
         }
-        let mut attempt = 1;
+        let mut retries = budget.retries();
         loop {
             let entries: Vec<_> = call.iter().filter_map(|position| batch.ready(*position)).collect();
             let accepted = bus.put(&entries).await;
@@ -66,10 +66,9 @@ async fn publish(bus: &Bus, batch: &mut Batch, budget: Budget) {
             if call.is_empty() {
                 break;
             }
-            if !budget.wait(attempt).await {
+            if !retries.pause().await {
                 return;
             }
-            attempt += 1;
         }
     }
 }

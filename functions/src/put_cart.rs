@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use edge::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{Cart, CartLine, Stock};
 use key_schema::layout::Consistency;
 use key_schema::value::{ProductId, Timestamp};
 use serde::Deserialize;
-use table::{Condition, Error, Reader, Write, Writer, read_item};
+use table::{Condition, Error, Reader, Write, Writer, Written, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop);
@@ -48,8 +48,8 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         Some(if_match) => Write::put_if(&cart, if_match.condition()?.and(is_kept(updated_at)?))?,
     };
     match writer.write(write, request.budget()).await? {
-        Ok(()) => Ok(Reply::ok(&CartView::from(cart))?.etag(version)),
-        Err(Some(other)) => {
+        Written::Done => Ok(Reply::ok(&CartView::from(cart))?.etag(version)),
+        Written::ConditionFailed(Some(other)) => {
             let other: Cart = read_item(other)?;
             // The client's own retry may have found its first attempt done.
             if other.version == cart.version {
@@ -57,7 +57,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             }
             Err(Problem::version_conflict(other.version()))
         }
-        Err(None) => Err(Problem::version_conflict(0)),
+        Written::ConditionFailed(None) => Err(Problem::version_conflict(0)),
     }
 }
 

@@ -1,14 +1,14 @@
-//! Schedule, or by hand: compares the counts with the orders, and mends them when told to.
+//! Schedule, or by hand: compares the counts with the orders, and repairs them when told to.
 //!
-//! What is compared how, and why nothing that is compared or mended races with what is being counted: the modules
-//! `walk` and `mend`, and `counting::Bounds`.
+//! What is compared how, and why nothing that is compared or repaired races with what is being counted: the modules
+//! `walk` and `repair`, and `counting::Bounds`.
 //!
-//! - `{"from": "2026-11-20", "to": "2026-11-21", "mend": true}` compares the days of the range, and every customer
+//! - `{"from": "2026-11-20", "to": "2026-11-21", "repair": true}` compares the days of the range, and every customer
 //!   and product that is met there, as far as the time goes; `{"resume": ...}` with what is answered then goes on.
 //! - A scheduled event compares the last days, once a day. What it does not finish, the next one does. If that takes
 //!   longer than these days, the next comparison begins where this one ended, so that none is left out of the last 92.
 
-mod mend;
+mod repair;
 mod reads;
 mod run;
 mod schedule;
@@ -57,8 +57,8 @@ impl FromEnvironment for Reconciler {
 pub struct Ask {
     from: Option<Day>,
     to: Option<Day>,
-    #[serde(default)]
-    mend: bool,
+    #[serde(default, alias = "mend")]
+    repair: bool,
     resume: Option<Run>,
 }
 
@@ -80,9 +80,9 @@ pub async fn handle(reconciler: Reconciler, ask: Ask, time: Duration) -> Result<
     let end = Instant::now() + time;
     let mut run = match ask {
         Ask { resume: Some(run), .. } => run,
-        Ask { from: Some(from), to: Some(to), mend, .. } => Run::new(Days::new(from, to)?, mend),
-        Ask { from: None, to: None, mend: false, .. } => return reconciler.scheduled(end).await,
-        Ask { .. } => return Err("name both from and to, and mend only with them".into()),
+        Ask { from: Some(from), to: Some(to), repair, .. } => Run::new(Days::new(from, to)?, repair),
+        Ask { from: None, to: None, repair: false, .. } => return reconciler.scheduled(end).await,
+        Ask { .. } => return Err("name both from and to, and repair only with them".into()),
     };
     let done = reconciler.go_on(&mut run, end).await?;
     Ok(Answer::new(run, done))
@@ -99,12 +99,12 @@ impl Reconciler {
     async fn go_on(&self, run: &mut Run, end: Instant) -> Result<bool, table::Error> {
         let before = run.report();
         let done = run.go_on(self, end).await;
-        let Report { checked, drifted, mended, unsettled, busy } = run.report().since(&before);
-        info!(checked, drifted, mended, unsettled, busy, done = matches!(done, Ok(true)), "compared");
+        let Report { checked, drifted, repaired, unsettled, busy } = run.report().since(&before);
+        info!(checked, drifted, repaired, unsettled, busy, done = matches!(done, Ok(true)), "compared");
         lambda::metrics(&[
             ("CountersChecked", Measure::Count(checked)),
             ("CountersDrifted", Measure::Count(drifted)),
-            ("CountersMended", Measure::Count(mended)),
+            ("CountersRepaired", Measure::Count(repaired)),
             ("CountersUnsettled", Measure::Count(unsettled)),
         ]);
         done

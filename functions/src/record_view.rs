@@ -1,6 +1,6 @@
 //! `POST /products/{productId}/views`: somebody looks at a product.
 
-use edge::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, ViewShard};
 use key_schema::layout::Consistency;
 use key_schema::value::ProductId;
@@ -32,7 +32,7 @@ pub async fn handle((reader, writer, shards): (Reader, Writer, ViewShards), requ
 async fn count(writer: &Writer, product: &ProductId, shard: u8, request: &Request) -> Result<bool, Problem> {
     let is_there = Condition::present().value(":one", 1)?;
     let add = Write::update(ViewShard::key_of(product, shard), "ADD #views :one", is_there);
-    Ok(writer.write(add, request.budget()).await?.is_ok())
+    Ok(writer.write(add, request.budget()).await?.is_done())
 }
 
 pub fn describe() -> Description {

@@ -1,6 +1,6 @@
 //! `DELETE /orders/{orderId}/flag`: nobody needs to look at this order any more.
 
-use edge::{Answer, Description, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Reply, Request, Route, Scope};
 use key_schema::entity::OrderFlag;
 use table::{Write, Writer};
 

@@ -1,11 +1,11 @@
 //! `PATCH /customers/{customerId}`: changes a profile.
 
-use edge::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
 use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
 use key_schema::layout::{CustomerById, Stored};
 use key_schema::value::{CustomerId, EmailAddress, Name, Username};
 use serde::Deserialize;
-use table::{Cause, Condition, Error, Reader, Write, Writer};
+use table::{Cause, Commit, Condition, Error, Reader, Write, Writer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop);
@@ -40,7 +40,8 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     let changes: CustomerChanges = request.json()?;
     let budget = request.budget();
 
-    for attempt in 1.. {
+    let mut retries = budget.retries();
+    loop {
         let items = table.collection(&CustomerById { id: &id }).await?;
         let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
         let version = customer.version;
@@ -54,12 +55,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         next.version += 1;
 
         let (all, taken): (Vec<_>, Vec<_>) = writes(&customer, &next)?.into_iter().unzip();
-        let outcome = match <[Write; 1]>::try_from(all) {
-            // A transaction would cost twice as much, and one write is whole without it.
-            Ok([profile]) => writer.write(profile, budget).await?.map_err(|_| Vec::new()),
-            Err(all) => writer.commit(all, budget).await?,
-        };
-        let Err(causes) = outcome else {
+        let Commit::Cancelled(causes) = writer.write_all(all, budget).await? else {
             return Ok(Reply::ok(&CustomerView::new(next, stats))?.etag(version + 1));
         };
         // If the profile has moved, so may have its claims: that is read again first.
@@ -69,11 +65,10 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         {
             return Err(Problem::new(kind, "It belongs to another customer. Choose another."));
         }
-        if !budget.wait(attempt).await {
-            break;
+        if !retries.pause().await {
+            return Err(Error::contention("others were changing the profile for too long").into());
         }
     }
-    Err(Error::contention("others were changing the profile for too long").into())
 }
 
 /// A write, and what it means if its condition fails.

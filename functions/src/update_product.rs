@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use edge::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use http_api::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
 use key_schema::entity::{Product, WholeStock};
 use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name};
 use serde::Deserialize;
-use stock::Look;
-use table::{Condition, Error, Reader, Throttle, Write, Writer};
+use stock::ReadMode;
+use table::{Commit, Condition, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin);
@@ -71,9 +71,10 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
     let hasty = writer.clone().fail_fast_on_conflict();
 
     let (mut is_calm, mut gave_up_cells) = (true, false);
-    for attempt in 1.. {
+    let mut retries = budget.retries();
+    loop {
         let found =
-            stock::product(&table, &id, Look::Close, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
+            stock::product(&table, &id, ReadMode::Strong, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
         let may_be_repeated = !if_match.matches(version) && if_match.may_have_led_to(version);
@@ -97,14 +98,9 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         }
 
         let change = Write::change(&product, &next, Condition::version(version)?)?;
-        let rest = stock::change(&stock, &to)?;
-        let written = if rest.is_empty() {
-            writer.write(change, budget).await
-        } else {
-            hasty.commit([vec![change], rest].concat(), budget).await.map(|done| done.map_err(|_| None))
-        };
-        match written {
-            Ok(Ok(())) => {
+        let writes = [vec![change], stock::change(&stock, &to)?].concat();
+        match hasty.write_all(writes, budget).await {
+            Ok(Commit::Done) => {
                 stock::reprice(&writer, &to, budget).await?;
                 if !is_calm && changes.cells.is_some() {
                     // The cells are there. How evenly the units lie in them changes no answer.
@@ -112,7 +108,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
                 }
                 return Ok(Reply::ok(&ProductView::with_stock(next, &to))?.etag(version + 1));
             }
-            Ok(Err(_)) => {}
+            Ok(Commit::Cancelled(_)) => {}
             Err(Error::Throttled { by: Throttle::Contention, .. }) => {
                 is_calm = false;
                 if to.units.len() < stock.units.len() {
@@ -122,11 +118,10 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             }
             Err(error) => return Err(error.into()),
         }
-        if !budget.wait(attempt).await {
-            break;
+        if !retries.pause().await {
+            return Err(Error::contention("others were changing the product for too long").into());
         }
     }
-    Err(Error::contention("others were changing the product for too long").into())
 }
 
 pub fn describe() -> Description {

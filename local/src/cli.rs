@@ -155,7 +155,7 @@ fn print(text: &str) -> Result<()> {
 fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
     let (url, dynamodb, sqs, bus) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), stack.bus().url());
     let customer = demo::CUSTOMER;
-    let token = stack.token(customer, edge::SHOP_SCOPE)?;
+    let token = stack.token(customer, http_api::SHOP_SCOPE)?;
     let routes: String = stack.template().routes.iter().map(route_line).collect();
     let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
     Ok(format!(

@@ -4,7 +4,7 @@
 //! - [`deployment`]: what the templates say that costs money.
 //! - [`month`] and [`schedule`]: how long a month is, and how often something comes in it.
 //! - [`usage`]: what profile and deployment come to, in calls, units and bytes. Units are the ledger's, of the crate
-//!   `capacity`. [`places`] adds them up, `courses` finds them, and [`comparison`] is what nobody calls and reads most.
+//!   `capacity`. [`units_by_index`] adds them up, `cases` finds them, and [`comparison`] is what nobody calls and reads most.
 //! - [`prices`]: what AWS asks.
 //! - [`billing_mode`]: capacity by request, or by the hour.
 //! - [`bill`]: the bill.
@@ -16,16 +16,16 @@
 
 pub mod bill;
 pub mod billing_mode;
+mod cases;
 pub mod comparison;
-mod courses;
 pub mod deployment;
 pub mod estimate;
 pub mod month;
-pub mod places;
 pub mod prices;
 pub mod profile;
 pub mod schedule;
 pub mod show;
+pub mod units_by_index;
 pub mod usage;
 
 use anyhow::{Result, anyhow};

@@ -24,7 +24,7 @@ const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 7] = [
 
 /// Creates the shop. What is there already, from an earlier run over the same data, stays as it is.
 pub async fn create(stack: &Stack) -> Result<()> {
-    let shop = Shop { client: local_client()?, url: stack.url(), admin: stack.token("demo", edge::ADMIN_SCOPE)? };
+    let shop = Shop { client: local_client()?, url: stack.url(), admin: stack.token("demo", http_api::ADMIN_SCOPE)? };
     for (id, name, description, category, cents, stock) in PRODUCTS {
         let product = json!({
             "productId": id,

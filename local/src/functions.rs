@@ -73,6 +73,6 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
 /// The API's description, as JSON.
 pub fn open_api() -> Result<String> {
     let named: Vec<_> = ROUTES.iter().map(|function| (function.name(), (function.describe)())).collect();
-    let open_api = events::describe(edge::open_api(named));
+    let open_api = order_events::describe(http_api::open_api(named));
     Ok(open_api.to_pretty_json()?)
 }

@@ -15,7 +15,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use edge::Kind;
+use http_api::Kind;
 use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -150,8 +150,8 @@ impl Gateway {
             Err(error) => return problem(Kind::Validation, &error.to_string()),
         };
         let scope = match wanted.scope {
-            TokenScope::Shop => edge::SHOP_SCOPE,
-            TokenScope::Admin => edge::ADMIN_SCOPE,
+            TokenScope::Shop => http_api::SHOP_SCOPE,
+            TokenScope::Admin => http_api::ADMIN_SCOPE,
         };
         match self.tokens.issue(&wanted.sub, scope) {
             Ok(token) => {

@@ -2,13 +2,11 @@
 //!
 //! The stack takes its routes, scopes, queues and table from `template.yaml` and nothing else, so what runs here is
 //! what is deployed. It listens on loopback addresses only: no function in this crate takes an address to bind,
-//! only a port. The tests start the same [`Stack`], one per test, with [`Wire`] between the functions and the
+//! only a port. The tests start the same [`Stack`], one per test, with [`FaultProxy`] between the functions and the
 //! database. What a function's role does not allow is refused: [`iam`].
 
 pub mod audit;
 mod aws_json;
-#[cfg(test)]
-mod bench;
 mod browser_guard;
 mod bus;
 pub mod cost;
@@ -16,6 +14,7 @@ pub mod demo;
 mod endpoint;
 mod engine;
 mod event;
+pub mod fault_proxy;
 pub mod functions;
 pub mod gateway;
 pub mod iam;
@@ -37,12 +36,13 @@ pub mod stack;
 mod stream;
 mod stream_source;
 pub mod template;
+#[cfg(test)]
+mod test_stack;
 pub mod token;
-pub mod wire;
 
-pub use bus::{Bus, Entry};
 pub use self::functions::{Endpoints, Functions};
+pub use bus::{Bus, Entry};
+pub use fault_proxy::FaultProxy;
 pub use sandbox::StartConsumer;
 pub use stack::{Options, Stack};
 pub use template::Template;
-pub use wire::Wire;

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use edge::Kind;
+use http_api::Kind;
 use serde_json::json;
 
 /// The problem as a response. `message` is in it because it is the only field that API Gateway sends.

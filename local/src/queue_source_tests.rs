@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::bench::{Bench, Call, dies_after, queue, template};
+use crate::test_stack::{Bench, Call, dies_after, queue, template};
 
 #[tokio::test]
 async fn a_message_comes_as_lambda_spells_it_and_is_gone_after_success() {

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use edge::Kind;
+use http_api::Kind;
 
 use crate::gateway::Invoke;
 use crate::problem::{answer, problem};

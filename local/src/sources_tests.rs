@@ -5,8 +5,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::bench::{Bench, Call, dies_after, queue, template};
 use crate::queue::Queues;
+use crate::test_stack::{Bench, Call, dies_after, queue, template};
 use crate::{Functions, Options, Stack};
 
 #[tokio::test]
@@ -55,12 +55,12 @@ async fn killed_invocations_come_back_by_their_visibility_timeout_in_new_environ
 
 #[tokio::test]
 async fn redriven_dead_letters_are_consumed_again_with_their_attributes() {
-    let mended = Arc::new(AtomicUsize::new(0));
-    let mend = Arc::clone(&mended);
+    let repaired = Arc::new(AtomicUsize::new(0));
+    let repair = Arc::clone(&repaired);
     let template = template(|template| dies_after(template, 1));
     let bench = Bench::start(template, move |call| {
-        let mended = mended.load(Ordering::Relaxed) == 1;
-        async move { if mended { Ok(Value::Null) } else { Ok(call.failing(&["a", "b"])) } }
+        let repaired = repaired.load(Ordering::Relaxed) == 1;
+        async move { if repaired { Ok(Value::Null) } else { Ok(call.failing(&["a", "b"])) } }
     });
     let bench = bench.await;
     let attributes = json!({ "kind": { "DataType": "String", "StringValue": "order" } });
@@ -72,7 +72,7 @@ async fn redriven_dead_letters_are_consumed_again_with_their_attributes() {
     let two = json!({ "visible": 2, "inFlight": 0, "delayed": 0 });
     assert_eq!(bench.local(reqwest::Method::GET, "queues").await, json!({ "writes": none, "dead": two }));
 
-    mend.store(1, Ordering::Relaxed);
+    repair.store(1, Ordering::Relaxed);
     let before = bench.calls().len();
     let step = |moved: u64| json!([{ "from": "dead", "to": "writes", "moved": moved, "left": 0 }]);
     assert_eq!(bench.local(reqwest::Method::POST, "redrive").await, step(2));

@@ -17,6 +17,7 @@ use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
+use crate::fault_proxy::FaultProxy;
 use crate::functions::{Endpoints, Functions};
 use crate::gateway::{self, Gateway};
 use crate::iam::Guard;
@@ -27,7 +28,6 @@ use crate::sources::Sources;
 use crate::sqs::Sqs;
 use crate::template::Template;
 use crate::token::Tokens;
-use crate::wire::Wire;
 
 /// How long running requests and invocations may take to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
@@ -54,7 +54,7 @@ pub struct Options {
     pub dynamodb_endpoint: Option<String>,
     /// Uses the SQS at this base URL, and starts none.
     pub sqs_endpoint: Option<String>,
-    /// Lets the [`Wire`] between the functions and DynamoDB record and fail calls, and the [`Guard`] its rulings.
+    /// Lets the [`FaultProxy`] between the functions and DynamoDB record and fail calls, and the [`Guard`] its rulings.
     pub wire: bool,
     /// What `GET /openapi.json` answers.
     pub openapi: String,
@@ -88,9 +88,9 @@ pub struct Stack {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<std::io::Result<()>>,
     sources: Sources,
-    wire: Wire,
+    wire: FaultProxy,
     /// In front of SQS and of EventBridge, if the stack has a wire.
-    more_wires: Option<[Wire; 2]>,
+    more_wires: Option<[FaultProxy; 2]>,
     has_wire: bool,
     guard: Arc<Guard>,
     queues: Option<Queues>,
@@ -145,12 +145,15 @@ impl Stack {
         sqs.ensure_queues().await?;
 
         let has_wire = options.wire;
-        let wire = Wire::guarded(&database_url, &guard, has_wire).await?;
+        let wire = FaultProxy::guarded(&database_url, &guard, has_wire).await?;
         let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard)).await?);
-        let more_wires =
-            if has_wire { Some([Wire::start(&sqs_url).await?, Wire::start(bus.url()).await?]) } else { None };
+        let more_wires = if has_wire {
+            Some([FaultProxy::start(&sqs_url).await?, FaultProxy::start(bus.url()).await?])
+        } else {
+            None
+        };
         let [sqs_way, bus_way] =
-            more_wires.as_ref().map_or([&*sqs_url, bus.url()], |wires| wires.each_ref().map(Wire::url));
+            more_wires.as_ref().map_or([&*sqs_url, bus.url()], |wires| wires.each_ref().map(FaultProxy::url));
         let endpoints =
             Endpoints { dynamodb: wire.url().to_owned(), sqs: sqs_way.to_owned(), eventbridge: bus_way.to_owned() };
         let functions = functions(&endpoints, &template)?;
@@ -219,12 +222,12 @@ impl Stack {
     }
 
     /// The wire, if it was asked for.
-    pub fn wire(&self) -> Option<&Wire> {
+    pub fn wire(&self) -> Option<&FaultProxy> {
         self.has_wire.then_some(&self.wire)
     }
 
     /// The wires between the functions and SQS, and between them and EventBridge, if wires were asked for.
-    pub fn more_wires(&self) -> Option<&[Wire; 2]> {
+    pub fn more_wires(&self) -> Option<&[FaultProxy; 2]> {
         self.more_wires.as_ref()
     }
 

@@ -85,7 +85,7 @@ impl Consumer {
         Ok(consumer)
     }
 
-    /// Looks for new shards until `stop` turns true, and then waits for the pollers.
+    /// ReadPlan for new shards until `stop` turns true, and then waits for the pollers.
     pub(crate) async fn run(mut self, mut asking: mpsc::UnboundedReceiver<Token>) {
         let mut stop = self.stop.clone();
         let mut looks = tokio::time::interval(BETWEEN_LOOKS);

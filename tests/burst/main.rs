@@ -32,7 +32,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
-use local::wire::{WriteLimit, write_units_per_second};
+use local::fault_proxy::{WriteLimit, write_units_per_second};
 use reqwest::Method;
 use serde_json::{Value, json};
 

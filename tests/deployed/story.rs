@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use edge::Kind;
+use http_api::Kind;
 use key_schema::value::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::env;
 use std::time::{Duration, Instant};
 
-use edge::{ADMIN_SCOPE, SHOP_SCOPE};
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::{Options, Stack, Template, functions};
 use reqwest::{Client as Http, Url};
 use serde_json::{Value, json};

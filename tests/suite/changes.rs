@@ -1,6 +1,6 @@
 //! Changes under optimistic locking: products and their stock.
 
-use edge::Kind;
+use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

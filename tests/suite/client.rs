@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use edge::{ADMIN_SCOPE, Kind};
+use http_api::{ADMIN_SCOPE, Kind};
 use reqwest::{Client as Http, Method};
 use serde_json::{Value, json};
 

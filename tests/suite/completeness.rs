@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use edge::Kind;
 use functions::{CONSUMERS, Consumer, Program, ROUTES};
+use http_api::Kind;
 use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use local::Template;
@@ -78,7 +78,11 @@ fn whatever_consumes_events_has_a_source_of_them_and_no_route() {
         let properties = &template["Resources"][pascal_case(&consumer.name()).as_str()]["Properties"];
         let events = properties["Events"].as_mapping().expect("events");
         let kinds: Vec<_> = events.values().map(|event| event["Type"].as_str().expect("a type")).collect();
-        assert!([["SQS"], ["DynamoDB"], ["Schedule"]].iter().any(|kind| kinds == kind), "{}: {kinds:?}", consumer.name());
+        assert!(
+            [["SQS"], ["DynamoDB"], ["Schedule"]].iter().any(|kind| kinds == kind),
+            "{}: {kinds:?}",
+            consumer.name()
+        );
     }
 }
 
@@ -140,7 +144,8 @@ async fn the_description_of_the_api_is_served() {
 #[test]
 fn a_function_is_its_file_its_event_its_handler_and_its_resource() {
     let all: BTreeSet<_> = names().into_iter().chain(CONSUMERS.iter().map(Consumer::name)).collect();
-    let modules = listed("functions/src").into_iter().filter_map(|file| Some(file.strip_suffix(".rs")?.replace('_', "-")));
+    let modules =
+        listed("functions/src").into_iter().filter_map(|file| Some(file.strip_suffix(".rs")?.replace('_', "-")));
     assert_eq!(modules.filter(|module| module != "lib").collect::<BTreeSet<_>>(), all);
     assert_eq!(listed("events"), all.iter().map(|name| format!("{name}.json")).collect());
     let programs = [Program::READS, Program::WRITES, Program::CONSUMERS];

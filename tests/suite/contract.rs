@@ -1,6 +1,6 @@
 //! What the contract keeps from clients: loose bodies, guesses, and what is for the staff alone.
 
-use edge::Kind;
+use http_api::Kind;
 use key_schema::entity::{Customer, Discount, EmailClaim};
 use key_schema::value::{Charge, Description, EmailAddress, MOST_CHARGED, Money, Name, ProductId, Timestamp, Username};
 use proptest::prelude::*;

@@ -6,13 +6,13 @@ mod schedule;
 use std::collections::BTreeSet;
 
 use capacity::ledger;
-use capacity::sample::{Batch, Extent, Sample};
-use edge::Kind;
+use capacity::sample::{Batch, Sample, SampleSizes};
 use futures_util::future::join_all;
-use local::wire::{Fault, Match};
+use http_api::Kind;
+use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 
-use crate::engine::{Feature, lacks, schedules};
+use crate::engine::{Feature, deficits, schedules};
 use crate::shop::{Shop, eur};
 use crate::shop_stream::{Tail, batch, is_wanted, number};
 use book::Book;
@@ -108,8 +108,9 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
     shop.wire().take_calls();
     let answer = shop.count("shardId-0", &records).await;
     assert_eq!(answer, json!({ "batchItemFailures": [], "state": { "mark": number(&records[299]) } }));
-    let spent = |calls: Vec<local::wire::Call>| -> Vec<(String, f64)> {
-        let units = |call: &local::wire::Call| call.consumed.iter().map(local::wire::Consumed::units).sum();
+    let spent = |calls: Vec<local::fault_proxy::Call>| -> Vec<(String, f64)> {
+        let units =
+            |call: &local::fault_proxy::Call| call.consumed.iter().map(local::fault_proxy::Consumed::units).sum();
         calls.iter().map(|call| (call.action.clone(), units(call))).collect()
     };
     // Two customers, five products and the days on which the orders were placed: one, or two around midnight.
@@ -118,7 +119,7 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
         .map(|record| &record["dynamodb"]["NewImage"]["placedAt"]["S"].as_str().expect("a time")[..10])
         .collect();
     let batch = Batch { customers: 2, products: 5, days: u32::try_from(days.len()).expect("few days") };
-    let sample = Sample::new(Extent { batch, ..Extent::TYPICAL }).expect("a sample");
+    let sample = Sample::new(SampleSizes { batch, ..SampleSizes::TYPICAL }).expect("a sample");
     let counted = ledger::find("count-orders", "the first batch of a shard").expect("an operation").charge(&sample);
     let read = ("BatchGetItem".to_owned(), counted.read.total());
     let written = ("TransactWriteItems".to_owned(), counted.write.total());

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use key_schema::layout::Index;
 use functions::CONSUMERS;
+use key_schema::layout::Index;
 use serde_json::Value as Json;
 use serde_yaml_ng::Value as Yaml;
 

@@ -7,7 +7,7 @@ mod waiting;
 use std::time::{Duration, Instant};
 
 use key_schema::value::Timestamp;
-use local::wire::{Fault, Match};
+use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 
 use crate::queue::order_later;

@@ -9,7 +9,7 @@ use std::env;
 use std::io::{Write as _, stderr};
 use std::thread;
 
-use local::Wire;
+use local::FaultProxy;
 
 /// Names the base URL of another engine than the embedded one.
 const ENDPOINT: &str = "TILL_TEST_DYNAMODB";
@@ -33,10 +33,10 @@ impl Engine {
     }
 
     /// A way to it for one shop alone, unless each stack starts its own.
-    pub async fn open(self) -> Option<Wire> {
+    pub async fn open(self) -> Option<FaultProxy> {
         match self {
             Self::Embedded => None,
-            Self::At(url) => Some(Wire::start_as(&url, &unique()).await.expect("a way to the engine")),
+            Self::At(url) => Some(FaultProxy::start_as(&url, &unique()).await.expect("a way to the engine")),
         }
     }
 }

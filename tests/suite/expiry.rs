@@ -1,6 +1,6 @@
 //! Orders that are not paid in time end, and what they hold goes back.
 
-use local::wire::{Fault, Match};
+use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use edge::ADMIN_SCOPE;
+use http_api::ADMIN_SCOPE;
 use serde_json::{Value, json};
 
 use crate::shop::Shop;
@@ -17,7 +17,7 @@ fn ports(shop: &Shop) -> [(&'static str, String); 5] {
         ("DynamoDB", shop.dynamodb_url()),
         ("SQS", shop.sqs_url()),
         ("EventBridge", shop.bus().url()),
-        ("wire", shop.wire().url()),
+        ("fault proxy", shop.wire().url()),
     ]
     .map(|(name, url)| (name, url.trim_start_matches("http://").to_owned()))
 }
@@ -59,7 +59,7 @@ fn call_of(port: &str) -> (&'static str, &'static str, &'static str) {
                   authorization: AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s/aws4_request, SignedHeaders=host, Signature=0\r\n";
     let target = match port {
         "gateway" => return ("POST /_local/token", "", r#"{"sub":"ada","scope":"admin"}"#),
-        "DynamoDB" | "wire" => "x-amz-target: DynamoDB_20120810.ListTables\r\n",
+        "DynamoDB" | "fault proxy" => "x-amz-target: DynamoDB_20120810.ListTables\r\n",
         "SQS" => "x-amz-target: AmazonSQS.ListQueues\r\n",
         _ => {
             let headers = format!("{signed}x-amz-target: AWSEvents.PutEvents\r\n");

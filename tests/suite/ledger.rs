@@ -11,7 +11,7 @@ pub mod story;
 use std::collections::BTreeSet;
 
 use capacity::ledger;
-use capacity::sample::{Batch, Extent, Sample};
+use capacity::sample::{Batch, Sample, SampleSizes};
 use futures_util::future::join_all;
 use key_schema::layout::PATTERNS;
 
@@ -20,12 +20,13 @@ use crate::completeness;
 use crate::engine::{Feature, lacks};
 
 /// As the template has it, but quicker to walk through.
-const FEW_SHARDS: Extent = Extent { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..Extent::TYPICAL };
+const FEW_SHARDS: SampleSizes =
+    SampleSizes { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..SampleSizes::TYPICAL };
 
 /// Items as small as can be (a gift card's code has 12 characters at least); of more than one kilobyte, where a write
 /// unit ends; and of more than four, where a read unit does. The lines of a product are in one partition, and in several.
-const EXTENTS: [Extent; 3] = [
-    Extent {
+const EXTENTS: [SampleSizes; 3] = [
+    SampleSizes {
         id: 12,
         name: 8,
         description: 0,
@@ -36,7 +37,7 @@ const EXTENTS: [Extent; 3] = [
         batch: Batch { customers: 1, products: 1, days: 1 },
         ..FEW_SHARDS
     },
-    Extent {
+    SampleSizes {
         product_shards: 3,
         name: 320,
         description: 1200,
@@ -47,7 +48,7 @@ const EXTENTS: [Extent; 3] = [
         batch: Batch { customers: 1, products: 3, days: 1 },
         ..FEW_SHARDS
     },
-    Extent {
+    SampleSizes {
         id: 64,
         product_shards: 7,
         name: 800,
@@ -64,15 +65,15 @@ const EXTENTS: [Extent; 3] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn every_operation_asks_and_is_charged_what_the_ledger_says_whatever_the_size() {
     let has_no_figures = lacks(Feature::CapacityFigures);
-    let books = EXTENTS.map(|extent| async move {
-        let mut book = Book::open(extent, has_no_figures).await;
+    let books = EXTENTS.map(|sizes| async move {
+        let mut book = Book::open(sizes, has_no_figures).await;
         story::tell(&mut book).await;
         days::tell(&mut book).await;
         cells::tell(&mut book).await;
         book.close()
     });
     let done: BTreeSet<_> = join_all(books).await.into_iter().flatten().collect();
-    let known: BTreeSet<_> = ledger::operations().map(|operation| (operation.function, operation.course)).collect();
+    let known: BTreeSet<_> = ledger::operations().map(|operation| (operation.function, operation.case)).collect();
     assert_eq!(done, known, "an operation of the ledger is not tried here, or the other way round");
 }
 
@@ -92,10 +93,10 @@ fn every_function_and_every_access_pattern_is_in_the_ledger() {
 #[test]
 fn an_order_is_expected_to_consume_what_the_ledger_says() {
     for (lines, gift_cards, discount) in [(1, 0, false), (2, 1, true), (40, 4, true)] {
-        let extent = Extent { lines, gift_cards, discount, ..Extent::TYPICAL };
-        let sample = Sample::new(extent).expect("a sample");
+        let sizes = SampleSizes { lines, gift_cards, discount, ..SampleSizes::TYPICAL };
+        let sample = Sample::new(sizes).expect("a sample");
         let charge = ledger::find("drain-writes", "placed").expect("an operation").charge(&sample);
-        let expected = book::expected(&extent);
-        assert_eq!(expected, (charge.write.table, charge.write.gsi1, charge.write.gsi2), "{extent:?}");
+        let expected = book::expected(&sizes);
+        assert_eq!(expected, (charge.write.table, charge.write.gsi1, charge.write.gsi2), "{sizes:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Lists of orders: by customer, by status over the shards, and the overview.
 
-use edge::Kind;
+use http_api::Kind;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

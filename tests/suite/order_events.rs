@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fastrand::Rng;
+use local::fault_proxy::{Fault, Match};
 use local::gateway::Invoke;
-use local::wire::{Fault, Match};
-use local::{Endpoints, Wire};
+use local::{Endpoints, FaultProxy};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ async fn beside(shop: &Shop, order: &str) {
     shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
 }
 
-fn publisher(shop: &Shop, wire: &Wire) -> Invoke {
+fn publisher(shop: &Shop, wire: &FaultProxy) -> Invoke {
     shop.consumer("publish-order-events", &Endpoints { eventbridge: wire.url().to_owned(), ..shop.endpoints() })
 }
 
@@ -118,7 +118,7 @@ async fn whatever_goes_wrong_every_change_is_told_in_order_under_one_id() {
         let changes = story(&shop).await;
         let records = records(&shop).await;
         let mut random = Rng::with_seed(seed);
-        let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+        let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
         wire.inject_share(Match::any(), Fault::CutAfter, 0.06, seed);
         wire.inject_share(Match::any(), Fault::CutBefore, 0.06, seed + 1);
         wire.inject_share(Match::any(), throttling(), 0.06, seed + 2);
@@ -147,7 +147,7 @@ async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
     shop.bus().fail(move |entry| {
         (entry.detail_type == "OrderStatusChanged" && entry.detail.contains(&of)).then_some("InternalFailure")
     });
-    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
     let publish = hasty(&shop, &wire);
 
     let answer = publish(json!({ "Records": records })).await.expect("an answer");
@@ -171,7 +171,7 @@ async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
 }
 
 /// The publisher with a second to publish in.
-fn hasty(shop: &Shop, wire: &Wire) -> Invoke {
+fn hasty(shop: &Shop, wire: &FaultProxy) -> Invoke {
     let mut template = shop.template().clone();
     template.functions.iter_mut().for_each(|function| function.timeout_seconds = 2);
     let endpoints = Endpoints { eventbridge: wire.url().to_owned(), ..shop.endpoints() };
@@ -185,7 +185,7 @@ async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_deliver
     let shop = stocked().await;
     let changes = story(&shop).await;
     let records = records(&shop).await;
-    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
     wire.inject_share(Match::any(), Fault::Delay(Duration::from_secs(5)), 1.0, 0);
     let publish = hasty(&shop, &wire);
     let answer = publish(json!({ "Records": records })).await.expect("an answer in time");
@@ -202,7 +202,7 @@ async fn while_lines_cannot_be_read_nothing_behind_their_order_is_told() {
     let shop = stocked().await;
     let changes = story(&shop).await;
     let records = records(&shop).await;
-    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
     shop.wire().inject_share(Match::action("Query"), throttling(), 1.0, 0);
     let answer = hasty(&shop, &wire)(json!({ "Records": records })).await.expect("an answer");
     let position = |wanted: &dyn Fn(&Value) -> bool| records.iter().position(wanted).expect("a record");
@@ -226,7 +226,7 @@ async fn an_order_that_was_placed_is_told_with_its_lines() {
     shop.product("another", 250, 10).await;
     let lines = json!([{ "productId": "thing", "quantity": 2 }, { "productId": "another", "quantity": 1 }]);
     let order = shop.customer("ada").order("k", json!({ "lines": lines })).await.expect(201);
-    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
     publisher(&shop, &wire)(json!({ "Records": records(&shop).await })).await.expect("an answer");
     let events = shop.bus().events();
     let placed = events.iter().find(|event| event["detail-type"] == "OrderPlaced").expect("the event");
@@ -249,7 +249,7 @@ async fn each_version_of_a_product_is_told_and_no_sale_is() {
     let key = json!({ "PK": { "S": "p#thing" }, "SK": { "S": "p#thing" } });
     shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
 
-    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
     let all = records(&shop).await;
     for _ in 0..2 {
         publisher(&shop, &wire)(json!({ "Records": all })).await.expect("an answer");
@@ -274,7 +274,7 @@ async fn the_sample_event_tells_of_an_order_and_its_payment() {
         let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
         invoke(event(name)).await.expect("a response");
     }
-    let wire = Wire::start(shop.bus().url()).await.expect("a wire");
+    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
     let event = serde_json::from_str(&read("events/publish-order-events.json")).expect("JSON");
     let answer = publisher(&shop, &wire)(event).await.expect("an answer");
     assert_eq!(answer, json!({ "batchItemFailures": [] }));

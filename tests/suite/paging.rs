@@ -1,7 +1,7 @@
 //! Paging: every list, walked with any limit, gives every item once in one order, and a cursor opens nothing but
 //! its list.
 
-use edge::Kind;
+use http_api::Kind;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use edge::Kind;
+use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 

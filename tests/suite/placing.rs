@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use edge::Kind;
+use http_api::Kind;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

@@ -1,7 +1,7 @@
 //! Records that can never be processed: each is given up alone, by name, and its neighbours are not lost with it.
 
+use local::fault_proxy::{Fault, Match};
 use local::gateway::Invoke;
-use local::wire::{Fault, Match};
 use serde_json::{Value, json};
 
 use crate::counts::book::Book;
@@ -117,7 +117,7 @@ async fn the_neighbours_are_counted_wherever_the_poison_is() {
 async fn a_poison_that_nobody_takes_is_delivered_again_and_the_records_before_it_are_done() {
     let (shop, records) = shop_of_orders().await;
     let records = spoilt(&records, &[4]);
-    let wire = local::Wire::start(&shop.endpoints().sqs).await.expect("a wire");
+    let wire = local::FaultProxy::start(&shop.endpoints().sqs).await.expect("a wire");
     wire.inject_share(Match::any(), Fault::CutBefore, 1.0, 0);
     let endpoints = local::Endpoints { sqs: wire.url().to_owned(), ..shop.endpoints() };
     for name in ["count-orders", "publish-order-events"] {

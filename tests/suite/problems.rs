@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use edge::{Kind, SHOP_SCOPE};
+use functions::ROUTES;
+use http_api::{Kind, SHOP_SCOPE};
 use key_schema::entity::Discount;
 use key_schema::value::{Percent, Timestamp};
-use functions::ROUTES;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 

@@ -185,7 +185,7 @@ async fn counts_are_compared_with_the_lines_of_every_shard_step_by_step_and_over
     };
     let compare = async |by: &[Invoke]| {
         let answer = raised.reconcile(ask(true), by).await;
-        ["checked", "drifted", "mended", "unsettled", "busy"].map(|name| answer[name].as_u64().expect("a number"))
+        ["checked", "drifted", "repaired", "unsettled", "busy"].map(|name| answer[name].as_u64().expect("a number"))
     };
     let orders = async |product: &str| shop.item(&format!("p#{product}"), "stats").await["orders"]["N"].clone();
 

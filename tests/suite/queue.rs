@@ -4,8 +4,8 @@ mod accepting;
 
 use std::time::{Duration, Instant};
 
-use edge::Kind;
-use local::wire::{Fault, Match};
+use http_api::Kind;
+use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ pub async fn order_later(client: &Client, key: &str, body: Value) -> Reply {
     client.send(Method::POST, "/orders", &headers, Some(body.to_string())).await
 }
 
-/// Looks where the reply says until the order no longer waits.
+/// ReadPlan where the reply says until the order no longer waits.
 pub async fn settled(client: &Client, reply: &Reply) -> Value {
     let location = reply.header("location").expect("a location").to_owned();
     let begin = Instant::now();

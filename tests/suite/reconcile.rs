@@ -1,10 +1,10 @@
-//! Comparing the counts with the orders: what is wrong is found and mended, and what is only late is neither.
+//! Comparing the counts with the orders: what is wrong is found and repaired, and what is only late is neither.
 
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use key_schema::value::Timestamp;
-use local::wire::{Access, Call, Consumed};
+use local::fault_proxy::{Access, Call, Consumed};
 use serde_json::{Value, json};
 
 use crate::counts::book::Book;
@@ -46,7 +46,7 @@ fn today() -> String {
 }
 
 fn figures(answer: &Value) -> [u64; 5] {
-    ["checked", "drifted", "mended", "unsettled", "busy"].map(|name| answer[name].as_u64().expect("a number"))
+    ["checked", "drifted", "repaired", "unsettled", "busy"].map(|name| answer[name].as_u64().expect("a number"))
 }
 
 /// Every counter of each kind, with something wrong in it.
@@ -99,8 +99,8 @@ async fn what_may_not_be_counted_yet_is_not_wrong_and_never_mended() {
     for round in 0..10 {
         book.write(&shop, &mut rng).await;
         // Sometimes before they are counted, sometimes after, and sometimes some of both.
-        let [_, drifted, mended, ..] = figures(&shop.reconcile(true).await);
-        assert_eq!((drifted, mended), (0, 0));
+        let [_, drifted, repaired, ..] = figures(&shop.reconcile(true).await);
+        assert_eq!((drifted, repaired), (0, 0));
         if round % 3 == 0 {
             count(&shop, &mut tail, "shardId-0").await;
         }
@@ -128,7 +128,7 @@ async fn a_drift_is_named_also_where_it_is_too_young_to_be_mended() {
         let answer = shop.reconcile(true).await;
         let drift = &answer["drifts"][0];
         assert_eq!(drift["of"], format!("customer {}", &key[2..]), "{answer}");
-        assert_eq!((&drift["settled"], &drift["mended"]), (&json!(settled), &json!(settled)), "{answer}");
+        assert_eq!((&drift["settled"], &drift["repaired"]), (&json!(settled), &json!(settled)), "{answer}");
         assert_eq!(answer["drifts"].as_array().map(Vec::len), Some(1), "{answer}");
     }
 }
@@ -137,8 +137,8 @@ async fn a_drift_is_named_also_where_it_is_too_young_to_be_mended() {
 async fn a_run_in_many_pieces_finds_what_one_finds() {
     let (shop, book, _) = counted_shop(0, FAST, Some(1)).await;
     let wrong = damage(&shop).await;
-    for mend in [false, true] {
-        let (mut event, mut pieces) = (ask(mend), 0);
+    for repair in [false, true] {
+        let (mut event, mut pieces) = (ask(repair), 0);
         let answer = loop {
             // Each piece has no time but for one step, in an environment of its own.
             let answer = shop.reconciler()(event).await.expect("an answer");
@@ -149,7 +149,7 @@ async fn a_run_in_many_pieces_finds_what_one_finds() {
             event = json!({ "resume": answer["resume"] });
         };
         assert!(pieces > 30, "{pieces} pieces");
-        assert_eq!(figures(&answer), [10, wrong, if mend { wrong } else { 0 }, 0, 0]);
+        assert_eq!(figures(&answer), [10, wrong, if repair { wrong } else { 0 }, 0, 0]);
         assert!(answer.get("resume").is_none());
     }
     book.check(&shop).await;
@@ -299,19 +299,19 @@ async fn mending_and_counting_at_the_same_time_end_in_the_right_sums() {
             tokio::time::sleep(Duration::from_millis(rng.u64(..2500))).await;
         }
     };
-    let mending = async {
-        let mut mended = 0;
+    let repairing = async {
+        let mut repaired = 0;
         while begin.elapsed() < WRITING {
-            mended += figures(&shop.reconcile(true).await)[2];
+            repaired += figures(&shop.reconcile(true).await)[2];
         }
-        mended
+        repaired
     };
-    let ((), mended) = tokio::join!(writing, mending);
-    assert!(mended > 0, "there was no time at which a counter was settled");
+    let ((), repaired) = tokio::join!(writing, repairing);
+    assert!(repaired > 0, "there was no time at which a counter was settled");
     shop.settle().await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
-    // What was never settled is mended now: what was mended during the writing is right already.
+    // What was never settled is repaired now: what was repaired during the writing is right already.
     let [_, drifted, last, ..] = figures(&shop.reconcile(true).await);
-    assert_eq!((drifted, mended + last), (last, 8), "each is mended once");
+    assert_eq!((drifted, repaired + last), (last, 8), "each is repaired once");
     book.check(&shop).await;
 }

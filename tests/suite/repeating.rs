@@ -1,6 +1,6 @@
 //! Making the same again, and making something else under the same name: every route that makes something.
 
-use edge::Kind;
+use http_api::Kind;
 use serde_json::{Value, json};
 
 use crate::routes::own_headers;

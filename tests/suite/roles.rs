@@ -6,7 +6,7 @@ mod day;
 mod declared;
 mod needed;
 
-use edge::Kind;
+use http_api::Kind;
 use serde_json::json;
 
 use self::calls::{WAYS, item, put, query, sweeping};

@@ -1,6 +1,6 @@
 //! Every route, answered as the contract says: status, headers and the whole body.
 
-use edge::Kind;
+use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 

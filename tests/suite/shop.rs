@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use edge::{ADMIN_SCOPE, SHOP_SCOPE};
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use key_schema::entity::GiftCard;
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Money, Timestamp};
 use lambda::Environment;
 use local::gateway::Invoke;
 use local::iam::Guard;
-use local::{Bus, Endpoints, Options, Stack, Template, Wire, functions};
+use local::{Bus, Endpoints, FaultProxy, Options, Stack, Template, functions};
 use reqwest::Client as Http;
 use serde_dynamo::Item;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use crate::engine::{self, Engine};
 pub struct Shop {
     stack: Stack,
     /// The way to an engine that is not the stack's own. It ends with the shop.
-    _engine: Option<Wire>,
+    _engine: Option<FaultProxy>,
     http: Http,
 }
 
@@ -176,12 +176,12 @@ impl Shop {
     }
 
     /// The wire between the functions and DynamoDB.
-    pub fn wire(&self) -> &Wire {
+    pub fn wire(&self) -> &FaultProxy {
         self.stack.wire().expect("the shop was opened with a wire")
     }
 
     /// The wires between the functions and SQS, and between them and EventBridge.
-    pub fn more_wires(&self) -> &[Wire; 2] {
+    pub fn more_wires(&self) -> &[FaultProxy; 2] {
         self.stack.more_wires().expect("the shop was opened with wires")
     }
 

@@ -17,9 +17,9 @@ pub fn reconciled(template: &mut Template, settle_seconds: u32, read_units: u32)
 }
 
 /// Of the days on which a test may have placed orders.
-pub fn ask(mend: bool) -> Value {
+pub fn ask(repair: bool) -> Value {
     let today = Timestamp::now().day();
-    json!({ "from": today.plus(-1).to_string(), "to": today.plus(1).to_string(), "mend": mend })
+    json!({ "from": today.plus(-1).to_string(), "to": today.plus(1).to_string(), "repair": repair })
 }
 
 impl Shop {
@@ -33,8 +33,8 @@ impl Shop {
     }
 
     /// Compares all counts with the orders, to the end.
-    pub async fn reconcile(&self, mend: bool) -> Value {
-        let answer = self.reconciler()(ask(mend)).await.expect("an answer");
+    pub async fn reconcile(&self, repair: bool) -> Value {
+        let answer = self.reconciler()(ask(repair)).await.expect("an answer");
         assert_eq!(answer["done"], true, "{answer}");
         answer
     }

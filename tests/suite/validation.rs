@@ -1,7 +1,7 @@
 //! Requests that do not read: each is told where and why, and writes nothing.
 
-use edge::Kind;
 use functions::ROUTES;
+use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
 

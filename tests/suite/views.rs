@@ -1,7 +1,7 @@
 //! Views: counted exactly, in parts that share the load.
 
-use edge::Kind;
-use local::wire::{Fault, Match};
+use http_api::Kind;
+use local::fault_proxy::{Fault, Match};
 use serde_json::json;
 use tokio::task::JoinSet;
 

@@ -1,6 +1,6 @@
 //! How much of the floor's each function may cost.
 
-use key_schema::chart;
+use key_schema::markdown_tables;
 
 use super::measure::Figures;
 use super::subject::{FUNCTIONS, Function};
@@ -22,7 +22,7 @@ pub(super) fn table() -> String {
         let times = [init, first, warm, binary, memory].map(|most| format!("{most}x"));
         [(*name).to_owned()].into_iter().chain(times).chain([system_calls.to_string()]).collect()
     });
-    chart::table(&["at most", "init", "first", "warm", "binary", "memory", "system calls"], rows)
+    markdown_tables::table(&["at most", "init", "first", "warm", "binary", "memory", "system calls"], rows)
 }
 
 /// What is over its budget, in one line each.

@@ -27,7 +27,7 @@ use self::process::{Quota, is_installed};
 use self::shop::Shop;
 use self::subject::{FUNCTIONS, Function, Kind, SHORT, Subject, references};
 use self::tls::Tls;
-use crate::own::sample;
+use crate::workspace::sample;
 
 const FLOOR: &str = "hello";
 
@@ -76,8 +76,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let text = report::tables(&figures)?;
     crate::print(&text)?;
     if arguments.docs {
-        page::write("performance.md", &[("measured", text)])?;
-        picture::draw(&figures, &page::file("performance.svg"))?;
+        docs_check::write("performance.md", &[("measured", text)])?;
+        picture::draw(&figures, &docs_check::file("performance.svg"))?;
     }
     let floor = figures.first().context("nothing was measured")?;
     let over = budget::over(floor, &figures);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use key_schema::chart::table;
+use key_schema::markdown_tables::table;
 
 use super::budget::{self, ratio};
 use super::measure::{Figures, SMALL, Small};

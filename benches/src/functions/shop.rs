@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use local::{Options, Stack, demo};
 use serde_json::{Value, json};
 
-use crate::own;
+use crate::workspace;
 
 /// The product that is ordered again and again.
 pub(super) const ORDERED: &str = "endless";
@@ -17,19 +17,19 @@ pub(super) struct Shop {
 
 impl Shop {
     pub(super) async fn open() -> Result<Self> {
-        let mut template = own::template()?;
+        let mut template = workspace::template()?;
         // Whoever consumes beside the measured function would meet it in the table.
         template.stream_sources.clear();
         template.queue_sources.clear();
-        let stack = own::stack_with(Options::new(template)).await?;
+        let stack = workspace::stack_with(Options::new(template)).await?;
         demo::create(&stack).await?;
         let product = json!({
             "productId": ORDERED, "name": "Endless", "description": "There is always another one", "category": "kitchen",
             "price": { "amount": 1999, "currency": "EUR" }, "stock": 1_000_000,
         });
-        post(&stack, edge::ADMIN_SCOPE, "/products", &product).await?;
+        post(&stack, http_api::ADMIN_SCOPE, "/products", &product).await?;
         let order = json!({ "lines": [{ "productId": ORDERED, "quantity": 1 }] });
-        let order = post(&stack, edge::SHOP_SCOPE, "/orders", &order).await?;
+        let order = post(&stack, http_api::SHOP_SCOPE, "/orders", &order).await?;
         let order = order["orderId"].as_str().context("an order without an id")?.to_owned();
         Ok(Self { stack, order })
     }

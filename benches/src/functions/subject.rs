@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::budget::Budget;
 use super::shop::{ORDERED, Shop};
-use crate::own::sample;
+use crate::workspace::sample;
 
 /// Something that runs on Lambda.
 pub(super) struct Subject {

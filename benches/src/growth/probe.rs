@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use key_schema::value::CustomerId;
 use local::Stack;
-use local::wire::{Access, Call};
+use local::fault_proxy::{Access, Call};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,7 +54,7 @@ struct Sample {
 impl<'a> Probe<'a> {
     /// Of a stack that has a wire.
     pub(super) fn of(stack: &'a Stack) -> Result<Self> {
-        let admin = stack.token("measure", edge::ADMIN_SCOPE)?;
+        let admin = stack.token("measure", http_api::ADMIN_SCOPE)?;
         Ok(Self { stack, http: Client::builder().no_proxy().build()?, admin, seen: Vec::new() })
     }
 
@@ -76,7 +76,7 @@ impl<'a> Probe<'a> {
 
     /// Places an order.
     pub(super) async fn place(&mut self, shopper: &CustomerId, what: &str, key: &str, body: &Value) -> Result<Value> {
-        let shopper = self.stack.token(shopper.as_str(), edge::SHOP_SCOPE)?;
+        let shopper = self.stack.token(shopper.as_str(), http_api::SHOP_SCOPE)?;
         let request = self.http.post(format!("{}/orders", self.stack.url())).header("idempotency-key", key);
         self.measure(what, request.bearer_auth(shopper).json(body)).await
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use super::Size;
 use super::probe::{Cost, Measured};
 use crate::figures::grouped;
-use key_schema::chart::table;
+use key_schema::markdown_tables::table;
 
 /// The tables, each with its name in the page.
 ///

@@ -16,8 +16,8 @@ use key_schema::value::{
 };
 use table::{Item, write_item};
 
-use crate::own::Shards;
 use crate::popularity::Popularity;
+use crate::workspace::Shards;
 
 /// 2026-10-01, in milliseconds.
 const FIRST_MOMENT: i64 = 1_790_812_800_000;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
 use super::{fill, open, plot, probe, report, story};
-use crate::own;
+use crate::workspace;
 
 /// Small ones, in memory: whoever reads more than he must reads more of the larger one.
 const ORDERS: [usize; 2] = [1_000, 4_000];
@@ -29,11 +29,11 @@ async fn nothing_costs_more_in_a_larger_table_and_all_of_it_what_the_page_says()
     let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
     let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
     let command = "cargo test -p benches";
-    page::check("scale.md", &costs, command).expect("docs/scale.md");
+    docs_check::check("scale.md", &costs, command).expect("docs/scale.md");
     // The times are a long run's alone, and what is drawn is what the page says.
-    let part = |name| page::part("scale.md", name).expect("a table");
+    let part = |name| docs_check::part("scale.md", name).expect("a table");
     let picture = plot::picture(&part("growth-costs"), &part("growth-times")).expect("a picture");
-    page::check_file("growth.svg", &picture, command).expect("docs/growth.svg");
+    docs_check::check_file("growth.svg", &picture, command).expect("docs/growth.svg");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,7 +74,7 @@ fn an_operation_that_costs_more_in_one_table_is_named() {
         refused.map(|error| error.to_string())
     };
     assert_eq!(refusal([0.5, 0.5]), None);
-    assert!(refusal([0.5, 1.0]).is_some_and(|why| why.starts_with("look:")));
+    assert!(refusal([0.5, 1.0]).is_some_and(|why| why.starts_with("mode:")));
 }
 
 /// What is measured is a shop as it would be: whatever the operator's audit looks for, it is not there.
@@ -83,7 +83,7 @@ async fn the_made_up_shop_keeps_every_law_of_a_real_one() {
     let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(400).expect("a shop"));
     let (table, database) = (stack.template().table_name(), stack.database().expect("an engine"));
     fill::fill(database, table, &shop, &ProgressBar::hidden()).expect("a table");
-    let operator = own::operator(stack.dynamodb_url());
+    let operator = workspace::operator(stack.dynamodb_url());
     // All of its orders are settled: none is younger than the shop's last moment.
     let horizon = Shop::moment(1000).expect("a moment");
     let report = local::audit::audit(&operator, table, horizon, |_| ()).await.expect("an audit");

@@ -1,6 +1,6 @@
 //! What an answer means: whether it may be, and what it changed.
 
-use edge::Kind as Problem;
+use http_api::Kind as Problem;
 
 use super::shop::{Reply, Silence};
 use super::traffic::{Ask, Kind};

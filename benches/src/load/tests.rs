@@ -12,7 +12,7 @@ fn arguments(line: &str) -> Arguments {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stack_under_load_answers_as_it_should_and_keeps_its_laws() {
-    let stack = own::stack().await.unwrap();
+    let stack = workspace::stack().await.unwrap();
     let (text, verdict) = drive(&arguments("--requests 300 --workers 4 --products 20"), stack.url()).await.unwrap();
     verdict.unwrap();
     assert!(text.starts_with("300 requests in "), "{text}");
@@ -25,7 +25,7 @@ async fn a_stack_under_load_answers_as_it_should_and_keeps_its_laws() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_sold_out_is_no_error_and_is_not_sold_twice() {
-    let stack = own::stack().await.unwrap();
+    let stack = workspace::stack().await.unwrap();
     let line = "--requests 200 --workers 8 --products 3 --stock 20 --mix order";
     let (text, verdict) = drive(&arguments(line), stack.url()).await.unwrap();
     verdict.unwrap();

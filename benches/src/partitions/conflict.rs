@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use lambda::Budget;
+use lambda::longest_pause;
 
 use crate::figures::as_float;
 
@@ -41,7 +41,7 @@ pub(super) fn contend(rate: f64, window: f64, patience: Option<Duration>, seed: 
             continue;
         }
         first += usize::from(number == 1);
-        let next = at + random.f64() * milliseconds(Budget::longest_pause(number));
+        let next = at + random.f64() * milliseconds(longest_pause(number - 1));
         if patience.is_some_and(|patience| next - since < milliseconds(patience)) {
             tries.push(Reverse(Try { at: next, number: number + 1, since }));
         } else {

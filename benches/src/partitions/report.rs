@@ -11,8 +11,8 @@ use super::design::{Design, TILL, designs};
 use super::simulate::{Hot, failing_rate, simulate};
 use super::traffic::{Sample, Traffic};
 use crate::figures::grouped;
-use key_schema::chart::table;
 use key_schema::layout::PlaceText;
+use key_schema::markdown_tables::table;
 
 /// For so many milliseconds a transaction is taken to hold its items. AWS tells no figure; see the page.
 const WINDOW: f64 = 5.0;

@@ -12,7 +12,7 @@ use super::report::Report;
 use super::simulate::{failing_rate, simulate};
 use super::traffic::Traffic;
 use super::{SEED, patience, picture};
-use crate::own::Shards;
+use crate::workspace::Shards;
 
 /// The whole page: what it says is what the simulation answers, and that agrees with what can be computed by hand.
 #[test]
@@ -28,8 +28,9 @@ fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
     }
 
     let command = "cargo test -p benches";
-    page::check("scale.md", &report.tables(), command).expect("docs/scale.md");
-    page::check_file("partitions.svg", &picture(&report).expect("a picture"), command).expect("docs/partitions.svg");
+    docs_check::check("scale.md", &report.tables(), command).expect("docs/scale.md");
+    docs_check::check_file("partitions.svg", &picture(&report).expect("a picture"), command)
+        .expect("docs/partitions.svg");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::books::{Books, State};
 use super::process::Process;
-use crate::own;
+use crate::workspace;
 
 pub(super) const CUSTOMERS: usize = 12;
 pub(super) const PRODUCTS: usize = 16;
@@ -221,7 +221,7 @@ impl Shop {
                 self.books.complain(what);
             }
         }
-        let (operator, template) = (own::operator(&process.dynamodb_url), own::template()?);
+        let (operator, template) = (workspace::operator(&process.dynamodb_url), workspace::template()?);
         let report = audit(&operator, template.table_name(), Timestamp::now(), |_| ()).await?;
         for breach in &report.breaches {
             self.books.complain(breach.to_string());

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use local::wire::{Fault, Match};
+use local::fault_proxy::{Fault, Match};
 use local::{Options, Stack};
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 
-use crate::own;
+use crate::workspace;
 
 const SETTLING: Duration = Duration::from_mins(5);
 
@@ -25,12 +25,12 @@ pub(crate) struct Arguments {
 
 /// Serves until its standard input ends. `heal` and `settle` on it are answered when they are done.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
-    let mut template = own::template()?;
+    let mut template = workspace::template()?;
     for function in &mut template.functions {
         function.environment.entry("DRAIN_WRITE_UNITS".to_owned()).and_modify(|units| "5000".clone_into(units));
     }
     let data = Some(arguments.data.clone());
-    let stack = own::stack_with(Options { data, wire: true, ..Options::new(template) }).await?;
+    let stack = workspace::stack_with(Options { data, wire: true, ..Options::new(template) }).await?;
     inject(&stack, arguments.faults, arguments.seed);
     crate::print(&format!("listening {} {}\n", stack.url(), stack.dynamodb_url()))?;
 
@@ -93,11 +93,11 @@ fn inject(stack: &Stack, share: f64, seed: u64) {
 }
 
 fn heal(stack: &Stack) {
-    stack.wire().into_iter().chain(stack.more_wires().into_iter().flatten()).for_each(local::Wire::heal);
+    stack.wire().into_iter().chain(stack.more_wires().into_iter().flatten()).for_each(local::FaultProxy::heal);
 }
 
 /// How many calls failed since the last time of asking, all of which are then forgotten.
 fn take_injected(stack: &Stack) -> usize {
     let wires = stack.wire().into_iter().chain(stack.more_wires().into_iter().flatten());
-    wires.flat_map(local::Wire::take_calls).filter(|call| call.fault.is_some()).count()
+    wires.flat_map(local::FaultProxy::take_calls).filter(|call| call.fault.is_some()).count()
 }

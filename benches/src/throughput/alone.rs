@@ -10,7 +10,7 @@ use tokio::runtime;
 use tokio::sync::oneshot;
 
 use super::subject::{Event, Subject};
-use crate::own;
+use crate::workspace;
 
 /// What some events took, each.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ pub(super) async fn drive(subject: &Subject, dynamodb: &str, events: Vec<Event>)
     let nowhere = || "http://127.0.0.1:1".to_owned();
     let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), sqs: nowhere(), eventbridge: nowhere() };
     // Afresh each time: its connections belong to the thread that first uses them.
-    let started = functions::start_all(&endpoints, &own::template()?)?;
+    let started = functions::start_all(&endpoints, &workspace::template()?)?;
     let named = started.handlers.into_iter().find(|(name, _)| name == subject.function);
     let (_, invoke) = named.with_context(|| format!("there is no function {}", subject.function))?;
 

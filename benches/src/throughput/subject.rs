@@ -6,7 +6,7 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::whole;
-use crate::own::sample;
+use crate::workspace::sample;
 
 /// So many more of each product can be bought: the most that one delivery may bring.
 const UNITS: u32 = 1_000_000;
@@ -69,7 +69,7 @@ impl Event {
 pub(super) async fn subjects(stack: &Stack) -> Result<Vec<Subject>> {
     demo::create(stack).await?;
     let http = Client::builder().no_proxy().build().context("cannot make an HTTP client")?;
-    let admin = stack.token("measure", edge::ADMIN_SCOPE)?;
+    let admin = stack.token("measure", http_api::ADMIN_SCOPE)?;
     for product in PRODUCTS {
         let url = format!("{}/products/{product}/stock", stack.url());
         let delivery = http.post(url).bearer_auth(&admin).header("if-match", "*").json(&json!({ "delta": UNITS }));

@@ -40,7 +40,7 @@ pub(super) async fn one(stack: &Stack, events: &[Event]) -> Result<Value> {
 }
 
 fn visitor(stack: &Stack) -> Result<(String, String)> {
-    Ok((stack.url().to_owned(), stack.token(demo::CUSTOMER, edge::SHOP_SCOPE)?))
+    Ok((stack.url().to_owned(), stack.token(demo::CUSTOMER, http_api::SHOP_SCOPE)?))
 }
 
 fn client() -> Result<Client> {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use edge::{Answer, IfMatch, Kind, Once, Problem, ProductView, Reply};
+use http_api::{Answer, IfMatch, Kind, Once, Problem, ProductView, Reply};
 use key_schema::entity::{Product, WholeStock};
 use key_schema::value::ProductId;
-use stock::Look;
-use table::{Budget, Condition, Error, Reader, Throttle, Write, Writer};
+use stock::ReadMode;
+use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer};
 
 /// How long units that have arrived are moved on to other cells before the request is answered.
 const SHARING_OUT: Duration = Duration::from_secs(4);
@@ -40,17 +40,18 @@ impl Adjusting<'_> {
     pub(crate) async fn run(&self) -> Answer {
         let hasty = self.writer.clone().fail_fast_on_conflict();
         let mut most_cells = usize::MAX;
-        for attempt in 1.. {
+        let mut retries = self.budget.retries();
+        loop {
             let Attempt { writes, before, after, reply } = self.attempt(most_cells).await?;
             match hasty.commit(writes, self.budget).await {
-                Ok(Ok(())) => {
+                Ok(Commit::Done) => {
                     // The units are there. How far they are shared out changes no answer.
                     if most_cells < before.units.len() {
                         _ = stock::level(self.writer, &after, self.budget.at_most(SHARING_OUT)).await;
                     }
                     return Ok(reply);
                 }
-                Ok(Err(mut causes)) => {
+                Ok(Commit::Cancelled(mut causes)) => {
                     if let Some(reply) = self.once.map(|once| once.done_before(&mut causes)).transpose()?.flatten() {
                         return Ok(reply);
                     }
@@ -66,11 +67,10 @@ impl Adjusting<'_> {
                 }
                 Err(error) => return Err(error.into()),
             }
-            if !self.budget.wait(attempt).await {
-                break;
+            if !retries.pause().await {
+                return Err(Error::contention("others were changing the product for too long").into());
             }
         }
-        Err(Error::contention("others were changing the product for too long").into())
     }
 
     /// The adjustment of the product as it is now, in at most so many cells.
@@ -78,9 +78,9 @@ impl Adjusting<'_> {
     /// # Errors
     /// Why it cannot be made. That there are too few units is only certain once all cells were read at once.
     async fn attempt(&self, most_cells: usize) -> Result<Attempt, Problem> {
-        let mut look = Look::Close;
+        let mut mode = ReadMode::Strong;
         loop {
-            let found = stock::product(self.table, &self.product, look, self.budget).await?;
+            let found = stock::product(self.table, &self.product, mode, self.budget).await?;
             let (product, before) = found.ok_or_else(|| Problem::not_found("product"))?;
             if !self.if_match.matches(product.version) {
                 return Err(Problem::version_conflict(product.version));
@@ -89,13 +89,13 @@ impl Adjusting<'_> {
                 let after = WholeStock { units, ..before.clone() };
                 return self.transaction(&product, before, after);
             }
-            if look == Look::AtOnce || before.cells().is_one() {
+            if mode == ReadMode::Snapshot || before.cells().is_one() {
                 let available = before.available();
                 return Err(Problem::new(Kind::OutOfStock, format!("Only {available} are there."))
                     .with("productId", &self.product)
                     .with("available", available));
             }
-            look = Look::AtOnce;
+            mode = ReadMode::Snapshot;
         }
     }
 

@@ -9,7 +9,7 @@ use key_schema::layout::{Consistency, ProductsOfOrder};
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use stream::{Delivered, LostRecords};
-use table::{Budget, Cause, Condition, Error, Reader, Write, Writer, read_item};
+use table::{Budget, Cause, Commit, Condition, Error, Reader, Write, Writer, read_item};
 use tracing::warn;
 
 /// So many orders that were called off are read at a time.
@@ -62,7 +62,7 @@ impl Counter {
         delivered: &[Delivered],
         budget: Budget,
     ) -> Result<(), lambda::Error> {
-        let mut attempt = 1;
+        let mut retries = budget.retries();
         loop {
             match batch.next() {
                 Next::Done => return Ok(()),
@@ -96,9 +96,9 @@ impl Counter {
                     }
                 }
                 Next::Apply(step) => match self.apply(shard, &step, budget).await {
-                    Ok(Ok(())) => batch.applied(step),
-                    Ok(Err(mark)) => batch.found(mark),
-                    Err(Error::Unanswered(_)) if budget.wait(attempt).await => attempt += 1,
+                    Ok(Applied::Now) => batch.applied(step),
+                    Ok(Applied::Not { mark }) => batch.found(mark),
+                    Err(Error::Unanswered(_)) if retries.pause().await => {}
                     Err(error) => return Err(error.into()),
                 },
             }
@@ -117,13 +117,8 @@ impl Counter {
         (order, items.map(|items| items.into_iter().map(|item| item.line).collect()))
     }
 
-    /// Writes a step. `Err` of the inner result: it was not written, because the mark is here, or nowhere.
-    async fn apply(
-        &self,
-        shard: &ShardId,
-        step: &Step,
-        budget: Budget,
-    ) -> Result<Result<(), Option<SequenceNumber>>, Error> {
+    /// Writes a step, unless the shard's mark is another than the step begins at.
+    async fn apply(&self, shard: &ShardId, step: &Step, budget: Budget) -> Result<Applied, Error> {
         let checkpoint = StreamCheckpoint::new(shard.clone(), step.mark.clone(), Timestamp::now());
         let is_previous = match &step.previous {
             Some(mark) => Condition::new("#mark = :previous").value(":previous", mark)?,
@@ -140,12 +135,22 @@ impl Counter {
             writes.push(Write::add(totals)?);
         }
         match self.writer.commit(writes, budget).await? {
-            Ok(()) => Ok(Ok(())),
+            Commit::Done => Ok(Applied::Now),
             // Only the checkpoint, which comes first, has a condition.
-            Err(causes) => match causes.into_iter().next() {
-                Some(Cause::Condition(Some(item))) => Ok(Err(Some(read_item::<StreamCheckpoint>(item)?.mark))),
-                _ => Ok(Err(None)),
+            Commit::Cancelled(causes) => match causes.into_iter().next() {
+                Some(Cause::Condition(Some(item))) => {
+                    Ok(Applied::Not { mark: Some(read_item::<StreamCheckpoint>(item)?.mark) })
+                }
+                _ => Ok(Applied::Not { mark: None }),
             },
         }
     }
+}
+
+/// What became of a step.
+enum Applied {
+    /// It is written.
+    Now,
+    /// It is not written: the shard's mark is this one, or there is none.
+    Not { mark: Option<SequenceNumber> },
 }

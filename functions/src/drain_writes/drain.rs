@@ -173,7 +173,9 @@ impl Drain {
                 warn!(%order_id, cause, "not now");
                 later
             }
-            table::Error::Refused(_) | table::Error::Item(_) | table::Error::Cursor(_) => Fate::Failed(cause),
+            table::Error::Refused(_)
+            | table::Error::Inconsistent(_)
+            | table::Error::Item(_) | table::Error::Cursor(_) => Fate::Failed(cause),
         }
     }
 

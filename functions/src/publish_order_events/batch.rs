@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use events::{Draft, OrderPlaced, Waiting, draft_of};
+use order_events::{Draft, OrderPlaced, Waiting, draft_of};
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 use key_schema::entity::Order;
@@ -113,7 +113,7 @@ impl Open {
             Err(error) => return Some(Self::unreadable(error)),
         };
         let (old, new) = (std::mem::take(&mut record.old), std::mem::take(&mut record.new));
-        match draft_of(events::Record { name: &record.name, written_at: record.written_at, old, new }) {
+        match draft_of(order_events::Record { name: &record.name, written_at: record.written_at, old, new }) {
             Ok(draft) => Some(match draft? {
                 Draft::Event(event) => Self::ready(event, record.written_at),
                 Draft::Placed(order) => Self::Placed(order, record.written_at),
@@ -122,7 +122,7 @@ impl Open {
         }
     }
 
-    fn ready(event: impl Into<events::Event>, written_at: Timestamp) -> Self {
+    fn ready(event: impl Into<order_events::Event>, written_at: Timestamp) -> Self {
         match Entry::new(event.into(), written_at.as_second()) {
             Ok(entry) => Self::Ready(entry),
             Err(error) => Self::unreadable(&*error),

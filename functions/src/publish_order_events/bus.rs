@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aws_sdk_eventbridge::primitives::DateTime;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
-use events::Event;
+use order_events::Event;
 use lambda::{Client, Environment, Error, FromEnvironment, Misconfigured, Service};
 use tracing::warn;
 

@@ -92,7 +92,7 @@ impl Reads {
     /// An order whose way is over changes no more, so whatever copy of it says so is as good as a strong read, at
     /// half the price or none.
     pub(crate) async fn headers(&self, known: Vec<Order>) -> Result<Vec<Order>, Error> {
-        let (mut headers, open): (Vec<_>, Vec<_>) = known.into_iter().partition(|order| order.status.is_last());
+        let (mut headers, open): (Vec<_>, Vec<_>) = known.into_iter().partition(|order| order.status.is_terminal());
         let open: Vec<_> = open.into_iter().map(|order| order.order_id).collect();
         headers.extend(self.batches(&open, Consistency::Strong).await?);
         Ok(headers)

@@ -29,10 +29,12 @@ pub struct Drift {
     /// `customer ada`, say.
     of: String,
     /// What has to be added to the counters.
-    lacks: Counts,
-    /// Whether all changes of its orders are old enough to be counted. Until then it is not mended.
+    #[serde(alias = "lacks")]
+    deficit: Counts,
+    /// Whether all changes of its orders are old enough to be counted. Until then it is not repaired.
     settled: bool,
-    mended: bool,
+    #[serde(alias = "mended")]
+    repaired: bool,
 }
 
 /// How many counters' items were compared, and with what outcome.
@@ -43,10 +45,11 @@ pub struct Report {
     /// Those that cannot be right.
     pub drifted: u64,
     /// Those of them that were set right.
-    pub mended: u64,
+    #[serde(alias = "mended")]
+    pub repaired: u64,
     /// Those whose orders changed so recently that only bounds are known.
     pub unsettled: u64,
-    /// Those that moved while they were to be mended, and were left alone.
+    /// Those that moved while they were to be repaired, and were left alone.
     pub busy: u64,
 }
 
@@ -55,7 +58,7 @@ impl Report {
         Self {
             checked: self.checked - before.checked,
             drifted: self.drifted - before.drifted,
-            mended: self.mended - before.mended,
+            repaired: self.repaired - before.repaired,
             unsettled: self.unsettled - before.unsettled,
             busy: self.busy - before.busy,
         }
@@ -68,7 +71,8 @@ pub struct Run {
     days: Days,
     /// The next day to begin.
     next: Day,
-    mend: bool,
+    #[serde(alias = "mend")]
+    repair: bool,
     report: Report,
     /// The first drifts, by name. The last release knows no such field, and leaves it out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,12 +84,12 @@ pub struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(days: Days, mend: bool) -> Self {
+    pub(crate) fn new(days: Days, repair: bool) -> Self {
         let next = days.each().next().unwrap_or(days.end());
         Self {
             days,
             next,
-            mend,
+            repair,
             report: Report::default(),
             drifts: Vec::new(),
             walks: Vec::new(),
@@ -150,14 +154,14 @@ impl Run {
         if !walk.step(reconciler, &self.days, &mut self.met, end).await? {
             return Ok(false);
         }
-        let lack = walk.lack();
-        if !lack.is_empty() && !walk.is_second() {
+        let deficit = walk.deficit();
+        if !deficit.is_empty() && !walk.is_second() {
             tokio::time::sleep(SECOND_LOOK).await;
-            *walk = Walk::begin(reconciler, walk.aggregate().clone(), Some(lack)).await?;
+            *walk = Walk::begin(reconciler, walk.aggregate().clone(), Some(deficit)).await?;
             return Ok(false);
         }
         if let Some(walk) = self.walks.pop() {
-            self.conclude(reconciler, &walk, &lack).await;
+            self.conclude(reconciler, &walk, &deficit).await;
         }
         Ok(false)
     }
@@ -182,36 +186,36 @@ impl Run {
     }
 
     /// What the walk that came to its end found.
-    async fn conclude(&mut self, reconciler: &Reconciler, walk: &Walk, lack: &Counts) {
-        let is_drift = walk.is_drift(lack);
+    async fn conclude(&mut self, reconciler: &Reconciler, walk: &Walk, deficit: &Counts) {
+        let is_drift = walk.is_drift(deficit);
         let mut outcome = Report { checked: 1, drifted: is_drift.into(), ..Report::default() };
         // Counters that were found wrong and then otherwise are moving, whatever their orders say.
-        let is_settled = walk.is_settled() && (is_drift || lack.is_empty());
+        let is_settled = walk.is_settled() && (is_drift || deficit.is_empty());
         outcome.unsettled = (!is_settled).into();
-        if is_drift && is_settled && self.mend {
-            match reconciler.mend(walk, lack).await {
-                Ok(true) => outcome.mended = 1,
+        if is_drift && is_settled && self.repair {
+            match reconciler.repair(walk, deficit).await {
+                Ok(true) => outcome.repaired = 1,
                 Ok(false) => outcome.busy = 1,
                 Err(error) => {
-                    warn!(cause = lambda::chain(&error), "not mended");
+                    warn!(cause = lambda::chain(&error), "not repaired");
                     outcome.busy = 1;
                 }
             }
         }
         if is_drift {
-            let (of, missing) = (walk.aggregate(), lack);
-            let lack = serde_json::to_string(missing).unwrap_or_default();
-            info!(%of, lack, is_settled, mended = outcome.mended == 1, busy = outcome.busy == 1, "counters have drifted");
+            let (of, missing) = (walk.aggregate(), deficit);
+            let deficit = serde_json::to_string(missing).unwrap_or_default();
+            info!(%of, deficit, is_settled, repaired = outcome.repaired == 1, busy = outcome.busy == 1, "counters have drifted");
             self.name(Drift {
                 of: of.to_string(),
-                lacks: missing.clone(),
+                deficit: missing.clone(),
                 settled: is_settled,
-                mended: outcome.mended == 1,
+                repaired: outcome.repaired == 1,
             });
         }
         self.report.checked += outcome.checked;
         self.report.drifted += outcome.drifted;
-        self.report.mended += outcome.mended;
+        self.report.repaired += outcome.repaired;
         self.report.unsettled += outcome.unsettled;
         self.report.busy += outcome.busy;
     }

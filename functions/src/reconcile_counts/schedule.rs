@@ -6,6 +6,7 @@ use key_schema::value::{Day, Days, Timestamp};
 use lambda::Error;
 use serde::Deserialize;
 use table::{Budget, Condition, Write};
+use crate::reconcile_counts::run::KEPT_BACK;
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -44,7 +45,7 @@ impl Reconciler {
             Some(last) => Condition::new("#updatedAt = :then").value(":then", last.updated_at)?,
             None => Condition::absent(),
         };
-        if self.writer.write(Write::put_if(&next, is_last)?, Budget::of(crate::reconcile_counts::run::KEPT_BACK)).await?.is_err() {
+        if !self.writer.write(Write::put_if(&next, is_last)?, Budget::of(KEPT_BACK)).await?.is_done() {
             warn!("another invocation did the same meanwhile");
         }
         Ok(Answer::new(run, done))

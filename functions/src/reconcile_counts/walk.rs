@@ -66,13 +66,13 @@ impl Walk {
     }
 
     /// What has to be added to the counters.
-    pub(crate) fn lack(&self) -> Counts {
-        self.bounds.lack(self.counted.as_ref().unwrap_or(&Counts::default()))
+    pub(crate) fn deficit(&self) -> Counts {
+        self.bounds.deficit(self.counted.as_ref().unwrap_or(&Counts::default()))
     }
 
     /// Whether this is no passing difference: the same one twice, or, where only bounds are known, one after the other.
-    pub(crate) fn is_drift(&self, lack: &Counts) -> bool {
-        !lack.is_empty() && self.first.as_ref().is_some_and(|first| first == lack || !self.is_settled())
+    pub(crate) fn is_drift(&self, deficit: &Counts) -> bool {
+        !deficit.is_empty() && self.first.as_ref().is_some_and(|first| first == deficit || !self.is_settled())
     }
 
     /// Walks a page further, if there is one, and tells whether the walk is over. Whoever is met on a day for the
@@ -142,7 +142,7 @@ impl Walk {
     async fn page_of_day(&self, of: &Reconciler, day: Day) -> Result<(BTreeMap<String, Order>, bool), Error> {
         let placed = Days::new(day, day.plus(1))?.moments();
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
-        for status in OrderStatus::WAY {
+        for status in OrderStatus::ALL {
             let lists = OrdersOfStatus::in_shards(status, of.status_shards.0, &placed);
             let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), OF_A_LIST));
             let pages = of.reads.paced(units(lists.len()), try_join_all(reads)).await?;

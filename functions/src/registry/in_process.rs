@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use edge::{Answer, Description, Request, Route};
+use http_api::{Answer, Description, Request, Route};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -86,7 +86,7 @@ where
     Ok(Arc::new(move |event| {
         let (route, deps) = (route.clone(), deps.clone());
         Box::pin(async move {
-            let response = edge::invoke(&route, &deps, &handle, event, timeout).await;
+            let response = http_api::invoke(&route, &deps, &handle, event, timeout).await;
             response.map_err(|error| error.to_string())
         })
     }))

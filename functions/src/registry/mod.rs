@@ -24,12 +24,12 @@ macro_rules! functions {
             /// What answers a route, and only reads.
             pub const READS: Self = Self {
                 name: "reads",
-                functions: &[$((stringify!($read), || edge::serve(&$read::ROUTE, $read::handle))),+],
+                functions: &[$((stringify!($read), || http_api::serve(&$read::ROUTE, $read::handle))),+],
             };
             /// What answers a route, and writes.
             pub const WRITES: Self = Self {
                 name: "writes",
-                functions: &[$((stringify!($write), || edge::serve(&$write::ROUTE, $write::handle))),+],
+                functions: &[$((stringify!($write), || http_api::serve(&$write::ROUTE, $write::handle))),+],
             };
             /// What consumes events.
             pub const CONSUMERS: Self = Self {

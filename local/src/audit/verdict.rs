@@ -14,9 +14,9 @@ impl Ledger {
         for (id, parts) in std::mem::take(&mut self.orders) {
             let Parts { order, lines, invoice, .. } = parts;
             let lacks = [("header", order.is_none()), ("invoice", invoice.is_none())];
-            let lacks: Vec<_> = lacks.iter().filter(|(_, lacks)| *lacks).map(|(name, _)| *name).collect();
+            let missing: Vec<_> = lacks.iter().filter(|(_, lacks)| *lacks).map(|(name, _)| *name).collect();
             let of = order.as_ref().map_or("an unknown number".to_owned(), |order| order.line_count.to_string());
-            let what = format!("it is not whole: {} lines of {of}, lacks {lacks:?}", lines.len());
+            let what = format!("it is not whole: {} lines of {of}, lacks {missing:?}", lines.len());
             self.breach(format!("order {id}"), what);
             if let Some(order) = order {
                 self.tally(&order, &lines, invoice.as_ref().map_or(&[], |invoice| &invoice.payments));
@@ -95,10 +95,10 @@ impl Ledger {
             bounds.entry(aggregate.clone()).or_insert_with_key(|key| Bounds::new(key.clone(), horizon));
         }
         for (aggregate, bounds) in bounds {
-            let lack = bounds.lack(counted.get(&aggregate).unwrap_or(&Counts::default()));
-            if !lack.is_empty() {
-                let lack = serde_json::to_string(&lack).unwrap_or_default();
-                self.breach(aggregate.to_string(), format!("its counts lack {lack}"));
+            let deficit = bounds.deficit(counted.get(&aggregate).unwrap_or(&Counts::default()));
+            if !deficit.is_empty() {
+                let deficit = serde_json::to_string(&deficit).unwrap_or_default();
+                self.breach(aggregate.to_string(), format!("its counts lack {deficit}"));
             } else if !bounds.is_settled() {
                 self.report.unsettled += 1;
             }

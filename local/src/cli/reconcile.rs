@@ -10,7 +10,7 @@ use super::{DEFAULT_PORT, print};
 /// Compare the counts of the running stack with its orders
 ///
 /// A change of the last six and a half hours may not be counted yet. So counters whose orders changed since are only
-/// told if they cannot be right, and are not mended until then.
+/// told if they cannot be right, and are not repaired until then.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The first day [default: a week ago]
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
 
     /// Set right what is wrong
     #[arg(long)]
-    mend: bool,
+    repair: bool,
 
     /// The running stack's port on 127.0.0.1
     #[arg(long, default_value_t = DEFAULT_PORT)]
@@ -35,31 +35,33 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let from = arguments.from.unwrap_or(today.saturating_sub(jiff::Span::new().days(7)));
     let to = arguments.to.unwrap_or(today.saturating_add(jiff::Span::new().days(1)));
-    let mut event = json!({ "from": from.to_string(), "to": to.to_string(), "mend": arguments.mend });
+    let mut event = json!({ "from": from.to_string(), "to": to.to_string(), "repair": arguments.repair });
 
     let stack = Stack::at(arguments.port)?;
     loop {
         let answer = stack.ask("/_local/scheduled/reconcile-counts", &event).await?;
         if answer["done"] == true {
-            return print(&told(&answer, arguments.mend));
+            return print(&told(&answer, arguments.repair));
         }
         event = json!({ "resume": answer["resume"] });
     }
 }
 
 /// The figures of a comparison, and a line for each drift that it names.
-fn told(answer: &Value, mends: bool) -> String {
-    let figures = ["checked", "drifted", "mended", "unsettled", "busy"];
+fn told(answer: &Value, repairs: bool) -> String {
+    let figures = ["checked", "drifted", "repaired", "unsettled", "busy"];
     let mut text = figures.map(|name| format!("{} {name}", answer[name])).join(", ") + "\n";
     for drift in answer["drifts"].as_array().into_iter().flatten() {
-        let what_now = match (drift["mended"] == true, drift["settled"] == true) {
-            (true, _) => "mended",
-            (false, false) => "not mended: its orders changed less than six and a half hours ago, ask again after that",
-            (false, true) if mends => "not mended: its counters moved meanwhile, ask again",
-            (false, true) => "--mend sets it right",
+        let what_now = match (drift["repaired"] == true, drift["settled"] == true) {
+            (true, _) => "repaired",
+            (false, false) => {
+                "not repaired: its orders changed less than six and a half hours ago, ask again after that"
+            }
+            (false, true) if repairs => "not repaired: its counters moved meanwhile, ask again",
+            (false, true) => "--repair sets it right",
         };
         let of = drift["of"].as_str().unwrap_or_default();
-        text.extend([of, " lacks ", &drift["lacks"].to_string(), ": ", what_now, "\n"]);
+        text.extend([of, " lacks ", &drift["deficit"].to_string(), ": ", what_now, "\n"]);
     }
     text
 }
@@ -70,18 +72,19 @@ mod tests {
 
     #[test]
     fn each_drift_is_named_with_what_becomes_of_it() {
-        let drift = |mended: bool, settled: bool| {
-            let lacks = json!({ "customers": { "ada": { "orders": 1 } } });
-            let drifts = [json!({ "of": "customer ada", "lacks": lacks, "settled": settled, "mended": mended })];
-            json!({ "checked": 4, "drifted": 1, "mended": u8::from(mended), "unsettled": 0, "busy": 0, "drifts": drifts })
+        let drift = |repaired: bool, settled: bool| {
+            let deficits = json!({ "customers": { "ada": { "orders": 1 } } });
+            let drifts =
+                [json!({ "of": "customer ada", "deficit": deficit, "settled": settled, "repaired": repaired })];
+            json!({ "checked": 4, "drifted": 1, "repaired": u8::from(repaired), "unsettled": 0, "busy": 0, "drifts": drifts })
         };
-        for (mended, settled, mends, expected) in [
-            (true, true, true, "mended"),
-            (false, true, true, "not mended: its counters moved"),
-            (false, true, false, "--mend sets it right"),
-            (false, false, true, "not mended: its orders changed less than six and a half hours ago"),
+        for (repaired, settled, repairs, expected) in [
+            (true, true, true, "repaired"),
+            (false, true, true, "not repaired: its counters moved"),
+            (false, true, false, "--repair sets it right"),
+            (false, false, true, "not repaired: its orders changed less than six and a half hours ago"),
         ] {
-            let text = told(&drift(mended, settled), mends);
+            let text = told(&drift(repaired, settled), repairs);
             assert!(text.starts_with("4 checked, 1 drifted, "), "{text}");
             let begin = format!("customer ada lacks {{\"customers\":{{\"ada\":{{\"orders\":1}}}}}}: {expected}");
             assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(&begin)), "{text}");

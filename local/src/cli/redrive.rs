@@ -11,7 +11,7 @@ use super::{DEFAULT_PORT, print};
 
 /// Move every dead letter of the running stack back to its queue
 ///
-/// For when what made them fail is mended. They are consumed again as if they were new.
+/// For when what made them fail is repaired. They are consumed again as if they were new.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The running stack's port on 127.0.0.1

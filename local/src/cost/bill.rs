@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::billing_mode::{Cost, Provisioned, on_demand, provisioned};
 use super::deployment::Deployment;
-use super::places::Places;
 use super::prices::{Price, PriceList, TableClassPrices};
 use super::profile::Profile;
+use super::units_by_index::UnitsByIndex;
 use super::usage::Usage;
 
 /// Autoscaling watches each capacity from above and from below, and so it does with what was provisioned.
@@ -192,7 +192,7 @@ impl Payer<'_> {
     }
 
     /// Units a second in the busiest minutes.
-    pub(super) fn peak(&self) -> Places {
+    pub(super) fn peak(&self) -> UnitsByIndex {
         let steady = self.usage.steady();
         let mut peak = (self.usage.places() - steady) * self.profile.peak_to_mean;
         peak += steady;

@@ -6,18 +6,18 @@
 use anyhow::{Context, Result, ensure};
 use capacity::rules::read_units;
 use capacity::sample::{Kind, Sample};
+use functions::reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::share_of_page;
-use functions::reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
 use rust_decimal::Decimal;
 
-use super::courses::operation;
+use super::cases::operation;
 use super::deployment::Deployment;
 use super::month::Month;
-use super::places::{Places, exact};
 use super::profile::Profile;
 use super::share;
+use super::units_by_index::{UnitsByIndex, exact};
 
 /// The function that compares.
 pub(super) const RECONCILE: &str = "reconcile-counts";
@@ -26,7 +26,7 @@ pub(super) const RECONCILE: &str = "reconcile-counts";
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Comparison {
     /// The units that one takes.
-    pub units: Places,
+    pub units: UnitsByIndex,
     /// How many days one takes: less than one, or more.
     pub days: Decimal,
     /// What it may read in a second while it is at work.
@@ -55,18 +55,18 @@ impl Comparison {
     }
 
     /// The units of a month.
-    pub(super) fn units_a_month(&self, month: Month) -> Places {
+    pub(super) fn units_a_month(&self, month: Month) -> UnitsByIndex {
         self.units * (month.days() / self.days.max(Decimal::ONE))
     }
 }
 
 /// The units of one comparison.
-fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Places> {
+fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<UnitsByIndex> {
     let sample = Sample::new(profile.typical(deployment)).context("sizes")?;
     let [header, line] = [Kind::Order(OrderStatus::Delivered), Kind::OrderItem].map(|kind| sample.bytes(kind));
     let in_a_list = |bytes| exact(read_units(bytes * usize::from(OF_A_LIST), Eventual) / f64::from(OF_A_LIST));
     let alone = |bytes, consistency| exact(read_units(bytes, consistency));
-    let charge = |function, course| Places::of(&operation(function, course)?.charge(&sample));
+    let charge = |function, case| UnitsByIndex::of(&operation(function, case)?.charge(&sample));
 
     let Profile { orders, order, kept, .. } = profile;
     let ever = orders * kept.order_months;
@@ -74,7 +74,7 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Pla
     // In a status, and whether it is the last one of its customer and of its products.
     let in_its_day =
         [Decimal::ZERO, in_a_list(header)? + alone(line, Eventual)? * order.lines, alone(header, Eventual)?];
-    let each = charge("get-order", "found")? + Places::reading(in_its_day);
+    let each = charge("get-order", "found")? + UnitsByIndex::reading(in_its_day);
 
     // Everybody orders as much as anybody, and nobody twice within these days.
     let share = |some, all| share(some, all).unwrap_or_default();
@@ -82,15 +82,15 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Pla
     // An order that has come to the end of its way changes no more, and any copy of it will do. The way is taken to
     // last as long as these days; until then the order is read once more.
     let still_open = alone(header, Strong)? * share(recent, ever);
-    let of_customer = Places::reading([still_open, Decimal::ZERO, in_a_list(header)?]);
+    let of_customer = UnitsByIndex::reading([still_open, Decimal::ZERO, in_a_list(header)?]);
     // A page of the product's orders comes of all shards. Where it is met for the last time, all of them were asked.
     let shards = deployment.product_shards;
     let of_shards = line * usize::from(share_of_page(OF_A_LIST, shards.into()));
     let listed = alone(of_shards, Eventual)? * Decimal::from(shards) / Decimal::from(OF_A_LIST);
-    let of_product = Places::reading([alone(header, Eventual)? + still_open, listed, Decimal::ZERO]);
+    let of_product = UnitsByIndex::reading([alone(header, Eventual)? + still_open, listed, Decimal::ZERO]);
     let other_shards = alone(line, Eventual)? * Decimal::from(shards.saturating_sub(1)) * products;
 
-    let counters = Places::reading([customers + products, other_shards, Decimal::ZERO]);
+    let counters = UnitsByIndex::reading([customers + products, other_shards, Decimal::ZERO]);
     Ok(charge(RECONCILE, "scheduled, after a week of no orders")?.reads()
         + each * recent
         + counters

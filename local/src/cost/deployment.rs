@@ -233,9 +233,10 @@ mod tests {
 
     #[test]
     fn a_typical_sample_has_the_shards_of_the_template() {
-        use capacity::sample::Extent;
+        use capacity::sample::SampleSizes;
         let Deployment { status_shards, product_shards, view_shards, .. } = deployed("{}").unwrap();
-        let Extent { status_shards: status, product_shards: product, view_shards: views, .. } = Extent::TYPICAL;
+        let SampleSizes { status_shards: status, product_shards: product, view_shards: views, .. } =
+            SampleSizes::TYPICAL;
         assert_eq!((status, product, views), (status_shards, product_shards, view_shards));
     }
 

@@ -230,6 +230,6 @@ fn the_page_on_costs_says_what_is_computed() {
     let parts =
         [("bill", bill()), ("shops", shops()), ("compared", compared()), ("tasks", tasks()), ("months", months())];
     let command = "cargo test -p local cost";
-    page::check("cost.md", &parts, command).unwrap();
-    page::check_file("cost-of-designs.svg", &picture(), command).unwrap();
+    docs_check::check("cost.md", &parts, command).unwrap();
+    docs_check::check_file("cost-of-designs.svg", &picture(), command).unwrap();
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use anyhow::{Context, Result, ensure};
-use capacity::sample::{Batch, Extent, Sample};
+use capacity::sample::{Batch, Sample, SampleSizes};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ pub struct Profile {
     pub peak_to_mean: Decimal,
     /// What an order is like.
     pub order: Order,
-    /// By function, or by function and course with a slash between them.
+    /// By function, or by function and case with a slash between them.
     pub calls_per_order: BTreeMap<String, Decimal>,
     /// How large things are.
     pub sizes: Sizes,
@@ -169,8 +169,8 @@ impl Profile {
                 for (of_cards, cards) in either(self.order.with_gift_card) {
                     let share = of_lines * of_discount * of_cards;
                     if !share.is_zero() {
-                        let extent = Extent { lines, discount, gift_cards: cards.into(), ..self.extent(deployment) };
-                        samples.push((share, Sample::new(extent).context("sizes")?));
+                        let sizes = SampleSizes { lines, discount, gift_cards: cards.into(), ..self.sizes(deployment) };
+                        samples.push((share, Sample::new(sizes).context("sizes")?));
                     }
                 }
             }
@@ -179,13 +179,13 @@ impl Profile {
     }
 
     /// How large everything is, and an order of as many lines as most have, without a code or a gift card.
-    pub fn typical(&self, deployment: &Deployment) -> Extent {
-        Extent { lines: self.order.lines.round().to_u32().unwrap_or(u32::MAX), ..self.extent(deployment) }
+    pub fn typical(&self, deployment: &Deployment) -> SampleSizes {
+        SampleSizes { lines: self.order.lines.round().to_u32().unwrap_or(u32::MAX), ..self.sizes(deployment) }
     }
 
     /// How large everything is but orders.
-    pub fn extent(&self, deployment: &Deployment) -> Extent {
-        Extent {
+    pub fn sizes(&self, deployment: &Deployment) -> SampleSizes {
+        SampleSizes {
             id: self.sizes.id_bytes.into(),
             name: self.sizes.name_bytes.into(),
             description: self.sizes.description_bytes.into(),
@@ -195,7 +195,7 @@ impl Profile {
             product_shards: deployment.product_shards,
             view_shards: deployment.view_shards,
             batch: Batch { customers: 0, products: 0, days: 0 },
-            ..Extent::TYPICAL
+            ..SampleSizes::TYPICAL
         }
     }
 }

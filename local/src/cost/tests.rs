@@ -10,9 +10,9 @@ use super::bill::{Class, Mode};
 use super::billing_mode::{Units, break_even, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::estimate::{Estimate, break_even_storage_share, estimate};
-use super::places::Places;
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Parameter, Profile};
+use super::units_by_index::UnitsByIndex;
 use super::usage::{Calls, Usage};
 
 static PRICES: LazyLock<PriceList> = LazyLock::new(|| PriceList::parse(SHIPPED).unwrap());
@@ -47,7 +47,7 @@ fn units() -> impl Strategy<Value = Units> {
 
 /// A month that stores so much and consumes so much in each place.
 fn month(gb: u32, places: [Units; 3]) -> Usage {
-    let calls = Calls { units: Places(places), ..Calls::default() };
+    let calls = Calls { units: UnitsByIndex(places), ..Calls::default() };
     Usage { table_gb: gb.into(), calls: [("f".to_owned(), calls)].into(), ..Usage::default() }
 }
 
@@ -90,7 +90,7 @@ proptest! {
                 continue;
             };
             let at = |utilization| {
-                let a_second = Places(places) * (Decimal::ONE / (hours * dec!(3600) * utilization));
+                let a_second = UnitsByIndex(places) * (Decimal::ONE / (hours * dec!(3600) * utilization));
                 provisioned(&a_second.0, Units::default(), hours, prices).cost.sum() + Decimal::from(besides)
             };
             prop_assert!((at(utilization) - by_request).abs() < dec!(0.01), "{} {}", at(utilization), by_request);
@@ -290,11 +290,7 @@ fn a_profile_that_does_not_suit_what_is_deployed_is_told_the_field() {
             "  count-orders: 2",
             "calls_per_order.count-orders: no function of this name answers a route",
         ),
-        (
-            "  get-order: 2",
-            "  get-order/lost: 2",
-            "calls_per_order.get-order/lost: the ledger knows these courses of it",
-        ),
+        ("  get-order: 2", "  get-order/lost: 2", "calls_per_order.get-order/lost: the ledger knows these cases of it"),
         ("  get-order: 2", "  place-order: 2", "calls_per_order.place-order: it is called once for each order"),
         ("utilization: 0.4", "utilization: 0.8", "utilization: 0.8 is more than 0.7, which autoscaling aims at"),
     ] {

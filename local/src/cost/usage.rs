@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use capacity::ledger::Operation;
-use capacity::sample::{Batch, Extent, Sample};
+use capacity::sample::{Batch, Sample, SampleSizes};
 use rust_decimal::{Decimal, dec};
 
+use super::cases::{PLACE_ORDER, operation, split, usual_or};
 use super::comparison::{Comparison, RECONCILE};
-use super::courses::{PLACE_ORDER, operation, split, usual_or};
 use super::deployment::Deployment;
 use super::month::Month;
-use super::places::{Places, exact};
 use super::profile::{Profile, around};
+use super::units_by_index::{UnitsByIndex, exact};
 
 const DRAIN_WRITES: &str = "drain-writes";
 const CANCEL_ORDER: &str = "cancel-order";
@@ -65,7 +65,7 @@ pub struct Calls {
     /// For as long as Lambda bills them, times their memory.
     pub gb_seconds: Decimal,
     /// What they consume.
-    pub units: Places,
+    pub units: UnitsByIndex,
 }
 
 impl Usage {
@@ -87,15 +87,15 @@ impl Usage {
     }
 
     /// Units of all calls together.
-    pub fn places(&self) -> Places {
-        let mut all = Places::default();
+    pub fn places(&self) -> UnitsByIndex {
+        let mut all = UnitsByIndex::default();
         self.calls.values().for_each(|calls| all += calls.units);
         all
     }
 
     /// Units of what goes on at the same pace whatever clients do.
-    pub fn steady(&self) -> Places {
-        let mut steady = Places::default();
+    pub fn steady(&self) -> UnitsByIndex {
+        let mut steady = UnitsByIndex::default();
         [RECONCILE, EXPIRE].iter().filter_map(|name| self.calls.get(*name)).for_each(|calls| steady += calls.units);
         steady
     }
@@ -126,12 +126,12 @@ impl Shop<'_> {
         self.call(usage, PLACE_ORDER, Decimal::ZERO, waiting)?;
         usage.http_requests += orders;
         for (name, per_order) in &self.profile.calls_per_order {
-            let (function, course) = split(name);
+            let (function, case) = split(name);
             let known = self.deployment.functions.get(function).filter(|function| function.has_route);
             known.with_context(|| {
                 format!("calls_per_order.{name}: no function of this name answers a route: see functions/")
             })?;
-            let operation = usual_or(function, course).with_context(|| format!("calls_per_order.{name}"))?;
+            let operation = usual_or(function, case).with_context(|| format!("calls_per_order.{name}"))?;
             let calls = orders * per_order;
             self.call(usage, function, calls, self.charge(operation)? * calls)?;
             usage.http_requests += calls;
@@ -176,13 +176,14 @@ impl Shop<'_> {
         let called_off = orders * self.changes_per_order(CANCEL_ORDER)?;
         let orders_in_one = (orders + called_off) / count;
         let counting = operation(COUNT_ORDERS, "a batch")?;
-        let mut units = Places::default();
+        let mut units = UnitsByIndex::default();
         // Nobody orders twice within a batch, and no two of its orders are for the same product.
         for (share, customers) in around(orders_in_one) {
             for (of_products, products) in around(orders_in_one * order.lines) {
                 let batch = Batch { customers, products, days: 1 };
-                let sample = Sample::new(Extent { batch, ..self.profile.extent(self.deployment) }).context("sizes")?;
-                units += Places::of(&counting.charge(&sample))? * (share * of_products * count);
+                let sample =
+                    Sample::new(SampleSizes { batch, ..self.profile.sizes(self.deployment) }).context("sizes")?;
+                units += UnitsByIndex::of(&counting.charge(&sample))? * (share * of_products * count);
             }
         }
         // The stream does not tell the lines of an order that is called off.
@@ -215,12 +216,12 @@ impl Shop<'_> {
     /// When the month ends.
     fn storage(&self, usage: &mut Usage) -> Result<()> {
         let Profile { orders, kept, .. } = self.profile;
-        for (function, course, times) in [
+        for (function, case, times) in [
             (PLACE_ORDER, "placed", orders * kept.order_months),
             ("create-customer", "signed up", kept.customers),
             ("create-product", "made", kept.products),
         ] {
-            let operation = operation(function, course)?;
+            let operation = operation(function, case)?;
             for (share, sample) in &self.samples {
                 let stored = operation.stored(sample);
                 let gb = |bytes: f64| Ok::<_, anyhow::Error>(exact(bytes)? * share * times / BYTES_PER_GB);
@@ -232,15 +233,15 @@ impl Shop<'_> {
     }
 
     /// The units of an operation, on average over all kinds of orders.
-    fn charge(&self, operation: &Operation) -> Result<Places> {
-        let mut mean = Places::default();
+    fn charge(&self, operation: &Operation) -> Result<UnitsByIndex> {
+        let mut mean = UnitsByIndex::default();
         for (share, sample) in &self.samples {
-            mean += Places::of(&operation.charge(sample))? * *share;
+            mean += UnitsByIndex::of(&operation.charge(sample))? * *share;
         }
         Ok(mean)
     }
 
-    fn call(&self, usage: &mut Usage, function: &str, count: Decimal, units: Places) -> Result<()> {
+    fn call(&self, usage: &mut Usage, function: &str, count: Decimal, units: UnitsByIndex) -> Result<()> {
         let more = self.calls(function, count)?;
         let calls = usage.calls.entry(function.to_owned()).or_default();
         calls.count += more.count;
@@ -254,16 +255,16 @@ impl Shop<'_> {
         Ok(Calls {
             count,
             gb_seconds: count * seconds * self.deployment.function(function)?.memory_gb(),
-            units: Places::default(),
+            units: UnitsByIndex::default(),
         })
     }
 
-    /// Of all courses that change something.
+    /// Of all cases that change something.
     fn changes_per_order(&self, function: &str) -> Result<Decimal> {
         let mut changes = Decimal::ZERO;
         for (name, calls) in &self.profile.calls_per_order {
-            let (of, course) = split(name);
-            if of == function && !self.charge(usual_or(of, course)?)?.is_read_only() {
+            let (of, case) = split(name);
+            if of == function && !self.charge(usual_or(of, case)?)?.is_read_only() {
                 changes += calls;
             }
         }

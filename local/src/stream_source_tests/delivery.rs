@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use crate::Options;
-use crate::bench::{Bench, PATIENCE, stream_template};
 use crate::template::{Pattern, StartingPosition};
+use crate::test_stack::{Bench, PATIENCE, stream_template};
 use crate::{Functions, Stack};
 
 #[tokio::test]

@@ -3,8 +3,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Call, stream_template};
 use crate::template::Template;
+use crate::test_stack::{Bench, Call, stream_template};
 
 /// How a consumer answers that fails whenever this record is there.
 fn failing_with(key: &'static str) -> impl Fn(&Call) -> Result<Value, String> + Clone {

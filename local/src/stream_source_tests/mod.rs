@@ -6,7 +6,7 @@ mod windows;
 use serde_json::{Value, json};
 
 use crate::aws_json::Service;
-use crate::bench::{Bench, Call, PATIENCE};
+use crate::test_stack::{Bench, Call, PATIENCE};
 
 /// The stream's part of a bench.
 impl Bench {

@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use crate::Options;
-use crate::bench::{Bench, Call, stream_template};
 use crate::listen::{loopback, url_of};
+use crate::test_stack::{Bench, Call, stream_template};
 
 /// The shards of another stream: their ids, their parents and the keys of their records. All but the last are closed.
 const SHARDS: [(&str, Option<&str>, &[&str]); 3] =

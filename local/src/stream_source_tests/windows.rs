@@ -3,8 +3,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Call, PATIENCE, stream_template};
 use crate::template::Template;
+use crate::test_stack::{Bench, Call, PATIENCE, stream_template};
 
 /// A window that no test sees the end of.
 const ENDLESS: u64 = 1_000_000_000;

@@ -18,8 +18,8 @@
 #![cfg_attr(test, allow(clippy::expect_used, clippy::float_cmp, clippy::panic, reason = "tests, and sums of halves"))]
 
 mod charge;
-pub mod chart;
 pub mod ledger;
+pub mod markdown_tables;
 pub mod rules;
 pub mod sample;
 pub mod size;

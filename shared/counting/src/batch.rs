@@ -122,7 +122,7 @@ impl Batch {
     /// right. A hint that would leave one out is not believed, and no record is given up by a hint.
     ///
     /// A batch with no net effect leaves the checkpoint alone: replaying it is free. If a record was given up, the mark
-    /// moves past it, so that it is never counted later, when somebody may have mended the counters already.
+    /// moves past it, so that it is never counted later, when somebody may have repaired the counters already.
     pub fn next(&self) -> Next<'_> {
         let Some(first) = self.records.first() else { return Next::Done };
         if !self.is_mark_known && self.mark.as_ref().is_none_or(|mark| first.number <= *mark) {

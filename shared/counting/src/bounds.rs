@@ -78,7 +78,7 @@ impl Bounds {
         self.include(!is_moved, true, &Counts::of_status(order, status, 1));
         if is_moved {
             // It may have come into any earlier status and left it, in whichever order the two are counted.
-            for before in OrderStatus::WAY.into_iter().filter(|before| status.may_have_been(*before)) {
+            for before in OrderStatus::ALL.into_iter().filter(|before| status.may_have_been(*before)) {
                 self.include(true, false, &Counts::of_status(order, before, -1));
                 self.include(false, true, &Counts::of_status(order, before, 1));
             }
@@ -97,8 +97,8 @@ impl Bounds {
 
     /// What must be added to these counters, which were read before the orders. Nothing, if they may be right.
     #[must_use]
-    pub fn lack(&self, counted: &Counts) -> Counts {
-        counted.lack(&self.least, &self.most)
+    pub fn deficit(&self, counted: &Counts) -> Counts {
+        counted.deficit(&self.least, &self.most)
     }
 
     /// Whether no order changed after the horizon: the counters must be exactly what the orders add up to.

@@ -77,20 +77,20 @@ impl Counts {
 
     /// What to add so that each counter lies between its least and its most.
     #[must_use]
-    pub fn lack(&self, least: &Self, most: &Self) -> Self {
+    pub fn deficit(&self, least: &Self, most: &Self) -> Self {
         Self {
-            customers: lack(&self.customers, &least.customers, &most.customers, |id| CustomerStats {
+            customers: deficit(&self.customers, &least.customers, &most.customers, |id| CustomerStats {
                 customer_id: id.clone(),
                 orders: 0,
                 spent: Sums::default(),
             }),
-            products: lack(&self.products, &least.products, &most.products, |id| ProductStats {
+            products: deficit(&self.products, &least.products, &most.products, |id| ProductStats {
                 product_id: id.clone(),
                 orders: 0,
                 units: 0,
                 revenue: Sums::default(),
             }),
-            days: lack(&self.days, &least.days, &most.days, |day| no_totals(*day)),
+            days: deficit(&self.days, &least.days, &most.days, |day| no_totals(*day)),
         }
     }
 
@@ -140,19 +140,19 @@ fn add<K: Ord + Clone, T: Tally + Clone>(counters: &mut BTreeMap<K, T>, of: &K, 
     }
 }
 
-fn lack<K: Ord + Clone, T: Tally>(
+fn deficit<K: Ord + Clone, T: Tally>(
     counters: &BTreeMap<K, T>,
     least: &BTreeMap<K, T>,
     most: &BTreeMap<K, T>,
     nothing: impl Fn(&K) -> T,
 ) -> BTreeMap<K, T> {
     let every: BTreeSet<_> = counters.keys().chain(least.keys()).chain(most.keys()).collect();
-    let lacks = every.into_iter().map(|of| {
+    let deficits = every.into_iter().map(|of| {
         let nothing = nothing(of);
         let in_each = [counters, least, most].map(|counts| counts.get(of).unwrap_or(&nothing));
-        (of.clone(), in_each[0].lack(in_each[1], in_each[2]))
+        (of.clone(), in_each[0].deficit(in_each[1], in_each[2]))
     });
-    lacks.filter(|(_, lack)| !lack.is_zero()).collect()
+    deficits.filter(|(_, deficit)| !deficit.is_zero()).collect()
 }
 
 fn nothing_on(placed_at: Timestamp) -> DayTotals {

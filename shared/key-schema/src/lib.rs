@@ -14,8 +14,8 @@
 
 #![warn(missing_docs)]
 
-pub mod chart;
 pub mod cursor;
 pub mod entity;
 pub mod layout;
+pub mod markdown_tables;
 pub mod value;

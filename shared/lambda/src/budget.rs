@@ -1,4 +1,4 @@
-//! How long to try again.
+//! Retries, for as long as there is time.
 
 use std::time::Duration;
 
@@ -22,21 +22,36 @@ impl Budget {
         Self { end: self.end.min(Instant::now() + time) }
     }
 
-    /// Waits after attempt number `attempt` (from 1 on), for a random part of the [longest pause](Self::longest_pause)
-    /// ("full jitter"), so that those who collided do not meet again. `false` when too little time is left for another
-    /// attempt.
-    pub async fn wait(&self, attempt: u32) -> bool {
-        let pause = Self::longest_pause(attempt).mul_f64(fastrand::f64());
-        if Instant::now() + pause >= self.end {
+    /// The retries of one operation.
+    pub fn retries(self) -> Retries {
+        Retries { budget: self, made: 0 }
+    }
+}
+
+/// The retries of one operation within a [`Budget`]: a pause before each, with exponential backoff and full jitter, so
+/// that writers that collided do not collide again.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Retries {
+    budget: Budget,
+    made: u32,
+}
+
+impl Retries {
+    /// Pauses before the next retry, for a random part of the [longest pause](longest_pause). `false`, at once, if the
+    /// budget ends before the pause does: then there is no retry.
+    pub async fn pause(&mut self) -> bool {
+        let pause = longest_pause(self.made).mul_f64(fastrand::f64());
+        if Instant::now() + pause >= self.budget.end {
             return false;
         }
+        self.made = self.made.saturating_add(1);
         tokio::time::sleep(pause).await;
         true
     }
+}
 
-    /// At most so long is the pause after this attempt: 25 ms, doubled with each attempt up to 800 ms.
-    pub const fn longest_pause(attempt: u32) -> Duration {
-        let doubled = attempt.saturating_sub(1);
-        Duration::from_millis(25 << if doubled < 5 { doubled } else { 5 })
-    }
+/// The longest pause after so many retries: 25 ms, doubled with each retry up to 800 ms.
+pub const fn longest_pause(retries: u32) -> Duration {
+    Duration::from_millis(25 << if retries < 5 { retries } else { 5 })
 }

@@ -4,7 +4,7 @@
 //!   needs is made from it by [`FromEnvironment`].
 //! - [`Outcome`]: whether a request that failed may have written something.
 //! - [`consume`] makes a Lambda of a handler that an event source invokes. One that HTTP invokes is made by the
-//!   crate `edge`.
+//!   crate `http-api`.
 //!
 //! **Invariant: no other crate reads the process's environment, and none makes an AWS client of another
 //! configuration.**
@@ -23,7 +23,7 @@ mod time;
 mod variables;
 
 pub use aws::Service;
-pub use budget::Budget;
+pub use budget::{Budget, Retries, longest_pause};
 pub use consume::{consume, invoke};
 pub use environment::{Client, Environment, FromEnvironment};
 pub use lambda_runtime::{Context, Error, LambdaEvent};

@@ -79,7 +79,7 @@ mod tests {
     }
 
     /// As the release of 21 November 2026 made them. If this fails, orders that wait and clients that repeat a request
-    /// are refused after a deployment: mend the canonical form, not the test.
+    /// are refused after a deployment: repair the canonical form, not the test.
     #[test]
     fn the_hash_of_a_request_is_that_of_every_release() {
         assert_eq!(

@@ -6,9 +6,9 @@
 
 use key_schema::entity::{Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentStatus, WholeOrder};
 use key_schema::value::Timestamp;
-use table::{Cause, Condition, Error, Write};
+use table::{Cause, Commit, Condition, Error, Write};
 
-use crate::Change;
+use crate::Transitioned;
 use crate::steps::{Step, Transition};
 
 #[cfg(test)]
@@ -36,7 +36,7 @@ pub enum Next {
     /// [`unanswered`](Changing::unanswered).
     Write(Vec<Write>, Box<Sent>),
     /// Nothing: this is the outcome.
-    Done(Box<Change>),
+    Done(Box<Transitioned>),
 }
 
 /// A write that was sent: the order as it was read, and what the write makes of it.
@@ -59,13 +59,17 @@ impl<'a> Changing<'a> {
     pub fn found(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
         if self.is_done(&whole) {
             let is_sure = self.is_sure(&whole);
-            return Ok(if is_sure { Next::Done(Box::new(Change::Done(whole))) } else { Next::Settle(Box::new(whole)) });
+            return Ok(if is_sure {
+                Next::Done(Box::new(Transitioned::Done(whole)))
+            } else {
+                Next::Settle(Box::new(whole))
+            });
         }
         // A write finds out whether it was decided on a torn read. A refusal must not rest on one, and neither must an
         // answer.
         match self.transition.of(&whole, now) {
             Step::To(next) => write(whole, *next),
-            Step::Stay if self.is_sure(&whole) => Ok(Next::Done(Box::new(Change::DoneBefore(whole)))),
+            Step::Stay if self.is_sure(&whole) => Ok(Next::Done(Box::new(Transitioned::DoneBefore(whole)))),
             Step::Stay | Step::Refuse => Ok(Next::Settle(Box::new(whole))),
         }
     }
@@ -76,10 +80,10 @@ impl<'a> Changing<'a> {
     /// An order that cannot be written as items: a defect.
     pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
         let change = match self.transition.of(&whole, now) {
-            _ if self.is_done(&whole) => Change::Done(whole),
+            _ if self.is_done(&whole) => Transitioned::Done(whole),
             Step::To(next) => return write(whole, *next),
-            Step::Stay => Change::DoneBefore(whole),
-            Step::Refuse => Change::Refused(whole.order.status),
+            Step::Stay => Transitioned::DoneBefore(whole),
+            Step::Refuse => Transitioned::Refused(whole.order.status),
         };
         Ok(Next::Done(Box::new(change)))
     }
@@ -88,13 +92,13 @@ impl<'a> Changing<'a> {
     ///
     /// # Errors
     /// Something that the order took from, such as a gift card, is gone: a defect.
-    pub fn written(&mut self, sent: Sent, outcome: Result<(), Vec<Cause>>) -> Result<Next, Error> {
-        let Err(causes) = outcome else { return Ok(Next::Done(Box::new(Change::Done(sent.to)))) };
+    pub fn written(&mut self, sent: Sent, outcome: Commit) -> Result<Next, Error> {
+        let Commit::Cancelled(causes) = outcome else { return Ok(Next::Done(Box::new(Transitioned::Done(sent.to)))) };
         let is_outrun = causes.iter().take(sent.guards()).any(|cause| matches!(cause, Cause::Condition(_)));
         if is_outrun {
             Ok(Next::Read { backoff: true })
         } else {
-            Err(Error::Refused("something the order was made of is gone".into()))
+            Err(Error::Inconsistent("something the order was made of is gone"))
         }
     }
 

@@ -4,7 +4,7 @@ use key_schema::entity::QueuedOrder;
 use key_schema::value::{Money, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use queue::Queue;
-use table::{Budget, Condition, Error, Throttle, Write, Writer, read_item};
+use table::{Budget, Condition, Error, Throttle, Write, Writer, Written, read_item};
 
 use crate::{PlaceOrder, Waiting};
 
@@ -91,12 +91,12 @@ impl Intake {
     /// gets through.
     async fn write_down(&self, order: &QueuedOrder, budget: Budget) -> Result<Option<QueuedOrder>, Error> {
         let write = queueing(order)?;
-        let mut attempt = 1;
+        let mut retries = budget.retries();
         loop {
             match self.writer.write(write.clone(), budget).await {
-                Ok(Ok(())) => return Ok(None),
-                Ok(Err(waiting)) => return read_item(waiting.unwrap_or_default()).map(Some),
-                Err(Error::Throttled { by: Throttle::Capacity, .. }) if budget.wait(attempt).await => attempt += 1,
+                Ok(Written::Done) => return Ok(None),
+                Ok(Written::ConditionFailed(waiting)) => return read_item(waiting.unwrap_or_default()).map(Some),
+                Err(Error::Throttled { by: Throttle::Capacity, .. }) if retries.pause().await => {}
                 Err(error) => return Err(error),
             }
         }

@@ -29,7 +29,7 @@ mod transaction;
 
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};
-pub use lifecycle::{Change, Lifecycle};
+pub use lifecycle::{Lifecycle, Transitioned};
 pub use message::{Unreadable, Waiting};
 pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};

@@ -8,7 +8,7 @@ use key_schema::entity::{Order, OrderStatus, WholeOrder};
 use key_schema::layout::{InOrder, Stored as _};
 use key_schema::value::{InvoiceId, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use table::{Budget, Cause, Error, Reader, Write, Writer};
+use table::{Budget, Error, Reader, Writer};
 
 use crate::changing::{Changing, Next};
 use crate::steps::{Cancel, Transition};
@@ -22,7 +22,7 @@ pub struct Lifecycle {
 
 /// What came of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum Transitioned {
     /// It is done.
     Done(WholeOrder),
     /// It had been done before.
@@ -35,24 +35,29 @@ pub enum Change {
 
 impl FromEnvironment for Lifecycle {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
-        let writer = Writer::from_environment(environment)?.once();
+        let writer = Writer::from_environment(environment)?.no_retry_if_unanswered();
         Ok(Self { reader: Reader::from_environment(environment)?, writer })
     }
 }
 
 impl Lifecycle {
     /// Takes the order to its next status: shipped or delivered.
-    pub async fn advance(&self, id: &OrderId, to: OrderStatus, budget: Budget) -> Result<Change, Error> {
+    pub async fn advance(&self, id: &OrderId, to: OrderStatus, budget: Budget) -> Result<Transitioned, Error> {
         self.change(id, |_| true, Transition::Advance(to), budget).await
     }
 
     /// Records that the bank has taken the card's part of an invoice: [`steps::capture`](crate::steps::capture).
-    pub async fn capture(&self, invoice: &InvoiceId, reference: &str, budget: Budget) -> Result<Change, Error> {
+    pub async fn capture(&self, invoice: &InvoiceId, reference: &str, budget: Budget) -> Result<Transitioned, Error> {
         self.change_paid_by(invoice, Transition::Capture { reference }, budget).await
     }
 
     /// Records that the customer has got back what was due: [`steps::confirm_refund`](crate::steps::confirm_refund).
-    pub async fn confirm_refund(&self, invoice: &InvoiceId, reference: &str, budget: Budget) -> Result<Change, Error> {
+    pub async fn confirm_refund(
+        &self,
+        invoice: &InvoiceId,
+        reference: &str,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
         self.change_paid_by(invoice, Transition::ConfirmRefund { reference }, budget).await
     }
 
@@ -63,7 +68,7 @@ impl Lifecycle {
         cancel: Cancel<'_>,
         may_see: impl Fn(&Order) -> bool,
         budget: Budget,
-    ) -> Result<Change, Error> {
+    ) -> Result<Transitioned, Error> {
         self.change(id, |whole| may_see(&whole.order), Transition::Cancel(cancel), budget).await
     }
 
@@ -71,7 +76,7 @@ impl Lifecycle {
     /// [`steps::expire`](crate::steps::expire). Whether it did.
     pub async fn expire(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
         let change = self.change(id, |_| true, Transition::Expire { deadline }, budget).await?;
-        Ok(matches!(change, Change::Done(_)))
+        Ok(matches!(change, Transitioned::Done(_)))
     }
 
     /// Changes the order of an invoice.
@@ -80,8 +85,8 @@ impl Lifecycle {
         invoice: &InvoiceId,
         transition: Transition<'_>,
         budget: Budget,
-    ) -> Result<Change, Error> {
-        let Some(order) = self.reader.order_of_invoice(invoice).await? else { return Ok(Change::NotFound) };
+    ) -> Result<Transitioned, Error> {
+        let Some(order) = self.reader.order_of_invoice(invoice).await? else { return Ok(Transitioned::NotFound) };
         // The order of an invoice that has an id of the last release has no invoice with another id.
         self.change(&order, |whole| whole.invoice.invoice_id == *invoice, transition, budget).await
     }
@@ -93,25 +98,24 @@ impl Lifecycle {
         is_meant: impl Fn(&WholeOrder) -> bool,
         transition: Transition<'_>,
         budget: Budget,
-    ) -> Result<Change, Error> {
+    ) -> Result<Transitioned, Error> {
         let mut changing = Changing::new(transition);
         let mut next = Next::Read { backoff: false };
         let mut unanswered = None;
-        let mut attempt = 0;
+        let mut retries = budget.retries();
         loop {
             next = match next {
                 Next::Read { backoff } => {
-                    attempt += u32::from(backoff);
-                    if backoff && !budget.wait(attempt).await {
+                    if backoff && !retries.pause().await {
                         let contention = || Error::contention("others were changing the order for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
                     let whole = self.reader.order(id, budget).await?.filter(&is_meant);
-                    let Some(whole) = whole else { return Ok(Change::NotFound) };
+                    let Some(whole) = whole else { return Ok(Transitioned::NotFound) };
                     changing.found(whole, Timestamp::now())?
                 }
                 Next::Settle(whole) => changing.settled(self.settled(*whole, budget).await?, Timestamp::now())?,
-                Next::Write(writes, sent) => match self.write(writes, budget).await {
+                Next::Write(writes, sent) => match self.writer.write_all(writes, budget).await {
                     Ok(outcome) => changing.written(*sent, outcome)?,
                     Err(error @ Error::Unanswered(_)) => {
                         unanswered = Some(error);
@@ -128,7 +132,7 @@ impl Lifecycle {
     async fn settled(&self, whole: WholeOrder, budget: Budget) -> Result<WholeOrder, Error> {
         let mut settled = whole;
         let keys = vec![Order::key_of(&settled.order.order_id), settled.invoice.key()];
-        for item in self.reader.settled(keys, budget).await? {
+        for item in self.reader.transact_get(keys, budget).await? {
             match item {
                 InOrder::Order(order) => settled.order = order,
                 InOrder::Invoice(invoice) => settled.invoice = invoice,
@@ -136,14 +140,5 @@ impl Lifecycle {
             }
         }
         Ok(settled)
-    }
-
-    /// Does all of these writes or none.
-    async fn write(&self, writes: Vec<Write>, budget: Budget) -> Result<Result<(), Vec<Cause>>, Error> {
-        match <[Write; 1]>::try_from(writes) {
-            // A transaction would cost twice as much, and one write is whole without it.
-            Ok([write]) => Ok(self.writer.write(write, budget).await?.map_err(|item| vec![Cause::Condition(item)])),
-            Err(writes) => self.writer.commit(writes, budget).await,
-        }
     }
 }

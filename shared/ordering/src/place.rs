@@ -65,7 +65,7 @@ impl FromEnvironment for Orders {
         Ok(Self {
             reader: Reader::from_environment(environment)?,
             // An order for which there is no capacity has a queue to wait in.
-            writer: Writer::from_environment(environment)?.hurried(),
+            writer: Writer::from_environment(environment)?.fail_fast_on_capacity(),
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
         })
@@ -115,12 +115,11 @@ impl Orders {
     async fn drive(&self, placing: &mut Placing<'_>, budget: Budget) -> Result<Placement, Error> {
         let mut next = Next::Read { backoff: false };
         let mut unanswered = None;
-        let mut attempt = 0;
+        let mut retries = budget.retries();
         loop {
             next = match next {
                 Next::Read { backoff } => {
-                    attempt += u32::from(backoff);
-                    if backoff && !budget.wait(attempt).await {
+                    if backoff && !retries.pause().await {
                         let contention = || Error::contention("what the order depends on moved for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
@@ -143,12 +142,12 @@ impl Orders {
                 }
                 Next::Settle(rejection) => {
                     let keys = vec![Order::key_of(placing.id()), QueuedOrder::key_of(placing.id())];
-                    let settled = self.reader.settled::<FoundItem>(keys, budget).await?.into_iter().collect();
+                    let settled = self.reader.transact_get::<FoundItem>(keys, budget).await?.into_iter().collect();
                     placing.settled(rejection, settled, Timestamp::now())
                 }
                 Next::Recall => {
                     let placed = self.placed_before(placing.ask(), budget).await?;
-                    return placed.ok_or_else(|| Error::Refused("an order was there and is gone".into()));
+                    return placed.ok_or_else(|| Error::Inconsistent("an order was there and is gone"));
                 }
                 Next::Done(placement) => return Ok(*placement),
                 Next::Unknown => {
@@ -163,7 +162,7 @@ impl Orders {
         let items: Vec<FoundItem> = self.reader.batch(placing.keys(), placing.consistency(), budget).await?;
         let mut found: Found = items.into_iter().collect();
         let in_cells = placing.cells_to_read(&found);
-        let in_cells = in_cells.map(|(first, look)| stock::whole(&self.reader, first.clone(), look, budget));
+        let in_cells = in_cells.map(|(first, mode)| stock::whole(&self.reader, first.clone(), mode, budget));
         for whole in try_join_all(in_cells).await? {
             found.learn(whole);
         }
@@ -190,7 +189,7 @@ impl Orders {
     /// Those of any transaction. It may have been written: doing it again changes nothing.
     pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<bool, Error> {
         let own = refusal(waiting, rejection.clone(), Timestamp::now(), Accepted::ByThis)?;
-        if self.writer.commit(own, budget).await?.is_ok() {
+        if self.writer.commit(own, budget).await?.is_done() {
             return Ok(true);
         }
         let earlier = refusal(waiting, rejection, Timestamp::now(), Accepted::Earlier)?;

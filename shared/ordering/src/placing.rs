@@ -12,8 +12,8 @@ use key_schema::entity::{
 };
 use key_schema::layout::{Consistency, Key};
 use key_schema::value::{InvoiceId, Money, OrderId, ProductId, Quantity, Timestamp};
-use stock::Look;
-use table::{Cause, Error, ProductShards, StatusShards, Write};
+use stock::ReadMode;
+use table::{Commit, Error, ProductShards, StatusShards, Write};
 
 use crate::quote::{Found, Quote};
 use crate::transaction::{Guards, OrderTransaction, Verdict};
@@ -89,24 +89,24 @@ pub struct Attempt {
 #[derive(Clone, Debug)]
 struct ReadPlan {
     /// At everything that the order depends on. The first read may be behind; the transaction notices that.
-    all: Look,
+    all: ReadMode,
     /// At every cell of these stocks, and not only at the first cell.
-    cells: BTreeMap<ProductId, Look>,
+    cells: BTreeMap<ProductId, ReadMode>,
 }
 
 impl ReadPlan {
     /// Something has changed since the last read, and these stocks had too little in the cell that was tried.
     fn escalate(&mut self, short: impl IntoIterator<Item = ProductId>) {
-        self.all = Look::Close;
-        self.cells = short.into_iter().map(|product| (product, Look::Close)).collect();
+        self.all = ReadMode::Strong;
+        self.cells = short.into_iter().map(|product| (product, ReadMode::Strong)).collect();
     }
 
     /// Whether the last read was close enough to prove the rejection. If not, the next read is.
     fn is_conclusive(&mut self, rejection: &Rejection, found: &Found) -> bool {
-        let was_close = std::mem::replace(&mut self.all, Look::Close) != Look::Glance;
+        let was_close = std::mem::replace(&mut self.all, ReadMode::Strong) != ReadMode::Eventual;
         match rejection {
             Rejection::OutOfStock { product, .. } if found.is_in_cells(product) => {
-                self.cells.insert(product.clone(), Look::AtOnce) == Some(Look::AtOnce)
+                self.cells.insert(product.clone(), ReadMode::Snapshot) == Some(ReadMode::Snapshot)
             }
             _ => was_close,
         }
@@ -123,9 +123,9 @@ impl<'a> Placing<'a> {
     ) -> Self {
         let all = match origin {
             // The first read is the cheap one.
-            Origin::Request => Look::Glance,
+            Origin::Request => ReadMode::Eventual,
             // A message may be delivered again after its order was refused; the read must see the refusal.
-            Origin::Queue { .. } => Look::Close,
+            Origin::Queue { .. } => ReadMode::Strong,
         };
         Self {
             id: OrderId::of(&ask.customer, &ask.key),
@@ -174,14 +174,14 @@ impl<'a> Placing<'a> {
     }
 
     /// The stocks whose other cells are to be read too, after [`keys`](Self::keys), and how. Seldom any.
-    pub fn cells_to_read<'f>(&'f self, found: &'f Found) -> impl Iterator<Item = (&'f Stock, Look)> {
+    pub fn cells_to_read<'f>(&'f self, found: &'f Found) -> impl Iterator<Item = (&'f Stock, ReadMode)> {
         // An order that is there is replayed, whatever is in stock.
         let lines = if found.order.is_some() { &[] } else { self.ask.basket.request().lines.as_slice() };
         lines.iter().filter_map(|line| {
             let first = found.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
             let is_scarce = first.available < line.quantity.get().into();
-            let look = self.reads.cells.get(&line.product_id).copied();
-            Some((first, look.or(is_scarce.then_some(self.reads.all))?))
+            let mode = self.reads.cells.get(&line.product_id).copied();
+            Some((first, mode.or(is_scarce.then_some(self.reads.all))?))
         })
     }
 
@@ -242,8 +242,10 @@ impl<'a> Placing<'a> {
     ///
     /// # Errors
     /// An item that cannot be read: a defect.
-    pub fn committed(&mut self, attempt: Attempt, outcome: Result<(), Vec<Cause>>) -> Result<Next, Error> {
-        let Err(causes) = outcome else { return Ok(Next::Done(Box::new(Placement::Placed(attempt.order)))) };
+    pub fn committed(&mut self, attempt: Attempt, outcome: Commit) -> Result<Next, Error> {
+        let Commit::Cancelled(causes) = outcome else {
+            return Ok(Next::Done(Box::new(Placement::Placed(attempt.order))));
+        };
         Ok(match attempt.guards.verdict(&self.ask.basket, causes)? {
             Verdict::AlreadyPlaced => Next::Recall,
             Verdict::Rejected(rejection) => Next::Settle(rejection),

@@ -21,4 +21,4 @@ mod read;
 pub use change::{adjust, begin, change, reprice};
 pub use moves::{give_up_cells, level};
 pub use order::{Source, gather, gathering, put_back, take};
-pub use read::{Look, NextRead, Proof, product, whole};
+pub use read::{NextRead, Proof, ReadMode, product, whole};

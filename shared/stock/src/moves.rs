@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use key_schema::entity::{StockCell, WholeStock};
 use key_schema::value::ProductId;
-use table::{Budget, Cause, Condition, Error, Throttle, Write, Writer, read_item};
+use table::{Budget, Cause, Commit, Condition, Error, Throttle, Write, Writer, read_item};
 
 use crate::order::key;
 
@@ -82,6 +82,7 @@ pub async fn give_up_cells(writer: &Writer, whole: &WholeStock, count: u8, budge
     let cells = (0_u8..).zip(whole.units.iter().copied().zip(whole.moved.iter().copied()));
     let given_up: Vec<_> = cells.filter(|(cell, _)| *cell >= count.max(1)).collect();
     for (cell, (mut units, mut moved)) in given_up.into_iter().rev() {
+        let mut retries = budget.retries();
         loop {
             let is_last = Condition::new("#cells = :cells").value(":cells", cell + 1)?.value(":fewer", cell)?;
             let is_last = is_last.value(":units", units)?.value(":moved", moved)?;
@@ -89,8 +90,8 @@ pub async fn give_up_cells(writer: &Writer, whole: &WholeStock, count: u8, budge
             let first = Write::update(key(&whole.product_id, 0), fewer, is_last);
             let last = Write::delete_if(key(&whole.product_id, cell), as_seen(units, moved)?);
             let mut causes = match writer.commit(vec![first, last], budget.at_most(LONG_PATIENCE)).await {
-                Ok(Ok(())) => break,
-                Ok(Err(causes)) => causes,
+                Ok(Commit::Done) => break,
+                Ok(Commit::Cancelled(causes)) => causes,
                 Err(Error::Unanswered(_) | Error::Throttled { by: Throttle::Contention, .. }) => return Ok(()),
                 Err(error) => return Err(error),
             };
@@ -102,7 +103,7 @@ pub async fn give_up_cells(writer: &Writer, whole: &WholeStock, count: u8, budge
                 }
                 _ => return Ok(()),
             }
-            if !budget.wait(1).await {
+            if !retries.pause().await {
                 return Ok(());
             }
         }

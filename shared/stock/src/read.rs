@@ -12,22 +12,22 @@ const PATIENCE: u32 = 5;
 
 /// How closely something is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum ReadMode {
     /// Cheaply. What is seen may be behind.
-    Glance,
+    Eventual,
     /// Each cell as it is when it is read. What is moved meanwhile may be seen twice, or not at all.
-    Close,
+    Strong,
     /// All cells, so that what they hold together was not exceeded at one moment. Only this look bears out that there is
     /// not enough.
-    AtOnce,
+    Snapshot,
 }
 
-impl Look {
+impl ReadMode {
     /// How fresh ordinary reads are that belong to it.
     pub fn consistency(self) -> Consistency {
         match self {
-            Self::Glance => Consistency::Eventual,
-            Self::Close | Self::AtOnce => Consistency::Strong,
+            Self::Eventual => Consistency::Eventual,
+            Self::Strong | Self::Snapshot => Consistency::Strong,
         }
     }
 }
@@ -36,38 +36,37 @@ impl Look {
 ///
 /// # Errors
 /// Those of any read.
-pub async fn whole(reader: &Reader, first: Stock, look: Look, budget: Budget) -> Result<WholeStock, Error> {
-    let (mut first, mut look) = (first, look);
+pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget) -> Result<WholeStock, Error> {
+    let (mut first, mut mode) = (first, mode);
     // The number of cells changes seldom: an admin changes it.
     while !first.cells.is_one() {
         let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
-        let items = match look {
-            Look::Glance | Look::Close => reader.batch(pattern.keys(), look.consistency(), budget).await?,
-            Look::AtOnce => at_once(reader, &pattern, budget).await?,
+        let items = match mode {
+            ReadMode::Eventual | ReadMode::Strong => reader.batch(pattern.keys(), mode.consistency(), budget).await?,
+            ReadMode::Snapshot => snapshot(reader, &pattern, budget).await?,
         };
         match pattern.assemble(items) {
             Ok(whole) => return Ok(whole),
             Err(Some(other)) => first = other,
             // A read that may be behind may know nothing yet of a stock that another one has seen.
-            Err(None) if look == Look::Glance => look = Look::Close,
-            Err(None) => return Err(Error::Refused("a stock was there and is gone".into())),
+            Err(None) if mode == ReadMode::Eventual => mode = ReadMode::Strong,
+            Err(None) => return Err(Error::Inconsistent("a stock was there and is gone")),
         }
     }
     Ok(first.into())
 }
 
 /// All cells, so that what they hold together was not exceeded at one moment: [`Proof`].
-async fn at_once(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -> Result<Vec<InStock>, Error> {
+async fn snapshot(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -> Result<Vec<InStock>, Error> {
     let mut proof = Proof::default();
-    let mut attempt = 0;
+    let mut retries = budget.retries();
     loop {
         let items = reader.batch(pattern.keys(), Consistency::Strong, budget).await?;
         match proof.found(items) {
             NextRead::None(items) => return Ok(items),
-            NextRead::Settled => return reader.settled(pattern.keys(), budget).await,
+            NextRead::Snapshot => return reader.transact_get(pattern.keys(), budget).await,
             NextRead::Cells { backoff } => {
-                attempt += u32::from(backoff);
-                if backoff && !budget.wait(attempt).await {
+                if backoff && !retries.pause().await {
                     return Err(Error::contention("units were moved between cells for too long"));
                 }
             }
@@ -99,7 +98,7 @@ pub enum NextRead {
         backoff: bool,
     },
     /// All cells, in one transaction. Nothing more after that.
-    Settled,
+    Snapshot,
     /// Nothing: these are the cells.
     None(Vec<InStock>),
 }
@@ -117,7 +116,7 @@ impl Proof {
         // A move is half visible for milliseconds. Marks that do not add up for longer have been changed by hand, or by
         // a release that did not write them.
         if self.attempts >= PATIENCE && !marks.are_whole() {
-            return NextRead::Settled;
+            return NextRead::Snapshot;
         }
         NextRead::Cells { backoff: true }
     }
@@ -162,11 +161,11 @@ impl Marks {
 pub async fn product(
     reader: &Reader,
     id: &ProductId,
-    look: Look,
+    mode: ReadMode,
     budget: Budget,
 ) -> Result<Option<(Product, WholeStock)>, Error> {
     let keys = vec![Product::key_of(id), Stock::key_of(id)];
-    let items = reader.batch(keys, look.consistency(), budget).await?;
+    let items = reader.batch(keys, mode.consistency(), budget).await?;
     let Some((product, stock, _)) = ProductById::assemble(items) else { return Ok(None) };
-    Ok(Some((product, whole(reader, stock, look, budget).await?)))
+    Ok(Some((product, whole(reader, stock, mode, budget).await?)))
 }

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 
 use crate::item::Item;
 use crate::throttle::{CONFLICT, NotForWantOfCapacity};
-use crate::{Budget, Error, Throttle, Write, Writer};
+use crate::{Budget, Error, Throttle, Write, Writer, Written};
 
 /// Why one write of a transaction stopped all of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,19 +18,48 @@ pub enum Cause {
     Condition(Option<Item>),
 }
 
+/// The outcome of one transaction.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Commit {
+    /// Everything is written.
+    Done,
+    /// Nothing is written, for these causes: one for each write, in order. At least one is a failed condition.
+    Cancelled(Vec<Cause>),
+}
+
+impl Commit {
+    /// Whether everything is written.
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done)
+    }
+}
+
 impl Writer {
+    /// Does all of these writes or none, like [`commit`](Self::commit). A single one needs no transaction, which would
+    /// cost twice as much.
+    ///
+    /// # Errors
+    /// Those of any write.
+    pub async fn write_all(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
+        match <[Write; 1]>::try_from(writes) {
+            Ok([write]) => Ok(match self.write(write, budget).await? {
+                Written::Done => Commit::Done,
+                Written::ConditionFailed(item) => Commit::Cancelled(vec![Cause::Condition(item)]),
+            }),
+            Err(writes) => self.commit(writes, budget).await,
+        }
+    }
+
     /// Does all of these writes or none: at most 100, each of another item. One request, and another each time that
     /// other writes were in the way, within the budget.
     ///
-    /// `Err` of the inner result: nothing was written, for these causes, one for each write in order. At least one
-    /// of them is a failed condition.
-    ///
     /// # Errors
     /// [`Error::Throttled`] also when the budget ends in conflicts.
-    pub async fn commit(&self, writes: Vec<Write>, budget: Budget) -> Result<Result<(), Vec<Cause>>, Error> {
+    pub async fn commit(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
         let actions = writes.into_iter().map(|write| write.into_action(&self.table.name));
         let actions: Vec<_> = actions.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
-        let mut attempt = 1;
+        let mut retries = budget.retries();
         // Under one token all repetitions count once, the client's and ours.
         let mut token = token();
         loop {
@@ -43,7 +72,7 @@ impl Writer {
             let error = match call.send().await {
                 Ok(done) => {
                     self.measure(done.consumed_capacity());
-                    return Ok(Ok(()));
+                    return Ok(Commit::Done);
                 }
                 Err(error) => error,
             };
@@ -54,17 +83,13 @@ impl Writer {
                 // An earlier attempt of this very call is still under way. The same token, a little later, brings its
                 // outcome; another token would begin another transaction beside it.
                 Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
-                    if !budget.wait(attempt).await {
+                    if !retries.pause().await {
                         return Err(Error::Unanswered(error.into()));
                     }
-                    attempt += 1;
                     continue;
                 }
                 _ => match Error::from(error) {
-                    Error::Throttled { by: Throttle::HotKey, .. } if budget.wait(attempt).await => {
-                        attempt += 1;
-                        continue;
-                    }
+                    Error::Throttled { by: Throttle::HotKey, .. } if retries.pause().await => continue,
                     error => return Err(error),
                 },
             };
@@ -78,12 +103,15 @@ impl Writer {
             if !codes.contains(&CONFLICT) {
                 let is_condition = codes.contains(&"ConditionalCheckFailed");
                 let error = error.into_service_error();
-                return if is_condition { Ok(Err(causes(error))) } else { Err(Error::Refused(error.into())) };
+                return if is_condition {
+                    Ok(Commit::Cancelled(causes(error)))
+                } else {
+                    Err(Error::Refused(error.into()))
+                };
             }
-            if !self.waits_for_others || !budget.wait(attempt).await {
+            if !self.waits_for_others || !retries.pause().await {
                 return Err(Error::contention(error));
             }
-            attempt += 1;
             // What was cancelled was not done, and is another transaction now.
             token = self::token();
         }

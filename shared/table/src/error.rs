@@ -25,6 +25,10 @@ pub enum Error {
     /// DynamoDB refused the request for what it says. A defect of ours.
     #[error("DynamoDB refused the request")]
     Refused(#[source] Source),
+    /// The items contradict each other: one is missing that another implies. A defect, ours or of somebody who wrote the
+    /// table by hand.
+    #[error("the table is inconsistent: {0}")]
+    Inconsistent(&'static str),
     /// DynamoDB refuses whatever this function asks: a permission, the table or the credentials are missing.
     #[error("DynamoDB denied the request")]
     Denied(#[source] Source),

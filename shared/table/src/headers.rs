@@ -17,12 +17,12 @@ const USER_AGENT: &str = concat!("till/", env!("CARGO_PKG_VERSION"));
 /// Leaves out the headers by which AWS counts its clients, versions and repetitions. DynamoDB asks for none of them, and
 /// each is made, signed and encrypted anew for every request.
 #[derive(Debug)]
-pub(crate) struct FewHeaders;
+pub(crate) struct StripSdkHeaders;
 
 #[dyn_dispatch_hint]
-impl Intercept for FewHeaders {
+impl Intercept for StripSdkHeaders {
     fn name(&self) -> &'static str {
-        "FewHeaders"
+        "StripSdkHeaders"
     }
 
     fn read_before_execution(

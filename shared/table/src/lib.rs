@@ -29,12 +29,12 @@ mod writer;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::config;
-use headers::FewHeaders;
+use headers::StripSdkHeaders;
 use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
 
 pub use aws_sdk_dynamodb::types::AttributeValue;
 pub use bucket::TokenBucket;
-pub use commit::Cause;
+pub use commit::{Cause, Commit};
 pub use condition::Condition;
 pub use error::Error;
 pub use item::{Item, read as read_item, write as write_item};
@@ -44,7 +44,7 @@ pub use read::{Page, PageRequest, Reader};
 pub use shards::{ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::{Rendered, Write, WriteKind};
-pub use writer::{Put, Writer};
+pub use writer::{Put, Writer, Written};
 
 /// The table and the client that talks to it. Cloning it is cheap and shares the connection.
 #[derive(Clone, Debug)]
@@ -57,11 +57,11 @@ impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::DynamoDb, |config| {
             aws_sdk_dynamodb::Client::from_conf(
-                config::Builder::from(config).interceptor(FewHeaders).interceptor(CountWrites).build(),
+                config::Builder::from(config).interceptor(StripSdkHeaders).interceptor(CountWrites).build(),
             )
         })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
-        environment.warm_up(Service::DynamoDb, warm_up::ask_after_health(client.clone(), Arc::clone(&name)));
+        environment.warm_up(Service::DynamoDb, warm_up::prewarm(client.clone(), Arc::clone(&name)));
         Ok(Self { client, name })
     }
 }

@@ -177,7 +177,8 @@ impl Reader {
         let ask = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(consistency == Consistency::Strong);
         let mut asked = ask.build().map_err(|error| Error::Refused(error.into()))?;
         let mut found = Vec::new();
-        for attempt in 1.. {
+        let mut retries = budget.retries();
+        loop {
             let batch = self.table.client.batch_get_item().request_items(&*self.table.name, asked);
             let answer = batch.set_return_consumed_capacity(self.report()).send().await?;
             self.measure(answer.consumed_capacity());
@@ -186,13 +187,12 @@ impl Reader {
             }
             match answer.unprocessed_keys.into_iter().flatten().map(|(_, keys)| keys).next() {
                 Some(left) if !left.keys().is_empty() => asked = left,
-                _ => break,
+                _ => return Ok(found),
             }
-            if !budget.wait(attempt).await {
+            if !retries.pause().await {
                 return Err(Error::Throttled { by: Throttle::Capacity, source: "keys were left unprocessed".into() });
             }
         }
-        Ok(found)
     }
 
     /// One Query, and the sort key it stopped at if it did not reach the end.

@@ -11,7 +11,7 @@ use lambda::Client;
 /// Asks DynamoDB whether it is well, as anybody may: `GET /`. The question reads nothing, is billed nothing, and needs
 /// no permission; but to ask it, the client finds its endpoint, signs, and opens the connection that the first event
 /// will use.
-pub(crate) async fn ask_after_health(client: Client<DynamoDb>, table: Arc<str>) {
+pub(crate) async fn prewarm(client: Client<DynamoDb>, table: Arc<str>) {
     let once = Config::builder().retry_config(RetryConfig::disabled());
     let question = client.query().table_name(&*table).customize().config_override(once).mutate_request(|request| {
         // Both are constants that are valid.
@@ -72,7 +72,7 @@ mod tests {
         let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let table = Table::from_environment(&environment).expect("an environment");
 
-        ask_after_health(table.client.clone(), Arc::clone(&table.name)).await;
+        prewarm(table.client.clone(), Arc::clone(&table.name)).await;
         // That it is no answer to a query is no matter here.
         _ = table.client.query().table_name(&*table.name).send().await;
 

@@ -49,14 +49,12 @@ impl Reader {
 
     /// What there is of an order, also while it waits in the queue.
     pub async fn order_state(&self, id: &OrderId, budget: Budget) -> Result<Option<OrderState>, Error> {
-        let mut attempt = 1;
+        let mut retries = budget.retries();
         loop {
             match OrderById::assemble(self.collection(&OrderById { id }).await?) {
                 Ok(order) => return Ok(order),
-                Err(Torn) if !budget.wait(attempt).await => {
-                    return Err(Error::contention("an order was being written for too long"));
-                }
-                Err(Torn) => attempt += 1,
+                Err(Torn) if retries.pause().await => {}
+                Err(Torn) => return Err(Error::contention("an order was being written for too long")),
             }
         }
     }
@@ -65,13 +63,13 @@ impl Reader {
     /// of them: one that is under way is waited for, within the budget. Those that do not exist are left out.
     ///
     /// Where ordinary reads might see a transaction's other writes and not these, or a sum that never was.
-    pub async fn settled<T: DeserializeOwned>(&self, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
+    pub async fn transact_get<T: DeserializeOwned>(&self, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
         let gets = keys.into_iter().map(|key| {
             let get = Get::builder().table_name(&*self.table.name).set_key(Some(item::key(key).into())).build();
             get.map(|get| TransactGetItem::builder().get(get).build())
         });
         let gets: Vec<_> = gets.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
-        let mut attempt = 1;
+        let mut retries = budget.retries();
         loop {
             let call = self.table.client.transact_get_items().set_transact_items(Some(gets.clone()));
             let error = match call.send().await {
@@ -93,10 +91,9 @@ impl Reader {
             if !codes.contains(&CONFLICT) {
                 return Err(error.into());
             }
-            if !budget.wait(attempt).await {
+            if !retries.pause().await {
                 return Err(Error::contention(error));
             }
-            attempt += 1;
         }
     }
 }

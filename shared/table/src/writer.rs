@@ -50,10 +50,27 @@ pub enum Put<T> {
     Exists(T),
 }
 
+/// The outcome of one conditional write.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Written {
+    /// The item is written.
+    Done,
+    /// Nothing is written: the condition failed. The item as it is, if there is one.
+    ConditionFailed(Option<Item>),
+}
+
+impl Written {
+    /// Whether the item is written.
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done)
+    }
+}
+
 impl Writer {
     /// The same, but a transaction for which there is no capacity comes back at once: for callers who have a queue.
     #[must_use]
-    pub fn hurried(self) -> Self {
+    pub fn fail_fast_on_capacity(self) -> Self {
         Self { waits_for_capacity: false, ..self }
     }
 
@@ -69,7 +86,7 @@ impl Writer {
     /// The same, but a single write that was not answered comes back at once: for callers who must know whether it was
     /// theirs, and not another's, that a repetition finds done.
     #[must_use]
-    pub fn once(self) -> Self {
+    pub fn no_retry_if_unanswered(self) -> Self {
         Self { repeats: false, ..self }
     }
 
@@ -84,23 +101,20 @@ impl Writer {
     /// A caller whose first attempt was cut off finds its own item: compare what exists with what was to be written.
     pub async fn put_new<T: Stored>(&self, entity: &T, budget: Budget) -> Result<Put<T>, Error> {
         match self.write(Write::put_new(entity)?, budget).await? {
-            Ok(()) => Ok(Put::New),
-            Err(existing) => Ok(Put::Exists(item::read(existing.unwrap_or_default())?)),
+            Written::Done => Ok(Put::New),
+            Written::ConditionFailed(existing) => Ok(Put::Exists(item::read(existing.unwrap_or_default())?)),
         }
     }
 
     /// Does one write. One request, and another each time that a transaction was in the way, within the budget.
-    ///
-    /// `Err` of the inner result: the condition failed, with the item as it is, if there is one.
-    pub async fn write(&self, write: Write, budget: Budget) -> Result<Result<(), Option<Item>>, Error> {
-        let mut attempt = 1;
+    pub async fn write(&self, write: Write, budget: Budget) -> Result<Written, Error> {
+        let mut retries = budget.retries();
         loop {
             match self.send(write.clone()).await {
-                Sent::Done => return Ok(Ok(())),
-                Sent::Condition(item) => return Ok(Err(item)),
-                Sent::Conflict(error) if !budget.wait(attempt).await => return Err(error),
-                Sent::Conflict(_) => attempt += 1,
-                Sent::Failed(error) => return Err(error),
+                Sent::Done => return Ok(Written::Done),
+                Sent::Condition(item) => return Ok(Written::ConditionFailed(item)),
+                Sent::Conflict(_) if retries.pause().await => {}
+                Sent::Conflict(error) | Sent::Failed(error) => return Err(error),
             }
         }
     }

@@ -98,8 +98,8 @@ impl Options {
         let elapsed = begin.elapsed();
         let is_all = elapsed.as_secs() < self.seconds && self.depth.is_none();
         let (states, depth) = (checker.unique_state_count(), checker.max_depth());
-        let extent = if is_all { "all states" } else { "a part of the states" };
-        println!("{name}: {states} states, {depth} steps deep, {:.1} s, {extent}", elapsed.as_secs_f64());
+        let sizes = if is_all { "all states" } else { "a part of the states" };
+        println!("{name}: {states} states, {depth} steps deep, {:.1} s, {sizes}", elapsed.as_secs_f64());
         let broken = checker.model().properties().into_iter().filter(|law| is_broken(law, &checker, is_all));
         Ok(broken.count())
     }

@@ -260,9 +260,9 @@ fn what_two_reads_agree_on_is_proven_and_what_moves_meanwhile_is_not() {
     // A move that stays half visible is looked at in a transaction, after the fifth pair of reads.
     let mut proof = Proof::default();
     let half = || read(&[3, 4], &[5, 0], 0);
-    let steps: Vec<_> = (0..6).map(|_| matches!(proof.found(half()), NextRead::Settled)).collect();
+    let steps: Vec<_> = (0..6).map(|_| matches!(proof.found(half()), NextRead::Snapshot)).collect();
     assert_eq!(steps, [false, false, false, false, false, true]);
     // Whole marks that differ each time are no such thing.
     let mut proof = Proof::default();
-    assert!((0..9).all(|mark| !matches!(proof.found(read(&[3, 4], &[mark, -mark], 0)), NextRead::Settled)));
+    assert!((0..9).all(|mark| !matches!(proof.found(read(&[3, 4], &[mark, -mark], 0)), NextRead::Snapshot)));
 }

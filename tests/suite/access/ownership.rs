@@ -1,6 +1,6 @@
 //! The story of the sample events, in which somebody else tries each step before the one whose step it is.
 
-use edge::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
+use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use serde_json::{Value, json};
 
 use super::Sample;

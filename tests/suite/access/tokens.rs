@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use edge::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
+use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use local::token::Tokens;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use edge::Kind;
 use fastrand::Rng;
-use local::wire::{Fault, Match};
+use http_api::Kind;
+use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::json;
 use tokio::task::JoinSet;

@@ -1,6 +1,6 @@
 //! What an admin sees and says of cells.
 
-use edge::Kind;
+use http_api::Kind;
 use reqwest::Method;
 use serde_json::json;
 

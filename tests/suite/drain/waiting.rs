@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use local::wire::{Fault, Match, WriteLimit};
+use local::fault_proxy::{Fault, Match, WriteLimit};
 use serde_json::json;
 
 use super::{fast_shop, shop, undone};
@@ -74,7 +74,7 @@ async fn work_that_fails_is_tried_again_and_then_given_up_but_waiting_is_no_fail
     let ada = shop.customer("ada");
     let path = reply.header("location").expect("a location");
     assert_eq!(ada.get(path).await.expect(200)["status"], "DELAYED");
-    // Sent back, it starts anew; by then the defect is mended.
+    // Sent back, it starts anew; by then the defect is repaired.
     assert_eq!(undone(&shop.drain(&dead).await), Vec::<String>::new());
     assert_eq!(shop.available("thing").await, 9_999);
     assert_eq!(ada.get(path).await.expect(200)["status"], "PENDING");

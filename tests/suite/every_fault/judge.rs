@@ -7,7 +7,7 @@
 //!
 //! A consumer's event comes again until nothing of it failed.
 
-use local::wire::Call;
+use local::fault_proxy::Call;
 use serde_json::{Value, json};
 
 use super::cases::{Ask, Caller, Case};
@@ -246,6 +246,6 @@ fn differs(what: &str, state: &State, reference: &Reference) -> String {
     let only = |these: &State, those: &State| -> Vec<String> {
         these.iter().filter(|item| !those.contains(item)).map(ToString::to_string).collect()
     };
-    let (found, lacks) = (only(state, &reference.after), only(&reference.after, state));
-    format!("{what}:\n  found {}\n  instead of {}", found.join("\n    "), lacks.join("\n    "))
+    let (found, deficits) = (only(state, &reference.after), only(&reference.after, state));
+    format!("{what}:\n  found {}\n  instead of {}", found.join("\n    "), deficits.join("\n    "))
 }

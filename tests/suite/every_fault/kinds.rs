@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use local::wire::{Call, Fault};
+use local::fault_proxy::{Call, Fault};
 
 /// Longer than a function of these worlds has for an answer, and than the client waits for one attempt. The call is done
 /// all the same.

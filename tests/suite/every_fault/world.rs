@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use key_schema::value::Timestamp;
+use local::fault_proxy::{Call, Match};
 use local::functions::start_all;
 use local::gateway::Invoke;
-use local::wire::{Call, Match};
-use local::{StartConsumer, Wire};
+use local::{FaultProxy, StartConsumer};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -196,7 +196,7 @@ impl World {
         now == self.seed.items
     }
 
-    fn wire(&self, service: Service) -> &Wire {
+    fn wire(&self, service: Service) -> &FaultProxy {
         let [queues, bus] = self.shop.more_wires();
         match service {
             Service::DynamoDb => self.shop.wire(),

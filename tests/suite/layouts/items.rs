@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use capacity::sample::{Extent, Sample};
+use capacity::sample::{Sample, SampleSizes};
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
@@ -18,7 +18,7 @@ use super::states::rare;
 use super::{assert_newest, fixtures};
 
 /// Small, and with everything in it that an item can hold.
-const EXTENT: Extent = Extent {
+const EXTENT: SampleSizes = SampleSizes {
     id: 8,
     name: 8,
     description: 16,
@@ -26,7 +26,7 @@ const EXTENT: Extent = Extent {
     gift_cards: 1,
     discount: true,
     cart_lines: 1,
-    ..Extent::TYPICAL
+    ..SampleSizes::TYPICAL
 };
 
 /// An item as this release writes it.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use capacity::ledger;
-use capacity::sample::{Extent, Kind, Sample};
+use capacity::sample::{Kind, Sample, SampleSizes};
 use capacity::{Charge, Units, rules, size};
 use key_schema::layout::Consistency;
 use key_schema::value::Timestamp;
-use local::wire::{Access, Call};
+use local::fault_proxy::{Access, Call};
 use ordering::{PlaceOrder, Waiting};
 use reqwest::Method;
 use serde_dynamo::Item;
@@ -38,14 +38,14 @@ fn text(letter: char, bytes: usize) -> String {
 }
 
 impl Book {
-    pub async fn open(extent: Extent, has_no_figures: bool) -> Self {
+    pub async fn open(sizes: SampleSizes, has_no_figures: bool) -> Self {
         let shop = Shop::open_with(|template| {
             template.queue_sources[0].enabled = false;
             reconciled(template, 0, 100_000);
             let shards = [
-                ("VIEW_SHARDS", extent.view_shards),
-                ("STATUS_SHARDS", extent.status_shards.into()),
-                ("PRODUCT_SHARDS", extent.product_shards.into()),
+                ("VIEW_SHARDS", sizes.view_shards),
+                ("STATUS_SHARDS", sizes.status_shards.into()),
+                ("PRODUCT_SHARDS", sizes.product_shards.into()),
             ];
             for function in &mut template.functions {
                 for (name, shards) in shards {
@@ -58,7 +58,7 @@ impl Book {
         let flag = json!({ "reason": "none" }).to_string();
         shop.admin().send(Method::PUT, "/orders/nothing/flag", &[], Some(flag)).await.expect(404);
         shop.wire().take_calls();
-        let sample = Sample::new(extent).expect("a sample");
+        let sample = Sample::new(sizes).expect("a sample");
         Self { shop, sample, done: BTreeSet::new(), differences: Vec::new(), has_no_figures }
     }
 
@@ -67,18 +67,18 @@ impl Book {
         self.done
     }
 
-    pub fn extent(&self) -> Extent {
-        *self.sample.extent()
+    pub fn sizes(&self) -> SampleSizes {
+        *self.sample.sizes()
     }
 
     /// An identifier of this shop.
     pub fn id(&self, letter: &str, number: u32) -> String {
-        id(letter, number, self.extent().id)
+        id(letter, number, self.sizes().id)
     }
 
     /// A name of this shop.
     pub fn name(&self, letter: char) -> String {
-        text(letter, self.extent().name)
+        text(letter, self.sizes().name)
     }
 
     pub fn customer(&self) -> Client {
@@ -90,11 +90,10 @@ impl Book {
         self.shop.wire().take_calls();
     }
 
-    /// What was asked since the last time is what the ledger says of this course of this function.
+    /// What was asked since the last time is what the ledger says of this case of this function.
     #[track_caller]
-    pub fn check(&mut self, function: &'static str, course: &'static str) {
-        let operation =
-            ledger::find(function, course).unwrap_or_else(|| panic!("{function}: {course}: not in the ledger"));
+    pub fn check(&mut self, function: &'static str, case: &'static str) {
+        let operation = ledger::find(function, case).unwrap_or_else(|| panic!("{function}: {case}: not in the ledger"));
         let calls = self.shop.wire().take_calls();
         let sorted = |mut actions: Vec<String>| {
             actions.sort_unstable();
@@ -103,10 +102,10 @@ impl Book {
         // What is asked at once has no order.
         let actions = sorted(calls.iter().map(|call| call.action.clone()).collect());
         let expected = sorted(operation.actions(&self.sample).into_iter().map(str::to_owned).collect());
-        self.done.insert((function, course));
+        self.done.insert((function, case));
         let mut differ = |is: &dyn Debug, said: &dyn Debug| {
             self.differences
-                .push(format!("{function}: {course}: {is:?}\n  instead of {said:?}, {:?}", self.sample.extent()));
+                .push(format!("{function}: {case}: {is:?}\n  instead of {said:?}, {:?}", self.sample.sizes()));
         };
         if actions != expected {
             return differ(&actions, &expected);
@@ -141,7 +140,7 @@ impl Book {
 
     /// An order of this shop: its first lines, its discount code, and gift cards that no other order has.
     pub fn order(&self, number: u32, quantity: u64) -> Value {
-        let Extent { lines, gift_cards, discount, .. } = self.extent();
+        let SampleSizes { lines, gift_cards, discount, .. } = self.sizes();
         let lines: Vec<_> =
             (0..lines).map(|at| json!({ "productId": self.id("p", at), "quantity": quantity })).collect();
         let cards: Vec<_> = (0..gift_cards).map(|at| self.id("g", number * 4 + at)).collect();
@@ -155,7 +154,7 @@ impl Book {
     pub fn product(&self, number: u32) -> Value {
         json!({
             "productId": self.id("p", number), "name": self.name('n'), "category": self.id("k", 0),
-            "description": text('d', self.extent().description),
+            "description": text('d', self.sizes().description),
             "price": eur(1999), "stock": 998,
         })
     }
@@ -205,11 +204,11 @@ fn check_read(call: &Call) {
 }
 
 /// What placing an order that waited is expected to consume: of the table and of both indexes.
-pub fn expected(extent: &Extent) -> (f64, f64, f64) {
-    let lines = (0..extent.lines).map(|at| json!({ "productId": id("p", at, 8), "quantity": 1 }));
-    let cards = (0..extent.gift_cards).map(|at| id("g", at, 8));
+pub fn expected(sizes: &SampleSizes) -> (f64, f64, f64) {
+    let lines = (0..sizes.lines).map(|at| json!({ "productId": id("p", at, 8), "quantity": 1 }));
+    let cards = (0..sizes.gift_cards).map(|at| id("g", at, 8));
     let mut order = json!({ "lines": lines.collect::<Vec<_>>(), "giftCards": cards.collect::<Vec<_>>() });
-    if extent.discount {
+    if sizes.discount {
         order["discountCode"] = json!("TEN");
     }
     let order: ordering::OrderRequest = serde_json::from_value(order).expect("a request");

@@ -1,7 +1,7 @@
 //! What follows from the stream, and the comparison of the counts with the orders.
 
-use capacity::sample::Edition::First;
 use capacity::sample::Kind;
+use capacity::sample::Revision::First;
 use key_schema::value::Day;
 use serde_json::{Value, json};
 
@@ -94,12 +94,12 @@ pub async fn count_alone(book: &Book, order: &Placed) {
     book.pass();
 }
 
-async fn reconcile(book: &mut Book, day: Day, course: &'static str) {
-    let ask = json!({ "from": day.to_string(), "to": day.plus(1).to_string(), "mend": true });
+async fn reconcile(book: &mut Book, day: Day, case: &'static str) {
+    let ask = json!({ "from": day.to_string(), "to": day.plus(1).to_string(), "repair": true });
     book.pass();
     let answer = book.shop.reconciler()(ask).await.expect("an answer");
     assert_eq!(answer["done"], true, "{answer}");
-    book.check("reconcile-counts", course);
+    book.check("reconcile-counts", case);
 }
 
 /// Puts an item into the table, past the wire.
@@ -115,11 +115,11 @@ pub async fn tell(book: &mut Book) {
     totals["PK"]["S"] = json!(format!("day#{long_ago}"));
     totals["date"]["S"] = json!(long_ago.to_string());
     put(book, &totals).await;
-    reconcile(book, long_ago, "a day's totals that drifted, mended").await;
+    reconcile(book, long_ago, "a day's totals that drifted, repaired").await;
 
-    for course in ["scheduled, after a week of no orders", "done today"] {
+    for case in ["scheduled, after a week of no orders", "done today"] {
         let answer = book.shop.reconciler()(json!({})).await.expect("an answer");
         assert_eq!(answer["done"], true, "{answer}");
-        book.check("reconcile-counts", course);
+        book.check("reconcile-counts", case);
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use capacity::sample::Edition::{Changed, First};
 use capacity::sample::Kind;
+use capacity::sample::Revision::{Changed, First};
 use key_schema::entity::OrderStatus::Pending;
 use key_schema::entity::PaymentState::{Authorized, Captured};
-use local::wire::{Fault, Match};
+use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -63,8 +63,8 @@ async fn customers(book: &mut Book) {
 
 async fn catalogue(book: &mut Book) {
     let admin = book.shop.admin();
-    let extent = book.extent();
-    for number in 0..extent.lines.max(extent.cart_lines).max(extent.listed.into()) {
+    let sizes = book.sizes();
+    for number in 0..sizes.lines.max(sizes.cart_lines).max(sizes.listed.into()) {
         admin.post("/products", book.product(number)).await.expect(201);
         book.check("create-product", "made");
     }
@@ -72,10 +72,10 @@ async fn catalogue(book: &mut Book) {
     book.check("create-product", "made before");
     let mut product = book.product(0);
     product["productId"] = json!(book.id("q", 0));
-    for course in ["made, under an idempotency key", "made before, under an idempotency key"] {
+    for case in ["made, under an idempotency key", "made before, under an idempotency key"] {
         let product = Some(product.to_string());
         admin.send(Method::POST, "/products", &[("idempotency-key", "new")], product).await.expect(201);
-        book.check("create-product", course);
+        book.check("create-product", case);
     }
     book.check_sizes(&[("idempotencyRecord", Kind::KeptProduct)]).await;
     let discount = json!({ "code": book.id("d", 0), "percent": 10, "maxUses": 9_999 });
@@ -120,13 +120,13 @@ async fn carts(book: &mut Book) {
     let unknown = json!({ "lines": [{ "productId": "nothing", "quantity": 1 }] });
     send(&customer, Method::PUT, &path, &unknown).await.expect(404);
     book.check("put-cart", "of a product that is not there");
-    for (quantity, course) in [(2, "the first"), (1, "in place of another")] {
-        let lines: Vec<_> = (0..book.extent().cart_lines)
+    for (quantity, case) in [(2, "the first"), (1, "in place of another")] {
+        let lines: Vec<_> = (0..book.sizes().cart_lines)
             .map(|number| json!({ "productId": book.id("p", number), "quantity": quantity }))
             .collect();
         let cart = Some(json!({ "lines": lines }).to_string());
         customer.send(Method::PUT, &path, &[], cart).await.expect(200);
-        book.check("put-cart", course);
+        book.check("put-cart", case);
     }
     customer.get(&path).await.expect(200);
     book.check("get-cart", "found");
@@ -154,7 +154,7 @@ async fn orders(book: &mut Book) -> [Placed; 2] {
         ("discount", Kind::Discount(First)),
         ("giftCard", Kind::GiftCard(First)),
     ];
-    if book.extent().gift_cards > 0 {
+    if book.sizes().gift_cards > 0 {
         kinds.push(("giftCardEntry", Kind::GiftCardEntry(Captured)));
     }
     book.check_sizes(&kinds).await;
@@ -172,7 +172,7 @@ async fn reads(book: &mut Book, [first, second]: &[Placed; 2]) {
     let customer = format!("/customers/{}", book.id("c", 0));
     let product = format!("/products/{}", book.id("p", 0));
     let (order, invoice) = (format!("/orders/{}", first.id()), format!("/invoices/{}", first.invoice()));
-    let page = format!("limit={}", book.extent().listed);
+    let page = format!("limit={}", book.sizes().listed);
     let today = &first.0["placedAt"].as_str().expect("a time")[..10];
     let tomorrow = today.parse::<key_schema::value::Day>().expect("a day").plus(2);
     let mut all = vec![
@@ -196,19 +196,19 @@ async fn reads(book: &mut Book, [first, second]: &[Placed; 2]) {
         ("/orders?status=PENDING&limit=100".to_owned(), "list-orders", "a page"),
         (format!("/totals?from={today}&to={tomorrow}"), "list-totals", "of days with orders"),
     ];
-    if book.extent().gift_cards > 0 {
+    if book.sizes().gift_cards > 0 {
         all.push((format!("/gift-cards/{}", book.id("g", 0)), "get-gift-card", "found, and used once"));
     }
-    for (path, function, course) in all {
+    for (path, function, case) in all {
         admin.get(&path).await.expect(200);
-        book.check(function, course);
+        book.check(function, case);
     }
 
-    let mut flag = async |order: &Placed, reason: char, course| {
+    let mut flag = async |order: &Placed, reason: char, case| {
         let path = format!("/orders/{}/flag", order.id());
         let body = json!({ "reason": book.name(reason) });
         send(&book.shop.admin(), Method::PUT, &path, &body).await.expect(200);
-        book.check("flag-order", course);
+        book.check("flag-order", case);
     };
     flag(first, 'r', "flagged").await;
     flag(first, 'r', "again").await;
@@ -216,9 +216,9 @@ async fn reads(book: &mut Book, [first, second]: &[Placed; 2]) {
     flag(second, 'r', "flagged").await;
     admin.get(&format!("/flagged-orders?{page}")).await.expect(200);
     book.check("list-flagged-orders", "a page");
-    for (order, course) in [(first, "unflagged"), (second, "unflagged"), (second, "had no flag")] {
+    for (order, case) in [(first, "unflagged"), (second, "unflagged"), (second, "had no flag")] {
         send(&admin, Method::DELETE, &format!("/orders/{}/flag", order.id()), &Value::Null).await.expect(204);
-        book.check("unflag-order", course);
+        book.check("unflag-order", case);
     }
 }
 
@@ -241,34 +241,34 @@ async fn views(book: &mut Book) {
 async fn lifecycle(book: &mut Book, [first, second]: &[Placed; 2]) {
     let admin = book.shop.admin();
     let capture = json!({ "reference": book.name('r') });
-    for course in ["captured", "again"] {
+    for case in ["captured", "again"] {
         admin.post(&format!("/invoices/{}/payments", first.invoice()), capture.clone()).await.expect(200);
-        book.check("capture-payment", course);
+        book.check("capture-payment", case);
     }
     let another = json!({ "reference": book.name('s') });
     admin.post(&format!("/invoices/{}/payments", first.invoice()), another).await.expect(409);
     book.check("capture-payment", "under another reference");
     admin.post(&format!("/invoices/{}/refunds", first.invoice()), capture.clone()).await.expect(409);
     book.check("confirm-refund", "nothing is due");
-    for (status, course) in [("SHIPPED", "shipped"), ("DELIVERED", "delivered"), ("DELIVERED", "again")] {
+    for (status, case) in [("SHIPPED", "shipped"), ("DELIVERED", "delivered"), ("DELIVERED", "again")] {
         admin.post(&format!("/orders/{}/status", first.id()), json!({ "status": status })).await.expect(200);
-        book.check("change-order-status", course);
+        book.check("change-order-status", case);
     }
     let reason = json!({ "reason": book.name('r') });
     admin.post(&format!("/orders/{}/cancellation", first.id()), reason.clone()).await.expect(409);
     book.check("cancel-order", "too late");
-    for course in ["before it is paid", "again"] {
+    for case in ["before it is paid", "again"] {
         admin.post(&format!("/orders/{}/cancellation", second.id()), reason.clone()).await.expect(200);
-        book.check("cancel-order", course);
+        book.check("cancel-order", case);
     }
     super::days::count_cancellation(book, second).await;
     admin.post(&format!("/orders/{}/status", second.id()), json!({ "status": "SHIPPED" })).await.expect(409);
     book.check("change-order-status", "refused");
     admin.post(&format!("/invoices/{}/payments", second.invoice()), capture.clone()).await.expect(200);
     book.check("capture-payment", "after the order was cancelled");
-    for course in ["refunded", "again"] {
+    for case in ["refunded", "again"] {
         admin.post(&format!("/invoices/{}/refunds", second.invoice()), capture.clone()).await.expect(200);
-        book.check("confirm-refund", course);
+        book.check("confirm-refund", case);
     }
     by_old_id(book, &capture).await;
     overdue(book).await;
@@ -333,9 +333,9 @@ async fn order_while(book: &Book, key: &'static str, number: u32, attribute: &st
 }
 
 async fn refusals(book: &mut Book) {
-    book.customer().order("k3", book.order(3, 5000)).await.problem(edge::Kind::OutOfStock);
+    book.customer().order("k3", book.order(3, 5000)).await.problem(http_api::Kind::OutOfStock);
     book.check("place-order", "out of stock");
-    order_while(book, "k4", 3, "available", 0).await.problem(edge::Kind::OutOfStock);
+    order_while(book, "k4", 3, "available", 0).await.problem(http_api::Kind::OutOfStock);
     book.check("place-order", "sold out since it was read");
     set_stock(book, 0, "available", 990).await;
     order_while(book, "k5", 4, "price.amount", 2001).await.expect(201);
@@ -353,9 +353,9 @@ async fn waiting(book: &mut Book) {
     customer.get(&format!("/orders/{}", accepted["orderId"].as_str().expect("an id"))).await.expect(200);
     book.check("get-order", "waits");
     let messages = book.shop.take_messages().await;
-    for course in ["placed", "placed before"] {
+    for case in ["placed", "placed before"] {
         book.shop.drain(&messages[..1]).await;
-        book.check("drain-writes", course);
+        book.check("drain-writes", case);
     }
     order_later(&customer, "k7", book.order(6, 5000)).await.expect(202);
     book.pass();
@@ -370,7 +370,7 @@ async fn changes(book: &mut Book) {
     send(&customer, Method::DELETE, &format!("{profile}/cart"), &Value::Null).await.expect(204);
     book.check("delete-cart", "thrown away");
     let patch = Method::PATCH;
-    for (path, change, function, course) in [
+    for (path, change, function, case) in [
         (&profile, json!({ "name": book.name('m') }), "update-customer", "another name"),
         (
             &profile,
@@ -386,14 +386,14 @@ async fn changes(book: &mut Book) {
         (&product, json!({ "name": book.name('m') }), "update-product", "nothing new"),
     ] {
         send(&admin, patch.clone(), path, &change).await.expect(200);
-        book.check(function, course);
+        book.check(function, case);
     }
     send(&admin, Method::POST, &format!("{product}/stock"), &json!({ "delta": 5 })).await.expect(200);
     book.check("adjust-stock", "adjusted");
-    for course in ["adjusted, under an idempotency key", "adjusted before, under an idempotency key"] {
+    for case in ["adjusted, under an idempotency key", "adjusted before, under an idempotency key"] {
         let (stock, delta) = (format!("{product}/stock"), Some(json!({ "delta": 5 }).to_string()));
         admin.send(Method::POST, &stock, &[("idempotency-key", "more")], delta).await.expect(200);
-        book.check("adjust-stock", course);
+        book.check("adjust-stock", case);
     }
     book.check_sizes(&[("discount", Kind::Discount(Changed)), ("stock", Kind::Stock(Changed))]).await;
 }

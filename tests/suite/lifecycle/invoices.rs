@@ -1,6 +1,6 @@
 //! An invoice leads to its order.
 
-use edge::Kind;
+use http_api::Kind;
 use serde_json::{Value, json};
 
 use super::Change::{Cancel, Capture, Refund};

@@ -1,6 +1,6 @@
 //! The money of an order that is cancelled.
 
-use edge::Kind;
+use http_api::Kind;
 use serde_json::{Value, json};
 
 use super::Change::{Cancel, Capture, Refund};

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
-use edge::Kind;
+use http_api::Kind;
 use key_schema::value::Timestamp;
+use local::fault_proxy::{Access, Consumed, Fault, Match, WriteLimit};
 use local::functions::{self, Endpoints};
-use local::wire::{Access, Consumed, Fault, Match, WriteLimit};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;

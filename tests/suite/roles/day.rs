@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use key_schema::value::Timestamp;
+use local::fault_proxy::{Fault, Match, WriteLimit};
 use local::functions;
 use local::iam::Ruling;
-use local::wire::{Fault, Match, WriteLimit};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -216,14 +216,14 @@ async fn lost(shop: &Shop) {
     shop.bus().heal();
 }
 
-/// Every kind of counter is wrong, and mended; and the schedule comes.
+/// Every kind of counter is wrong, and repaired; and the schedule comes.
 async fn drifted(shop: &Shop) {
     shop.settle().await;
     shop.add("c#ada", "stats", "orders", 3).await;
     shop.add("p#thing", "stats", "units", 5).await;
     shop.add(&format!("day#{}", Timestamp::now().day()), "totals", "orders", 1).await;
     let report = shop.reconcile(true).await;
-    assert_eq!(report["mended"], 3, "{report}");
+    assert_eq!(report["repaired"], 3, "{report}");
     shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
 }
 

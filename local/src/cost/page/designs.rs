@@ -20,9 +20,9 @@ use serde_dynamo::Item;
 
 use super::items::Items;
 use crate::cost::deployment::Deployment;
-use crate::cost::places::Places;
 use crate::cost::prices::{PriceList, TableClassPrices};
 use crate::cost::profile::Profile;
+use crate::cost::units_by_index::UnitsByIndex;
 use crate::cost::usage::{BYTES_PER_GB, Usage};
 
 /// A way to lay a shop out in tables.
@@ -47,7 +47,7 @@ pub(super) enum Task {
     ListOfStatus,
 }
 
-/// A task, what to call it, and the function that does it, in its course of the ledger.
+/// A task, what to call it, and the function that does it, in its case of the ledger.
 pub(super) const TASKS: &[(Task, &str, &str, &str)] = &[
     (Task::Place, "place an order", "place-order", "placed"),
     (Task::Count, "count it: customer, products, day", "count-orders", "a batch"),
@@ -83,7 +83,7 @@ impl Shop {
     /// That of the profile.
     pub(super) fn of(profile: &Profile, deployment: &Deployment, prices: &PriceList) -> Result<Self> {
         let usage = Usage::of(profile, deployment, prices.month)?;
-        let counting = usage.calls.get("count-orders").map_or_else(Places::default, |calls| calls.units);
+        let counting = usage.calls.get("count-orders").map_or_else(UnitsByIndex::default, |calls| calls.units);
         let of_an_order = |units: Decimal| (units / profile.orders).to_f64().unwrap_or(f64::NAN);
         Ok(Self {
             items: Items::of(profile, deployment)?,
@@ -137,8 +137,8 @@ impl Shop {
         let (customers, products) = (self.customers, self.products);
         Some(match design {
             Design::Till => {
-                let stored = |function, course, times: usize| {
-                    let each = ledger::find(function, course)?.stored(&self.items.sample).total();
+                let stored = |function, case, times: usize| {
+                    let each = ledger::find(function, case)?.stored(&self.items.sample).total();
                     Some(decimal(each)? * Decimal::from(times))
                 };
                 stored("place-order", "placed", orders)?
@@ -163,8 +163,8 @@ impl Shop {
         if task == Task::Count {
             return Some(self.count);
         }
-        let (function, course) = Self::operation(task);
-        let charge = ledger::find(function, course)?.charge(&self.items.sample);
+        let (function, case) = Self::operation(task);
+        let charge = ledger::find(function, case)?.charge(&self.items.sample);
         Some(Consumed { read: charge.read.total(), write: charge.write.total() })
     }
 
@@ -208,10 +208,10 @@ impl Shop {
         })
     }
 
-    /// The function that does it, and the course.
+    /// The function that does it, and the case.
     fn operation(task: Task) -> (&'static str, &'static str) {
         let row = TASKS.iter().find(|(other, ..)| *other == task);
-        row.map(|(_, _, function, course)| (*function, *course)).unwrap()
+        row.map(|(_, _, function, case)| (*function, *case)).unwrap()
     }
 }
 

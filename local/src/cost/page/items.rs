@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use capacity::sample::Kind::{Customer, Invoice, Order, OrderItem, Product, Stock};
-use capacity::sample::{Edition::First, Kind, Sample};
+use capacity::sample::{Kind, Revision::First, Sample};
 use capacity::size::of_item;
 use key_schema::entity::{OrderStatus::Pending, PaymentState::Authorized};
 use key_schema::layout::{ENTITY_TYPE, Index};
@@ -26,7 +26,7 @@ impl Items {
     /// As large as the profile says.
     pub(super) fn of(profile: &Profile, deployment: &Deployment) -> Result<Self> {
         let sample = Sample::new(profile.typical(deployment)).context("a typical order")?;
-        Ok(Self { lines: usize::try_from(sample.extent().lines)?, sample })
+        Ok(Self { lines: usize::try_from(sample.sizes().lines)?, sample })
     }
 
     pub(super) fn lines(&self) -> usize {
@@ -34,7 +34,7 @@ impl Items {
     }
 
     pub(super) fn lines_of_an_order(&self) -> f64 {
-        f64::from(self.sample.extent().lines)
+        f64::from(self.sample.sizes().lines)
     }
 
     /// An order with its invoice in one row, and the ids of its lines.
@@ -89,7 +89,7 @@ impl Items {
 
     /// An id as the shop has them.
     fn id(&self) -> AttributeValue {
-        AttributeValue::S("i".repeat(self.sample.extent().id))
+        AttributeValue::S("i".repeat(self.sample.sizes().id))
     }
 }
 

@@ -12,11 +12,11 @@ use key_schema::layout::{
 use super::Many::{Lines, Listed, Shards, ShareOfPage, ViewShards};
 use super::Request::{Keys, Query};
 use super::{Operation, Request, Several, Sharded, each, of, one};
-use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     Absent, Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice, Order,
     OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Stock, UsernameClaim, ViewShard,
 };
+use crate::sample::Revision::{Changed, First};
 
 /// A customer's collection: the cart lies there, too.
 const CUSTOMER: Several<Request> =

@@ -5,8 +5,8 @@ use key_schema::layout::Consistency::Strong;
 use super::Request::{Batch, Cancelled, Failed, Transaction, Write as Alone};
 use super::Write::{New, Over, Update};
 use super::{Operation, Request, Several, Write, of, one};
-use crate::sample::Edition::{Changed, First, Moved};
 use crate::sample::Kind::{Absent, Discount, GiftCard, KeptAdjustment, KeptProduct, Product, Stock, ViewShard};
+use crate::sample::Revision::{Changed, First, Moved};
 
 /// A product and its stock, on which a change of either is decided.
 const PRODUCT: Several<Request> = one(Batch(Strong, &[one(Product(First)), one(Stock(First))]));

@@ -1,6 +1,6 @@
 //! What is different of a product whose stock lies in several cells.
 //!
-//! All lines of an order are of such products here. Calling it off has no course of its own: all of it goes back into
+//! All lines of an order are of such products here. Calling it off has no case of its own: all of it goes back into
 //! the first cells, and that is charged as of any product.
 
 use key_schema::layout::Consistency::{Eventual, Strong};
@@ -11,8 +11,8 @@ use super::Request::{Batch, Cancelled, Keys, Query, Transaction, Write as Alone}
 use super::Write::{Delete, New, Update};
 use super::orders::{NEW_IN_CELLS, PLACEMENT_FROM_CELLS, SETTLED};
 use super::{Operation, Request, Several, Write, each, of, one};
-use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{self, FirstCell, Product, ProductStats, Stock, StockCell};
+use crate::sample::Revision::{Changed, First};
 
 const CELLS: &[Several<Kind>] = &[one(FirstCell(First)), each(OtherCells, StockCell(First))];
 

@@ -7,8 +7,8 @@ use super::Many::CartLines;
 use super::Request::{Batch, Cancelled, Failed, Query, Transaction, Write as Alone};
 use super::Write::{Delete, New, Over, Update};
 use super::{Operation, Request, Several, Write, each, of, one};
-use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{Absent, Cart, Customer, CustomerStats, EmailClaim, Stock, UsernameClaim};
+use crate::sample::Revision::{Changed, First};
 
 /// A customer who has ordered, and whose cart is empty.
 const CUSTOMER: Several<Request> =

@@ -4,7 +4,7 @@ use key_schema::layout::{Consistency, Declaration};
 
 use super::{Many, Operation, Request, Several, Sharded, sum};
 use crate::rules::{self, Indexes};
-use crate::sample::{Extent, Kind, Sample};
+use crate::sample::{Kind, Sample, SampleSizes};
 use crate::{Charge, Units};
 
 /// Why an operation is charged more than the least.
@@ -62,11 +62,11 @@ impl Operation {
     }
 
     /// Why it is charged more than the least: which of its requests nobody would make who only had to pay.
-    pub fn reasons(&self, extent: &Extent) -> Vec<Reason> {
+    pub fn reasons(&self, sizes: &SampleSizes) -> Vec<Reason> {
         let any = |is: fn(&Request) -> bool| self.requests.iter().any(|request| is(&request.of));
         let is_write = any(Request::writes);
         let is_detour = !is_write && self.requests.len() > 1;
-        let is_sharded = |many| matches!(many, Many::Shards(of) if of.shards(extent) > 1);
+        let is_sharded = |many| matches!(many, Many::Shards(of) if of.shards(sizes) > 1);
         let is_spread = self.requests.iter().any(|request| is_sharded(request.many))
             || any(|request| matches!(request, Request::Keys(..)));
         let is_vain = any(|request| {

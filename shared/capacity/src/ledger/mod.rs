@@ -1,6 +1,6 @@
 //! The ledger: what every operation asks of the table.
 //!
-//! An operation is what one call of a function does in one course of events. Its requests are data. What they cost is
+//! An operation is what one call of a function does in one case of events. Its requests are data. What they cost is
 //! computed from the items of a [`Sample`].
 
 mod access;
@@ -21,16 +21,16 @@ use std::ops::Mul;
 use key_schema::layout::{Consistency, Declaration, share_of_page};
 
 use crate::rules::{self, Images, Indexes, TRANSACTION};
-use crate::sample::{Extent, Kind, Sample};
+use crate::sample::{Kind, Sample, SampleSizes};
 use crate::{Charge, Units};
 
-/// One course of one function.
+/// One case of one function.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     /// The function, by its name.
     pub function: &'static str,
     /// What happens, in a few words: unique among those of the function.
-    pub course: &'static str,
+    pub case: &'static str,
     /// What it asks of the table, one after the other.
     pub requests: &'static [Several<Request>],
 }
@@ -82,7 +82,7 @@ pub struct Several<T> {
     pub of: T,
 }
 
-/// How many: once, or as often as something occurs in the [`Extent`].
+/// How many: once, or as often as something occurs in the [`SampleSizes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Many {
     /// One.
@@ -130,19 +130,19 @@ pub enum Sharded {
 
 impl Sharded {
     /// How many shards each list has.
-    fn shards(self, extent: &Extent) -> u8 {
+    fn shards(self, sizes: &SampleSizes) -> u8 {
         match self {
-            Self::Statuses(_) => extent.status_shards,
-            Self::Product | Self::ProductsOfOrder => extent.product_shards,
+            Self::Statuses(_) => sizes.status_shards,
+            Self::Product | Self::ProductsOfOrder => sizes.product_shards,
         }
     }
 
     /// How many lists there are.
-    fn lists(self, extent: &Extent) -> u32 {
+    fn lists(self, sizes: &SampleSizes) -> u32 {
         match self {
             Self::Statuses(statuses) => statuses,
             Self::Product => 1,
-            Self::ProductsOfOrder => extent.lines,
+            Self::ProductsOfOrder => sizes.lines,
         }
     }
 }
@@ -153,9 +153,9 @@ impl<T> Several<T> {
     }
 }
 
-/// A course of a function.
-const fn of(function: &'static str, course: &'static str, requests: &'static [Several<Request>]) -> Operation {
-    Operation { function, course, requests }
+/// A case of a function.
+const fn of(function: &'static str, case: &'static str, requests: &'static [Several<Request>]) -> Operation {
+    Operation { function, case, requests }
 }
 
 /// One of these.
@@ -183,35 +183,35 @@ pub fn operations() -> impl Iterator<Item = &'static Operation> {
     OPERATIONS.iter().flat_map(|part| part.iter())
 }
 
-/// The operation of this function and this course, if there is one.
-pub fn find(function: &str, course: &str) -> Option<&'static Operation> {
-    operations().find(|operation| operation.function == function && operation.course == course)
+/// The operation of this function and this case, if there is one.
+pub fn find(function: &str, case: &str) -> Option<&'static Operation> {
+    operations().find(|operation| operation.function == function && operation.case == case)
 }
 
 impl Many {
     /// How many these are.
-    pub fn of(self, extent: &Extent) -> u32 {
+    pub fn of(self, sizes: &SampleSizes) -> u32 {
         match self {
             Self::One => 1,
-            Self::Lines => extent.lines,
-            Self::GiftCards => extent.gift_cards,
-            Self::Discounts => extent.discount.into(),
-            Self::CartLines => extent.cart_lines,
-            Self::Listed => extent.listed.into(),
-            Self::ShareOfPage(of) => share_of_page(extent.listed, of.shards(extent).into()).into(),
-            Self::Shards(of) => of.lists(extent) * u32::from(of.shards(extent)),
+            Self::Lines => sizes.lines,
+            Self::GiftCards => sizes.gift_cards,
+            Self::Discounts => sizes.discount.into(),
+            Self::CartLines => sizes.cart_lines,
+            Self::Listed => sizes.listed.into(),
+            Self::ShareOfPage(of) => share_of_page(sizes.listed, of.shards(sizes).into()).into(),
+            Self::Shards(of) => of.lists(sizes) * u32::from(of.shards(sizes)),
             Self::Times(times) => times,
-            Self::ViewShards => extent.view_shards,
-            Self::OtherLines => extent.lines.saturating_sub(1),
-            Self::OtherCells => u32::from(extent.cells).saturating_sub(1),
-            Self::Customers => extent.batch.customers,
-            Self::Products => extent.batch.products,
-            Self::Days => extent.batch.days,
+            Self::ViewShards => sizes.view_shards,
+            Self::OtherLines => sizes.lines.saturating_sub(1),
+            Self::OtherCells => u32::from(sizes.cells).saturating_sub(1),
+            Self::Customers => sizes.batch.customers,
+            Self::Products => sizes.batch.products,
+            Self::Days => sizes.batch.days,
         }
     }
 
     fn count(self, sample: &Sample) -> usize {
-        usize::try_from(self.of(sample.extent())).unwrap_or(usize::MAX)
+        usize::try_from(self.of(sample.sizes())).unwrap_or(usize::MAX)
     }
 }
 
@@ -231,7 +231,7 @@ impl Operation {
         let is_of = |of: &Declaration| of.question == pattern.question && of.consistency == pattern.consistency;
         let is_along = |request: &&Several<Request>| request.of.pattern().is_some_and(is_of);
         let along = self.requests.iter().find(is_along)?;
-        Some(along.of.charge(sample, Indexes::DECLARED) * f64::from(along.many.of(sample.extent())))
+        Some(along.of.charge(sample, Indexes::DECLARED) * f64::from(along.many.of(sample.sizes())))
     }
 
     /// What DynamoDB reports of it: its charge without that of what fails.
@@ -306,7 +306,7 @@ impl Request {
 
     /// A batch of no keys is not sent.
     fn is_sent(&self, sample: &Sample) -> bool {
-        !matches!(self, Self::Batch(_, keys) if keys.iter().all(|key| key.many.of(sample.extent()) == 0))
+        !matches!(self, Self::Batch(_, keys) if keys.iter().all(|key| key.many.of(sample.sizes()) == 0))
     }
 
     fn is_reported(&self) -> bool {
@@ -332,7 +332,7 @@ impl Request {
 
 /// The sum over all of these, each as often as it occurs.
 fn sum<T, S: Sum + Mul<f64, Output = S>>(sample: &Sample, all: &[Several<T>], of: impl Fn(&T) -> S) -> S {
-    all.iter().map(|several| of(&several.of) * f64::from(several.many.of(sample.extent()))).sum()
+    all.iter().map(|several| of(&several.of) * f64::from(several.many.of(sample.sizes()))).sum()
 }
 
 impl Write {

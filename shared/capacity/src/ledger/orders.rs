@@ -12,11 +12,11 @@ use super::Request::{
 use super::Write::{Check, Delete, New, Over, Update};
 use super::access::{BY_OLD_ID, ORDER};
 use super::{Operation, Request, Several, Sharded, Write, each, of, one};
-use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     self, Absent, Customer, Discount, ExpiredOrder, FirstCell, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
     OrderItem, Product, QueuedOrder, RefusedOrder, Stock, StockCell,
 };
+use crate::sample::Revision::{Changed, First};
 
 /// All that an order depends on: whether it is there or waits, its customer, and what it takes from.
 macro_rules! depends_on {

@@ -11,10 +11,10 @@ use super::Many::{Customers, Days, Lines, Products, Shards, Times};
 use super::Request::{Batch, Query, Transaction, Write as Alone};
 use super::Write::{New, Over, Update};
 use super::{Operation, Request, Several, Sharded, Write, each, of, one};
-use crate::sample::Edition::{Changed, First};
 use crate::sample::Kind::{
     Absent, CustomerStats, DayTotals, Invoice, Order, OrderItem, ProductStats, Reconciliation, StreamCheckpoint,
 };
+use crate::sample::Revision::{Changed, First};
 
 /// The mark, and every counter that the batch moves.
 const COUNTED: &[Several<Write>] = &[
@@ -91,7 +91,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     of(
         "reconcile-counts",
-        "a day's totals that drifted, mended",
+        "a day's totals that drifted, repaired",
         &[each(Times(2), TOTALS), empty_lists(2), one(Alone(Update(DayTotals(First), DayTotals(Changed))))],
     ),
     of(

@@ -3,11 +3,11 @@
 use super::*;
 
 fn typical() -> Sample {
-    Sample::new(Extent::TYPICAL).expect("a sample")
+    Sample::new(SampleSizes::TYPICAL).expect("a sample")
 }
 
-fn charge(function: &str, course: &str) -> Charge {
-    find(function, course).expect("an operation").charge(&typical())
+fn charge(function: &str, case: &str) -> Charge {
+    find(function, case).expect("an operation").charge(&typical())
 }
 
 #[test]
@@ -27,9 +27,9 @@ fn reads_of_one_collection_are_one_request() {
 
 #[test]
 fn seven_more_shards_of_a_product_are_seven_more_queries_for_each_look_at_its_orders_and_no_write() {
-    let charge = |function, course, product_shards| {
-        let sample = Sample::new(Extent { product_shards, ..Extent::TYPICAL }).expect("a sample");
-        find(function, course).expect("an operation").charge(&sample)
+    let charge = |function, case, product_shards| {
+        let sample = Sample::new(SampleSizes { product_shards, ..SampleSizes::TYPICAL }).expect("a sample");
+        find(function, case).expect("an operation").charge(&sample)
     };
     let page = |shards| charge("list-product-orders", "a page", shards);
     assert_eq!((page(1).requests, page(1).read.gsi1), (1.0, 1.0));
@@ -85,25 +85,25 @@ fn a_query_finds_nothing_but_what_its_pattern_declares() {
 
 #[test]
 fn no_course_of_a_function_is_there_twice() {
-    let mut courses: Vec<_> = operations().map(|operation| (operation.function, operation.course)).collect();
-    courses.sort_unstable();
-    assert!(courses.windows(2).all(|two| two[0] != two[1]), "{courses:?}");
+    let mut cases: Vec<_> = operations().map(|operation| (operation.function, operation.case)).collect();
+    cases.sort_unstable();
+    assert!(cases.windows(2).all(|two| two[0] != two[1]), "{cases:?}");
 }
 
 #[test]
 fn nothing_is_charged_less_than_the_least_and_more_only_for_a_reason() {
-    let large = Extent { name: 800, description: 20_000, gift_cards: 4, ..Extent::TYPICAL };
-    for extent in [Extent::TYPICAL, large, Extent { product_shards: 8, listed: 100, ..large }] {
-        let sample = Sample::new(extent).expect("a sample");
+    let large = SampleSizes { name: 800, description: 20_000, gift_cards: 4, ..SampleSizes::TYPICAL };
+    for sizes in [SampleSizes::TYPICAL, large, SampleSizes { product_shards: 8, listed: 100, ..large }] {
+        let sample = Sample::new(sizes).expect("a sample");
         for operation in operations() {
             let (charge, least) = (operation.charge(&sample), operation.least(&sample));
-            let of = format!("{}: {}", operation.function, operation.course);
+            let of = format!("{}: {}", operation.function, operation.case);
             let is_more = charge.read.total() > least.read.total() || charge.write.total() > least.write.total();
             // What is refused writes nothing, so its least is a look.
             let is_refused = charge.read.total() == 0.0 && least.write == Units::default();
             assert!(is_refused || charge.read.total() >= least.read.total(), "{of}");
             assert!(charge.write.total() >= least.write.total() && charge.requests >= least.requests, "{of}");
-            assert!(!is_more || !operation.reasons(&extent).is_empty(), "{of}");
+            assert!(!is_more || !operation.reasons(&sizes).is_empty(), "{of}");
         }
     }
 }

@@ -15,24 +15,24 @@ use key_schema::value::{
 };
 use serde_dynamo::{AttributeValue, Item};
 
-use super::Edition::{Changed, First, Moved};
-use super::{Edition, Extent, Kind, NoSample};
+use super::Revision::{Changed, First, Moved};
+use super::{Kind, NoSample, Revision, SampleSizes};
 
 type Images = Vec<(Kind, Item)>;
 
 /// One of each kind in each of its states.
-pub(super) fn of(extent: &Extent) -> Result<Images, NoSample> {
-    let parts = Parts::new(extent)?;
+pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
+    let parts = Parts::new(sizes)?;
     let mut images = parts.claims()?;
-    for edition in [First, Changed] {
-        images.extend(parts.customer(edition)?);
-        images.extend(parts.sold(edition)?);
-        images.extend(parts.counted(edition)?);
+    for revision in [First, Changed] {
+        images.extend(parts.customer(revision)?);
+        images.extend(parts.sold(revision)?);
+        images.extend(parts.counted(revision)?);
     }
-    for edition in [First, Changed, Moved] {
-        images.push((Kind::Product(edition), parts.product(edition)?));
+    for revision in [First, Changed, Moved] {
+        images.push((Kind::Product(revision), parts.product(revision)?));
     }
-    for status in OrderStatus::WAY {
+    for status in OrderStatus::ALL {
         images.push((Kind::Order(status), parts.order(status)?));
     }
     images.push((Kind::ExpiredOrder, parts.expired()?));
@@ -57,9 +57,9 @@ fn item<T: Stored>(entity: &T) -> Result<Item, NoSample> {
     Ok(item)
 }
 
-/// A number that tells an edition from the others, and is as long.
-fn number(edition: Edition) -> u32 {
-    match edition {
+/// A number that tells an revision from the others, and is as long.
+fn number(revision: Revision) -> u32 {
+    match revision {
         First => 1,
         Changed => 2,
         Moved => 3,
@@ -68,7 +68,7 @@ fn number(edition: Edition) -> u32 {
 
 /// What the items are made of.
 struct Parts<'a> {
-    extent: &'a Extent,
+    sizes: &'a SampleSizes,
     customer: CustomerId,
     product: ProductId,
     order: OrderId,
@@ -81,10 +81,10 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(extent: &'a Extent) -> Result<Self, Invalid> {
-        let id = |letter: &str| letter.repeat(extent.id);
+    fn new(sizes: &'a SampleSizes) -> Result<Self, Invalid> {
+        let id = |letter: &str| letter.repeat(sizes.id);
         Ok(Self {
-            extent,
+            sizes,
             customer: id("c").parse()?,
             product: id("p").parse()?,
             // An order's id is the text of a UUID, whatever the shop's other ids are.
@@ -94,12 +94,12 @@ impl<'a> Parts<'a> {
             at: "2026-11-21T09:30:00.000Z".parse()?,
             later: "2026-11-21T09:31:00.000Z".parse()?,
             price: Money::nearest(1999, Currency::try_from("EUR".to_owned())?),
-            reason: "r".repeat(extent.name),
+            reason: "r".repeat(sizes.name),
         })
     }
 
-    fn name(&self, edition: Edition) -> String {
-        if edition == First { "n" } else { "m" }.repeat(self.extent.name)
+    fn name(&self, revision: Revision) -> String {
+        if revision == First { "n" } else { "m" }.repeat(self.sizes.name)
     }
 
     fn amount(&self, amount: u32) -> Money {
@@ -113,25 +113,25 @@ impl<'a> Parts<'a> {
     }
 
     fn email(&self) -> Result<key_schema::value::EmailAddress, Invalid> {
-        format!("{}@example.com", "e".repeat(self.extent.id)).parse()
+        format!("{}@example.com", "e".repeat(self.sizes.id)).parse()
     }
 
     fn username(&self) -> Result<key_schema::value::Username, Invalid> {
-        "u".repeat(self.extent.id).parse()
+        "u".repeat(self.sizes.id).parse()
     }
 
-    fn customer(&self, edition: Edition) -> Result<Images, NoSample> {
+    fn customer(&self, revision: Revision) -> Result<Images, NoSample> {
         let customer_id = || self.customer.clone();
         let profile = Customer {
             customer_id: customer_id(),
             username: self.username()?,
             email: self.email()?,
-            name: self.name(edition),
+            name: self.name(revision),
             created_at: self.at,
-            version: number(edition).into(),
+            version: number(revision).into(),
         };
-        let quantity = Quantity::try_from(i64::from(number(edition)))?;
-        let lines = (0..self.extent.cart_lines).map(|_| CartLine { product_id: self.product.clone(), quantity });
+        let quantity = Quantity::try_from(i64::from(number(revision)))?;
+        let lines = (0..self.sizes.cart_lines).map(|_| CartLine { product_id: self.product.clone(), quantity });
         let cart = Cart {
             customer_id: customer_id(),
             lines: lines.collect(),
@@ -139,26 +139,26 @@ impl<'a> Parts<'a> {
             version: Some(8_007_199_254_740_991),
             expires_at: self.at.as_second(),
         };
-        Ok(vec![(Kind::Customer(edition), item(&profile)?), (Kind::Cart(edition), item(&cart)?)])
+        Ok(vec![(Kind::Customer(revision), item(&profile)?), (Kind::Cart(revision), item(&cart)?)])
     }
 
-    fn product(&self, edition: Edition) -> Result<Item, NoSample> {
+    fn product(&self, revision: Revision) -> Result<Item, NoSample> {
         item(&Product {
             product_id: self.product.clone(),
-            name: self.name(edition),
-            description: "d".repeat(self.extent.description),
-            category: if edition == Moved { "l" } else { "k" }.repeat(self.extent.id).parse()?,
+            name: self.name(revision),
+            description: "d".repeat(self.sizes.description),
+            category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
             price: self.price,
             initial_stock: 998,
-            version: number(edition).into(),
+            version: number(revision).into(),
         })
     }
 
     /// What an order takes from.
-    fn sold(&self, edition: Edition) -> Result<Images, NoSample> {
-        let taken = number(edition);
+    fn sold(&self, revision: Revision) -> Result<Images, NoSample> {
+        let taken = number(revision);
         let stock = Stock::new(self.product.clone(), u64::from(999 - taken), self.price, Cells::ONE);
-        let first = Stock { cells: i64::from(self.extent.cells).try_into()?, ..stock.clone() };
+        let first = Stock { cells: i64::from(self.sizes.cells).try_into()?, ..stock.clone() };
         let cell = StockCell::new(self.product.clone(), 1, stock.available, self.price);
         let discount = Discount {
             code: self.discount.clone(),
@@ -176,21 +176,21 @@ impl<'a> Parts<'a> {
             created_at: self.at,
         };
         Ok(vec![
-            (Kind::Stock(edition), item(&stock)?),
-            (Kind::FirstCell(edition), item(&first)?),
-            (Kind::StockCell(edition), item(&cell)?),
-            (Kind::Discount(edition), item(&discount)?),
-            (Kind::GiftCard(edition), item(&card)?),
+            (Kind::Stock(revision), item(&stock)?),
+            (Kind::FirstCell(revision), item(&first)?),
+            (Kind::StockCell(revision), item(&cell)?),
+            (Kind::Discount(revision), item(&discount)?),
+            (Kind::GiftCard(revision), item(&card)?),
         ])
     }
 
     /// What is counted, and how far.
-    fn counted(&self, edition: Edition) -> Result<Images, NoSample> {
-        let count = i64::from(number(edition));
+    fn counted(&self, revision: Revision) -> Result<Images, NoSample> {
+        let count = i64::from(number(revision));
         let sums = || [(self.price.currency(), 1999 + count)].into_iter().collect();
         let customer = CustomerStats { customer_id: self.customer.clone(), orders: count, spent: sums() };
         let product = ProductStats { product_id: self.product.clone(), orders: count, units: count, revenue: sums() };
-        let views = ViewShard { product_id: self.product.clone(), shard: 0, views: number(edition).into() };
+        let views = ViewShard { product_id: self.product.clone(), shard: 0, views: number(revision).into() };
         let day = DayTotals {
             date: self.at.day(),
             orders: count,
@@ -204,22 +204,22 @@ impl<'a> Parts<'a> {
             updated_at: self.at,
             expires_at: self.at.as_second(),
         };
-        let updated_at = if edition == First { self.at } else { self.later };
+        let updated_at = if revision == First { self.at } else { self.later };
         let compared = Reconciliation { to: self.at.day(), resume: None, updated_at };
         Ok(vec![
-            (Kind::CustomerStats(edition), item(&customer)?),
-            (Kind::ProductStats(edition), item(&product)?),
-            (Kind::ViewShard(edition), item(&views)?),
-            (Kind::DayTotals(edition), item(&day)?),
-            (Kind::StreamCheckpoint(edition), item(&checkpoint)?),
-            (Kind::Reconciliation(edition), item(&compared)?),
+            (Kind::CustomerStats(revision), item(&customer)?),
+            (Kind::ProductStats(revision), item(&product)?),
+            (Kind::ViewShard(revision), item(&views)?),
+            (Kind::DayTotals(revision), item(&day)?),
+            (Kind::StreamCheckpoint(revision), item(&checkpoint)?),
+            (Kind::Reconciliation(revision), item(&compared)?),
         ])
     }
 
     /// The answers that are kept: to the request that made a product, and to one that adjusted its stock.
     fn kept(&self) -> Result<Images, NoSample> {
-        let (id, name, description) = (&self.product, self.name(First), "d".repeat(self.extent.description));
-        let category = "k".repeat(self.extent.id);
+        let (id, name, description) = (&self.product, self.name(First), "d".repeat(self.sizes.description));
+        let category = "k".repeat(self.sizes.id);
         let product = format!(
             r#""productId":"{id}","name":"{name}","description":"{description}","category":"{category}","price":{},"available":998,"version":1"#,
             r#"{"amount":1999,"currency":"EUR"}"#,
@@ -267,11 +267,11 @@ impl<'a> Parts<'a> {
             version: 1,
             subtotal: self.price,
             discount: self.price,
-            discount_code: self.extent.discount.then(|| self.discount.clone()),
+            discount_code: self.sizes.discount.then(|| self.discount.clone()),
             uncounted_code: None,
             total: self.price,
             request_hash: RequestHash::of(b""),
-            line_count: u8::try_from(self.extent.lines).unwrap_or(u8::MAX),
+            line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
         }
@@ -284,7 +284,7 @@ impl<'a> Parts<'a> {
             if [Authorized, Captured].contains(&state) { PaymentStatus::Captured } else { PaymentStatus::Refunded };
         let amount = self.amount(499);
         let by_card = Payment::GiftCard { code: self.gift_card.clone(), amount, status: of_gift_card };
-        let mut payments: Vec<_> = (0..self.extent.gift_cards).map(|_| by_card.clone()).collect();
+        let mut payments: Vec<_> = (0..self.sizes.gift_cards).map(|_| by_card.clone()).collect();
         let status = if state == Authorized { PaymentStatus::Authorized } else { of_gift_card };
         let reference = (![Authorized, Voided].contains(&state)).then(|| self.reason.clone());
         let settlement = match state {

@@ -10,7 +10,7 @@ use crate::size;
 
 /// How large things are, and how many there are of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct SampleSizes {
     /// Bytes of each identifier, code and category that a shop chooses: 1 to 64.
     pub id: usize,
     /// Bytes of each name, and of each reason that somebody gives: 1 to 800.
@@ -50,7 +50,7 @@ pub struct Batch {
     pub days: u32,
 }
 
-impl Extent {
+impl SampleSizes {
     /// A shop as one might be: ids of 36 bytes, as an order's always are, names of 24, descriptions of 200, and two
     /// lines to an order. As many shards and parts as the template declares: a test of `local` compares them.
     pub const TYPICAL: Self = Self {
@@ -76,27 +76,27 @@ pub enum Kind {
     /// No item: a key that finds nothing.
     Absent,
     /// A profile.
-    Customer(Edition),
+    Customer(Revision),
     /// What a customer's orders add up to.
-    CustomerStats(Edition),
+    CustomerStats(Revision),
     /// A cart.
-    Cart(Edition),
+    Cart(Revision),
     /// An e-mail address in use.
     EmailClaim,
     /// A username in use.
     UsernameClaim,
     /// A product.
-    Product(Edition),
+    Product(Revision),
     /// How many of a product can be sold.
-    Stock(Edition),
+    Stock(Revision),
     /// How many lie in the first of several cells.
-    FirstCell(Edition),
+    FirstCell(Revision),
     /// How many lie in another.
-    StockCell(Edition),
+    StockCell(Revision),
     /// What was sold of a product.
-    ProductStats(Edition),
+    ProductStats(Revision),
     /// A part of a product's views.
-    ViewShard(Edition),
+    ViewShard(Revision),
     /// The header of an order.
     Order(OrderStatus),
     /// The header of an order that was not paid in time: nobody gave a reason.
@@ -106,23 +106,23 @@ pub enum Kind {
     /// The invoice of an order.
     Invoice(PaymentState),
     /// The flag of an order. Another one is flagged at another moment.
-    OrderFlag(Edition),
+    OrderFlag(Revision),
     /// An order that waits.
     QueuedOrder,
     /// One that waited and was refused.
     RefusedOrder,
     /// A discount code.
-    Discount(Edition),
+    Discount(Revision),
     /// A gift card.
-    GiftCard(Edition),
+    GiftCard(Revision),
     /// What an order took off a gift card.
     GiftCardEntry(PaymentState),
     /// What was ordered on a day.
-    DayTotals(Edition),
+    DayTotals(Revision),
     /// How far the stream is counted.
-    StreamCheckpoint(Edition),
+    StreamCheckpoint(Revision),
     /// How far the counts are compared.
-    Reconciliation(Edition),
+    Reconciliation(Revision),
     /// The answer to a request that made a product under an idempotency key.
     KeptProduct,
     /// The answer to a request that adjusted a stock under an idempotency key.
@@ -131,7 +131,7 @@ pub enum Kind {
 
 /// Which of the states of an item that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edition {
+pub enum Revision {
     /// As it was made.
     First,
     /// Changed, and as large as before.
@@ -143,11 +143,11 @@ pub enum Edition {
 /// One of each kind of item.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    extent: Extent,
+    sizes: SampleSizes,
     images: Vec<(Kind, Item)>,
 }
 
-/// No shop has items of this extent.
+/// No shop has items of this sizes.
 #[derive(Debug, thiserror::Error)]
 pub enum NoSample {
     /// A value is beyond what the contract allows.
@@ -159,17 +159,17 @@ pub enum NoSample {
 }
 
 impl Sample {
-    /// The sample of this extent.
+    /// The sample of this sizes.
     ///
     /// # Errors
     /// An identifier, say, is longer than one can be.
-    pub fn new(extent: Extent) -> Result<Self, NoSample> {
-        Ok(Self { extent, images: images::of(&extent)? })
+    pub fn new(sizes: SampleSizes) -> Result<Self, NoSample> {
+        Ok(Self { sizes, images: images::of(&sizes)? })
     }
 
     /// How large it is.
-    pub fn extent(&self) -> &Extent {
-        &self.extent
+    pub fn sizes(&self) -> &SampleSizes {
+        &self.sizes
     }
 
     /// The item; none for [`Kind::Absent`], and for a state that the kind does not have.

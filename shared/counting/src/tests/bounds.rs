@@ -38,7 +38,7 @@ fn changes((placed, is_paid, steps, amount): &History) -> (Order, Vec<OrderLine>
     let mut minute = *placed;
     for (later, is_called_off) in steps {
         let may_be = |next: &OrderStatus| order.status.may_become(*next);
-        let ways: Vec<_> = OrderStatus::WAY.into_iter().filter(may_be).collect();
+        let ways: Vec<_> = OrderStatus::ALL.into_iter().filter(may_be).collect();
         let Some(next) = (if *is_called_off { ways.last() } else { ways.first() }) else { break };
         let before = order.status;
         minute = (minute + later).min(59);
@@ -75,7 +75,7 @@ proptest! {
         for bounds in &bounds {
             let counted = counted.only(bounds.aggregate());
             prop_assert_eq!(bounds.is_settled(), is_settled);
-            prop_assert!(bounds.lack(&counted).is_empty(), "{:?} lacks {:?}", counted, bounds.lack(&counted));
+            prop_assert!(bounds.deficit(&counted).is_empty(), "{:?} lacks {:?}", counted, bounds.deficit(&counted));
 
             // One order too many is seen at once if everything is settled; a hundred are seen always.
             let mut surplus = Counts::default();
@@ -85,10 +85,10 @@ proptest! {
             surplus.add(&Counts::of_line(&lines[0], order.placed_at, times));
             let mut wrong = counted.clone();
             wrong.add(&surplus.only(bounds.aggregate()));
-            let lack = bounds.lack(&wrong);
-            prop_assert!(!lack.is_empty());
-            wrong.add(&lack);
-            prop_assert!(bounds.lack(&wrong).is_empty(), "what is lacking, added, is right");
+            let deficit = bounds.deficit(&wrong);
+            prop_assert!(!deficit.is_empty());
+            wrong.add(&deficit);
+            prop_assert!(bounds.deficit(&wrong).is_empty(), "what is lacking, added, is right");
             prop_assert!(!is_settled || wrong == counted, "and exactly that, if everything is settled");
         }
     }

@@ -122,16 +122,16 @@ impl OrderStatus {
     }
 
     /// Every status, in the order of the way: none becomes one that comes before it.
-    pub const WAY: [Self; 5] = [Self::Pending, Self::Paid, Self::Shipped, Self::Delivered, Self::Cancelled];
+    pub const ALL: [Self; 5] = [Self::Pending, Self::Paid, Self::Shipped, Self::Delivered, Self::Cancelled];
 
     /// Whether an order of this status stays in it for ever.
-    pub fn is_last(self) -> bool {
-        !Self::WAY.into_iter().any(|next| self.may_become(next))
+    pub fn is_terminal(self) -> bool {
+        !Self::ALL.into_iter().any(|next| self.may_become(next))
     }
 
     /// Whether an order that has this status may have had that one before.
     pub fn may_have_been(self, before: Self) -> bool {
-        before.may_become(self) || Self::WAY.into_iter().any(|next| before.may_become(next) && self.may_have_been(next))
+        before.may_become(self) || Self::ALL.into_iter().any(|next| before.may_become(next) && self.may_have_been(next))
     }
 
     /// The status of a new order: paid, unless something is left for the card.

@@ -144,11 +144,11 @@ impl WholeStock {
         let mut moves = Vec::new();
         for (from, (has, keeps)) in differences() {
             let mut surplus = has.saturating_sub(*keeps);
-            while let Some((to, lacks)) = too_few.last_mut().filter(|_| surplus > 0) {
-                let units = surplus.min(*lacks);
+            while let Some((to, deficit)) = too_few.last_mut().filter(|_| surplus > 0) {
+                let units = surplus.min(*deficit);
                 moves.push((from, *to, units));
-                (surplus, *lacks) = (surplus - units, *lacks - units);
-                if *lacks == 0 {
+                (surplus, *deficit) = (surplus - units, *deficit - units);
+                if *deficit == 0 {
                     too_few.pop();
                 }
             }
@@ -193,15 +193,15 @@ impl WholeStock {
         cells.sort_by_key(|(_, units)| std::cmp::Reverse(*units));
         let mut cells = cells.into_iter();
         let (fullest, has) = cells.next()?;
-        let mut lacks = quantity.saturating_sub(has);
+        let mut deficit = quantity.saturating_sub(has);
         let mut moves = Vec::new();
         for (cell, units) in cells {
-            let taken = units.min(lacks);
-            lacks -= taken;
+            let taken = units.min(deficit);
+            deficit -= taken;
             moves.push((cell, taken));
         }
         moves.retain(|(_, taken)| *taken > 0);
-        (lacks == 0 && !moves.is_empty()).then_some((fullest, moves))
+        (deficit == 0 && !moves.is_empty()).then_some((fullest, moves))
     }
 }
 

@@ -16,7 +16,7 @@ pub trait Tally {
 
     /// What to add so that each number lies between its least and its most. All are of the same item.
     #[must_use]
-    fn lack(&self, least: &Self, most: &Self) -> Self;
+    fn deficit(&self, least: &Self, most: &Self) -> Self;
 
     /// Whether adding this changes nothing.
     fn is_zero(&self) -> bool;
@@ -30,11 +30,11 @@ macro_rules! tallies {
                 $(self.$sums.add_all(&other.$sums);)+
             }
 
-            fn lack(&self, least: &Self, most: &Self) -> Self {
-                let mut lack = self.clone();
-                $(lack.$number = lacking(self.$number, least.$number, most.$number);)+
-                $(lack.$sums = self.$sums.lack(&least.$sums, &most.$sums);)+
-                lack
+            fn deficit(&self, least: &Self, most: &Self) -> Self {
+                let mut deficit = self.clone();
+                $(deficit.$number = lacking(self.$number, least.$number, most.$number);)+
+                $(deficit.$sums = self.$sums.deficit(&least.$sums, &most.$sums);)+
+                deficit
             }
 
             fn is_zero(&self) -> bool {
@@ -82,7 +82,7 @@ impl<K: Ord + Copy> Sums<K> {
     }
 
     /// What to add so that each sum lies between its least and its most.
-    fn lack(&self, least: &Self, most: &Self) -> Self {
+    fn deficit(&self, least: &Self, most: &Self) -> Self {
         let of = |sums: &Self, of| sums.0.get(&of).copied().unwrap_or_default();
         let every = self.0.keys().chain(least.0.keys()).chain(most.0.keys()).collect::<BTreeSet<_>>();
         every.into_iter().map(|&key| (key, lacking(of(self, key), of(least, key), of(most, key)))).collect()

@@ -181,7 +181,7 @@ fn a_payment_stands_where_its_status_and_its_settlement_say() {
     ];
     for (payment, state, of, [received, returned, due]) in table {
         assert_eq!(payment.state(), state, "{payment:?}");
-        assert_eq!(OrderStatus::WAY.into_iter().filter(|status| payment.fits(*status)).collect::<Vec<_>>(), of);
+        assert_eq!(OrderStatus::ALL.into_iter().filter(|status| payment.fits(*status)).collect::<Vec<_>>(), of);
         let balance = Balance { received: eur(received), returned: eur(returned), due: eur(due) };
         assert_eq!(payment.balance(), balance, "{payment:?}");
     }
@@ -252,13 +252,13 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
 
 #[test]
 fn an_order_is_in_its_last_status_when_none_follows() {
-    let last: Vec<_> = OrderStatus::WAY.into_iter().filter(|status| status.is_last()).collect();
+    let last: Vec<_> = OrderStatus::ALL.into_iter().filter(|status| status.is_terminal()).collect();
     assert_eq!(last, [OrderStatus::Delivered, OrderStatus::Cancelled]);
     for (status, before) in
-        OrderStatus::WAY.into_iter().flat_map(|status| OrderStatus::WAY.map(|other| (status, other)))
+        OrderStatus::ALL.into_iter().flat_map(|status| OrderStatus::ALL.map(|other| (status, other)))
     {
         let reached = before.may_become(status)
-            || OrderStatus::WAY.into_iter().any(|between| before.may_become(between) && status.may_have_been(between));
+            || OrderStatus::ALL.into_iter().any(|between| before.may_become(between) && status.may_have_been(between));
         assert_eq!(status.may_have_been(before), reached, "{before} to {status}");
     }
     assert!(OrderStatus::Delivered.may_have_been(OrderStatus::Pending));
@@ -285,7 +285,7 @@ proptest! {
         let most = [0, 1, 2, 3].map(|at| least[at] + i64::from(more[at]));
         let of = |n: [i64; 4]| tally(n[0], n[1], n[2], n[3]);
         let mut after = sum.clone();
-        after.add(&sum.lack(&of(least), &of(most)));
+        after.add(&sum.deficit(&of(least), &of(most)));
         let nearest = [0, 1, 2, 3].map(|at| by_hand[at].clamp(least[at], most[at]));
         prop_assert_eq!(after, of(nearest));
     }

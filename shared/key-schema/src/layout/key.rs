@@ -23,7 +23,7 @@ impl<Parts> Clone for Template<Parts> {
 
 impl<Parts> Copy for Template<Parts> {}
 
-impl<Parts: Count> Template<Parts> {
+impl<Parts: Arity> Template<Parts> {
     /// A template with one placeholder for each of `Parts`.
     ///
     /// # Panics
@@ -46,12 +46,12 @@ impl<Parts: Count> Template<Parts> {
     }
 
     /// The key with these parts.
-    pub fn fill(&self, parts: impl AllOf<Parts>) -> String {
+    pub fn fill(&self, parts: impl Full<Parts>) -> String {
         self.prefix(parts)
     }
 
     /// What every key with these leading parts begins with, up to the first part that is not given.
-    pub fn prefix(&self, leading: impl LeadingOf<Parts>) -> String {
+    pub fn prefix(&self, leading: impl Prefix<Parts>) -> String {
         let mut key = String::with_capacity(96);
         let mut rest = self.text;
         leading.each(&mut |part| {
@@ -68,33 +68,33 @@ impl<Parts: Count> Template<Parts> {
 }
 
 /// A tuple of part types.
-pub trait Count {
+pub trait Arity {
     /// How many there are.
     const COUNT: usize;
 }
 
 /// References to the first parts of a template, none and all included.
-pub trait LeadingOf<Parts> {
+pub trait Prefix<Parts> {
     /// Calls `write` with each, in order.
     fn each(self, write: &mut dyn FnMut(&dyn KeyPart));
 }
 
 /// References to all parts of a template.
-pub trait AllOf<Parts>: LeadingOf<Parts> {}
+pub trait Full<Parts>: Prefix<Parts> {}
 
 macro_rules! whole {
     ($(($($part:ident)*))+) => {$(
-        impl<$($part,)*> Count for ($($part,)*) {
+        impl<$($part,)*> Arity for ($($part,)*) {
             const COUNT: usize = <[&str]>::len(&[$(stringify!($part)),*]);
         }
 
-        impl<$($part: KeyPart,)*> AllOf<($($part,)*)> for ($(&$part,)*) {}
+        impl<$($part: KeyPart,)*> Full<($($part,)*)> for ($(&$part,)*) {}
     )+};
 }
 
 macro_rules! leading {
     ($(($($given:ident)*) of ($($part:ident)*))+) => {$(
-        impl<$($part: KeyPart,)*> LeadingOf<($($part,)*)> for ($(&$given,)*) {
+        impl<$($part: KeyPart,)*> Prefix<($($part,)*)> for ($(&$given,)*) {
             #[allow(non_snake_case, reason = "the parts are named as their types")]
             #[allow(unused_variables, reason = "no part at all is a prefix too")]
             fn each(self, write: &mut dyn FnMut(&dyn KeyPart)) {
@@ -177,7 +177,7 @@ pub struct PlaceText {
     pub sort: &'static str,
 }
 
-impl<Partition: Count, Sort: Count> Place<Partition, Sort> {
+impl<Partition: Arity, Sort: Arity> Place<Partition, Sort> {
     /// A place in the table.
     pub(super) const fn table(partition: Template<Partition>, sort: Template<Sort>) -> Self {
         Self { index: Index::Table, partition, sort }
@@ -199,14 +199,14 @@ impl<Partition: Count, Sort: Count> Place<Partition, Sort> {
     }
 
     /// The key of the item with these parts.
-    pub(super) fn key(&self, partition: impl AllOf<Partition>, sort: impl AllOf<Sort>) -> Key {
+    pub(super) fn key(&self, partition: impl Full<Partition>, sort: impl Full<Sort>) -> Key {
         Key { index: self.index, partition: self.partition.fill(partition), sort: self.sort.fill(sort) }
     }
 }
 
-impl<Partition: Count, Sort: Count> Place<Partition, Sort>
+impl<Partition: Arity, Sort: Arity> Place<Partition, Sort>
 where
-    (): LeadingOf<Sort>,
+    (): Prefix<Sort>,
 {
     /// All positions.
     pub(super) fn all(&self) -> SortRange {
@@ -223,7 +223,7 @@ where
     /// orders.
     pub(super) fn within(&self, range: &TimeRange) -> SortRange
     where
-        for<'a> (&'a Timestamp,): LeadingOf<Sort>,
+        for<'a> (&'a Timestamp,): Prefix<Sort>,
     {
         let end = |moment: Option<&Timestamp>, open: &str| match moment {
             Some(moment) => self.sort.prefix((moment,)),

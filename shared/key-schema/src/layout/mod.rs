@@ -33,7 +33,7 @@ pub use day_totals::TotalsOfDays;
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
-pub use key::{AllOf, Count, Index, Key, LeadingOf, Place, PlaceText, Template};
+pub use key::{Arity, Full, Index, Key, Place, PlaceText, Prefix, Template};
 pub use order::{
     InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
 };

@@ -9,7 +9,7 @@ use crate::steps::{self, Cancel};
 
 const CANCEL: Transition<'static> = Transition::Cancel(Cancel { cause: CancellationCause::Customer, reason: None });
 
-fn done(next: Result<Next, Error>) -> Change {
+fn done(next: Result<Next, Error>) -> Transitioned {
     match next.expect("a next request") {
         Next::Done(change) => *change,
         next => panic!("not done: {next:?}"),
@@ -40,7 +40,7 @@ fn a_lost_cancellation_is_known_as_its_own_after_a_late_payment_was_recorded() {
     assert!(matches!(changing.unanswered(sent), Next::Read { backoff: true }));
     let paid_late = to(steps::capture(&cancelled, "bank-1", at(2)));
     assert_ne!(paid_late.invoice, cancelled.invoice);
-    assert_eq!(done(changing.found(paid_late.clone(), at(3))), Change::Done(paid_late));
+    assert_eq!(done(changing.found(paid_late.clone(), at(3))), Transitioned::Done(paid_late));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn an_answer_does_not_rest_on_a_header_that_is_newer_than_the_invoice() {
     changing.unanswered(sent);
     let torn = WholeOrder { invoice: whole.invoice, ..cancelled.clone() };
     assert!(matches!(changing.found(torn, at(2)), Ok(Next::Settle(_))));
-    assert_eq!(done(changing.settled(cancelled.clone(), at(2))), Change::Done(cancelled));
+    assert_eq!(done(changing.settled(cancelled.clone(), at(2))), Transitioned::Done(cancelled));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_refusal_is_looked_into_first() {
     let mut changing = Changing::new(Transition::Advance(OrderStatus::Shipped));
     let whole = placed(5, 5);
     assert!(matches!(changing.found(whole.clone(), at(1)), Ok(Next::Settle(_))));
-    assert_eq!(done(changing.settled(whole, at(1))), Change::Refused(OrderStatus::Pending));
+    assert_eq!(done(changing.settled(whole, at(1))), Transitioned::Refused(OrderStatus::Pending));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn that_nothing_is_to_be_done_does_not_rest_on_a_torn_read() {
     let cancelled = to(steps::cancel(&placed(5, 5), by_customer, at(1)));
     let torn = WholeOrder { invoice: placed(5, 5).invoice, ..cancelled.clone() };
     assert!(matches!(Changing::new(CANCEL).found(torn, at(2)), Ok(Next::Settle(_))));
-    assert_eq!(done(Changing::new(CANCEL).found(cancelled.clone(), at(2))), Change::DoneBefore(cancelled));
+    assert_eq!(done(Changing::new(CANCEL).found(cancelled.clone(), at(2))), Transitioned::DoneBefore(cancelled));
 }
 
 /// The role of `expire-orders` does not allow it.
@@ -80,13 +80,13 @@ fn an_expiry_never_reads_in_a_transaction() {
     let expire = Transition::Expire { deadline: at(1) };
     // A header of after the capture and an invoice of before it.
     let torn = WholeOrder { invoice: pending.invoice.clone(), ..paid };
-    assert_eq!(done(Changing::new(expire).found(torn.clone(), at(2))), Change::DoneBefore(torn));
+    assert_eq!(done(Changing::new(expire).found(torn.clone(), at(2))), Transitioned::DoneBefore(torn));
 
     let mut changing = Changing::new(expire);
     let (_, sent) = writing(&mut changing, &pending);
     let torn = WholeOrder { invoice: pending.invoice.clone(), ..sent.to.clone() };
     changing.unanswered(sent);
-    assert_eq!(done(changing.found(torn.clone(), at(2))), Change::Done(torn));
+    assert_eq!(done(changing.found(torn.clone(), at(2))), Transitioned::Done(torn));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_failed_condition_of_the_order_is_read_again_and_any_other_is_a_defect() {
             causes[failed] = Cause::Condition(None);
             let next = changing.written(sent, Err(causes));
             assert_eq!(matches!(next, Ok(Next::Read { backoff: true })), failed < guards, "{by_gift_card} {failed}");
-            assert_eq!(matches!(next, Err(Error::Refused(_))), failed >= guards, "{by_gift_card} {failed}");
+            assert_eq!(matches!(next, Err(Error::Inconsistent(_))), failed >= guards, "{by_gift_card} {failed}");
         }
     }
 }

@@ -140,7 +140,7 @@ fn a_refusal_rests_on_a_close_look() {
     found.learn(WholeStock::shared_out(product, eur(1000), 0, two));
     let mut message = placing(&ask, Origin::Queue { queued_at: at(10), max_total: None, is_redriven: false });
     assert!(matches!(message.found(&found, now()), Ok(Next::Read { backoff: false })));
-    assert_eq!(message.cells_to_read(&found).map(|(_, look)| look).collect::<Vec<_>>(), [Look::AtOnce]);
+    assert_eq!(message.cells_to_read(&found).map(|(_, mode)| mode).collect::<Vec<_>>(), [ReadMode::Snapshot]);
     assert!(matches!(message.found(&found, now()), Ok(Next::Settle(Rejection::OutOfStock { .. }))));
 }
 
@@ -151,9 +151,9 @@ fn the_other_cells_are_read_when_the_first_has_too_little() {
     let mut cells = |count: i64, available: u64| {
         let stock = found.stock.get_mut(&product).expect("a stock");
         (stock.cells, stock.available) = (count.try_into().expect("a number of cells"), available);
-        placing(&ask, Origin::Request).cells_to_read(&found).map(|(_, look)| look).collect::<Vec<_>>()
+        placing(&ask, Origin::Request).cells_to_read(&found).map(|(_, mode)| mode).collect::<Vec<_>>()
     };
-    assert_eq!(cells(2, 0), [Look::Glance]);
+    assert_eq!(cells(2, 0), [ReadMode::Eventual]);
     assert_eq!(cells(2, 1), [], "there is one unit, and one is asked for");
     assert_eq!(cells(2, 2), []);
     assert_eq!(cells(1, 0), [], "there are no other cells");

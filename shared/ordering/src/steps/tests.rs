@@ -63,7 +63,7 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
 
 fn asks() -> impl Strategy<Value = Vec<Transition<'static>>> {
     let ask = prop_oneof![
-        select(&OrderStatus::WAY[..]).prop_map(Transition::Advance),
+        select(&OrderStatus::ALL[..]).prop_map(Transition::Advance),
         select(vec!["bank-1", "bank-2"]).prop_map(|reference| Transition::Capture { reference }),
         select(vec![CancellationCause::Customer, CancellationCause::Staff])
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),

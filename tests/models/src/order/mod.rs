@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ordering::PlaceOrder;
 use stateright::{Model, Property};
+use table::Commit;
 
 pub use self::actor::{Actor, Answer, Phase, Role};
 use self::actor::{Effect, Event};
@@ -162,7 +163,7 @@ impl Model for Shop {
             Action::Do(at) => {
                 let actor = state.actors[at].0.clone();
                 let event = self.perform(&mut state, &actor);
-                if actor.commits() && matches!(event, Event::Committed(Ok(()))) {
+                if actor.commits() && matches!(event, Event::Committed(Commit::Done)) {
                     state.committed |= 1 << at;
                 }
                 self.tell(&mut state, at, event);
@@ -288,7 +289,10 @@ impl Shop {
     /// Does the request that an actor waits for.
     fn perform(&self, state: &mut State, actor: &Actor) -> Event {
         match (actor.transaction(), actor.reads_at_once()) {
-            (Some(transaction), _) => Event::Committed(self.commit(state, transaction)),
+            (Some(transaction), _) => Event::Committed(match self.commit(state, transaction) {
+                Ok(()) => Commit::Done,
+                Err(causes) => Commit::Cancelled(causes),
+            }),
             (None, Some(places)) => {
                 Event::Read(places.iter().filter_map(|place| state.table.get(place).cloned()).collect())
             }

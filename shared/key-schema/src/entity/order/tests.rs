@@ -62,7 +62,7 @@ fn an_order_as_it_was_placed_knows_nothing_of_what_came_after() {
         });
         later.flag = Some(OrderFlag {
             order_id: later.order.order_id.clone(),
-            reason: "a look, please".to_owned(),
+            reason: "a mode, please".to_owned(),
             flagged_at: at("2026-11-22"),
         });
         for payment in &mut later.invoice.payments {

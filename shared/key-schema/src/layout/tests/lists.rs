@@ -19,18 +19,18 @@ use crate::value::{TimeRange, Timestamp};
 fn walk<P: AccessPattern>(pattern: &P, range: &SortRange, entities: &[AnyEntity]) -> Vec<(Key, AnyEntity)> {
     let (index, partition) = (P::DECLARED.place.index, pattern.partition());
     let entries = entities.iter().flat_map(|entity| entity.keys().into_iter().map(move |key| (key, entity.clone())));
-    let mut met: Vec<_> = entries
+    let mut seen: Vec<_> = entries
         .filter(|(key, _)| key.index == index && key.partition == partition && range.contains(&key.sort))
         .collect();
-    met.sort_by(|(a, _), (b, _)| match P::DECLARED.direction {
+    seen.sort_by(|(a, _), (b, _)| match P::DECLARED.direction {
         Direction::Ascending => a.sort.cmp(&b.sort),
         Direction::Descending => b.sort.cmp(&a.sort),
     });
-    met
+    seen
 }
 
-fn kinds(met: &[(Key, AnyEntity)]) -> Vec<&'static str> {
-    met.iter().map(|(_, entity)| entity.kind()).collect()
+fn kinds(seen: &[(Key, AnyEntity)]) -> Vec<&'static str> {
+    seen.iter().map(|(_, entity)| entity.kind()).collect()
 }
 
 /// A customer with a profile, and with orders and all that belongs to them, each order of another id.
@@ -85,18 +85,18 @@ proptest! {
     fn the_shards_of_all_statuses_hold_each_order_once_and_in_order_of_time(of in vec(any_parts(), 1..5)) {
         let entities = shop(&of);
         let asked: BTreeSet<_> = of.iter().map(|parts| (parts.status.to_string(), parts.shard)).collect();
-        let mut met = Vec::new();
+        let mut seen = Vec::new();
         for (status, shard) in asked {
             let status = of.iter().find(|parts| parts.status.to_string() == status).expect("one of them").status;
             let pattern = OrdersOfStatus { status, shard, placed: &TimeRange::default() };
             let all = walk(&pattern, &pattern.range(), &entities);
             prop_assert!(all.windows(2).all(|pair| placed(&pair[0].1) <= placed(&pair[1].1)), "oldest first");
-            met.extend(table_keys(&all));
+            seen.extend(table_keys(&all));
         }
         let orders = entities.iter().filter(|entity| matches!(entity, AnyEntity::Order(_)));
         let orders: Vec<_> = orders.map(|order| order.keys().swap_remove(0)).collect();
-        prop_assert_eq!(met.len(), orders.len());
-        prop_assert!(orders.iter().all(|order| met.contains(order)));
+        prop_assert_eq!(seen.len(), orders.len());
+        prop_assert!(orders.iter().all(|order| seen.contains(order)));
     }
 
     #[test]
@@ -161,8 +161,8 @@ fn the_views_of_a_product_are_one_batch() {
     assert!(most <= 100);
 }
 
-fn table_keys(met: &[(Key, AnyEntity)]) -> Vec<Key> {
-    met.iter().map(|(_, entity)| entity.keys().swap_remove(0)).collect()
+fn table_keys(seen: &[(Key, AnyEntity)]) -> Vec<Key> {
+    seen.iter().map(|(_, entity)| entity.keys().swap_remove(0)).collect()
 }
 
 fn placed(entity: &AnyEntity) -> Option<Timestamp> {

@@ -7,7 +7,7 @@ use key_schema::layout::{InOrder, OrderById, OrderState, Stored as _};
 use key_schema::value::OrderId;
 use ordering::changing::{Changing, Next};
 use ordering::steps::Transition;
-use ordering::{Change, PlaceOrder};
+use ordering::{PlaceOrder, Transitioned};
 use table::{Item, read_item};
 
 use super::{Actor, Answer, Event, Phase, Role};
@@ -83,10 +83,10 @@ fn follow(changing: Box<Changing<'static>>, next: Next) -> Phase {
         Next::Settle(whole) => Phase::SettlingOrder(changing, whole),
         Next::Write(writes, sent) => Phase::Changing(changing, sent, Transaction::new(&writes)),
         Next::Done(change) => Phase::Answered(match *change {
-            Change::Done(_) => Answer::Changed,
-            Change::DoneBefore(_) => Answer::ChangedBefore,
-            Change::Refused(_) => Answer::Refused,
-            Change::NotFound => Answer::NotFound,
+            Transitioned::Done(_) => Answer::Changed,
+            Transitioned::DoneBefore(_) => Answer::ChangedBefore,
+            Transitioned::Refused(_) => Answer::Refused,
+            Transitioned::NotFound => Answer::NotFound,
         }),
     }
 }

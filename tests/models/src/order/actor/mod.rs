@@ -11,7 +11,7 @@ use ordering::changing::{Changing, Sent};
 use ordering::steps::Transition;
 use ordering::{Acceptance, Attempt, Origin, PlaceOrder, Placing};
 use stock::Proof;
-use table::{Cause, ProductShards, StatusShards, read_item};
+use table::{Cause, Commit, ProductShards, StatusShards, read_item};
 
 use super::Shop;
 use super::bugs::Bug;
@@ -127,7 +127,7 @@ pub enum Answer {
 #[derive(Debug)]
 pub(super) enum Event {
     Read(Vec<Stored>),
-    Committed(Result<(), Vec<Cause>>),
+    Committed(Commit),
     Unanswered,
     NoCapacity,
     Stopped,
@@ -290,7 +290,9 @@ impl Actor {
         let mut effect = None;
         actor.is_unanswered |= self.commits() && matches!(event, Event::Unanswered);
         let event = match event {
-            Event::Unanswered if shop.bug == Some(Bug::UnansweredIsCancelled) => Event::Committed(Err(Vec::new())),
+            Event::Unanswered if shop.bug == Some(Bug::UnansweredIsCancelled) => {
+                Event::Committed(Commit::Cancelled(Vec::new()))
+            }
             event => event,
         };
         actor.phase = match (self.phase.clone(), event) {
@@ -304,8 +306,8 @@ impl Actor {
             }
             (Phase::Recalling, Event::Read(_)) => Phase::Answered(Answer::Replayed),
             (Phase::Queueing(queued, _), Event::Committed(outcome)) => match outcome {
-                Ok(()) => Phase::Answered(Answer::Accepted),
-                Err(causes) => {
+                Commit::Done => Phase::Answered(Answer::Accepted),
+                Commit::Cancelled(causes) => {
                     let [Cause::Condition(Some(item))] = &causes[..] else { panic!("{causes:?}") };
                     let waiting: QueuedOrder = read_item(item.clone()).expect("a queued order");
                     Phase::Answered(match Acceptance::of(*queued, Some(waiting)) {
@@ -320,8 +322,10 @@ impl Actor {
             }
             // The client library sends it again.
             (Phase::Queueing(queued, transaction), Event::Unanswered) => Phase::Queueing(queued, transaction),
-            (Phase::Refusing(_, Some(_)), Event::Committed(Ok(()))) => Phase::Answered(Answer::Refused),
-            (Phase::Refusing(_, Some(earlier)), Event::Committed(Err(_))) => Phase::Refusing(earlier, None),
+            (Phase::Refusing(_, Some(_)), Event::Committed(Commit::Done)) => Phase::Answered(Answer::Refused),
+            (Phase::Refusing(_, Some(earlier)), Event::Committed(Commit::Cancelled(_))) => {
+                Phase::Refusing(earlier, None)
+            }
             (Phase::Restocking(_), Event::Committed(_)) => Phase::Answered(Answer::Void),
             (_, event) => self.place_told(shop, event),
         };

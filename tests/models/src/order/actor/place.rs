@@ -3,7 +3,7 @@
 use key_schema::entity::Rejection;
 use key_schema::layout::{CellsOfStock, InStock};
 use ordering::{Accepted, Found, FoundItem, Next, Origin, PlaceOrder, Placement, Placing, Waiting};
-use stock::{Look, NextRead, Proof};
+use stock::{NextRead, Proof, ReadMode};
 use table::{Item, read_item};
 
 use super::{Actor, Answer, Event, Phase, Role, now, places};
@@ -19,14 +19,14 @@ impl Actor {
             (Phase::Reading(placing), Event::Read(items)) => {
                 let Some(found) = read_all(&items) else { return Phase::Answered(Answer::Failed) };
                 let mut cells = placing.cells_to_read(&found);
-                let first = cells.next().map(|(first, look)| (first.clone(), look));
+                let first = cells.next().map(|(first, mode)| (first.clone(), mode));
                 assert!(cells.next().is_none(), "the shops of this model have one product in cells");
                 drop(cells);
                 match first {
-                    Some((first, look)) => {
+                    Some((first, mode)) => {
                         let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
                         let places = places(pattern.keys());
-                        Phase::ReadingCells(placing, items, places, (look == Look::AtOnce).then(Proof::default))
+                        Phase::ReadingCells(placing, items, places, (mode == ReadMode::Snapshot).then(Proof::default))
                     }
                     None => self.found(shop, ask, placing, &found),
                 }
@@ -37,7 +37,7 @@ impl Actor {
                     None => self.found_cells(shop, ask, placing, &items, cells),
                     Some(mut proof) => match proof.found(cells) {
                         NextRead::Cells { .. } => Phase::ReadingCells(placing, items, places, Some(proof)),
-                        NextRead::Settled => Phase::SettlingCells(placing, items, places),
+                        NextRead::Snapshot => Phase::SettlingCells(placing, items, places),
                         NextRead::None(cells) => self.found_cells(shop, ask, placing, &items, cells),
                     },
                 }

@@ -1,0 +1,34 @@
+//! What functions do, by the names that the ledger gives their cases.
+
+use anyhow::{Context, Result, bail};
+use capacity::ledger::{self, Operation};
+
+/// The function that places orders.
+pub(super) const PLACE_ORDER: &str = "place-order";
+
+/// The function, and the case if one is named behind a slash.
+pub(super) fn split(name: &str) -> (&str, Option<&str>) {
+    name.split_once('/').map_or((name, None), |(function, case)| (function, Some(case)))
+}
+
+/// The operation of this case, or the one that the ledger tells first.
+pub(super) fn usual_or(function: &str, case: Option<&str>) -> Result<&'static Operation> {
+    if function == PLACE_ORDER && case.is_none() {
+        bail!("it is called once for each order: change `orders`, or name another case: {}", cases(function));
+    }
+    let found = match case {
+        Some(case) => ledger::find(function, case),
+        None => ledger::operations().find(|operation| operation.function == function),
+    };
+    found.with_context(|| format!("the ledger knows these cases of it: {}", cases(function)))
+}
+
+fn cases(function: &str) -> String {
+    let all = ledger::operations().filter(|operation| operation.function == function);
+    all.map(|operation| format!("{function}/{}", operation.case)).collect::<Vec<_>>().join("; ")
+}
+
+/// The operation of this case.
+pub(super) fn operation(function: &str, case: &str) -> Result<&'static Operation> {
+    ledger::find(function, case).with_context(|| format!("the ledger has no {function}, {case}"))
+}

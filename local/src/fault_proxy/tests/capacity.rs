@@ -1,0 +1,89 @@
+//! What is recorded of each call.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Bench, TABLE, consumed, put, transaction};
+use crate::fault_proxy::{Access, Call, Fault, Match, write_units_per_second};
+
+#[tokio::test]
+async fn a_call_is_recorded_with_the_capacity_of_table_and_indexes() {
+    let bench = Bench::start().await;
+    let (status, answer) = bench.call("PutItem", put("one")).await.unwrap();
+    assert_eq!((status, answer), (200, json!({})), "the figures are the wire's, not the client's");
+
+    let calls = bench.wire.take_calls();
+    assert_eq!((calls.len(), calls[0].action.as_str(), calls[0].status), (1, "PutItem", Some(200)));
+    assert_eq!(calls[0].request, put("one"));
+    assert_eq!(calls[0].consumed, [consumed(Access::Write, 1.0, &[("GSI1", 1.0)])]);
+    assert!(bench.wire.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_client_that_asks_for_figures_gets_them() {
+    let bench = Bench::start().await;
+    let mut request = put("one");
+    request["ReturnConsumedCapacity"] = json!("INDEXES");
+    let (_, answer) = bench.call("PutItem", request).await.unwrap();
+    assert_eq!(answer["ConsumedCapacity"]["CapacityUnits"], 2.0);
+}
+
+#[tokio::test]
+async fn a_transaction_costs_the_table_twice_and_the_index_once() {
+    let bench = Bench::start().await;
+    bench.call("TransactWriteItems", transaction(&["one", "two"])).await.unwrap();
+    assert_eq!(bench.wire.calls()[0].consumed, [consumed(Access::Write, 4.0, &[("GSI1", 2.0)])]);
+}
+
+#[tokio::test]
+async fn a_replayed_transaction_reads() {
+    let bench = Bench::start().await;
+    let mut request = transaction(&["one"]);
+    request["ClientRequestToken"] = json!("the-same");
+    bench.call("TransactWriteItems", request.clone()).await.unwrap();
+    bench.call("TransactWriteItems", request).await.unwrap();
+    assert_eq!(bench.wire.calls()[1].consumed, [consumed(Access::Read, 2.0, &[])]);
+}
+
+#[tokio::test]
+async fn a_call_knows_when_it_was_answered() {
+    let bench = Bench::start().await;
+    bench.wire.inject(Match::any(), Fault::CutBefore, 1);
+    bench.wire.inject(Match::any(), Fault::InternalError, 1);
+    for _ in 0..3 {
+        let sent = Instant::now();
+        _ = bench.call("PutItem", put("one")).await;
+        let call = bench.wire.take_calls().remove(0);
+        assert!(sent <= call.at && call.at <= Instant::now(), "{:?}", call.fault);
+    }
+}
+
+#[test]
+fn consumption_is_summed_by_the_second_apart_for_table_and_index() {
+    let start = Instant::now();
+    let earlier = call(start, Access::Write);
+    let from = start + Duration::from_millis(200);
+    let after = |millis| call(from + Duration::from_millis(millis), Access::Write);
+    let read = call(from, Access::Read);
+    let calls = [earlier, read, after(0), after(999), after(3000)];
+    assert_eq!(write_units_per_second(&calls, TABLE, from), [8.0, 0.0, 0.0, 4.0]);
+    assert_eq!(write_units_per_second(&calls, "GSI1", from), [4.0, 0.0, 0.0, 2.0]);
+    assert!(write_units_per_second(&calls, "GSI2", from).is_empty());
+}
+
+/// A call that consumed four units of the table and two of its index.
+fn call(at: Instant, access: Access) -> Call {
+    let consumed = vec![consumed(access, 4.0, &[("GSI1", 2.0)])];
+    let (request, response) = (Value::Null, Value::Null);
+    Call {
+        action: "TransactWriteItems".to_owned(),
+        request,
+        response,
+        status: Some(200),
+        at,
+        took: Duration::ZERO,
+        consumed,
+        fault: None,
+    }
+}

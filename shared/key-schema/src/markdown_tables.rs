@@ -1,0 +1,82 @@
+//! The layout as Markdown: the charts in `docs/key-schema.md`, rendered from the code so that they cannot go stale.
+
+use crate::layout::{Bound, Consistency, Declaration, Direction, ENTITIES, Index, PATTERNS, PlaceText};
+
+/// The entity chart: the keys of every kind of item, in the table and in the indexes.
+pub fn entities() -> String {
+    let rows = ENTITIES.iter().map(|(entity, places)| {
+        let keys = [Index::Table, Index::Gsi1, Index::Gsi2].into_iter().flat_map(|index| keys_in(places, index));
+        [code(entity)].into_iter().chain(keys).collect()
+    });
+    table(&["entity", "PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK"], rows)
+}
+
+/// The pattern chart: every question the table answers, and how.
+pub fn patterns() -> String {
+    let columns = ["#", "question", "index", "partition", "sort", "entities", "consistency", "order", "bound"];
+    table(&columns, PATTERNS.iter().map(pattern))
+}
+
+fn pattern(declared: &Declaration) -> Vec<String> {
+    let Declaration { number, question, place, entities, consistency, direction, bound } = *declared;
+    vec![
+        number.to_string(),
+        question.to_owned(),
+        place.index.name().unwrap_or("table").to_owned(),
+        code(place.partition),
+        if place.sort.is_empty() { "all".to_owned() } else { code(place.sort) },
+        entities.iter().map(|entity| code(entity)).collect::<Vec<_>>().join(", "),
+        match consistency {
+            Consistency::Strong => "strong".to_owned(),
+            Consistency::Eventual => "eventual".to_owned(),
+        },
+        match direction {
+            Direction::Ascending => "ascending".to_owned(),
+            Direction::Descending => "descending".to_owned(),
+        },
+        match bound {
+            Bound::One => "one item".to_owned(),
+            Bound::Collection(most) => format!("at most {most} items"),
+            Bound::All => "all items".to_owned(),
+            Bound::Page => "a page".to_owned(),
+        },
+    ]
+}
+
+fn keys_in(places: &[PlaceText], index: Index) -> [String; 2] {
+    match places.iter().find(|place| place.index == index) {
+        Some(place) => [code(place.partition), code(place.sort)],
+        None => [String::new(), String::new()],
+    }
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// A table of Markdown.
+pub fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head = row(&columns.iter().map(|&column| column.to_owned()).collect::<Vec<_>>());
+    let rule = format!("|{}\n", "---|".repeat(columns.len()));
+    rows.fold(head + &rule, |table, cells| table + &row(&cells))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    #[test]
+    fn the_charts_in_the_documentation_are_those_of_the_code() {
+        let charts = [("entities", super::entities()), ("patterns", super::patterns())];
+        docs_check::check("key-schema.md", &charts, "cargo test -p key-schema").expect("docs/key-schema.md");
+    }
+
+    #[test]
+    fn no_cell_breaks_its_row() {
+        for chart in [super::entities(), super::patterns()] {
+            let columns: Vec<_> = chart.lines().map(|line| line.matches('|').count()).collect();
+            assert!(columns.iter().all(|count| *count == columns[0]), "{chart}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The sample events: each fits its function's route, and the functions answer them, one after the other.
+
+use std::collections::BTreeMap;
+
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
+use local::functions;
+use local::gateway::Invoke;
+use reqwest::Url;
+use serde_json::{Value, json};
+
+use crate::completeness::{declared, names, read, texts};
+use crate::shop::{Shop, eur};
+use crate::shop_stream::{Tail, is_wanted};
+
+/// The functions in the order of their events' times, which is the story that the events tell.
+pub fn story() -> Vec<String> {
+    let consumers = ::functions::CONSUMERS.iter().map(::functions::Consumer::name);
+    let mut all: Vec<_> = names().into_iter().chain(consumers).collect();
+    all.sort_by_key(|name| time_of(&event(name)));
+    all
+}
+
+/// The same without those that no client calls.
+pub fn story_of_routes() -> Vec<String> {
+    let routes = names();
+    story().into_iter().filter(|name| routes.contains(name)).collect()
+}
+
+/// Whether the story wants this status of this step. All steps succeed but one: the only order that is cancelled was
+/// never paid, so no refund is due.
+pub fn is_expected(name: &str, status: u64) -> bool {
+    if name == "confirm-refund" { status == 409 } else { (200..300).contains(&status) }
+}
+
+/// When something happens, in milliseconds: a request; or the last message or record of a batch, before which nobody
+/// receives the batch. What a schedule asks for comes last.
+fn time_of(event: &Value) -> u64 {
+    let last = event["Records"].as_array().and_then(|records| records.last());
+    let Some(record) = last else { return event["requestContext"]["timeEpoch"].as_u64().unwrap_or(u64::MAX) };
+    match record["dynamodb"]["ApproximateCreationDateTime"].as_f64() {
+        Some(seconds) => format!("{:.0}", seconds * 1000.0).parse().expect("a time"),
+        None => record["attributes"]["SentTimestamp"].as_str().expect("a time").parse().expect("a time"),
+    }
+}
+
+pub fn event(function: &str) -> Value {
+    serde_json::from_str(&read(&format!("events/{function}.json"))).expect("JSON")
+}
+
+#[test]
+fn an_event_fits_its_route() {
+    for (name, (method, path, scopes)) in declared() {
+        let event = event(&name);
+        let (context, key) = (&event["requestContext"], format!("{method} {path}"));
+        assert_eq!((&event["version"], &event["routeKey"]), (&json!("2.0"), &json!(key)), "{name}");
+        assert_eq!((&context["routeKey"], &context["stage"]), (&json!(key), &json!("$default")), "{name}");
+        assert_eq!(context["http"]["method"], method, "{name}");
+        assert_eq!(context["http"]["path"], event["rawPath"], "{name}");
+        assert_eq!(event["isBase64Encoded"], false, "{name}");
+
+        let mut filled = path.clone();
+        for (parameter, value) in event["pathParameters"].as_object().into_iter().flatten() {
+            filled = filled.replace(&format!("{{{parameter}}}"), value.as_str().expect("a text"));
+        }
+        assert_eq!(event["rawPath"], filled, "{name}");
+        assert_eq!(event.get("pathParameters").is_some(), path.contains('{'), "{name}");
+
+        let url = format!("https://till.example/?{}", event["rawQueryString"].as_str().expect("a text"));
+        let query: Value =
+            Url::parse(&url).expect("a URL").query_pairs().map(|(k, v)| (k.into_owned(), json!(v))).collect();
+        assert_eq!(event.get("queryStringParameters").unwrap_or(&json!({})), &query, "{name}");
+        let length = event["body"].as_str().map(|body| body.len().to_string());
+        assert_eq!(event["headers"]["content-length"].as_str(), length.as_deref(), "{name}");
+        let has_body = name != "record-view" && ["POST", "PUT", "PATCH"].contains(&method.as_str());
+        assert_eq!(event.get("body").is_some(), has_body, "{name}");
+
+        // A public route has no authorizer, and its event nothing of one.
+        let jwt = &context["authorizer"]["jwt"];
+        assert_eq!(texts(&jwt["scopes"]), scopes, "{name}");
+        assert_eq!(context.get("authorizer").is_some(), !scopes.is_empty(), "{name}");
+        assert_eq!(event["headers"].get("authorization").is_some(), !scopes.is_empty(), "{name}");
+        if let Some(scope) = scopes.first() {
+            assert_eq!(&jwt["claims"]["scope"], scope, "{name}: its claims");
+        }
+    }
+}
+
+fn start(shop: &Shop) -> BTreeMap<String, Invoke> {
+    functions::start_all(&shop.endpoints(), shop.template())
+        .expect("the functions start")
+        .handlers
+        .into_iter()
+        .collect()
+}
+
+/// The status of a well-formed response of payload 2.0, and its body.
+fn well_formed(name: &str, response: &Value) -> (u64, Value) {
+    let headers = response["headers"].as_object().expect("headers");
+    assert!(headers.values().all(Value::is_string), "{name}: {response}");
+    assert_eq!(response["isBase64Encoded"], false, "{name}: {response}");
+    let status = response["statusCode"].as_u64().expect("a status");
+    if status == 204 {
+        assert!(response["body"] == "" && headers.get("content-type").is_none(), "{name}: {response}");
+        return (status, Value::Null);
+    }
+    let media_type = if status < 400 { "application/json" } else { "application/problem+json" };
+    assert_eq!(headers["content-type"], media_type, "{name}: {response}");
+    let body = serde_json::from_str(response["body"].as_str().expect("a text")).expect("JSON");
+    (status, body)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_events_tell_a_story_in_the_order_of_their_times() {
+    let shop = Shop::open().await;
+    let functions = start(&shop);
+    for name in story() {
+        let Some(invoke) = functions.get(&name) else {
+            let answer = shop.consumer(&name, &shop.endpoints())(event(&name)).await.expect("a response");
+            assert!(answer["batchItemFailures"] == json!([]) || answer["done"] == true, "{name}: {answer}");
+            continue;
+        };
+        let (status, body) = well_formed(&name, &invoke(event(&name)).await.expect("a response"));
+        assert!(is_expected(&name, status), "{name}: {status} {body}");
+        if let Some(items) = body["items"].as_array() {
+            assert!(!items.is_empty(), "{name}: nothing is listed");
+        }
+    }
+    let ada = shop.customer("ada");
+    let mut statuses: Vec<_> =
+        ada.walk("/customers/ada/orders", 10).await.iter().map(|o| o["status"].clone()).collect();
+    statuses.sort_by_key(Value::to_string);
+    assert_eq!(json!(statuses), json!(["CANCELLED", "SHIPPED"]), "how the story ends");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_order_that_waits_in_the_story_is_placed() {
+    let shop = Shop::open().await;
+    let functions = start(&shop);
+    for name in ["create-product", "create-customer"] {
+        functions[name](event(name)).await.expect("a response");
+    }
+    let answer = shop.drainer()(event("drain-writes")).await.expect("a response");
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
+    let orders = shop.customer("ada").get("/customers/ada/orders").await.expect(200);
+    assert_eq!(orders["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_order_of_the_story_is_counted() {
+    let shop = Shop::open().await;
+    let functions = start(&shop);
+    let before = story_of_routes().into_iter().take_while(|name| name != "get-order");
+    for name in before {
+        functions[&name](event(&name)).await.expect("a response");
+    }
+    let sample = event("count-orders");
+    // The sample is what the stream says of the order, but for when it was placed.
+    let mut records = Tail::default().new_records(&shop).await;
+    records.retain(is_wanted);
+    let kept = |records: &[Value]| -> Vec<Value> {
+        let image = |record: &Value| record["dynamodb"]["NewImage"].as_object().expect("an image").clone();
+        let is_dated = |name: &str| ["placedAt", "changedAt", "GSI1SK", "GSI2SK"].contains(&name);
+        let images = records.iter().map(image);
+        images.map(|image| image.into_iter().filter(|(name, _)| !is_dated(name)).collect()).collect()
+    };
+    assert_eq!(kept(sample["Records"].as_array().expect("records")), kept(&records));
+
+    let answer = shop.counter()(sample).await.expect("a response");
+    assert_eq!(answer["batchItemFailures"], json!([]));
+    let (_, totals) =
+        well_formed("list-totals", &functions["list-totals"](event("list-totals")).await.expect("a response"));
+    let expected = json!({
+        "date": "2026-11-21", "orders": 1, "units": 4, "revenue": [eur(7196)],
+        "statuses": [{ "status": "PENDING", "orders": 1 }],
+    });
+    assert_eq!(totals["items"][20], expected);
+
+    // Whatever the day is on which this runs: the sample asks for a day of the story.
+    let report = shop.reconciler()(event("reconcile-counts")).await.expect("a response");
+    assert_eq!(report["done"], true, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_out_of_the_blue_is_answered_too() {
+    let shop = Shop::open().await;
+    for (name, invoke) in start(&shop) {
+        let expected = match name.as_str() {
+            create if create.starts_with("create-") => continue,
+            "list-order-products" | "list-invoice-payments" => 404,
+            list if list.starts_with("list-") => 200,
+            "delete-cart" | "unflag-order" => 204,
+            _ => 404,
+        };
+        let response = invoke(event(&name)).await.expect("a response");
+        assert_eq!(well_formed(&name, &response).0, expected, "{name}");
+    }
+    assert_eq!(shop.dump().await, Vec::<Value>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_checks_the_scope_although_the_gateway_does() {
+    let shop = Shop::open().await;
+    for (name, invoke) in start(&shop) {
+        let (_, _, scopes) = &declared()[&name];
+        if scopes.is_empty() {
+            continue;
+        }
+        let refused = async |event: Value| {
+            let (status, body) = well_formed(&name, &invoke(event).await.expect("a response"));
+            (status, body["type"].clone())
+        };
+        let claims = |claims: Value| {
+            let mut event = event(&name);
+            event["requestContext"]["authorizer"]["jwt"]["claims"] = claims;
+            event
+        };
+        let mut open = event(&name);
+        open["requestContext"].as_object_mut().expect("a context").remove("authorizer");
+        let unauthorized = (401, json!("/problems/unauthorized"));
+        assert_eq!(refused(open).await, unauthorized, "{name}");
+        assert_eq!(refused(claims(json!({ "scope": "till/shop till/admin" }))).await, unauthorized, "{name}");
+        assert_eq!(refused(claims(json!({ "scope": ADMIN_SCOPE, "sub": "a#b" }))).await, unauthorized, "{name}");
+        let forbidden = (403, json!("/problems/forbidden"));
+        assert_eq!(refused(claims(json!({ "sub": "ada" }))).await, forbidden, "{name}");
+        assert_eq!(
+            refused(claims(json!({ "sub": "ada", "scope": "shop admin other/admin till/administrator" }))).await,
+            forbidden,
+            "{name}"
+        );
+        if !scopes.contains(&SHOP_SCOPE.to_owned()) {
+            assert_eq!(refused(claims(json!({ "sub": "ada", "scope": SHOP_SCOPE }))).await, forbidden, "{name}");
+        }
+    }
+    assert_eq!(shop.dump().await, Vec::<Value>::new());
+}
