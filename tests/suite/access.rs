@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::client::{Client, Reply};
 use crate::completeness::texts;
-use crate::events::event;
+use crate::sample_events::event;
 
 /// The request of a sample event.
 struct Sample {

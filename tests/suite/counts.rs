@@ -12,7 +12,7 @@ use http_api::Kind;
 use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 
-use crate::engine::{Feature, deficits, schedules};
+use crate::engine::{Feature, lacks, schedules};
 use crate::shop::{Shop, eur};
 use crate::shop_stream::{Tail, batch, is_wanted, number};
 use book::Book;

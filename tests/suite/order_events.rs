@@ -12,8 +12,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::completeness::read;
-use crate::events::event;
 use crate::queue::{order_later, settled, things};
+use crate::sample_events::event;
 use crate::shop::Shop;
 use crate::shop_bus::{Change, checkpoint, deliver, records, text, told};
 

@@ -7,7 +7,7 @@ use local::gateway::Invoke;
 use local::{Template, functions};
 use serde_json::{Value, json};
 
-use crate::events::event;
+use crate::sample_events::event;
 use crate::shop::Shop;
 use crate::shop_reconcile::{ask, reconciled};
 use crate::shop_stream::{Tail, is_wanted};

@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn each_drift_is_named_with_what_becomes_of_it() {
         let drift = |repaired: bool, settled: bool| {
-            let deficits = json!({ "customers": { "ada": { "orders": 1 } } });
+            let deficit = json!({ "customers": { "ada": { "orders": 1 } } });
             let drifts =
                 [json!({ "of": "customer ada", "deficit": deficit, "settled": settled, "repaired": repaired })];
             json!({ "checked": 4, "drifted": 1, "repaired": u8::from(repaired), "unsettled": 0, "busy": 0, "drifts": drifts })

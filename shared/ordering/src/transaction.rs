@@ -11,6 +11,9 @@ use table::{Cause, Condition, Error, ProductShards, Write, read_item};
 
 use crate::Basket;
 
+#[cfg(test)]
+mod tests;
+
 /// What each action of the transaction guards, in the order of the actions.
 #[derive(Clone, Debug)]
 enum Guard {

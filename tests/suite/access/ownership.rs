@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::Sample;
 use crate::completeness::{declared, names};
-use crate::events::{event, is_expected, story};
 use crate::openapi;
+use crate::sample_events::{event, is_expected, story};
 use crate::shop::{Client, Shop};
 
 /// Whose thing a parameter names.

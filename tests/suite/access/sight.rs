@@ -12,7 +12,7 @@ use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
 use crate::customer_view::{self, Seen, VISIBLE};
-use crate::events::story;
+use crate::sample_events::story;
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// Somebody who is no admin, and what was shown so far.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::{GIVE_UP, assert_accepted, commit, idle_shop, order_later, settled, things, throttle};
-use crate::events::event;
+use crate::sample_events::event;
 use crate::shop::{Client, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
 
@@ -63,6 +63,14 @@ async fn an_order_that_was_not_written_down_is_not_accepted_and_in_a_burst_its_o
     shop.wire().limit_writes(None).await;
     assert_accepted(&patient.await.expect("a reply"));
     assert_eq!(shop.queued().await, 1);
+
+    // More often than the SDK asks, and then without end.
+    let busy = || throttle("TableWriteProvisionedThroughputExceeded");
+    shop.wire().inject(Match::action("PutItem"), busy(), GIVE_UP + 2);
+    assert_accepted(&order_later(&ada, "patient", things(1)).await);
+    shop.wire().inject(Match::action("PutItem"), busy(), usize::MAX);
+    order_later(&ada, "in vain", things(1)).await.problem(Kind::Throttled);
+    shop.wire().heal();
 }
 
 #[tokio::test(flavor = "multi_thread")]

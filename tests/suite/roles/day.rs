@@ -9,9 +9,9 @@ use local::iam::Ruling;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::events::{event, story_of_routes};
 use crate::lifecycle::invoices::old_invoice_id;
 use crate::queue::{order_later, things};
+use crate::sample_events::{event, story_of_routes};
 use crate::shop::{Shop, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
 use crate::shop_reconcile::reconciled;

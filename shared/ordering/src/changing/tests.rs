@@ -99,7 +99,7 @@ fn a_failed_condition_of_the_order_is_read_again_and_any_other_is_a_defect() {
             let (_, sent) = writing(&mut changing, &whole);
             let mut causes = vec![Cause::None; 3];
             causes[failed] = Cause::Condition(None);
-            let next = changing.written(sent, Err(causes));
+            let next = changing.written(sent, Commit::Cancelled(causes));
             assert_eq!(matches!(next, Ok(Next::Read { backoff: true })), failed < guards, "{by_gift_card} {failed}");
             assert_eq!(matches!(next, Err(Error::Inconsistent(_))), failed >= guards, "{by_gift_card} {failed}");
         }

@@ -1,0 +1,61 @@
+//! What a cancelled transaction says of a line.
+
+use key_schema::value::Cells;
+use table::{Item, write_item};
+
+use super::*;
+use crate::tests::{eur, shop};
+
+/// A basket of p0 and p1 at 1,000, with one unit of the first and two of the second.
+fn basket() -> Basket {
+    Basket::try_from(shop(&[1000, 1000], &[], None).0).expect("a basket")
+}
+
+fn line(product: &str, quantity: i64) -> OrderLine {
+    OrderLine {
+        product_id: product.parse().expect("an id"),
+        name: "A thing".to_owned(),
+        quantity: quantity.try_into().expect("a quantity"),
+        unit_price: eur(1000),
+        amount: eur(1000 * quantity),
+    }
+}
+
+/// The verdict when the condition of p1's line failed on this item. Its line is written first, and stands second in the
+/// basket.
+fn verdict(item: Option<Item>) -> Verdict {
+    let guards = [Guard::Header, Guard::Stock(line("p1", 2)), Guard::Stock(line("p0", 1))];
+    let causes = vec![Cause::None, Cause::Condition(item), Cause::None];
+    Guards(guards.into()).verdict(&basket(), causes).expect("a verdict")
+}
+
+fn stock(available: u64, price: i64, cells: i64) -> Item {
+    let cells: Cells = cells.try_into().expect("a number of cells");
+    write_item(&Stock::new("p1".parse().expect("an id"), available, eur(price), cells)).expect("an item")
+}
+
+#[test]
+fn too_little_in_the_only_cell_is_a_rejection_that_names_the_line_of_the_basket() {
+    let expected = Rejection::OutOfStock { line: 1, product: "p1".parse().expect("an id"), available: 1 };
+    assert!(matches!(verdict(Some(stock(1, 1000, 1))), Verdict::Rejected(rejection) if rejection == expected));
+}
+
+#[test]
+fn another_price_is_no_rejection() {
+    assert!(matches!(verdict(Some(stock(1, 900, 1))), Verdict::TryAgain { short } if short.is_empty()));
+}
+
+#[test]
+fn too_little_in_one_cell_of_several_is_read_again_and_so_is_a_cell_that_is_gone() {
+    let short = |item| match verdict(item) {
+        Verdict::TryAgain { short } => short.len(),
+        Verdict::AlreadyPlaced | Verdict::Rejected(_) => panic!("this can be tried again"),
+    };
+    let other = |available| {
+        let cell = StockCell::new("p1".parse().expect("an id"), 3, available, eur(1000));
+        write_item(&cell).expect("an item")
+    };
+    let of = |available: u64| [Some(stock(available, 1000, 4)), Some(other(available))].map(short);
+    assert_eq!([of(1), of(2), of(3)], [[1, 1], [0, 0], [0, 0]], "the line takes two units");
+    assert_eq!(short(None), 1);
+}
