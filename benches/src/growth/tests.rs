@@ -74,7 +74,7 @@ fn an_operation_that_costs_more_in_one_table_is_named() {
         refused.map(|error| error.to_string())
     };
     assert_eq!(refusal([0.5, 0.5]), None);
-    assert!(refusal([0.5, 1.0]).is_some_and(|why| why.starts_with("mode:")));
+    assert!(refusal([0.5, 1.0]).is_some_and(|why| why.starts_with("look:")));
 }
 
 /// What is measured is a shop as it would be: whatever the operator's audit looks for, it is not there.
