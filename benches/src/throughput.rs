@@ -99,9 +99,9 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
 
 /// What the engine answers to a function: each action with its answer.
 async fn recorded(stack: &local::Stack, subject: &Subject) -> Result<Vec<(String, String)>> {
-    let wire = FaultProxy::start(stack.dynamodb_url()).await?;
-    alone::drive(subject, wire.url(), subject.events("recorded", 2)).await?;
-    let calls = wire.take_calls().into_iter();
+    let proxy = FaultProxy::start(stack.dynamodb_url()).await?;
+    alone::drive(subject, proxy.url(), subject.events("recorded", 2)).await?;
+    let calls = proxy.take_calls().into_iter();
     Ok(calls.map(|call| (call.action, call.response.to_string())).collect())
 }
 

@@ -55,13 +55,13 @@ pub struct Options {
     /// Uses the SQS at this base URL, and starts none.
     pub sqs_endpoint: Option<String>,
     /// Lets the [`FaultProxy`] between the functions and DynamoDB record and fail calls, and the [`Guard`] its rulings.
-    pub wire: bool,
+    pub inject_faults: bool,
     /// What `GET /openapi.json` answers.
     pub openapi: String,
 }
 
 impl Options {
-    /// In memory, on free ports, without a wire.
+    /// In memory, on free ports, without a fault proxy.
     pub fn new(template: Template) -> Self {
         Self {
             template,
@@ -72,7 +72,7 @@ impl Options {
             data: None,
             dynamodb_endpoint: None,
             sqs_endpoint: None,
-            wire: false,
+            inject_faults: false,
             openapi: "{}".to_owned(),
         }
     }
@@ -88,10 +88,10 @@ pub struct Stack {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<std::io::Result<()>>,
     sources: Sources,
-    wire: FaultProxy,
-    /// In front of SQS and of EventBridge, if the stack has a wire.
-    more_wires: Option<[FaultProxy; 2]>,
-    has_wire: bool,
+    proxy: FaultProxy,
+    /// In front of SQS and of EventBridge, if the stack has a fault proxy.
+    service_proxies: Option<[FaultProxy; 2]>,
+    injects_faults: bool,
     guard: Arc<Guard>,
     queues: Option<Queues>,
     bus: Arc<Bus>,
@@ -134,7 +134,7 @@ impl Stack {
         Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
         let tokens = data.as_deref().map_or_else(|| Ok(Tokens::ephemeral()), Tokens::kept_in)?;
 
-        let guard = Arc::new(Guard::new(&template, options.wire));
+        let guard = Arc::new(Guard::new(&template, options.inject_faults));
         let queues = match options.sqs_endpoint {
             Some(_) => None,
             None => Some(Queues::start(options.sqs_port, data.as_deref(), Arc::clone(&guard)).await?),
@@ -144,23 +144,23 @@ impl Stack {
         let sqs = Sqs::new(&sqs_url, &template.queues)?;
         sqs.ensure_queues().await?;
 
-        let has_wire = options.wire;
-        let wire = FaultProxy::guarded(&database_url, &guard, has_wire).await?;
+        let injects_faults = options.inject_faults;
+        let proxy = FaultProxy::guarded(&database_url, &guard, injects_faults).await?;
         let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard)).await?);
-        let more_wires = if has_wire {
+        let service_proxies = if injects_faults {
             Some([FaultProxy::start(&sqs_url).await?, FaultProxy::start(bus.url()).await?])
         } else {
             None
         };
         let [sqs_way, bus_way] =
-            more_wires.as_ref().map_or([&*sqs_url, bus.url()], |wires| wires.each_ref().map(FaultProxy::url));
+            service_proxies.as_ref().map_or([&*sqs_url, bus.url()], |proxies| proxies.each_ref().map(FaultProxy::url));
         let endpoints =
-            Endpoints { dynamodb: wire.url().to_owned(), sqs: sqs_way.to_owned(), eventbridge: bus_way.to_owned() };
+            Endpoints { dynamodb: proxy.url().to_owned(), sqs: sqs_way.to_owned(), eventbridge: bus_way.to_owned() };
         let functions = functions(&endpoints, &template)?;
         let scheduled = functions.consumers.iter().filter(|(name, _)| SCHEDULED.contains(&name.as_str()));
         let scheduled =
             scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;
-        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, wire.url()).await?;
+        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, proxy.url()).await?;
         let shown = Arc::clone(&bus);
         let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, scheduled, options.openapi)?;
         let gateway = Arc::new(gateway);
@@ -179,9 +179,9 @@ impl Stack {
             stop,
             serving,
             sources,
-            wire,
-            more_wires,
-            has_wire,
+            proxy,
+            service_proxies,
+            injects_faults,
             guard,
             queues,
             bus,
@@ -195,7 +195,7 @@ impl Stack {
         &self.url
     }
 
-    /// DynamoDB's own base URL, past the wire.
+    /// DynamoDB's own base URL, past the fault proxy.
     pub fn dynamodb_url(&self) -> &str {
         &self.dynamodb_url
     }
@@ -221,14 +221,14 @@ impl Stack {
         &self.template
     }
 
-    /// The wire, if it was asked for.
-    pub fn wire(&self) -> Option<&FaultProxy> {
-        self.has_wire.then_some(&self.wire)
+    /// The fault proxy, if it was asked for.
+    pub fn fault_proxy(&self) -> Option<&FaultProxy> {
+        self.injects_faults.then_some(&self.proxy)
     }
 
-    /// The wires between the functions and SQS, and between them and EventBridge, if wires were asked for.
-    pub fn more_wires(&self) -> Option<&[FaultProxy; 2]> {
-        self.more_wires.as_ref()
+    /// The fault proxies between the functions and SQS, and between them and EventBridge, if wires were asked for.
+    pub fn service_proxies(&self) -> Option<&[FaultProxy; 2]> {
+        self.service_proxies.as_ref()
     }
 
     /// What enforces the roles of the functions.
@@ -286,10 +286,10 @@ impl Stack {
 
     /// Stops everything. Running requests and invocations have a moment to finish.
     pub async fn shutdown(self) -> Result<()> {
-        let Self { stop, serving, sources, wire, queues, engine, .. } = self;
+        let Self { stop, serving, sources, proxy, queues, engine, .. } = self;
         _ = stop.send(());
         let (served, ()) = tokio::join!(tokio::time::timeout(GRACE, serving), sources.stop(GRACE));
-        drop(wire);
+        drop(proxy);
         // A client of an embedded service's own port may be in the middle of something: that is theirs to lose.
         if let Some(queues) = queues {
             queues.shutdown(GRACE).await?;

@@ -128,8 +128,8 @@ async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
     .await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 1_000_000).await;
-    shop.wire().limit_writes(Some(WriteLimit::per_second(capacity))).await;
-    shop.wire().take_calls();
+    shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(capacity))).await;
+    shop.fault_proxy().take_calls();
 
     let begin = Instant::now();
     let burst = offer(&shop.customer("ada"), size).await;
@@ -139,8 +139,8 @@ async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let drained_in = burst_end.elapsed();
-    let calls = shop.wire().take_calls();
-    shop.wire().limit_writes(None).await;
+    let calls = shop.fault_proxy().take_calls();
+    shop.fault_proxy().limit_writes(None).await;
 
     // Nothing is lost, nothing is there twice.
     let items = shop.dump().await;

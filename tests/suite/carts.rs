@@ -133,9 +133,9 @@ async fn a_cart_that_another_device_put_down_meanwhile_is_not_thrown_away() {
     }
     throw_away("2").await.problem(Kind::Validation);
     assert_eq!(shop.dump().await, before);
-    shop.wire().inject(Match::action("DeleteItem"), Fault::CutAfter, 1);
+    shop.fault_proxy().inject(Match::action("DeleteItem"), Fault::CutAfter, 1);
     assert_eq!(throw_away(&second).await.status, 204, "the answer to its first attempt was lost");
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
     ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
 
     put(&shop, json!([])).await.expect(200);
@@ -181,9 +181,9 @@ async fn a_cart_whose_answer_was_lost_is_put_down_once() {
     let shop = shop().await;
     let first = put(&shop, json!([])).await;
     let first = first.header("etag").expect("a version").to_owned();
-    shop.wire().inject(Match::action("PutItem"), Fault::CutAfter, 1);
+    shop.fault_proxy().inject(Match::action("PutItem"), Fault::CutAfter, 1);
     let body = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] }).to_string();
     let ada = shop.customer("ada");
     ada.send(Method::PUT, "/customers/ada/cart", &[("if-match", &first)], Some(body)).await.expect(200);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
 }

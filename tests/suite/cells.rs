@@ -17,7 +17,7 @@ use crate::shop::{Client, Reply, Shop, eur};
 async fn shop(units: u64) -> Shop {
     let shop = Shop::with_ada().await;
     in_cells(&shop, units, 8).await.expect(201);
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     shop
 }
 
@@ -127,5 +127,5 @@ async fn conserved(shop: &Shop, supplied: u64) {
 }
 
 fn actions(shop: &Shop) -> Vec<String> {
-    shop.wire().take_calls().into_iter().map(|call| call.action).collect()
+    shop.fault_proxy().take_calls().into_iter().map(|call| call.action).collect()
 }

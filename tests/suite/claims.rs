@@ -129,9 +129,9 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
     for ((action, body), (fault, times)) in all.iter().flat_map(|change| faults.clone().map(|fault| (change, fault))) {
         let (shop, body) = (Shop::with_ada().await, body.clone());
         let ada = shop.customer("ada");
-        shop.wire().inject(Match::action(action), fault, times);
+        shop.fault_proxy().inject(Match::action(action), fault, times);
         let first = change(&ada, "ada", "\"1\"", body.clone()).await;
-        assert_eq!(shop.wire().pending(), 0);
+        assert_eq!(shop.fault_proxy().pending(), 0);
         laws::hold(&shop).await;
         if first.status != 200 {
             first.problem(Kind::Throttled);

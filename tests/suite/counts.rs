@@ -52,7 +52,7 @@ async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
             (7, Fault::Cancel { item: 0, code: "ProvisionedThroughputExceeded", message: "" }),
         ] {
             if seed % every == 0 {
-                shop.wire().inject(Match::action("TransactWriteItems"), fault, 1);
+                shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
             }
         }
         for delivery in join_all(deliveries.into_iter().map(Delivery::everything)).await {
@@ -61,7 +61,7 @@ async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
             reported += delivery.failures;
             all.push(delivery);
         }
-        shop.wire().heal();
+        shop.fault_proxy().heal();
         book.check(&shop).await;
     }
     let tried = format!("{delivered} invocations, {crashed} crashes, {reported} reported failures");
@@ -105,7 +105,7 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
     records.retain(is_wanted);
     assert_eq!(records.len(), 300, "a header and two lines each");
 
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     let answer = shop.count("shardId-0", &records).await;
     assert_eq!(answer, json!({ "batchItemFailures": [], "state": { "mark": number(&records[299]) } }));
     let spent = |calls: Vec<local::fault_proxy::Call>| -> Vec<(String, f64)> {
@@ -123,11 +123,11 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
     let counted = ledger::find("count-orders", "the first batch of a shard").expect("an operation").charge(&sample);
     let read = ("BatchGetItem".to_owned(), counted.read.total());
     let written = ("TransactWriteItems".to_owned(), counted.write.total());
-    let first = spent(shop.wire().take_calls());
+    let first = spent(shop.fault_proxy().take_calls());
 
     // Again, it is the look at the mark.
     shop.count("shardId-0", &records).await;
-    assert_eq!(spent(shop.wire().take_calls()), std::slice::from_ref(&read));
+    assert_eq!(spent(shop.fault_proxy().take_calls()), std::slice::from_ref(&read));
     if lacks(Feature::CapacityFigures) {
         return;
     }
@@ -143,16 +143,16 @@ async fn a_window_carries_the_mark_and_its_end_writes_nothing() {
     let records = Tail::default().new_records(&shop).await;
     let counter = shop.counter();
     let first = counter(batch("shardId-0", &records[..6], &json!({}))).await.expect("an answer");
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
 
     // With the state, in another environment, no read is needed.
     let rest = shop.counter()(batch("shardId-0", &records[6..], &first["state"])).await.expect("an answer");
-    assert!(shop.wire().take_calls().iter().all(|call| call.action == "TransactWriteItems"));
+    assert!(shop.fault_proxy().take_calls().iter().all(|call| call.action == "TransactWriteItems"));
     for state in [&rest["state"], &json!({})] {
         let end = shop.counter()(batch("shardId-0", &[], state)).await.expect("an answer");
         assert_eq!(end, json!({ "batchItemFailures": [], "state": state }));
     }
-    assert_eq!(shop.wire().take_calls().len(), 0);
+    assert_eq!(shop.fault_proxy().take_calls().len(), 0);
     let ada = shop.customer("ada").get("/customers/ada").await.expect(200);
     assert_eq!(ada["stats"], json!({ "orders": 1, "spent": [eur(700)] }));
 }

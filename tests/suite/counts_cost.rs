@@ -79,13 +79,13 @@ async fn measure(orders: usize, sizes: &[usize]) -> Costs {
 
     let mut batches = Vec::new();
     for size in sizes {
-        shop.wire().take_calls();
+        shop.fault_proxy().take_calls();
         let counter = shop.counter();
         for batch in records.chunks(3 * size) {
             let shard = format!("shardId-{size}");
             counter(crate::shop_stream::batch(&shard, batch, &json!({}))).await.expect("an answer");
         }
-        batches.push((*size, units(&shop.wire().take_calls())));
+        batches.push((*size, units(&shop.fault_proxy().take_calls())));
     }
 
     let (mut markers, mut inline) = (0.0, 0.0);

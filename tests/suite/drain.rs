@@ -111,8 +111,8 @@ async fn however_often_and_in_whatever_order_messages_come_the_table_is_that_of_
             messages.iter().flat_map(|message| vec![message.clone(); random.usize(1..=5)]).collect();
         random.shuffle(&mut deliveries);
 
-        shop.wire().inject_share(Match::any(), Fault::CutAfter, 0.2, seed);
-        shop.wire().inject_share(Match::action("TransactWriteItems"), Fault::conflict(0), 0.1, seed + 1);
+        shop.fault_proxy().inject_share(Match::any(), Fault::CutAfter, 0.2, seed);
+        shop.fault_proxy().inject_share(Match::action("TransactWriteItems"), Fault::conflict(0), 0.1, seed + 1);
         // Several environments at once, and what one leaves undone is delivered again.
         let drains: Vec<_> = (0..4).map(|_| shop.drainer()).collect();
         let mut left = deliveries;
@@ -134,7 +134,7 @@ async fn however_often_and_in_whatever_order_messages_come_the_table_is_that_of_
             }
             left = again;
         }
-        shop.wire().heal();
+        shop.fault_proxy().heal();
         assert_eq!(timeless(&shop).await, expected, "seed {seed}");
         assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
     }
@@ -145,7 +145,12 @@ async fn wherever_the_drain_dies_the_table_is_that_of_one_delivery_each() {
     let expected = as_it_should_be().await;
     let shop = fast_shop(true).await;
     // So that there is something to die in the middle of.
-    shop.wire().inject_share(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_millis(40)), 1.0, 0);
+    shop.fault_proxy().inject_share(
+        Match::action("TransactWriteItems"),
+        Fault::Delay(Duration::from_millis(40)),
+        1.0,
+        0,
+    );
     let accepting = accept_all(&shop);
     let mut random = fastrand::Rng::with_seed(100);
     let killing = async {
@@ -160,7 +165,7 @@ async fn wherever_the_drain_dies_the_table_is_that_of_one_delivery_each() {
         assert!(begin.elapsed() < PATIENCE, "{} messages are left", shop.queued().await);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     assert_eq!(timeless(&shop).await, expected);
     assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
 }

@@ -1,6 +1,6 @@
 //! Every single fault, at every call of every write: routes and consumers alike.
 //!
-//! A good run of each case is recorded over the wires. Then, for each of its calls and each kind of fault, the case is
+//! A good run of each case is recorded over the fault proxies. Then, for each of its calls and each kind of fault, the case is
 //! run again on a copy of the same table with exactly that fault, once, and judged: see [`judge`]. What is worse when it
 //! lasts is injected for ever, too; and pairs of faults are drawn at random.
 //!

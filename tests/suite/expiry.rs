@@ -13,7 +13,7 @@ impl Shop {
         self.consumer("expire-orders", &self.endpoints())(json!({})).await.expect("a report")
     }
 
-    /// Makes an order older than any order may stay unpaid, past the wire.
+    /// Makes an order older than any order may stay unpaid, past the fault proxy.
     pub async fn age(&self, order: &Value) {
         let id = order["orderId"].as_str().expect("an id");
         let at = "2026-01-01T00:00:00.000Z";
@@ -91,7 +91,7 @@ async fn runs_and_captures_at_once_lose_no_unit_and_no_cent() {
         shop.age(&order).await;
         orders.push(order);
     }
-    shop.wire().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 2);
+    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 2);
     let mut happening = JoinSet::new();
     for _ in 0..2 {
         let expire = shop.consumer("expire-orders", &shop.endpoints());
@@ -121,7 +121,7 @@ async fn an_order_that_fails_does_not_keep_the_others_from_ending() {
         let order = order(&shop, &format!("k{number}"), json!({})).await;
         shop.age(&order).await;
     }
-    shop.wire().inject(
+    shop.fault_proxy().inject(
         Match::action("TransactWriteItems"),
         Fault::Cancel { item: 2, code: "ValidationError", message: "no" },
         1,

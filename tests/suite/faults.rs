@@ -38,7 +38,7 @@ async fn impatient_shop() -> Shop {
 async fn stocked(shop: Shop) -> Shop {
     shop.product("thing", 1000, 10).await;
     shop.gift_card("GIFT", 500).await;
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     shop
 }
 
@@ -59,9 +59,9 @@ async fn an_order_whose_commit_was_cut_off_is_placed_once() {
         [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, GIVE_UP), (Fault::CutAfter, GIVE_UP)]
     {
         let shop = shop().await;
-        shop.wire().inject(commit(), fault.clone(), times);
+        shop.fault_proxy().inject(commit(), fault.clone(), times);
         let reply = shop.customer("ada").order("k", two_things()).await;
-        assert_eq!(shop.wire().pending(), 0, "{fault:?} x {times} did not happen");
+        assert_eq!(shop.fault_proxy().pending(), 0, "{fault:?} x {times} did not happen");
         assert_placed_once(&shop, &reply.expect(201)).await;
     }
 }
@@ -69,7 +69,7 @@ async fn an_order_whose_commit_was_cut_off_is_placed_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_went_away_finds_its_order_when_it_asks_again() {
     let shop = shop().await;
-    shop.wire().inject(commit(), Fault::Delay(Duration::from_millis(300)), 1);
+    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(300)), 1);
     let client = shop.customer("ada");
     let gone = tokio::time::timeout(Duration::from_millis(100), client.order("k", two_things())).await;
     assert!(gone.is_err(), "the client was to lose its patience");
@@ -81,9 +81,9 @@ async fn a_client_that_went_away_finds_its_order_when_it_asks_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_in_conflict_with_others_is_tried_again() {
     let shop = shop().await;
-    shop.wire().inject(commit(), Fault::conflict(3), 5);
+    shop.fault_proxy().inject(commit(), Fault::conflict(3), 5);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
     assert_placed_once(&shop, &order).await;
 }
 
@@ -99,9 +99,9 @@ async fn a_transaction_that_is_in_progress_is_asked_for_again_under_its_token() 
         seen.lock().expect("nobody panicked").insert(token);
         true
     };
-    shop.wire().inject(commit().when(remember), Fault::InProgress, times);
+    shop.fault_proxy().inject(commit().when(remember), Fault::InProgress, times);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
     assert_placed_once(&shop, &order).await;
     assert_eq!(tokens.lock().expect("nobody panicked").len(), 1, "another token is another transaction");
 }
@@ -110,7 +110,7 @@ async fn a_transaction_that_is_in_progress_is_asked_for_again_under_its_token() 
 async fn conflicts_without_end_are_answered_in_time_and_leave_nothing() {
     let shop = impatient_shop().await;
     let before = shop.dump().await;
-    shop.wire().inject(commit(), Fault::conflict(0), usize::MAX);
+    shop.fault_proxy().inject(commit(), Fault::conflict(0), usize::MAX);
     let reply = shop.customer("ada").order("k", two_things()).await;
     assert!(reply.header("retry-after").is_some());
     reply.problem(Kind::Throttled);
@@ -122,7 +122,7 @@ async fn an_order_that_the_accounts_quota_stops_is_asked_to_come_back_and_leaves
     let shop = shop().await;
     let before = shop.dump().await;
     let throttle = Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() };
-    shop.wire().inject(commit(), throttle, GIVE_UP);
+    shop.fault_proxy().inject(commit(), throttle, GIVE_UP);
     let reply = shop.customer("ada").order("k", two_things()).await;
     assert!(reply.header("retry-after").is_some());
     reply.problem(Kind::Throttled);
@@ -135,7 +135,7 @@ async fn an_order_that_the_accounts_quota_stops_is_asked_to_come_back_and_leaves
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failing_database_is_not_taken_for_an_answer() {
     let shop = shop().await;
-    shop.wire().inject(Match::action("Query"), Fault::InternalError, GIVE_UP);
+    shop.fault_proxy().inject(Match::action("Query"), Fault::InternalError, GIVE_UP);
     shop.nobody().get("/products/thing").await.problem(Kind::Throttled);
     shop.nobody().get("/products/thing").await.expect(200);
 }
@@ -143,15 +143,15 @@ async fn a_failing_database_is_not_taken_for_an_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_left_unprocessed_are_asked_for_again() {
     let shop = shop().await;
-    shop.wire().inject(Match::action("BatchGetItem"), Fault::Unprocessed(3), 2);
+    shop.fault_proxy().inject(Match::action("BatchGetItem"), Fault::Unprocessed(3), 2);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
     assert_placed_once(&shop, &order).await;
 }
 
 /// Changes the price between an order's read and its commit, as an admin would: the product and its copy together.
 async fn reprice_while_ordering(shop: &Shop, order: Value) -> crate::shop::Reply {
-    shop.wire().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
+    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
     let client = shop.customer("ada");
     let ordering = tokio::spawn(async move { client.order("k", order).await });
     tokio::time::sleep(Duration::from_millis(400)).await;
@@ -189,12 +189,12 @@ async fn a_customer_who_expects_another_total_is_not_charged_the_new_one() {
 async fn what_was_done_before_its_key_became_hot_is_done_once() {
     let shop = shop().await;
     let hot = Fault::Throttle { reason: "TableWriteKeyRangeThroughputExceeded", resource: "arn".to_owned() };
-    shop.wire().inject(commit(), Fault::CutAfter, 1);
-    shop.wire().inject(commit(), hot, 2);
+    shop.fault_proxy().inject(commit(), Fault::CutAfter, 1);
+    shop.fault_proxy().inject(commit(), hot, 2);
     let body = json!({ "delta": 5 }).to_string();
     let path = "/products/thing/stock";
     let reply = shop.admin().send(Method::POST, path, &[("if-match", "*")], Some(body)).await.expect(200);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
     assert_eq!((&reply["available"], shop.available("thing").await), (&json!(15), 15));
 }
 
@@ -211,7 +211,7 @@ async fn a_gift_card_that_gets_money_back_while_the_order_is_placed_pays_as_far_
     };
     let first = ada.order("first", with_card()).await.expect(201);
     // Five are left on the card when the second reads it, and fifteen when it commits.
-    shop.wire().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
+    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
     let second = tokio::spawn({
         let ada = ada.clone();
         async move { ada.order("second", with_card()).await }
@@ -240,9 +240,9 @@ async fn whatever_was_made_before_the_answer_was_lost_is_made_once() {
     for (path, body) in requests {
         for times in [1, GIVE_UP] {
             let shop = Shop::open().await;
-            shop.wire().inject(Match::any(), Fault::CutAfter, times);
+            shop.fault_proxy().inject(Match::any(), Fault::CutAfter, times);
             let first = shop.admin().post(path, body.clone()).await;
-            assert_eq!(shop.wire().pending(), 0);
+            assert_eq!(shop.fault_proxy().pending(), 0);
             let made = shop.dump().await;
             let again = shop.admin().post(path, body.clone()).await;
             assert_eq!(again.header("idempotent-replayed"), Some("true"), "{path}");
@@ -262,7 +262,7 @@ async fn what_dynamodb_refuses_is_our_fault_and_its_reason_stays_in_the_log() {
     let shop = shop().await;
     let before = shop.dump().await;
     let refusal = Fault::Cancel { item: 0, code: "ValidationError", message: "Item size has exceeded the maximum" };
-    shop.wire().inject(commit(), refusal, 1);
+    shop.fault_proxy().inject(commit(), refusal, 1);
     let problem = shop.customer("ada").order("k", two_things()).await.problem(Kind::Internal);
     assert_eq!(problem["detail"], "The request failed and was logged.");
     assert_eq!(shop.dump().await, before);
@@ -272,15 +272,15 @@ async fn what_dynamodb_refuses_is_our_fault_and_its_reason_stays_in_the_log() {
 async fn a_condition_that_failed_beside_a_conflict_is_no_answer() {
     let shop = shop().await;
     // What is being written by somebody else is half seen: the header conflicts, and the stock already shows it.
-    shop.wire().inject(commit(), Fault::HalfSeen, 3);
+    shop.fault_proxy().inject(commit(), Fault::HalfSeen, 3);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
     assert_placed_once(&shop, &order).await;
-    shop.wire().inject(commit(), Fault::HalfSeen, 3);
+    shop.fault_proxy().inject(commit(), Fault::HalfSeen, 3);
     shop.sign_up("bob").await;
-    shop.wire().inject(Match::action("TransactGetItems"), Fault::conflict(0), 3);
+    shop.fault_proxy().inject(Match::action("TransactGetItems"), Fault::conflict(0), 3);
     let much = json!({ "lines": [{ "productId": "thing", "quantity": 11 }] });
     shop.customer("ada").order("much", much).await.problem(Kind::OutOfStock);
-    assert_eq!(shop.wire().pending(), 0, "whoever says no waits until nothing is under way");
+    assert_eq!(shop.fault_proxy().pending(), 0, "whoever says no waits until nothing is under way");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -310,7 +310,7 @@ async fn half_an_order_is_read_again_until_it_is_whole() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_hangs_is_answered_in_time() {
     let shop = impatient_shop().await;
-    shop.wire().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(10)), 5);
+    shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(10)), 5);
     let started = std::time::Instant::now();
     let reply = shop.nobody().get("/products/thing").await;
     assert!(reply.header("retry-after").is_some());

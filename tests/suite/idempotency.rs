@@ -32,7 +32,7 @@ async fn an_adjustment_whose_answer_was_lost_is_found_out() {
     for fault in [Fault::CutBefore, Fault::CutAfter] {
         let shop = shop().await;
         let admin = shop.admin();
-        shop.wire().inject(Match::action("TransactWriteItems"), fault, 3);
+        shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 3);
         let lost = adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await;
         assert_eq!(lost.problem(Kind::Throttled)["outcome"], "unknown");
         let found = adjust(&admin, "k", &[("if-match", "\"1\"")], 5).await;
@@ -102,7 +102,7 @@ async fn of_twenty_copies_at_once_one_is_done_and_all_are_answered_alike() {
 async fn a_product_without_an_id_of_its_clients_is_made_once() {
     let shop = shop().await;
     let admin = shop.admin();
-    shop.wire().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 3);
+    shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 3);
     create(&admin, "k", &new_product()).await.problem(Kind::Throttled);
     let found = create(&admin, "k", &new_product()).await;
     assert_eq!(found.header("idempotent-replayed"), Some("true"));

@@ -17,7 +17,7 @@ fn ports(shop: &Shop) -> [(&'static str, String); 5] {
         ("DynamoDB", shop.dynamodb_url()),
         ("SQS", shop.sqs_url()),
         ("EventBridge", shop.bus().url()),
-        ("fault proxy", shop.wire().url()),
+        ("fault proxy", shop.fault_proxy().url()),
     ]
     .map(|(name, url)| (name, url.trim_start_matches("http://").to_owned()))
 }

@@ -1,7 +1,7 @@
 //! Every operation asks of DynamoDB what the ledger says, and is charged what the ledger computes, to the half unit.
 //!
 //! The ledger's figures come from the key schema, from DynamoDB's rules and from a sample of items of some size. Here
-//! a shop with items of that size does everything that the ledger knows, over a wire that records each call.
+//! a shop with items of that size does everything that the ledger knows, over a fault proxy that records each call.
 
 mod book;
 mod cells;

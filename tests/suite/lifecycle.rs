@@ -126,7 +126,7 @@ async fn only_declared_transitions_are_made() {
     }
 }
 
-/// Changes an item of an order, past the wire.
+/// Changes an item of an order, past the fault proxy.
 async fn update(shop: &Shop, order_id: &str, sort: &str, expression: &str) {
     let update = json!({
         "TableName": shop.table(), "Key": { "PK": { "S": format!("o#{order_id}") }, "SK": { "S": sort } },
@@ -259,7 +259,7 @@ async fn whatever_happens_at_once_ends_as_if_it_had_happened_one_by_one() {
         let placed = shop.customer("ada").order(&format!("{run}-0"), body(&mut random)).await.expect(201);
         if random.below(3) == 0 {
             let fault = if random.below(2) == 0 { Fault::CutAfter } else { Fault::conflict(0) };
-            shop.wire().inject(Match::action("TransactWriteItems"), fault, 1);
+            shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
         }
         let mut happening = JoinSet::new();
         for at in 0..random.below(4) + 3 {

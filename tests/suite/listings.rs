@@ -143,9 +143,9 @@ async fn a_customers_orders_come_newest_first_and_the_overview_has_ten_in_one_re
         assert_eq!(ids(&found), ids(&placed), "limit {limit}");
     }
 
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     let overview = shop.customer("ada").get("/customers/ada/overview").await.expect(200);
-    assert_eq!(shop.wire().take_calls().len(), 1);
+    assert_eq!(shop.fault_proxy().take_calls().len(), 1);
     assert_eq!(overview["customer"]["username"], "ada");
     assert_eq!(ids(overview["orders"].as_array().expect("orders")), ids(&placed[..10]));
 

@@ -1,6 +1,6 @@
 //! End-to-end tests: HTTP requests against the local stack, one stack and one database for each test.
 //!
-//! Between the functions and the engine sits the wire, which records every call and injects faults. A shop that is
+//! Between the functions and the engine sits the fault proxy, which records every call and injects faults. A shop that is
 //! dropped checks that nothing in it ever scanned the table, and that no function was refused a call by its role.
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]

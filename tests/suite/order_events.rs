@@ -97,8 +97,8 @@ async fn beside(shop: &Shop, order: &str) {
     shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
 }
 
-fn publisher(shop: &Shop, wire: &FaultProxy) -> Invoke {
-    shop.consumer("publish-order-events", &Endpoints { eventbridge: wire.url().to_owned(), ..shop.endpoints() })
+fn publisher(shop: &Shop, proxy: &FaultProxy) -> Invoke {
+    shop.consumer("publish-order-events", &Endpoints { eventbridge: proxy.url().to_owned(), ..shop.endpoints() })
 }
 
 /// The law: every change is told and nothing else, and the changes of an order in their order.
@@ -118,15 +118,15 @@ async fn whatever_goes_wrong_every_change_is_told_in_order_under_one_id() {
         let changes = story(&shop).await;
         let records = records(&shop).await;
         let mut random = Rng::with_seed(seed);
-        let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
-        wire.inject_share(Match::any(), Fault::CutAfter, 0.06, seed);
-        wire.inject_share(Match::any(), Fault::CutBefore, 0.06, seed + 1);
-        wire.inject_share(Match::any(), throttling(), 0.06, seed + 2);
+        let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+        proxy.inject_share(Match::any(), Fault::CutAfter, 0.06, seed);
+        proxy.inject_share(Match::any(), Fault::CutBefore, 0.06, seed + 1);
+        proxy.inject_share(Match::any(), throttling(), 0.06, seed + 2);
         let mut failing = Rng::with_seed(seed + 3);
         let codes = ["ThrottlingException", "InternalFailure"];
         shop.bus().fail(move |_| (failing.u8(..) < 60).then(|| codes[failing.usize(..2)]));
 
-        deliver(&publisher(&shop, &wire), &records, &mut random).await;
+        deliver(&publisher(&shop, &proxy), &records, &mut random).await;
         check(&told(&shop), &changes);
     }
 }
@@ -147,8 +147,8 @@ async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
     shop.bus().fail(move |entry| {
         (entry.detail_type == "OrderStatusChanged" && entry.detail.contains(&of)).then_some("InternalFailure")
     });
-    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
-    let publish = hasty(&shop, &wire);
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+    let publish = hasty(&shop, &proxy);
 
     let answer = publish(json!({ "Records": records })).await.expect("an answer");
     let sequence_number = checkpoint(&answer).expect("a failure");
@@ -171,10 +171,10 @@ async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
 }
 
 /// The publisher with a second to publish in.
-fn hasty(shop: &Shop, wire: &FaultProxy) -> Invoke {
+fn hasty(shop: &Shop, proxy: &FaultProxy) -> Invoke {
     let mut template = shop.template().clone();
     template.functions.iter_mut().for_each(|function| function.timeout_seconds = 2);
-    let endpoints = Endpoints { eventbridge: wire.url().to_owned(), ..shop.endpoints() };
+    let endpoints = Endpoints { eventbridge: proxy.url().to_owned(), ..shop.endpoints() };
     let functions = local::functions::start_all(&endpoints, &template).expect("the functions start");
     let (_, start) = functions.consumers.into_iter().find(|(name, _)| name == "publish-order-events").expect("it");
     start().expect("it starts")
@@ -185,14 +185,14 @@ async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_deliver
     let shop = stocked().await;
     let changes = story(&shop).await;
     let records = records(&shop).await;
-    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
-    wire.inject_share(Match::any(), Fault::Delay(Duration::from_secs(5)), 1.0, 0);
-    let publish = hasty(&shop, &wire);
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+    proxy.inject_share(Match::any(), Fault::Delay(Duration::from_secs(5)), 1.0, 0);
+    let publish = hasty(&shop, &proxy);
     let answer = publish(json!({ "Records": records })).await.expect("an answer in time");
     let first = records.iter().find(|record| record["dynamodb"]["NewImage"]["EntityType"]["S"] == "product");
     assert_eq!(checkpoint(&answer), Some(&first.expect("the product comes first")["dynamodb"]["SequenceNumber"]));
 
-    wire.heal();
+    proxy.heal();
     assert_eq!(publish(json!({ "Records": records })).await.expect("an answer"), json!({ "batchItemFailures": [] }));
     check(&told(&shop), &changes);
 }
@@ -202,9 +202,9 @@ async fn while_lines_cannot_be_read_nothing_behind_their_order_is_told() {
     let shop = stocked().await;
     let changes = story(&shop).await;
     let records = records(&shop).await;
-    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
-    shop.wire().inject_share(Match::action("Query"), throttling(), 1.0, 0);
-    let answer = hasty(&shop, &wire)(json!({ "Records": records })).await.expect("an answer");
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+    shop.fault_proxy().inject_share(Match::action("Query"), throttling(), 1.0, 0);
+    let answer = hasty(&shop, &proxy)(json!({ "Records": records })).await.expect("an answer");
     let position = |wanted: &dyn Fn(&Value) -> bool| records.iter().position(wanted).expect("a record");
     let failed = checkpoint(&answer).expect("a failure");
     let failed = position(&|record| record["dynamodb"]["SequenceNumber"] == *failed);
@@ -212,9 +212,9 @@ async fn while_lines_cannot_be_read_nothing_behind_their_order_is_told() {
     assert!(failed <= placed, "{failed} is behind the first order, {placed}");
     assert_eq!(told(&shop), []);
 
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     assert_eq!(
-        publisher(&shop, &wire)(json!({ "Records": records })).await.expect("an answer")["batchItemFailures"],
+        publisher(&shop, &proxy)(json!({ "Records": records })).await.expect("an answer")["batchItemFailures"],
         json!([])
     );
     check(&told(&shop), &changes);
@@ -226,8 +226,8 @@ async fn an_order_that_was_placed_is_told_with_its_lines() {
     shop.product("another", 250, 10).await;
     let lines = json!([{ "productId": "thing", "quantity": 2 }, { "productId": "another", "quantity": 1 }]);
     let order = shop.customer("ada").order("k", json!({ "lines": lines })).await.expect(201);
-    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
-    publisher(&shop, &wire)(json!({ "Records": records(&shop).await })).await.expect("an answer");
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+    publisher(&shop, &proxy)(json!({ "Records": records(&shop).await })).await.expect("an answer");
     let events = shop.bus().events();
     let placed = events.iter().find(|event| event["detail-type"] == "OrderPlaced").expect("the event");
     let sorted = |lines: &Value| {
@@ -249,10 +249,10 @@ async fn each_version_of_a_product_is_told_and_no_sale_is() {
     let key = json!({ "PK": { "S": "p#thing" }, "SK": { "S": "p#thing" } });
     shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
 
-    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
     let all = records(&shop).await;
     for _ in 0..2 {
-        publisher(&shop, &wire)(json!({ "Records": all })).await.expect("an answer");
+        publisher(&shop, &proxy)(json!({ "Records": all })).await.expect("an answer");
     }
     let of_products = |event: &Value| event["source"] == "till.products";
     let told: Vec<_> = shop.bus().events().into_iter().filter(of_products).collect();
@@ -274,9 +274,9 @@ async fn the_sample_event_tells_of_an_order_and_its_payment() {
         let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
         invoke(event(name)).await.expect("a response");
     }
-    let wire = FaultProxy::start(shop.bus().url()).await.expect("a wire");
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
     let event = serde_json::from_str(&read("events/publish-order-events.json")).expect("JSON");
-    let answer = publisher(&shop, &wire)(event).await.expect("an answer");
+    let answer = publisher(&shop, &proxy)(event).await.expect("an answer");
     assert_eq!(answer, json!({ "batchItemFailures": [] }));
     let kinds: Vec<_> = told(&shop).into_iter().map(|(kind, ..)| kind).collect();
     assert_eq!(kinds, ["OrderPlaced", "OrderStatusChanged", "PaymentCaptured"]);

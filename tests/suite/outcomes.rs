@@ -66,11 +66,11 @@ async fn fail(ask: usize, fault: Fault) -> [usize; 2] {
     for healthy in 0..3 {
         let (shop, asks) = shop().await;
         let before = shop.dump().await;
-        shop.wire().take_calls();
-        shop.wire().inject(Match::any(), Fault::Delay(Duration::ZERO), healthy);
-        shop.wire().inject(Match::any(), fault.clone(), usize::MAX);
+        shop.fault_proxy().take_calls();
+        shop.fault_proxy().inject(Match::any(), Fault::Delay(Duration::ZERO), healthy);
+        shop.fault_proxy().inject(Match::any(), fault.clone(), usize::MAX);
         let reply = asks[ask].send(&shop).await;
-        shop.wire().heal();
+        shop.fault_proxy().heal();
         if reply.status < 500 {
             continue;
         }
@@ -81,7 +81,7 @@ async fn fail(ask: usize, fault: Fault) -> [usize; 2] {
         let reads = ["Query", "BatchGetItem", "TransactGetItems"];
         let may_have_written =
             |call: &Call| !reads.contains(&call.action.as_str()) && call.status.is_none_or(|status| status / 100 != 4);
-        let calls = shop.wire().take_calls();
+        let calls = shop.fault_proxy().take_calls();
         assert!(!is_none || !calls.iter().any(may_have_written), "{at}: {calls:#?}");
     }
     told
@@ -107,13 +107,13 @@ async fn a_failed_request_that_says_none_has_written_nothing_whichever_of_its_ca
 async fn a_write_whose_every_attempt_was_refused_has_written_nothing() {
     let (shop, asks) = shop().await;
     for ask in &asks {
-        shop.wire().inject(
+        shop.fault_proxy().inject(
             Match::any().when(|request| request["TransactItems"].is_array()),
             beyond_the_quota(),
             GIVE_UP,
         );
         let reply = ask.send(&shop).await;
-        shop.wire().heal();
+        shop.fault_proxy().heal();
         if reply.status != 200 {
             assert_eq!(reply.problem(Kind::Throttled)["outcome"], "none");
         }
@@ -125,10 +125,10 @@ async fn a_write_that_is_throttled_when_the_client_repeats_it_unanswered_has_an_
     let (shop, asks) = filled(Shop::open().await).await;
     for fault in [Fault::CutAfter, Fault::InternalError] {
         let ask = &asks[4];
-        shop.wire().inject(Match::action("TransactWriteItems"), fault, 1);
-        shop.wire().inject(Match::action("TransactWriteItems"), beyond_the_quota(), GIVE_UP - 1);
+        shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
+        shop.fault_proxy().inject(Match::action("TransactWriteItems"), beyond_the_quota(), GIVE_UP - 1);
         let problem = ask.send(&shop).await.problem(Kind::Throttled);
-        assert_eq!((shop.wire().pending(), &problem["outcome"]), (0, &json!("unknown")));
+        assert_eq!((shop.fault_proxy().pending(), &problem["outcome"]), (0, &json!("unknown")));
     }
 }
 
@@ -136,7 +136,7 @@ async fn a_write_that_is_throttled_when_the_client_repeats_it_unanswered_has_an_
 async fn a_request_that_reads_only_writes_nothing_however_it_fails() {
     let (shop, _) = shop().await;
     for fault in [Fault::CutAfter, Fault::InternalError, beyond_the_quota()] {
-        shop.wire().inject(Match::any(), fault, GIVE_UP);
+        shop.fault_proxy().inject(Match::any(), fault, GIVE_UP);
         let problem = shop.nobody().get("/products/thing").await.problem(Kind::Throttled);
         assert_eq!(problem["outcome"], "none");
     }

@@ -117,9 +117,9 @@ async fn the_neighbours_are_counted_wherever_the_poison_is() {
 async fn a_poison_that_nobody_takes_is_delivered_again_and_the_records_before_it_are_done() {
     let (shop, records) = shop_of_orders().await;
     let records = spoilt(&records, &[4]);
-    let wire = local::FaultProxy::start(&shop.endpoints().sqs).await.expect("a wire");
-    wire.inject_share(Match::any(), Fault::CutBefore, 1.0, 0);
-    let endpoints = local::Endpoints { sqs: wire.url().to_owned(), ..shop.endpoints() };
+    let proxy = local::FaultProxy::start(&shop.endpoints().sqs).await.expect("a fault proxy");
+    proxy.inject_share(Match::any(), Fault::CutBefore, 1.0, 0);
+    let endpoints = local::Endpoints { sqs: proxy.url().to_owned(), ..shop.endpoints() };
     for name in ["count-orders", "publish-order-events"] {
         let consume = shop.consumer(name, &endpoints);
         let answer = consume(batch("shardId-0", &records, &json!({}))).await.expect("an answer");

@@ -33,7 +33,7 @@ pub fn things(quantity: u64) -> Value {
 async fn stocked(shop: Shop) -> Shop {
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     shop
 }
 
@@ -103,11 +103,11 @@ async fn an_order_for_which_there_is_no_capacity_waits() {
         let shop = shop().await;
         let ada = shop.customer("ada");
         // Once: it is not asked again, for the queue is there.
-        shop.wire().inject(commit(), throttle(reason), 1);
+        shop.fault_proxy().inject(commit(), throttle(reason), 1);
         let reply = ada.order("k", things(1)).await;
         assert_accepted(&reply);
         assert_eq!(reply.header("preference-applied"), None, "nobody had asked for it");
-        assert_eq!(shop.wire().pending(), 0);
+        assert_eq!(shop.fault_proxy().pending(), 0);
         assert_eq!(settled(&ada, &reply).await["status"], "PENDING", "{reason}");
         assert_eq!(shop.available("thing").await, 9);
     }
@@ -123,12 +123,12 @@ async fn so_does_one_whose_transaction_was_cancelled_or_whose_reads_were_throttl
     ] {
         let shop = shop().await;
         let ada = shop.customer("ada");
-        shop.wire().inject(matching, fault, times);
+        shop.fault_proxy().inject(matching, fault, times);
         let mut body = things(1);
         body["expectedTotal"] = eur(1000);
         let reply = ada.order("k", body).await;
         assert_accepted(&reply);
-        assert_eq!(shop.wire().pending(), 0);
+        assert_eq!(shop.fault_proxy().pending(), 0);
         assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
     }
 }
@@ -138,11 +138,11 @@ async fn a_hot_key_is_backed_off_from_and_an_accounts_quota_is_told() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     // More often than the SDK asks.
-    shop.wire().inject(commit(), throttle("TableWriteKeyRangeThroughputExceeded"), GIVE_UP + 2);
+    shop.fault_proxy().inject(commit(), throttle("TableWriteKeyRangeThroughputExceeded"), GIVE_UP + 2);
     ada.order("hot", things(1)).await.expect(201);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
 
-    shop.wire().inject(commit(), throttle("TableWriteAccountLimitExceeded"), GIVE_UP);
+    shop.fault_proxy().inject(commit(), throttle("TableWriteAccountLimitExceeded"), GIVE_UP);
     let reply = ada.order("quota", things(1)).await;
     assert!(reply.header("retry-after").is_some());
     reply.problem(Kind::Throttled);
@@ -284,9 +284,9 @@ async fn a_key_that_waits_is_taken() {
 async fn who_can_wait_waits_also_when_reads_are_throttled() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
-    shop.wire().inject(Match::action("Query"), throttle("TableReadProvisionedThroughputExceeded"), GIVE_UP);
+    shop.fault_proxy().inject(Match::action("Query"), throttle("TableReadProvisionedThroughputExceeded"), GIVE_UP);
     assert_accepted(&order_later(&ada, "k", things(1)).await);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -319,7 +319,7 @@ async fn whoever_did_not_ask_to_wait_pays_no_more_than_the_quote() {
     };
     for (key, later, expected) in [("dearer", 1001, None), ("cheaper", 900, Some(900)), ("same", 1000, Some(1000))] {
         set_price(1000).await;
-        shop.wire().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
+        shop.fault_proxy().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
         let reply = ada.order(key, things(1)).await;
         assert_accepted(&reply);
         assert_eq!(reply.body["maxTotal"], eur(1000));
@@ -345,7 +345,7 @@ async fn an_order_of_which_no_price_is_known_waits_only_if_its_client_wants_that
     let before = shop.dump().await;
     let no_reads = || {
         let reads = Match::action("BatchGetItem");
-        shop.wire().inject(reads, throttle("TableReadProvisionedThroughputExceeded"), GIVE_UP);
+        shop.fault_proxy().inject(reads, throttle("TableReadProvisionedThroughputExceeded"), GIVE_UP);
     };
     no_reads();
     let reply = ada.order("k", things(1)).await;

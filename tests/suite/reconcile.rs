@@ -171,10 +171,10 @@ async fn a_scheduled_run_goes_on_where_the_last_one_stopped_and_ends_for_the_day
     assert!(pieces > 7, "{pieces} pieces");
     let progress = shop.item("reconciliation", "reconciliation").await;
     assert_eq!(progress["to"]["S"], Timestamp::now().day().to_string());
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     let again = shop.reconciler()(json!({})).await.expect("an answer");
     assert_eq!(figures(&again), [0; 5]);
-    assert_eq!(shop.wire().take_calls().len(), 1, "the look at how far it is");
+    assert_eq!(shop.fault_proxy().take_calls().len(), 1, "the look at how far it is");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,11 +202,11 @@ pub fn read_units(calls: &[Call]) -> f64 {
 async fn orders_are_read_no_faster_than_the_deployment_says() {
     const RATE: u32 = 60;
     let (shop, _, _) = counted_shop(0, RATE, None).await;
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     let begin = Instant::now();
     shop.reconcile(false).await;
     let lasted = begin.elapsed().as_secs_f64();
-    let calls = shop.wire().take_calls();
+    let calls = shop.fault_proxy().take_calls();
     for call in &calls {
         let window: Vec<_> = calls
             .iter()

@@ -34,10 +34,10 @@ fn estimated() -> f64 {
 
 /// The read units of one comparison.
 async fn compared(shop: &Shop) -> f64 {
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     let answer = shop.reconcile(false).await;
     assert_eq!((&answer["drifted"], &answer["unsettled"]), (&json!(0), &json!(0)), "{answer}");
-    read_units(&shop.wire().take_calls())
+    read_units(&shop.fault_proxy().take_calls())
 }
 
 async fn deliver(shop: &Shop, order: &Value) {

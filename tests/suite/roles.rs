@@ -61,7 +61,7 @@ async fn what_a_function_has_no_business_with_is_refused() {
         assert!(message.starts_with(&user) && message.contains("no identity-based policy allows"), "{message}");
     }
     assert!(shop.denials().len() >= overreach.len());
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     assert_eq!(shop.dump().await, before);
 }
 

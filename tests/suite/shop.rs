@@ -80,7 +80,7 @@ impl Shop {
         let openapi = functions::open_api().expect("the API is described");
         let engine = Engine::of_this_run().open().await;
         let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
-        let options = Options { wire: true, openapi, dynamodb_endpoint, ..Options::new(template) };
+        let options = Options { inject_faults: true, openapi, dynamodb_endpoint, ..Options::new(template) };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
         Self { stack, _engine: engine, http: Http::new() }
     }
@@ -142,12 +142,12 @@ impl Shop {
 
     /// Where this shop's functions find AWS.
     pub fn endpoints(&self) -> Endpoints {
-        let [queues, bus] = self.more_wires();
-        let [dynamodb, sqs, eventbridge] = [self.wire().url(), queues.url(), bus.url()].map(str::to_owned);
+        let [queues, bus] = self.service_proxies();
+        let [dynamodb, sqs, eventbridge] = [self.fault_proxy().url(), queues.url(), bus.url()].map(str::to_owned);
         Endpoints { dynamodb, sqs, eventbridge }
     }
 
-    /// The environment of somebody who may read the whole table, past the wire.
+    /// The environment of somebody who may read the whole table, past the fault proxy.
     pub fn operator(&self) -> Environment {
         let variables = [
             ("AWS_REGION", "us-east-1"),
@@ -175,14 +175,14 @@ impl Shop {
         self.guard().take_denials().iter().map(ToString::to_string).collect()
     }
 
-    /// The wire between the functions and DynamoDB.
-    pub fn wire(&self) -> &FaultProxy {
-        self.stack.wire().expect("the shop was opened with a wire")
+    /// The fault proxy between the functions and DynamoDB.
+    pub fn fault_proxy(&self) -> &FaultProxy {
+        self.stack.fault_proxy().expect("the shop was opened with a fault proxy")
     }
 
-    /// The wires between the functions and SQS, and between them and EventBridge.
-    pub fn more_wires(&self) -> &[FaultProxy; 2] {
-        self.stack.more_wires().expect("the shop was opened with wires")
+    /// The fault proxies between the functions and SQS, and between them and EventBridge.
+    pub fn service_proxies(&self) -> &[FaultProxy; 2] {
+        self.stack.service_proxies().expect("the shop was opened with fault proxies")
     }
 
     pub async fn sign_up(&self, id: &str) -> Value {
@@ -221,7 +221,7 @@ impl Shop {
         product["available"].as_u64().expect("a number")
     }
 
-    /// Every item of the table, past the wire, sorted by its key.
+    /// Every item of the table, past the fault proxy, sorted by its key.
     pub async fn dump(&self) -> Vec<Value> {
         let mut items: Vec<Value> = Vec::new();
         let mut start = Value::Null;
@@ -241,7 +241,7 @@ impl Shop {
         items
     }
 
-    /// Puts an entity into the table as it is stored, past the wire.
+    /// Puts an entity into the table as it is stored, past the fault proxy.
     pub async fn put<T: Stored>(&self, entity: &T) {
         let item: Item = serde_dynamo::to_item(entity).expect("an item");
         let mut item = serde_json::to_value(item).expect("JSON");
@@ -253,7 +253,7 @@ impl Shop {
         self.dynamodb("PutItem", &json!({ "TableName": self.table(), "Item": item })).await;
     }
 
-    /// One item of the table, past the wire.
+    /// One item of the table, past the fault proxy.
     pub async fn item(&self, pk: &str, sk: &str) -> Value {
         let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
         let get = json!({ "TableName": self.table(), "Key": key, "ConsistentRead": true });
@@ -288,7 +288,7 @@ impl Shop {
 impl Drop for Shop {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            let scans = self.wire().calls().into_iter().filter(|call| call.action == "Scan").count();
+            let scans = self.fault_proxy().calls().into_iter().filter(|call| call.action == "Scan").count();
             assert_eq!(scans, 0, "a function scanned the table");
             // Also one that was answered as an error that the test expects.
             let denied = self.denials();

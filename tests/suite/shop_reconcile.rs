@@ -39,7 +39,7 @@ impl Shop {
         answer
     }
 
-    /// Adds to a number of an item, past the wire.
+    /// Adds to a number of an item, past the fault proxy.
     pub async fn add(&self, pk: &str, sk: &str, attribute: &str, amount: i64) {
         let update = json!({
             "TableName": self.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
@@ -49,7 +49,7 @@ impl Shop {
         self.dynamodb("UpdateItem", &update).await;
     }
 
-    /// Deletes an item, past the wire.
+    /// Deletes an item, past the fault proxy.
     pub async fn delete(&self, pk: &str, sk: &str) {
         let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
         self.dynamodb("DeleteItem", &json!({ "TableName": self.table(), "Key": key })).await;

@@ -6,9 +6,9 @@ use crate::shop::Shop;
 use crate::shop_queue::url;
 
 impl Shop {
-    /// Calls DynamoDB over the wire with the credentials of a function, named as in the template.
+    /// Calls DynamoDB over the fault proxy with the credentials of a function, named as in the template.
     pub async fn dynamodb_as(&self, function: &str, action: &str, request: &Value) -> (u16, Value) {
-        self.call_as(function, self.wire().url(), &format!("DynamoDB_20120810.{action}"), request).await
+        self.call_as(function, self.fault_proxy().url(), &format!("DynamoDB_20120810.{action}"), request).await
     }
 
     /// Calls SQS with the credentials of a function.

@@ -40,7 +40,7 @@ async fn sixty_four_times_a_hundred_views_are_six_thousand_four_hundred() {
     assert!(parts.iter().max() < Some(&520), "{parts:?}");
 
     // One request for each view, but for the first of each part and those that came at the same time.
-    let calls = shop.wire().calls();
+    let calls = shop.fault_proxy().calls();
     let updates = calls.iter().filter(|call| call.action == "UpdateItem" && call.status == Some(200)).count();
     let puts = calls.iter().filter(|call| call.action == "PutItem" && call.status == Some(200)).count();
     assert_eq!((updates, puts), (6400 - 16, 16));
@@ -74,9 +74,9 @@ async fn parts_left_unprocessed_are_not_missing_from_the_sum() {
     let shop = Shop::open().await;
     shop.product("thing", 1000, 1).await;
     view(&shop, vec!["thing".to_owned(); 100]).await;
-    shop.wire().inject(Match::action("BatchGetItem"), Fault::Unprocessed(7), 2);
+    shop.fault_proxy().inject(Match::action("BatchGetItem"), Fault::Unprocessed(7), 2);
     assert_eq!(shop.admin().get("/products/thing/stats").await.expect(200)["views"], 100);
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -52,7 +52,7 @@ struct Sample {
 }
 
 impl<'a> Probe<'a> {
-    /// Of a stack that has a wire.
+    /// Of a stack that has a fault proxy.
     pub(super) fn of(stack: &'a Stack) -> Result<Self> {
         let admin = stack.token("measure", http_api::ADMIN_SCOPE)?;
         Ok(Self { stack, http: Client::builder().no_proxy().build()?, admin, seen: Vec::new() })
@@ -101,15 +101,15 @@ impl<'a> Probe<'a> {
     }
 
     async fn measure(&mut self, what: &str, request: RequestBuilder) -> Result<Value> {
-        let wire = self.stack.wire().context("the stack has no wire")?;
-        wire.take_calls();
+        let proxy = self.stack.fault_proxy().context("the stack has no proxy")?;
+        proxy.take_calls();
         let start = Instant::now();
         let response = request.send().await?;
         let (status, body) = (response.status(), response.text().await?);
         let route = start.elapsed();
         ensure!(status.is_success(), "{what}: {status}: {body}");
 
-        let calls = wire.take_calls();
+        let calls = proxy.take_calls();
         let spans = calls.iter().filter_map(|call| Some((call.at.checked_sub(call.took)?, call.at)));
         let sample = Sample { cost: Cost::of(&calls), route, engine: busy(spans.collect()) };
         match self.seen.iter_mut().find(|(seen, _)| seen == what) {

@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         function.environment.entry("DRAIN_WRITE_UNITS".to_owned()).and_modify(|units| "5000".clone_into(units));
     }
     let data = Some(arguments.data.clone());
-    let stack = workspace::stack_with(Options { data, wire: true, ..Options::new(template) }).await?;
+    let stack = workspace::stack_with(Options { data, inject_faults: true, ..Options::new(template) }).await?;
     inject(&stack, arguments.faults, arguments.seed);
     crate::print(&format!("listening {} {}\n", stack.url(), stack.dynamodb_url()))?;
 
@@ -74,7 +74,7 @@ fn inject(stack: &Stack, share: f64, seed: u64) {
         throttle("TableWriteAccountLimitExceeded"),
     ];
     let of_transactions = [Fault::conflict(0), Fault::HalfSeen];
-    let Some(table) = stack.wire() else { return };
+    let Some(table) = stack.fault_proxy() else { return };
     let all = general.len() + of_table.len() + of_transactions.len();
     #[expect(clippy::cast_precision_loss, reason = "they are ten")]
     let each = share / all as f64;
@@ -85,19 +85,23 @@ fn inject(stack: &Stack, share: f64, seed: u64) {
     for fault in of_transactions {
         table.inject_share(Match::action("TransactWriteItems"), fault, 2.0 * each, seeds.u64(..));
     }
-    for wire in stack.more_wires().into_iter().flatten() {
+    for proxy in stack.service_proxies().into_iter().flatten() {
         for fault in &general {
-            wire.inject_share(Match::any(), fault.clone(), 2.0 * each, seeds.u64(..));
+            proxy.inject_share(Match::any(), fault.clone(), 2.0 * each, seeds.u64(..));
         }
     }
 }
 
 fn heal(stack: &Stack) {
-    stack.wire().into_iter().chain(stack.more_wires().into_iter().flatten()).for_each(local::FaultProxy::heal);
+    stack
+        .fault_proxy()
+        .into_iter()
+        .chain(stack.service_proxies().into_iter().flatten())
+        .for_each(local::FaultProxy::heal);
 }
 
 /// How many calls failed since the last time of asking, all of which are then forgotten.
 fn take_injected(stack: &Stack) -> usize {
-    let wires = stack.wire().into_iter().chain(stack.more_wires().into_iter().flatten());
-    wires.flat_map(local::FaultProxy::take_calls).filter(|call| call.fault.is_some()).count()
+    let proxies = stack.fault_proxy().into_iter().chain(stack.service_proxies().into_iter().flatten());
+    proxies.flat_map(local::FaultProxy::take_calls).filter(|call| call.fault.is_some()).count()
 }

@@ -69,7 +69,7 @@ pub(super) async fn accept(listener: TcpListener, line: Arc<Line>) {
 async fn serve(stream: TcpStream, line: Arc<Line>) {
     let service = service_fn(|request| {
         let line = Arc::clone(&line);
-        // In its own task: like DynamoDB, the wire finishes a call although the client has hung up.
+        // In its own task: like DynamoDB, the fault proxy finishes a call although the client has hung up.
         async move { tokio::spawn(async move { line.pass(request).await }).await? }
     });
     // A service that fails makes hyper close the connection without another byte, which is what a cut is.

@@ -1,7 +1,7 @@
-//! The wire between the functions and DynamoDB: it records every call, and can make any of them go wrong.
+//! The fault proxy between the functions and DynamoDB: it records every call, and can make any of them go wrong.
 //!
 //! It is also where the roles of the functions are enforced, in every stack; the rest is for tests. An embedded engine
-//! never throttles, conflicts or loses a connection, and AWS does all three, so a test asks the wire for it. The wire
+//! never throttles, conflicts or loses a connection, and AWS does all three, so a test asks the fault proxy for it. The fault proxy
 //! asks for the consumed capacity of every call, and keeps the figures to itself unless the client asked, too.
 //! Cutting a connection really closes it: the client sees what it would see in production.
 
@@ -32,7 +32,7 @@ use crate::browser_guard::BrowserGuard;
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 
-/// One call as it went over the wire.
+/// One call as it went over the fault proxy.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// `TransactWriteItems`, say.
@@ -43,13 +43,13 @@ pub struct Call {
     pub response: Value,
     /// None: the connection was cut before there was an answer.
     pub status: Option<u16>,
-    /// When the engine had answered, or the wire had refused or cut the call in its stead.
+    /// When the engine had answered, or the fault proxy had refused or cut the call in its stead.
     pub at: Instant,
     /// How long the engine took to answer. Zero if it was not asked.
     pub took: Duration,
     /// The capacity that the engine reports, per table. A refused call reports none, though AWS bills for it.
     pub consumed: Vec<Consumed>,
-    /// What the wire did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a
+    /// What the fault proxy did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a
     /// [`Fault::Throttle`] or a [`Fault::Cancel`].
     pub fault: Option<Fault>,
 }
@@ -63,7 +63,7 @@ pub struct FaultProxy {
 }
 
 impl FaultProxy {
-    /// Starts a wire to the endpoint with this base URL.
+    /// Starts a fault proxy to the endpoint with this base URL.
     pub async fn start(upstream: &str) -> Result<Self> {
         Self::open(upstream, None, None, true).await
     }

@@ -99,7 +99,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     ada.post("/orders", "less by card", with("maxCardAmount", eur(1))).await.problem(Kind::PriceChanged);
     let capacity =
         Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "the table".to_owned() };
-    shop.wire().inject(Match::action("TransactWriteItems"), capacity, 1);
+    shop.fault_proxy().inject(Match::action("TransactWriteItems"), capacity, 1);
     ada.post("/orders", "no capacity", of(1)).await.expect(202);
     let order = ada.post("/orders", "spread", of(1)).await.expect(201);
     let order = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
@@ -116,9 +116,9 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let change = Some(json!({ "name": "Ada" }));
     ada.send(Method::PATCH, "/customers/ada", &stale, change).await.problem(Kind::VersionConflict);
     let quota = Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() };
-    shop.wire().inject(Match::action("TransactWriteItems"), quota, usize::MAX);
+    shop.fault_proxy().inject(Match::action("TransactWriteItems"), quota, usize::MAX);
     ada.post("/orders", "busy", of(1)).await.problem(Kind::Throttled);
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     // The gateway's own.
     ada.send(Method::POST, "/products", &[], Some(json!({}))).await.problem(Kind::Forbidden);
 

@@ -28,13 +28,13 @@ fn meets_others(request: &Value) -> bool {
 async fn busy_shop(units: u64) -> Shop {
     let shop = Shop::with_ada().await;
     in_cells(&shop, units, 32).await.expect(201);
-    let wire = shop.wire();
-    wire.take_calls();
+    let proxy = shop.fault_proxy();
+    proxy.take_calls();
     for action in ["TransactWriteItems", "TransactGetItems"] {
-        wire.inject(Match::action(action).when(meets_others), Fault::conflict(0), usize::MAX);
+        proxy.inject(Match::action(action).when(meets_others), Fault::conflict(0), usize::MAX);
     }
     let is_cell = |request: &Value| request["Key"].to_string().contains("stock");
-    wire.inject_share(Match::action("UpdateItem").when(is_cell), Fault::Conflict, BUSY, 1);
+    proxy.inject_share(Match::action("UpdateItem").when(is_cell), Fault::Conflict, BUSY, 1);
     shop
 }
 
@@ -49,7 +49,7 @@ async fn a_busy_stock_is_restocked_repriced_and_taken_from() {
         let placed = order(&shop.customer("ada"), &format!("k{at}"), things(10)).await.expect(201);
         assert_eq!(placed["total"], eur(9000));
     }
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     conserved(&shop, 600).await;
 }
 
@@ -60,7 +60,7 @@ async fn a_busy_stock_is_laid_out_in_fewer_cells_and_in_more() {
         change(&shop.admin(), json!({ "cells": cells })).await.expect(200);
         assert_eq!(units(&shop).await.len(), cells);
     }
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     conserved(&shop, 320).await;
 }
 
@@ -72,7 +72,7 @@ async fn whoever_wants_too_much_of_a_busy_stock_is_told_so() {
     adjust(&shop.admin(), "*", -65).await.problem(Kind::OutOfStock);
     // All there is, of which two lie in each cell.
     order(&shop.customer("ada"), "all", things(64)).await.expect(201);
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     conserved(&shop, 64).await;
 }
 
@@ -81,7 +81,7 @@ async fn whoever_wants_too_much_of_a_busy_stock_is_told_so() {
 async fn a_stock_is_changed_while_buyers_never_rest() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 1000, 16).await.expect(201);
-    shop.wire().hold_items(Duration::from_millis(4));
+    shop.fault_proxy().hold_items(Duration::from_millis(4));
     let mut buyers = JoinSet::new();
     let until = Instant::now() + Duration::from_secs(4);
     for buyer in 0..4 {
@@ -105,7 +105,7 @@ async fn a_stock_is_changed_while_buyers_never_rest() {
     }
     let placed: u64 = buyers.join_all().await.into_iter().sum();
     assert!(placed > 20, "{placed}");
-    shop.wire().hold_items(Duration::ZERO);
+    shop.fault_proxy().hold_items(Duration::ZERO);
     conserved(&shop, supplied).await;
 }
 
@@ -154,14 +154,18 @@ async fn a_stock_that_has_its_cells_is_shared_out_when_the_change_is_sent_again(
     in_cells(&shop, 30, 3).await.expect(201);
     let writes_product = |request: &Value| request.to_string().contains("\"SK\":{\"S\":\"p#thing\"}");
     let transaction = || Match::action("TransactWriteItems");
-    shop.wire().inject(transaction().when(writes_product), Fault::conflict(0), 1);
-    shop.wire().inject(transaction().when(move |request| !writes_product(request)), Fault::conflict(0), usize::MAX);
+    shop.fault_proxy().inject(transaction().when(writes_product), Fault::conflict(0), 1);
+    shop.fault_proxy().inject(
+        transaction().when(move |request| !writes_product(request)),
+        Fault::conflict(0),
+        usize::MAX,
+    );
     let more = async || {
         let body = Some(json!({ "cells": 5 }).to_string());
         shop.admin().send(reqwest::Method::PATCH, "/products/thing", &[("if-match", "\"1\"")], body).await.expect(200)
     };
     let first = more().await;
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     assert_eq!(units(&shop).await, [10, 10, 10, 0, 0]);
     assert_eq!(more().await, first);
     assert_eq!(units(&shop).await, [6; 5]);
@@ -172,10 +176,10 @@ async fn a_stock_that_has_its_cells_is_shared_out_when_the_change_is_sent_again(
 async fn a_price_that_reached_the_first_cell_only_is_the_price_of_all_orders() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 80, 8).await.expect(201);
-    shop.wire().inject(Match::action("UpdateItem"), Fault::CutBefore, usize::MAX);
+    shop.fault_proxy().inject(Match::action("UpdateItem"), Fault::CutBefore, usize::MAX);
     let problem = change(&shop.admin(), json!({ "price": eur(700) })).await.problem(Kind::Throttled);
     assert_eq!(problem["outcome"], "unknown");
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     // One that has read the price of before, and commits after.
     let price = |item: &Value| item["price"]["M"]["amount"]["N"].clone();
     let (first, other) = (shop.item("p#thing", "stock").await, shop.item("stock#thing#5", "stock#thing#5").await);

@@ -29,9 +29,9 @@ async fn of_fifty_buyers_of_the_last_unit_in_any_of_eight_cells_one_gets_it() {
         let mut last = [0; 8];
         last[cell] = 1;
         lay_out(&shop, "thing", &last).await;
-        shop.wire().hold_items(TAKES);
+        shop.fault_proxy().hold_items(TAKES);
         let replies = all_at_once(&shop, (0..50).map(|at| (format!("k{at}"), things(1)))).await;
-        shop.wire().hold_items(Duration::ZERO);
+        shop.fault_proxy().hold_items(Duration::ZERO);
         assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 1);
         for loser in replies.into_iter().filter(|reply| reply.status != 201) {
             assert_eq!(loser.problem(Kind::OutOfStock)["available"], 0);
@@ -47,7 +47,7 @@ async fn what_there_is_serves_all_who_want_it_together_wherever_it_lies() {
     for cells in [[108, 0, 0, 0, 0, 0, 0, 0], [1, 50, 2, 0, 3, 49, 1, 2], [14, 13, 14, 13, 14, 13, 14, 13]] {
         let shop = shop(108).await;
         lay_out(&shop, "thing", &cells).await;
-        shop.wire().hold_items(TAKES);
+        shop.fault_proxy().hold_items(TAKES);
         let mut sending = JoinSet::new();
         for at in 0..36 {
             let ada = shop.customer("ada");
@@ -57,7 +57,7 @@ async fn what_there_is_serves_all_who_want_it_together_wherever_it_lies() {
         for reply in sending.join_all().await {
             reply.expect(201);
         }
-        shop.wire().hold_items(Duration::ZERO);
+        shop.fault_proxy().hold_items(Duration::ZERO);
         assert_eq!(units(&shop).await, [0; 8]);
         conserved(&shop, 108).await;
     }
@@ -165,17 +165,17 @@ async fn whatever_is_done_to_the_cells_meanwhile_units_are_conserved() {
     for seed in 0..3 {
         let shop = shop(30).await;
         let mut random = Rng::with_seed(seed);
-        shop.wire().inject_share(commit(), Fault::CutAfter, 0.1, seed);
-        shop.wire().inject_share(commit(), Fault::CutBefore, 0.1, seed + 100);
-        shop.wire().hold_items(TAKES);
+        shop.fault_proxy().inject_share(commit(), Fault::CutAfter, 0.1, seed);
+        shop.fault_proxy().inject_share(commit(), Fault::CutBefore, 0.1, seed + 100);
+        shop.fault_proxy().hold_items(TAKES);
         let mut busy = JoinSet::new();
         for name in 0..8 {
             busy.spawn(buyer(shop.customer("ada"), name, random.fork()));
         }
         busy.spawn(admin(shop.admin(), random.fork()));
         let arrived: i64 = busy.join_all().await.into_iter().sum();
-        shop.wire().heal();
-        shop.wire().hold_items(Duration::ZERO);
+        shop.fault_proxy().heal();
+        shop.fault_proxy().hold_items(Duration::ZERO);
         conserved(&shop, 30_u64.checked_add_signed(arrived).expect("not below zero")).await;
     }
 }
@@ -186,9 +186,9 @@ async fn an_order_whose_units_were_gathered_over_a_cut_line_is_placed_once() {
         // The moves come first; with more faults than the client has patience for, the order's own commit is cut, too.
         for times in [times, times + 3] {
             let shop = shop(8).await;
-            shop.wire().inject(commit(), fault.clone(), times);
+            shop.fault_proxy().inject(commit(), fault.clone(), times);
             let order = shop.customer("ada").order("k", things(7)).await.expect(201);
-            assert_eq!(shop.wire().pending(), 0, "{fault:?} x {times} did not happen");
+            assert_eq!(shop.fault_proxy().pending(), 0, "{fault:?} x {times} did not happen");
             let again = shop.customer("ada").order("k", things(7)).await;
             assert_eq!(again.header("idempotent-replayed"), Some("true"));
             assert_eq!(again.expect(201), order);

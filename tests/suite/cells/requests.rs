@@ -100,11 +100,11 @@ async fn a_rush_for_what_is_sold_out_may_lack_read_capacity_and_is_no_defect() {
     for code in ["ThrottlingError", "ProvisionedThroughputExceeded"] {
         let shop = shop(0).await;
         let throttled = Fault::Cancel { item: 0, code, message: "Throughput exceeds the current capacity" };
-        shop.wire().inject(Match::action("TransactGetItems"), throttled, 1);
+        shop.fault_proxy().inject(Match::action("TransactGetItems"), throttled, 1);
         // Nobody knows what it would cost, so it cannot wait in the queue.
         let problem = shop.customer("ada").order("k", things(1)).await.problem(Kind::Throttled);
         assert_eq!(problem["outcome"], "none");
-        assert_eq!(shop.wire().pending(), 0);
+        assert_eq!(shop.fault_proxy().pending(), 0);
     }
 }
 
@@ -126,7 +126,7 @@ async fn an_order_that_was_on_its_way_when_the_cells_changed_is_not_refused() {
         in_cells(&shop, 8, before).await.expect(201);
         let is_order = |request: &Value| request.to_string().contains("\"order\"");
         let late = Fault::Delay(Duration::from_millis(400));
-        shop.wire().inject(Match::action("TransactWriteItems").when(is_order), late, 8);
+        shop.fault_proxy().inject(Match::action("TransactWriteItems").when(is_order), late, 8);
         let ordering = tokio::spawn({
             let ada = shop.customer("ada");
             async move { ada.order("k", things(if before == 1 { 8 } else { 1 })).await }
@@ -134,7 +134,7 @@ async fn an_order_that_was_on_its_way_when_the_cells_changed_is_not_refused() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         change(&shop.admin(), json!({ "cells": after })).await.expect(200);
         ordering.await.expect("a reply").expect(201);
-        shop.wire().heal();
+        shop.fault_proxy().heal();
         conserved(&shop, 8).await;
     }
 }
@@ -143,8 +143,8 @@ async fn an_order_that_was_on_its_way_when_the_cells_changed_is_not_refused() {
 async fn rush(cells: u8, takes: Duration) -> (usize, Duration) {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 20_000, cells).await.expect(201);
-    shop.wire().hold_items(takes);
-    shop.wire().take_calls();
+    shop.fault_proxy().hold_items(takes);
+    shop.fault_proxy().take_calls();
     let began = Instant::now();
     let mut buyers = JoinSet::new();
     for buyer in 0..10 {
@@ -158,8 +158,8 @@ async fn rush(cells: u8, takes: Duration) -> (usize, Duration) {
     buyers.join_all().await;
     let took = began.elapsed();
     let conflicts =
-        shop.wire().take_calls().iter().filter(|call| matches!(call.fault, Some(Fault::Cancel { .. }))).count();
-    shop.wire().hold_items(Duration::ZERO);
+        shop.fault_proxy().take_calls().iter().filter(|call| matches!(call.fault, Some(Fault::Cancel { .. }))).count();
+    shop.fault_proxy().hold_items(Duration::ZERO);
     conserved(&shop, 20_000).await;
     (conflicts, took)
 }
@@ -183,10 +183,10 @@ async fn orders_from_many_cells_are_seldom_in_each_others_way() {
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_that_meet_in_the_last_cells_are_served_all_the_same() {
     let shop = shop(8).await;
-    shop.wire().hold_items(Duration::from_millis(5));
+    shop.fault_proxy().hold_items(Duration::from_millis(5));
     let replies = all_at_once(&shop, (0..8).map(|at| (format!("k{at}"), things(1)))).await;
     assert!(replies.iter().all(|reply| reply.status == 201), "{replies:?}");
-    shop.wire().hold_items(Duration::ZERO);
+    shop.fault_proxy().hold_items(Duration::ZERO);
     assert_eq!(units(&shop).await, [0; 8]);
     conserved(&shop, 8).await;
 }

@@ -27,7 +27,7 @@ async fn without_capacity_many_environments_take_messages_more_slowly() {
         order_later(&shop.customer("ada"), &format!("order-{number}"), things(1)).await;
     }
     let messages = shop.take_messages().await;
-    shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
     let begin = Instant::now();
     assert_eq!(undone(&shop.drain(&messages).await).len(), 10);
     assert!(begin.elapsed() >= Duration::from_millis(1050), "{:?}", begin.elapsed());
@@ -42,12 +42,12 @@ async fn work_that_fails_is_tried_again_and_then_given_up_but_waiting_is_no_fail
 
     // Received ever so often, because it had to wait, it has not failed yet.
     message["attributes"]["ApproximateReceiveCount"] = json!("900");
-    shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
     assert_eq!(
         undone(&shop.drain(std::slice::from_ref(&message)).await),
         [message["messageId"].as_str().expect("an id")]
     );
-    shop.wire().limit_writes(None).await;
+    shop.fault_proxy().limit_writes(None).await;
     assert_eq!((shop.queued().await, shop.messages_in(DEAD_LETTERS).await), (0, 0));
 
     for failures in 0..5 {
@@ -55,7 +55,7 @@ async fn work_that_fails_is_tried_again_and_then_given_up_but_waiting_is_no_fail
             message["messageAttributes"]["failures"] =
                 json!({ "stringValue": failures.to_string(), "dataType": "Number" });
         }
-        shop.wire().inject(Match::action("TransactWriteItems"), defect(), 1);
+        shop.fault_proxy().inject(Match::action("TransactWriteItems"), defect(), 1);
         // Whatever becomes of it, it is done with here: another message has taken its place.
         assert_eq!(undone(&shop.drain(std::slice::from_ref(&message)).await), Vec::<String>::new());
         let last = failures == 4;
@@ -90,12 +90,13 @@ async fn without_capacity_the_whole_batch_waits_and_the_table_is_left_alone() {
             order_later(&shop.customer("ada"), &format!("order-{number}"), things(1)).await;
         }
         let messages = shop.take_messages().await;
-        shop.wire().limit_writes(Some(limit)).await;
-        shop.wire().take_calls();
+        shop.fault_proxy().limit_writes(Some(limit)).await;
+        shop.fault_proxy().take_calls();
         assert_eq!(undone(&shop.drain(&messages).await).len(), 5);
-        let commits = shop.wire().take_calls().into_iter().filter(|call| call.action == "TransactWriteItems").count();
+        let commits =
+            shop.fault_proxy().take_calls().into_iter().filter(|call| call.action == "TransactWriteItems").count();
         assert_eq!(commits, tries);
-        shop.wire().limit_writes(None).await;
+        shop.fault_proxy().limit_writes(None).await;
         assert_eq!(shop.available("thing").await, 10_000);
     }
 }
@@ -148,9 +149,9 @@ async fn orders_that_others_are_in_the_way_of_wait_without_holding_up_the_rest()
     order_later(&ada, "cold", things(1)).await;
     let messages = shop.take_messages().await;
     let hot = Match::action("TransactWriteItems").when(|request| request.to_string().contains("p#hot"));
-    shop.wire().inject(hot, Fault::conflict(2), usize::MAX);
+    shop.fault_proxy().inject(hot, Fault::conflict(2), usize::MAX);
     let left = undone(&shop.drain(&messages).await);
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     let hot = messages.iter().find(|message| message["body"].to_string().contains("hot")).expect("the hot one");
     assert_eq!(left, [hot["messageId"].as_str().expect("an id")]);
     assert_eq!((shop.available("thing").await, shop.available("hot").await), (9_999, 10));

@@ -12,7 +12,7 @@ const TOO_LONG: Duration = Duration::from_millis(4300);
 /// Longer than the client needs for its next attempt, or the handler for a look at the table.
 const LATE: Duration = Duration::from_millis(150);
 
-/// What a wire stands in front of.
+/// What a fault proxy stands in front of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     DynamoDb,

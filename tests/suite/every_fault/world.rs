@@ -144,17 +144,17 @@ impl World {
     pub fn inject(&self, injection: &Injection) {
         let Injection { service, after, only, fault, times, .. } = injection;
         let matching = only.clone().map_or_else(Match::any, Match::recorded);
-        self.wire(*service).inject_after(*after, matching, fault.clone(), *times);
+        self.fault_proxy(*service).inject_after(*after, matching, fault.clone(), *times);
     }
 
     /// Lets nothing go wrong any more, and waits until nothing is under way.
     pub async fn heal(&self) {
-        let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge].map(|service| self.wire(service));
-        for wire in all {
-            wire.heal();
+        let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge].map(|service| self.fault_proxy(service));
+        for proxy in all {
+            proxy.heal();
         }
         let begin = Instant::now();
-        while !all.iter().all(|wire| wire.is_idle()) {
+        while !all.iter().all(|proxy| proxy.is_idle()) {
             assert!(begin.elapsed() < PATIENCE, "calls are still under way");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -163,7 +163,9 @@ impl World {
     /// The calls since the last time of asking.
     pub fn take_calls(&self) -> Vec<(Service, Call)> {
         let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge];
-        all.into_iter().flat_map(|of| self.wire(of).take_calls().into_iter().map(move |call| (of, call))).collect()
+        all.into_iter()
+            .flat_map(|of| self.fault_proxy(of).take_calls().into_iter().map(move |call| (of, call)))
+            .collect()
     }
 
     /// Makes everything as it was at first. `now` is what the table holds.
@@ -196,10 +198,10 @@ impl World {
         now == self.seed.items
     }
 
-    fn wire(&self, service: Service) -> &FaultProxy {
-        let [queues, bus] = self.shop.more_wires();
+    fn fault_proxy(&self, service: Service) -> &FaultProxy {
+        let [queues, bus] = self.shop.service_proxies();
         match service {
-            Service::DynamoDb => self.shop.wire(),
+            Service::DynamoDb => self.shop.fault_proxy(),
             Service::Sqs => queues,
             Service::EventBridge => bus,
         }

@@ -57,7 +57,7 @@ impl Book {
         // The first transaction of a cold engine may take so long that it is sent twice. This one leaves nothing.
         let flag = json!({ "reason": "none" }).to_string();
         shop.admin().send(Method::PUT, "/orders/nothing/flag", &[], Some(flag)).await.expect(404);
-        shop.wire().take_calls();
+        shop.fault_proxy().take_calls();
         let sample = Sample::new(sizes).expect("a sample");
         Self { shop, sample, done: BTreeSet::new(), differences: Vec::new(), has_no_figures }
     }
@@ -87,14 +87,14 @@ impl Book {
 
     /// Nothing that was asked so far is looked at.
     pub fn pass(&self) {
-        self.shop.wire().take_calls();
+        self.shop.fault_proxy().take_calls();
     }
 
     /// What was asked since the last time is what the ledger says of this case of this function.
     #[track_caller]
     pub fn check(&mut self, function: &'static str, case: &'static str) {
         let operation = ledger::find(function, case).unwrap_or_else(|| panic!("{function}: {case}: not in the ledger"));
-        let calls = self.shop.wire().take_calls();
+        let calls = self.shop.fault_proxy().take_calls();
         let sorted = |mut actions: Vec<String>| {
             actions.sort_unstable();
             actions

@@ -102,7 +102,7 @@ async fn reconcile(book: &mut Book, day: Day, case: &'static str) {
     book.check("reconcile-counts", case);
 }
 
-/// Puts an item into the table, past the wire.
+/// Puts an item into the table, past the fault proxy.
 async fn put(book: &Book, item: &Value) {
     book.shop.dynamodb("PutItem", &json!({ "TableName": book.shop.table(), "Item": item })).await;
 }

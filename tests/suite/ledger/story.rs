@@ -160,7 +160,7 @@ async fn orders(book: &mut Book) -> [Placed; 2] {
     book.check_sizes(&kinds).await;
     super::days::count_first(book, &first).await;
 
-    book.shop.wire().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
+    book.shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 1);
     let second = Placed(customer.order("k1", book.order(1, 1)).await.expect(201));
     book.check("place-order", "placed, and the answer lost on the way");
     super::days::count_second(book).await;
@@ -228,7 +228,7 @@ async fn views(book: &mut Book) {
     let mut seen = [false; 2];
     for _ in 0..200 {
         send(&book.shop.nobody(), Method::POST, &path, &Value::Null).await.expect(204);
-        let is_first = book.shop.wire().calls().len() > 1;
+        let is_first = book.shop.fault_proxy().calls().len() > 1;
         book.check("record-view", if is_first { "the first of its part" } else { "counted" });
         seen[usize::from(is_first)] = true;
         if seen == [true, true] {
@@ -306,7 +306,7 @@ async fn by_old_id(book: &mut Book, reference: &Value) {
     book.check("capture-payment", "captured, by an old id");
 }
 
-/// Past the wire: what a product's stock says from now on.
+/// Past the fault proxy: what a product's stock says from now on.
 async fn set_stock(book: &Book, number: u32, attribute: &str, value: u64) {
     let update = json!({
         "TableName": book.shop.table(),
@@ -319,12 +319,12 @@ async fn set_stock(book: &Book, number: u32, attribute: &str, value: u64) {
 
 /// Places an order while something changes between its read and its commit.
 async fn order_while(book: &Book, key: &'static str, number: u32, attribute: &str, value: u64) -> Reply {
-    let wire = book.shop.wire();
-    wire.inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_secs(1)), 1);
+    let proxy = book.shop.fault_proxy();
+    proxy.inject(Match::action("TransactWriteItems"), Fault::Delay(Duration::from_secs(1)), 1);
     let (customer, order) = (book.customer(), book.order(number, 1));
     let ordering = tokio::spawn(async move { customer.order(key, order).await });
     let begin = Instant::now();
-    while wire.calls().is_empty() {
+    while proxy.calls().is_empty() {
         assert!(begin.elapsed() < Duration::from_secs(20), "the order is never read");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

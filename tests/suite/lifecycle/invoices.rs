@@ -40,7 +40,7 @@ async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
 }
 
 /// Gives the invoice of an order an id of the same length that does not lead to the order, as the last release did, past
-/// the wire.
+/// the fault proxy.
 pub async fn old_invoice_id(shop: &Shop, order: &Value) -> String {
     let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
     let old_id = invoice_id.replace("inv-", "old-");

@@ -13,7 +13,7 @@ use crate::shop::Shop;
 /// Waits until a function has asked this of the table.
 async fn until_asked(shop: &Shop, action: &str) {
     let begin = Instant::now();
-    while !shop.wire().calls().iter().any(|call| call.action == action) {
+    while !shop.fault_proxy().calls().iter().any(|call| call.action == action) {
         assert!(begin.elapsed() < Duration::from_secs(20), "{action} is never asked");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -31,8 +31,8 @@ async fn a_capture_that_is_reported_twice_is_not_refused_for_a_torn_read() {
     stale["payments"]["L"][1]["M"].as_object_mut().expect("a map").remove("reference");
     let put = async |item: &Value| shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
     put(&stale).await;
-    shop.wire().take_calls();
-    shop.wire().inject(Match::action("TransactGetItems"), Fault::Delay(Duration::from_secs(1)), 1);
+    shop.fault_proxy().take_calls();
+    shop.fault_proxy().inject(Match::action("TransactGetItems"), Fault::Delay(Duration::from_secs(1)), 1);
     let (admin, again) = (shop.admin(), order.clone());
     let asking = tokio::spawn(async move { ask(&admin, &again, Capture).await });
     until_asked(&shop, "Query").await;
@@ -41,16 +41,16 @@ async fn a_capture_that_is_reported_twice_is_not_refused_for_a_torn_read() {
     let reply = asking.await.expect("a reply");
     assert!(reply.header("idempotent-replayed").is_some());
     assert_eq!(reply.expect(200)["payments"][1]["status"], "captured");
-    assert_eq!(shop.wire().pending(), 0, "the refusal was not looked into");
+    assert_eq!(shop.fault_proxy().pending(), 0, "the refusal was not looked into");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flag_does_not_make_the_only_shipment_look_like_a_repetition() {
     let (shop, order) = shop_with_order().await;
     ask(&shop.admin(), &order, Capture).await.expect(200);
-    shop.wire().take_calls();
-    shop.wire().inject(Match::action("UpdateItem"), Fault::CutAfter, 1);
-    shop.wire().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(1)), 2);
+    shop.fault_proxy().take_calls();
+    shop.fault_proxy().inject(Match::action("UpdateItem"), Fault::CutAfter, 1);
+    shop.fault_proxy().inject(Match::action("Query"), Fault::Delay(Duration::from_secs(1)), 2);
     let (admin, shipped) = (shop.admin(), order.clone());
     let asking = tokio::spawn(async move { ask(&admin, &shipped, Ship).await });
     until_asked(&shop, "UpdateItem").await;
@@ -87,12 +87,12 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
             if change == Ship {
                 ask(&shop.admin(), &order, Capture).await.expect(200);
             }
-            shop.wire().inject(Match::action(action), fault.clone(), times);
+            shop.fault_proxy().inject(Match::action(action), fault.clone(), times);
             let reply = ask(&shop.admin(), &order, change).await;
             // Its first and only one: whoever tells the customer must know that it was his.
             assert_eq!(reply.header("idempotent-replayed"), None, "{change:?}, {fault:?} x {times}");
             reply.expect(200);
-            shop.wire().heal();
+            shop.fault_proxy().heal();
             laws::hold(&shop).await;
             assert_eq!(status(&shop, &order).await, becomes);
         }

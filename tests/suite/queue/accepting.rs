@@ -22,12 +22,12 @@ async fn accepting_costs_the_same_whatever_waits_already() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let cost = async |key: &str| {
-        shop.wire().take_calls();
+        shop.fault_proxy().take_calls();
         assert_accepted(&order_later(&ada, &format!("preferred-{key}"), things(1)).await);
-        let preferred = shop.wire().take_calls();
-        shop.wire().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
+        let preferred = shop.fault_proxy().take_calls();
+        shop.fault_proxy().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
         assert_accepted(&ada.order(&format!("throttled-{key}"), things(1)).await);
-        let throttled = shop.wire().take_calls();
+        let throttled = shop.fault_proxy().take_calls();
         [preferred, throttled].map(|calls| {
             let writes =
                 calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Write);
@@ -50,27 +50,27 @@ async fn accepting_costs_the_same_whatever_waits_already() {
 async fn an_order_that_was_not_written_down_is_not_accepted_and_in_a_burst_its_one_unit_gets_through() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
-    shop.wire().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
+    shop.fault_proxy().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
     let before = shop.dump().await;
     order_later(&ada, "k", things(1)).await.problem(Kind::Throttled);
     assert_eq!((shop.take_messages().await.len(), shop.dump().await), (1, before), "sent, and not accepted");
-    shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
     let patient = tokio::spawn({
         let ada = ada.clone();
         async move { order_later(&ada, "k", things(1)).await }
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
-    shop.wire().limit_writes(None).await;
+    shop.fault_proxy().limit_writes(None).await;
     assert_accepted(&patient.await.expect("a reply"));
     assert_eq!(shop.queued().await, 1);
 
     // More often than the SDK asks, and then without end.
     let busy = || throttle("TableWriteProvisionedThroughputExceeded");
-    shop.wire().inject(Match::action("PutItem"), busy(), GIVE_UP + 2);
+    shop.fault_proxy().inject(Match::action("PutItem"), busy(), GIVE_UP + 2);
     assert_accepted(&order_later(&ada, "patient", things(1)).await);
-    shop.wire().inject(Match::action("PutItem"), busy(), usize::MAX);
+    shop.fault_proxy().inject(Match::action("PutItem"), busy(), usize::MAX);
     order_later(&ada, "in vain", things(1)).await.problem(Kind::Throttled);
-    shop.wire().heal();
+    shop.fault_proxy().heal();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,7 +100,7 @@ async fn an_order_that_is_written_down_as_waiting_is_in_the_queue() {
     shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
 
     // It dies after it has sent, and before it has written.
-    shop.wire().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
+    shop.fault_proxy().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
     order_later(&ada, "k", things(1)).await.problem(Kind::Throttled);
     assert_eq!((shop.queued().await, shop.dump().await), (1, before.clone()));
     let messages = shop.take_messages().await;
@@ -150,9 +150,9 @@ async fn an_order_that_is_written_down_a_second_time_stays_refused() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     adjust(&admin, -10).await;
-    shop.wire().take_calls();
+    shop.fault_proxy().take_calls();
     let reply = order_later(&ada, "k", things(1)).await;
-    let calls = shop.wire().take_calls();
+    let calls = shop.fault_proxy().take_calls();
     let acceptance = calls.iter().find(|call| call.action == "PutItem").expect("an acceptance");
     shop.drain(&shop.take_messages().await).await;
     let before = shop.dump().await;
@@ -230,7 +230,7 @@ async fn nobody_is_told_to_wait_for_an_order_that_is_in_no_queue() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     shop.sqs("DeleteQueue", QUEUE, json!({})).await;
-    shop.wire().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
+    shop.fault_proxy().inject(commit(), throttle("TableWriteProvisionedThroughputExceeded"), 1);
     ada.order("k", things(1)).await.problem(Kind::Internal);
 
     shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
@@ -248,7 +248,7 @@ async fn who_was_told_that_an_order_is_refused_has_none_of_it_later() {
     // Of two deliveries at once, one is slow. While it is, the other finds nothing left, says so, and more arrives.
     let is_order = |request: &Value| request.to_string().contains("\"order\"");
     let slow = Fault::Delay(Duration::from_millis(1500));
-    shop.wire().inject(commit().when(is_order), slow, 1);
+    shop.fault_proxy().inject(commit().when(is_order), slow, 1);
     let drain = shop.drainer();
     let slow = tokio::spawn(drain(json!({ "Records": messages })));
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -257,7 +257,7 @@ async fn who_was_told_that_an_order_is_refused_has_none_of_it_later() {
     assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
     adjust(&admin, 10).await;
     slow.await.expect("it does not panic").expect("an answer");
-    assert_eq!(shop.wire().pending(), 0);
+    assert_eq!(shop.fault_proxy().pending(), 0);
     assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
     assert_eq!(shop.available("thing").await, 10);
 }

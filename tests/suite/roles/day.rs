@@ -178,9 +178,9 @@ async fn waiting(shop: &Shop) {
     let mut dear = things(2);
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT-FOR-ADA"]));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
-    shop.wire().inject(Match::action("TransactWriteItems"), defect, 1);
+    shop.fault_proxy().inject(Match::action("TransactWriteItems"), defect, 1);
     order_later(&ada, "later", dear).await.expect(202);
-    until("the defect is met", async || shop.wire().pending() == 0).await;
+    until("the defect is met", async || shop.fault_proxy().pending() == 0).await;
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
     order_later(&ada, "too many, spread, later", spread(1000)).await.expect(202);
     for at in 0..8 {
@@ -193,11 +193,11 @@ async fn waiting(shop: &Shop) {
     until("it is dead", async || shop.messages_in(DEAD_LETTERS).await == 1).await;
     until("one is left, which failed", async || shop.queued().await == 1).await;
 
-    shop.wire().limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
     send(shop, "w", things(1)).await;
     let hides = |ruling: &Ruling| ruling.ask.action == "sqs:ChangeMessageVisibility";
     until("it is hidden", async || shop.guard().rulings().iter().any(hides)).await;
-    shop.wire().limit_writes(None).await;
+    shop.fault_proxy().limit_writes(None).await;
 }
 
 /// What is given up is told to a queue.
@@ -205,14 +205,14 @@ async fn lost(shop: &Shop) {
     shop.settle().await;
     let counting = Match::action("TransactWriteItems").when(|request| request.to_string().contains("shard#"));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
-    shop.wire().inject(counting, defect, usize::MAX);
+    shop.fault_proxy().inject(counting, defect, usize::MAX);
     shop.bus().fail(|_| Some("InternalFailure"));
     shop.customer("ada").order("lost", things(1)).await.expect(201);
     shop.settle().await;
     for queue in ["till-local-lost-counts", "till-local-lost-events"] {
         until(queue, async || shop.messages_in(queue).await > 0).await;
     }
-    shop.wire().heal();
+    shop.fault_proxy().heal();
     shop.bus().heal();
 }
 

@@ -11,13 +11,13 @@ use crate::fault_proxy::{Access, Call, Fault, Match, write_units_per_second};
 async fn a_call_is_recorded_with_the_capacity_of_table_and_indexes() {
     let bench = Bench::start().await;
     let (status, answer) = bench.call("PutItem", put("one")).await.unwrap();
-    assert_eq!((status, answer), (200, json!({})), "the figures are the wire's, not the client's");
+    assert_eq!((status, answer), (200, json!({})), "the figures are the fault proxy's, not the client's");
 
-    let calls = bench.wire.take_calls();
+    let calls = bench.proxy.take_calls();
     assert_eq!((calls.len(), calls[0].action.as_str(), calls[0].status), (1, "PutItem", Some(200)));
     assert_eq!(calls[0].request, put("one"));
     assert_eq!(calls[0].consumed, [consumed(Access::Write, 1.0, &[("GSI1", 1.0)])]);
-    assert!(bench.wire.calls().is_empty());
+    assert!(bench.proxy.calls().is_empty());
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_client_that_asks_for_figures_gets_them() {
 async fn a_transaction_costs_the_table_twice_and_the_index_once() {
     let bench = Bench::start().await;
     bench.call("TransactWriteItems", transaction(&["one", "two"])).await.unwrap();
-    assert_eq!(bench.wire.calls()[0].consumed, [consumed(Access::Write, 4.0, &[("GSI1", 2.0)])]);
+    assert_eq!(bench.proxy.calls()[0].consumed, [consumed(Access::Write, 4.0, &[("GSI1", 2.0)])]);
 }
 
 #[tokio::test]
@@ -43,18 +43,18 @@ async fn a_replayed_transaction_reads() {
     request["ClientRequestToken"] = json!("the-same");
     bench.call("TransactWriteItems", request.clone()).await.unwrap();
     bench.call("TransactWriteItems", request).await.unwrap();
-    assert_eq!(bench.wire.calls()[1].consumed, [consumed(Access::Read, 2.0, &[])]);
+    assert_eq!(bench.proxy.calls()[1].consumed, [consumed(Access::Read, 2.0, &[])]);
 }
 
 #[tokio::test]
 async fn a_call_knows_when_it_was_answered() {
     let bench = Bench::start().await;
-    bench.wire.inject(Match::any(), Fault::CutBefore, 1);
-    bench.wire.inject(Match::any(), Fault::InternalError, 1);
+    bench.proxy.inject(Match::any(), Fault::CutBefore, 1);
+    bench.proxy.inject(Match::any(), Fault::InternalError, 1);
     for _ in 0..3 {
         let sent = Instant::now();
         _ = bench.call("PutItem", put("one")).await;
-        let call = bench.wire.take_calls().remove(0);
+        let call = bench.proxy.take_calls().remove(0);
         assert!(sent <= call.at && call.at <= Instant::now(), "{:?}", call.fault);
     }
 }

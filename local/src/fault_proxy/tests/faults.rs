@@ -11,22 +11,22 @@ use crate::fault_proxy::{Access, Fault, Match};
 async fn a_throttled_call_says_why_and_does_nothing() {
     let bench = Bench::start().await;
     let throttle = Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "arn:x".to_owned() };
-    bench.wire.inject(Match::action("PutItem"), throttle.clone(), 1);
-    assert_eq!(bench.wire.pending(), 1);
+    bench.proxy.inject(Match::action("PutItem"), throttle.clone(), 1);
+    assert_eq!(bench.proxy.pending(), 1);
 
     let (status, answer) = bench.call("PutItem", put("one")).await.unwrap();
     assert_eq!(status, 400);
     assert!(answer["__type"].as_str().unwrap().ends_with("#ProvisionedThroughputExceededException"));
     assert_eq!(answer["ThrottlingReasons"][0]["reason"], "TableWriteProvisionedThroughputExceeded");
-    assert_eq!(bench.wire.pending(), 0);
+    assert_eq!(bench.proxy.pending(), 0);
     assert!(!bench.exists("one").await);
-    assert_eq!(bench.wire.calls()[0].fault, Some(throttle));
+    assert_eq!(bench.proxy.calls()[0].fault, Some(throttle));
 }
 
 #[tokio::test]
 async fn a_conflict_names_the_item_at_fault() {
     let bench = Bench::start().await;
-    bench.wire.inject(Match::action("TransactWriteItems"), Fault::conflict(1), 1);
+    bench.proxy.inject(Match::action("TransactWriteItems"), Fault::conflict(1), 1);
     let (status, answer) = bench.call("TransactWriteItems", transaction(&["one", "two", "three"])).await.unwrap();
     assert_eq!(status, 400);
     let codes: Vec<_> = answer["CancellationReasons"].as_array().unwrap().iter().map(|r| &r["Code"]).collect();
@@ -38,7 +38,7 @@ async fn a_conflict_names_the_item_at_fault() {
 async fn a_fault_applies_as_often_as_told_and_only_to_what_matches() {
     let bench = Bench::start().await;
     let second = Match::action("PutItem").when(|request| request["Item"]["PK"]["S"] == "two");
-    bench.wire.inject(second, Fault::InternalError, 2);
+    bench.proxy.inject(second, Fault::InternalError, 2);
     assert_eq!(bench.call("PutItem", put("one")).await.unwrap().0, 200);
     assert_eq!(bench.call("PutItem", put("two")).await.unwrap().0, 500);
     assert_eq!(bench.call("PutItem", put("two")).await.unwrap().0, 500);
@@ -49,12 +49,12 @@ async fn a_fault_applies_as_often_as_told_and_only_to_what_matches() {
 async fn keys_left_unprocessed_are_not_read_and_can_be_asked_again() {
     let bench = Bench::start().await;
     bench.call("TransactWriteItems", transaction(&["one", "two", "three"])).await.unwrap();
-    bench.wire.take_calls();
-    bench.wire.inject(Match::any(), Fault::Unprocessed(2), 1);
+    bench.proxy.take_calls();
+    bench.proxy.inject(Match::any(), Fault::Unprocessed(2), 1);
 
     let (_, answer) = bench.call("BatchGetItem", batch(&["one", "two", "three"])).await.unwrap();
     assert_eq!(answer["Responses"][TABLE].as_array().unwrap().len(), 1);
-    assert_eq!(bench.wire.calls()[0].consumed, [consumed(Access::Read, 1.0, &[])]);
+    assert_eq!(bench.proxy.calls()[0].consumed, [consumed(Access::Read, 1.0, &[])]);
 
     let rest = json!({ "RequestItems": answer["UnprocessedKeys"] });
     assert_eq!(rest, batch(&["two", "three"]));
@@ -65,26 +65,26 @@ async fn keys_left_unprocessed_are_not_read_and_can_be_asked_again() {
 #[tokio::test]
 async fn a_connection_cut_before_the_call_leaves_nothing_behind() {
     let bench = Bench::start().await;
-    bench.wire.inject(Match::action("PutItem"), Fault::CutBefore, 1);
+    bench.proxy.inject(Match::action("PutItem"), Fault::CutBefore, 1);
     bench.call("PutItem", put("one")).await.unwrap_err();
     assert!(!bench.exists("one").await);
-    assert_eq!(bench.wire.calls()[0].status, None);
+    assert_eq!(bench.proxy.calls()[0].status, None);
 }
 
 #[tokio::test]
 async fn a_connection_cut_after_the_call_leaves_its_write_behind() {
     let bench = Bench::start().await;
-    bench.wire.inject(Match::action("PutItem"), Fault::CutAfter, 1);
+    bench.proxy.inject(Match::action("PutItem"), Fault::CutAfter, 1);
     bench.call("PutItem", put("one")).await.unwrap_err();
     assert!(bench.exists("one").await);
-    assert_eq!(bench.wire.calls()[0].status, Some(200));
+    assert_eq!(bench.proxy.calls()[0].status, Some(200));
 }
 
 #[tokio::test]
 async fn a_delayed_call_is_done_although_its_client_has_gone() {
     let bench = Bench::start().await;
     let delay = std::time::Duration::from_millis(100);
-    bench.wire.inject(Match::action("PutItem"), Fault::Delay(delay), 1);
+    bench.proxy.inject(Match::action("PutItem"), Fault::Delay(delay), 1);
     tokio::time::timeout(delay / 4, bench.call("PutItem", put("one"))).await.unwrap_err();
 
     let began = Instant::now();
@@ -97,7 +97,7 @@ async fn a_delayed_call_is_done_although_its_client_has_gone() {
 #[tokio::test]
 async fn a_fault_may_spare_the_calls_before_it() {
     let bench = Bench::start().await;
-    bench.wire.inject_after(2, Match::recorded("PutItem".to_owned()), Fault::InternalError, 1);
+    bench.proxy.inject_after(2, Match::recorded("PutItem".to_owned()), Fault::InternalError, 1);
     assert!(!bench.exists("one").await, "another action does not count");
     for status in [200, 200, 500, 200] {
         assert_eq!(bench.call("PutItem", put("one")).await.unwrap().0, status);
@@ -107,10 +107,10 @@ async fn a_fault_may_spare_the_calls_before_it() {
 #[tokio::test]
 async fn a_late_call_is_done_after_its_connection_was_cut() {
     let bench = Bench::start().await;
-    bench.wire.inject(Match::action("PutItem"), Fault::Late(Duration::from_millis(200)), 1);
+    bench.proxy.inject(Match::action("PutItem"), Fault::Late(Duration::from_millis(200)), 1);
     assert!(bench.call("PutItem", put("one")).await.is_err());
-    assert!(!bench.exists("one").await && !bench.wire.is_idle());
-    while !bench.wire.is_idle() {
+    assert!(!bench.exists("one").await && !bench.proxy.is_idle());
+    while !bench.proxy.is_idle() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert!(bench.exists("one").await);
@@ -120,7 +120,7 @@ async fn a_late_call_is_done_after_its_connection_was_cut() {
 async fn a_call_may_be_refused_by_any_exception_and_a_batch_by_each_entry() {
     let bench = Bench::start().await;
     let refused = Fault::Refused { status: 403, exception: "ThrottlingException" };
-    bench.wire.inject(Match::action("PutItem"), refused, 1);
+    bench.proxy.inject(Match::action("PutItem"), refused, 1);
     let (status, answer) = bench.call("PutItem", put("one")).await.unwrap();
     assert_eq!((status, &answer["__type"]), (403, &json!("ThrottlingException")));
 
@@ -128,7 +128,7 @@ async fn a_call_may_be_refused_by_any_exception_and_a_batch_by_each_entry() {
     for (request, failed) in
         [(json!({ "QueueUrl": "queue", "Entries": entries }), "Failed"), (json!({ "Entries": entries }), "Entries")]
     {
-        bench.wire.inject(Match::action("SendBatch"), Fault::FailedEntries, 1);
+        bench.proxy.inject(Match::action("SendBatch"), Fault::FailedEntries, 1);
         let (status, answer) = bench.call("SendBatch", request).await.unwrap();
         assert_eq!((status, answer[failed].as_array().map(Vec::len)), (200, Some(2)), "{answer}");
     }

@@ -11,7 +11,7 @@ fn reading(key: &str) -> Value {
 #[tokio::test]
 async fn whoever_wants_an_item_that_a_transaction_holds_is_told_of_a_conflict() {
     let bench = Bench::start().await;
-    bench.wire.hold_items(A_WHILE);
+    bench.proxy.hold_items(A_WHILE);
     let others = async {
         tokio::time::sleep(A_WHILE / 3).await;
         let codes = |body: &Value| body["CancellationReasons"].to_string();
@@ -39,11 +39,11 @@ async fn whoever_wants_an_item_that_a_transaction_holds_is_told_of_a_conflict() 
 #[tokio::test]
 async fn a_transaction_that_fails_holds_nothing_afterwards() {
     let bench = Bench::start().await;
-    bench.wire.hold_items(Duration::from_millis(1));
+    bench.proxy.hold_items(Duration::from_millis(1));
     let mut fails = transaction(&["a"]);
     fails["TransactItems"][0]["Put"]["ConditionExpression"] = json!("attribute_exists(PK)");
     assert_eq!(bench.call("TransactWriteItems", fails).await.unwrap().0, 400);
     assert_eq!(bench.call("TransactWriteItems", transaction(&["a"])).await.unwrap().0, 200);
-    bench.wire.hold_items(Duration::ZERO);
+    bench.proxy.hold_items(Duration::ZERO);
     assert_eq!(bench.call("TransactWriteItems", transaction(&["a"])).await.unwrap().0, 200);
 }

@@ -11,7 +11,7 @@ use super::{Bench, TABLE, put, transaction};
 use crate::fault_proxy::limit::Meter;
 use crate::fault_proxy::{Access, Call, Consumed, Fault, Match, WriteLimit};
 
-const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-wire-tests";
+const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-fault-proxy-tests";
 
 fn table_refuses() -> Fault {
     Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: ARN.to_owned() }
@@ -84,7 +84,7 @@ async fn every_write_beyond_the_limit_is_refused_and_no_read_is() {
         ("BatchWriteItem", json!({ "RequestItems": { TABLE: [{ "PutRequest": { "Item": put("one")["Item"] } }] } })),
         ("TransactWriteItems", transaction(&["one"])),
     ];
-    bench.wire.limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    bench.proxy.limit_writes(Some(WriteLimit::per_second(0.0))).await;
     for (action, request) in writes.clone() {
         let (status, answer) = bench.call(action, request).await.unwrap();
         assert_eq!(status, 400, "{action}");
@@ -94,12 +94,12 @@ async fn every_write_beyond_the_limit_is_refused_and_no_read_is() {
                 "reason": "TableWriteProvisionedThroughputExceeded", "resource": ARN,
             }])
         );
-        let call = bench.wire.take_calls().remove(0);
+        let call = bench.proxy.take_calls().remove(0);
         assert_eq!((call.fault, call.consumed, call.response), (Some(table_refuses()), Vec::new(), answer));
     }
     assert!(!bench.exists("one").await);
 
-    bench.wire.limit_writes(None).await;
+    bench.proxy.limit_writes(None).await;
     for (action, request) in writes {
         assert_eq!(bench.call(action, request).await.unwrap().0, 200, "{action}");
     }
@@ -108,12 +108,12 @@ async fn every_write_beyond_the_limit_is_refused_and_no_read_is() {
 #[tokio::test]
 async fn a_write_that_was_delayed_or_is_cut_off_is_limited_like_any_other() {
     let bench = Bench::start().await;
-    bench.wire.limit_writes(Some(WriteLimit::per_second(0.0))).await;
-    bench.wire.inject(Match::any(), Fault::Delay(Duration::from_millis(1)), 1);
-    bench.wire.inject(Match::any(), Fault::CutAfter, 1);
+    bench.proxy.limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    bench.proxy.inject(Match::any(), Fault::Delay(Duration::from_millis(1)), 1);
+    bench.proxy.inject(Match::any(), Fault::CutAfter, 1);
     assert_eq!(bench.call("PutItem", put("one")).await.unwrap().0, 400);
     bench.call("PutItem", put("one")).await.unwrap_err();
-    for call in bench.wire.take_calls() {
+    for call in bench.proxy.take_calls() {
         assert_eq!((call.status, call.fault), (Some(400), Some(table_refuses())));
     }
     assert!(!bench.exists("one").await);
@@ -124,7 +124,7 @@ async fn a_write_that_was_delayed_or_is_cut_off_is_limited_like_any_other() {
 async fn many_at_once_overshoot_by_one_transaction_at_most() {
     const RATE: f64 = 40.0;
     let bench = Arc::new(Bench::start().await);
-    bench.wire.limit_writes(Some(WriteLimit::per_second(RATE))).await;
+    bench.proxy.limit_writes(Some(WriteLimit::per_second(RATE))).await;
     let began = Instant::now();
     let mut clients = JoinSet::new();
     for client in 0..8 {
@@ -140,7 +140,7 @@ async fn many_at_once_overshoot_by_one_transaction_at_most() {
     }
     clients.join_all().await;
 
-    let calls = bench.wire.take_calls();
+    let calls = bench.proxy.take_calls();
     let (done, refused): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.status == Some(200));
     assert!(refused.len() > done.len(), "{} were done and only {} refused", done.len(), refused.len());
     assert!(refused.iter().all(|call| call.fault == Some(table_refuses())));

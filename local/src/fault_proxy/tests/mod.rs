@@ -20,7 +20,7 @@ Resources:
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
-      TableName: till-wire-tests
+      TableName: till-fault-proxy-tests
       KeySchema: [{ AttributeName: PK, KeyType: HASH }]
       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }, { AttributeName: G, AttributeType: S }]
       GlobalSecondaryIndexes:
@@ -28,11 +28,11 @@ Resources:
       TimeToLiveSpecification: { AttributeName: expiresAt, Enabled: true }
 ";
 
-const TABLE: &str = "till-wire-tests";
+const TABLE: &str = "till-fault-proxy-tests";
 
 struct Bench {
     _engine: Engine,
-    wire: FaultProxy,
+    proxy: FaultProxy,
     client: reqwest::Client,
 }
 
@@ -41,14 +41,14 @@ impl Bench {
         let engine = Engine::start(0, None).await.unwrap();
         let template = Template::parse(TEMPLATE).unwrap();
         Endpoint::new(engine.url()).unwrap().ensure_table(&template).await.unwrap();
-        let wire = FaultProxy::start(engine.url()).await.unwrap();
-        Self { _engine: engine, wire, client: local_client().unwrap() }
+        let proxy = FaultProxy::start(engine.url()).await.unwrap();
+        Self { _engine: engine, proxy, client: local_client().unwrap() }
     }
 
     async fn call(&self, action: &str, request: Value) -> reqwest::Result<(u16, Value)> {
         let request = self
             .client
-            .post(self.wire.url())
+            .post(self.proxy.url())
             .header("content-type", "application/x-amz-json-1.0")
             .header("x-amz-target", format!("DynamoDB_20120810.{action}"))
             .header("x-amz-date", "20260101T000000Z")

@@ -22,7 +22,7 @@ const ROLE: &str = r"
             Statement: [{ Effect: Allow, Action: dynamodb:GetItem, Resource: !GetAtt Table.Arn }]
 ";
 
-/// A wire to a DynamoDB that answers who it thinks is calling.
+/// A fault proxy to a DynamoDB that answers who it thinks is calling.
 async fn guarded() -> FaultProxy {
     let listener = loopback(0, "--dynamodb-port").await.unwrap();
     let url = url_of(&listener).unwrap();
@@ -34,37 +34,37 @@ async fn guarded() -> FaultProxy {
     FaultProxy::guarded(&url, &guard, true).await.unwrap()
 }
 
-async fn call(wire: &FaultProxy, caller: &str, target: &str, request: Value) -> (u16, Value) {
+async fn call(proxy: &FaultProxy, caller: &str, target: &str, request: Value) -> (u16, Value) {
     let signature = format!("AWS4-HMAC-SHA256 Credential={caller}/20260101/us-east-1/dynamodb/aws4_request");
-    let call = local_client().unwrap().post(wire.url()).header("x-amz-target", target);
+    let call = local_client().unwrap().post(proxy.url()).header("x-amz-target", target);
     let response = call.header("authorization", signature).body(request.to_string()).send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap())
 }
 
 #[tokio::test]
 async fn what_a_role_does_not_allow_does_not_reach_the_database_nor_use_up_a_fault() {
-    let wire = guarded().await;
-    wire.inject(Match::any(), Fault::InternalError, 1);
-    let (status, body) = call(&wire, "GetOrder", "DynamoDB_20120810.PutItem", put("a")).await;
+    let proxy = guarded().await;
+    proxy.inject(Match::any(), Fault::InternalError, 1);
+    let (status, body) = call(&proxy, "GetOrder", "DynamoDB_20120810.PutItem", put("a")).await;
     assert_eq!((status, &body["__type"]), (400, &json!("com.amazon.coral.service#AccessDeniedException")));
-    assert_eq!(wire.pending(), 1);
-    let calls = wire.take_calls();
+    assert_eq!(proxy.pending(), 1);
+    let calls = proxy.take_calls();
     assert_eq!((calls[0].status, calls[0].response == body, calls[0].fault.is_none()), (Some(400), true, true));
     // Nobody's role is asked about.
-    assert_eq!(call(&wire, "me", "DynamoDB_20120810.PutItem", put("a")).await.0, 500);
-    assert_eq!(call(&wire, "me", "DynamoDB_20120810.PutItem", put("a")).await.0, 200);
+    assert_eq!(call(&proxy, "me", "DynamoDB_20120810.PutItem", put("a")).await.0, 500);
+    assert_eq!(call(&proxy, "me", "DynamoDB_20120810.PutItem", put("a")).await.0, 200);
 }
 
 #[tokio::test]
 async fn the_database_does_not_hear_which_function_calls() {
-    let wire = guarded().await;
+    let proxy = guarded().await;
     let get = json!({ "TableName": TABLE, "Key": { "PK": { "S": "a" } } });
-    assert_eq!(call(&wire, "GetOrder", "DynamoDB_20120810.GetItem", get).await.1["caller"], "local");
-    let stream = json!({ "StreamArn": "arn:aws:dynamodb:any:1:table/till-wire-tests/stream/1" });
-    wire.take_calls();
-    let (_, body) = call(&wire, "GetOrder", "DynamoDBStreams_20120810.DescribeStream", stream).await;
+    assert_eq!(call(&proxy, "GetOrder", "DynamoDB_20120810.GetItem", get).await.1["caller"], "local");
+    let stream = json!({ "StreamArn": "arn:aws:dynamodb:any:1:table/till-fault-proxy-tests/stream/1" });
+    proxy.take_calls();
+    let (_, body) = call(&proxy, "GetOrder", "DynamoDBStreams_20120810.DescribeStream", stream).await;
     assert_eq!(body, json!({ "caller": "local", "target": "DynamoDBStreams_20120810.DescribeStream" }));
     let iterator = json!({ "ShardIterator": "i" });
-    assert_eq!(call(&wire, "GetOrder", "DynamoDBStreams_20120810.GetRecords", iterator).await.0, 400);
-    assert!(wire.take_calls().is_empty(), "what reads the stream is no function's call");
+    assert_eq!(call(&proxy, "GetOrder", "DynamoDBStreams_20120810.GetRecords", iterator).await.0, 400);
+    assert!(proxy.take_calls().is_empty(), "what reads the stream is no function's call");
 }

@@ -7,25 +7,25 @@ const CALLS: usize = 40;
 
 /// Which of many calls went wrong.
 async fn struck(bench: &Bench) -> Vec<bool> {
-    bench.wire.take_calls();
+    bench.proxy.take_calls();
     for _ in 0..CALLS {
         _ = bench.call("PutItem", put("one")).await;
     }
-    bench.wire.take_calls().iter().map(|call| call.fault.is_some()).collect()
+    bench.proxy.take_calls().iter().map(|call| call.fault.is_some()).collect()
 }
 
 #[tokio::test]
 async fn a_share_of_the_calls_goes_wrong_until_the_wire_is_healed() {
     let bench = Bench::start().await;
-    bench.wire.inject_share(Match::action("PutItem"), Fault::InternalError, 0.5, 1);
-    assert_eq!(bench.wire.pending(), 0, "it waits for no number of calls");
+    bench.proxy.inject_share(Match::action("PutItem"), Fault::InternalError, 0.5, 1);
+    assert_eq!(bench.proxy.pending(), 0, "it waits for no number of calls");
     let count = struck(&bench).await.into_iter().filter(|struck| *struck).count();
     assert!((CALLS / 4..CALLS * 3 / 4).contains(&count), "{count} of {CALLS}");
     assert!(!bench.exists("two").await, "a read does not match");
 
-    bench.wire.inject(Match::any(), Fault::InternalError, 5);
-    bench.wire.heal();
-    assert_eq!(bench.wire.pending(), 0);
+    bench.proxy.inject(Match::any(), Fault::InternalError, 5);
+    bench.proxy.heal();
+    assert_eq!(bench.proxy.pending(), 0);
     assert_eq!(struck(&bench).await, [false; CALLS]);
 }
 
@@ -34,7 +34,7 @@ async fn the_same_seed_strikes_the_same_calls() {
     let mut runs = Vec::new();
     for seed in [1, 1, 2] {
         let bench = Bench::start().await;
-        bench.wire.inject_share(Match::any(), Fault::CutBefore, 0.5, seed);
+        bench.proxy.inject_share(Match::any(), Fault::CutBefore, 0.5, seed);
         runs.push(struck(&bench).await);
     }
     assert_eq!(runs[0], runs[1]);
@@ -44,8 +44,8 @@ async fn the_same_seed_strikes_the_same_calls() {
 #[tokio::test]
 async fn no_share_is_no_call_and_the_whole_is_every_call() {
     let bench = Bench::start().await;
-    bench.wire.inject_share(Match::any(), Fault::CutBefore, 0.0, 1);
+    bench.proxy.inject_share(Match::any(), Fault::CutBefore, 0.0, 1);
     assert_eq!(struck(&bench).await, [false; CALLS]);
-    bench.wire.inject_share(Match::any(), Fault::InternalError, 1.0, 1);
+    bench.proxy.inject_share(Match::any(), Fault::InternalError, 1.0, 1);
     assert_eq!(struck(&bench).await, [true; CALLS], "who is spared by an older rule may suffer a younger one");
 }

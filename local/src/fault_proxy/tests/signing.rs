@@ -18,11 +18,11 @@ async fn every_call_is_one_access_keys_whoever_sends_it() {
     });
     tokio::spawn(axum::serve(listener, router).into_future());
 
-    for (wire, expected) in [
+    for (proxy, expected) in [
         (FaultProxy::start(&upstream).await.unwrap(), "AWS4-HMAC-SHA256 Credential=local/"),
         (FaultProxy::start_as(&upstream, "shop17").await.unwrap(), "AWS4-HMAC-SHA256 Credential=shop17/"),
     ] {
-        let service = Service::dynamodb(wire.url()).unwrap();
+        let service = Service::dynamodb(proxy.url()).unwrap();
         let answer = service.succeed("ListTables", &json!({})).await.unwrap();
         let signatures = answer["signatures"].as_array().unwrap();
         assert_eq!(signatures.len(), 1);

@@ -11,12 +11,12 @@ use lambda::{Environment, Service};
 use super::{Bench, TABLE};
 use crate::fault_proxy::{Fault, Match, WriteLimit};
 
-const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-wire-tests";
+const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-fault-proxy-tests";
 
 /// The client that the functions use, but it does not try again.
 fn sdk(bench: &Bench) -> Client {
     let variables = [
-        ("AWS_ENDPOINT_URL_DYNAMODB", bench.wire.url()),
+        ("AWS_ENDPOINT_URL_DYNAMODB", bench.proxy.url()),
         ("AWS_REGION", "eu-west-1"),
         ("AWS_ACCESS_KEY_ID", "a"),
         ("AWS_SECRET_ACCESS_KEY", "s"),
@@ -55,7 +55,7 @@ async fn every_reason_comes_in_its_own_exception_and_the_sdk_reads_it() {
         ("IndexWriteAccountLimitExceeded", "RequestLimitExceeded"),
     ];
     for (given, code) in cases {
-        bench.wire.inject(Match::any(), Fault::Throttle { reason: given, resource: ARN.to_owned() }, 1);
+        bench.proxy.inject(Match::any(), Fault::Throttle { reason: given, resource: ARN.to_owned() }, 1);
         let error = put(&client).await.unwrap_err();
         assert_eq!(error.code(), Some(code), "{given}");
         let reasons = match &error {
@@ -72,7 +72,7 @@ async fn every_reason_comes_in_its_own_exception_and_the_sdk_reads_it() {
 async fn a_limit_speaks_as_provisioned_capacity_does() {
     let bench = Bench::start().await;
     let client = sdk(&bench);
-    bench.wire.limit_writes(Some(WriteLimit::per_second(0.0))).await;
+    bench.proxy.limit_writes(Some(WriteLimit::per_second(0.0))).await;
     let expected = reason("TableWriteProvisionedThroughputExceeded", ARN);
     match put(&client).await {
         Err(PutItemError::ProvisionedThroughputExceededException(error)) => {
@@ -87,7 +87,7 @@ async fn a_limit_speaks_as_provisioned_capacity_does() {
         other => panic!("{other:?}"),
     }
 
-    bench.wire.limit_writes(Some(WriteLimit::per_second(0.0).cancelling())).await;
+    bench.proxy.limit_writes(Some(WriteLimit::per_second(0.0).cancelling())).await;
     match transact(&client).await {
         Err(TransactWriteItemsError::TransactionCanceledException(error)) => {
             assert_eq!(error.cancellation_reasons()[0].code(), Some("ProvisionedThroughputExceeded"));
