@@ -1,4 +1,4 @@
-"""What shows that a deployed stack works: the story, the sample events, and one function deployed by hand."""
+"""Checks of a deployed stack: the scenario, the sample events, and one function deployed by hand."""
 
 import importlib.machinery
 import importlib.util
@@ -12,7 +12,7 @@ from third_party.tools import ROOT, Failed, environment, run
 
 
 def stranger(cloud):
-    """Somebody with keys and without a policy gets nowhere: what is allowed below is allowed by policies."""
+    """Checks that a user without a policy is refused, so that success below proves that the policies allow it."""
     iam = cloud.client("iam")
     iam.create_user(UserName="stranger")
     key = iam.create_access_key(UserName="stranger")["AccessKey"]
@@ -25,28 +25,28 @@ def stranger(cloud):
     raise Failed("a stranger may list tables: is AUTH=true still how MiniStack is told to check policies?")
 
 
-def story(variables):
-    """`cargo test --test deployed`, told about this deployment. Its steps, as it prints them."""
+def scenario(variables):
+    """Runs `cargo test --test deployed` against this deployment. Returns the lines that it prints for its steps."""
     command = ["cargo", "test", "--locked", "--package", "tests", "--test", "deployed", "--", "--nocapture"]
-    wish = f"{(LOGS / 'ministack.log').relative_to(ROOT)} has what the functions said; --keep leaves the stack running."
-    told = run(command, wish, environment(**variables, RUST_BACKTRACE="0"), LOGS / "story.log")
-    return re.findall(r"^ +[\d.]+ s  .*$", told, re.MULTILINE)
+    wish = f"{(LOGS / 'ministack.log').relative_to(ROOT)} has the functions' logs; --keep leaves the stack running."
+    output = run(command, wish, environment(**variables, RUST_BACKTRACE="0"), LOGS / "scenario.log")
+    return re.findall(r"^ +[\d.]+ s  .*$", output, re.MULTILINE)
 
 
 def events(cloud, deployment):
-    """Each sample event, in the order of their times, invoked on its function. How many."""
+    """Invokes each function with its sample event, in the order of the events' times. Returns the number of events."""
     smoke = function_smoke()
-    names = smoke.story()
+    names = smoke.functions_by_event_time()
     for name in names:
         try:
             smoke.check(name, invoke(cloud, deployment.ids[resource(name)], ROOT / "events" / f"{name}.json"))
         except smoke.Failed as failure:
-            raise Failed(f"{failure}\nMend the function or events/{name}.json.") from failure
+            raise Failed(f"{failure}\nRepair the function or events/{name}.json.") from failure
     return len(names)
 
 
 def function_smoke():
-    """The program that runs functions over the laptop stack: it knows the order of the events, and what is answered."""
+    """Loads .ci/function-smoke, which knows the order of the events and checks the answers."""
     path = str(ROOT / ".ci" / "function-smoke")
     loader = importlib.machinery.SourceFileLoader("function_smoke", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))

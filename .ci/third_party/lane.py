@@ -61,7 +61,7 @@ def check(aws, stack, variables):
     with step("A stranger is refused"):
         checks.stranger(aws)
     with step("Story") as facts:
-        steps = checks.story(variables)
+        steps = checks.scenario(variables)
         facts.append(f"{len(steps)} steps")
     print("\n".join(steps))
     with step("Sample events, by cargo lambda invoke") as facts:
@@ -73,7 +73,7 @@ def check(aws, stack, variables):
 
 
 def where(aws, stack):
-    """What the story wants to know of the stack: its outputs, and the name that MiniStack gives to its API."""
+    """What the scenario wants to know of the stack: its outputs, and the name that MiniStack gives to its API."""
     api = aws.client("apigatewayv2").get_api(ApiId=stack.ids["Api"])
     return {
         "TILL_API_URL": api["ApiEndpoint"],

@@ -1,6 +1,6 @@
 """Where people sign in to the deployed stack: the user pool that the template makes when no other issuer is named."""
 
-# Nobody listens there. The story reads where it is sent back to, and does not go.
+# Nobody listens there. The scenario reads where it is sent back to, and does not go.
 CALLBACK = "https://shop.example/signed-in"
 
 
@@ -9,7 +9,7 @@ def parameters():
 
 
 def variables(cloud, stack):
-    """For the story. The back office's secret is read as an operator does; the hosted pages are on MiniStack's port."""
+    """For the scenario. The back office's secret is read as an operator does; the hosted pages are on MiniStack's port."""
     pool, client = stack.outputs["UserPoolId"], stack.outputs["BackOfficeClientId"]
     secret = cloud.client("cognito-idp").describe_user_pool_client(UserPoolId=pool, ClientId=client)
     return {

@@ -5,9 +5,9 @@ mod plot;
 mod probe;
 mod report;
 mod shop;
-mod story;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
 
 async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
     let stack = open(Some(data)).await?;
-    let operations = story::tell(&stack, &Shop::new(orders)?, rounds).await?;
+    let operations = workload::run(&stack, &Shop::new(orders)?, rounds).await?;
     let bytes = stack.database().context("there is no engine")?.db_size_bytes()?;
     stack.shutdown().await?;
     Ok(Size { orders, bytes, filled: Duration::ZERO, resident: most_memory("self")?, operations })

@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     customers: u32,
 
-    /// How much more is asked of some products and customers than of others: the exponent of Zipf's law, 0 for none
+    /// How much more is asked of some products and customers than of others: the exponent of Zipf's invariant, 0 for none
     #[arg(long, default_value_t = 1.0)]
     skew: f64,
 
@@ -174,7 +174,7 @@ async fn check(stack: &Stack) -> Result<()> {
     bar.finish_and_clear();
     let Report { items, orders, breaches, .. } = report;
     super::print(&format!(
-        "the stream was counted {:.1} s later\naudit: {items} items, {orders} orders, {} breaches of the shop's laws\n",
+        "the stream was counted {:.1} s later\naudit: {items} items, {orders} orders, {} breaches of the shop's invariants\n",
         counted.as_secs_f64(),
         breaches.len()
     ))?;
@@ -182,7 +182,7 @@ async fn check(stack: &Stack) -> Result<()> {
         super::print(&format!("{breach}\n"))?;
     }
     if !breaches.is_empty() {
-        bail!("the table breaks the shop's laws");
+        bail!("the table breaks the shop's invariants");
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Whether a whole table keeps the shop's laws.
+//! Checks that a whole table keeps the shop's invariants.
 //!
-//! For an operator, over a table at rest: one that was restored, say. It scans the table, which no function may,
-//! because only that finds what no access pattern leads to. It writes nothing.
+//! An operator runs the audit over a table at rest, for example a restored one. The audit scans the table, because only
+//! a scan finds items that no access pattern reaches. No function's role allows a scan. The audit writes nothing.
 
-mod books;
-mod ledger;
+mod accounts;
+mod order;
 mod verdict;
 
 use std::fmt;
@@ -16,34 +16,35 @@ use key_schema::value::Timestamp;
 use lambda::{Environment, Service};
 use table::Item;
 
-use self::ledger::Ledger;
+use self::accounts::Accounts;
 
-/// So many parts of the table are read at a time. Within each, the items of a partition come one after the other.
+/// The number of segments read in parallel. Within a segment, the items of a partition come one after the other.
 const SEGMENTS: i32 = 4;
 
-/// For how long the consumer of the stream tries a record, and half an hour: what changed before that is counted, or
+/// The time for which the stream's consumer retries a record, plus half an hour. A change older than that is counted or
 /// lost.
 pub const SETTLE_SECONDS: u32 = 23_400;
 
-/// What was found.
+/// The result of an audit.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// How many items there are.
+    /// The number of items.
     pub items: u64,
-    /// How many orders were checked.
+    /// The number of orders checked.
     pub orders: u64,
-    /// Whose counters are only known to be possible, because their orders changed after the horizon.
+    /// The number of aggregates that could only be checked against bounds, because their orders changed after the
+    /// horizon.
     pub unsettled: u64,
-    /// What breaks a law.
+    /// The breaches found.
     pub breaches: Vec<Breach>,
 }
 
-/// Something that breaks a law of the shop.
+/// A breach of an invariant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Breach {
-    /// Of what: a key, or what is counted.
+    /// The key of the item, or the name of the aggregate.
     pub of: String,
-    /// What is wrong with it.
+    /// A description of the breach.
     pub what: String,
 }
 
@@ -53,8 +54,8 @@ impl fmt::Display for Breach {
     }
 }
 
-/// Reads the whole table, and checks it. What changed before the horizon must be counted. `progress` hears how many
-/// items were read.
+/// Reads the whole table, and checks it. Changes before the horizon must be counted. `progress` receives the number of
+/// items read so far.
 ///
 /// # Errors
 /// The environment has no region or no credentials, or the table cannot be read.
@@ -68,12 +69,12 @@ pub async fn audit(
     let segments = (0..SEGMENTS).map(|segment| Box::pin(pages(&client, table, segment)));
     let mut pages = stream::select_all(segments);
 
-    let mut ledger = Ledger::new(horizon);
+    let mut accounts = Accounts::new(horizon);
     while let Some(page) = pages.next().await {
-        page?.into_iter().for_each(|item| ledger.add(item));
-        progress(ledger.items());
+        page?.into_iter().for_each(|item| accounts.add(item));
+        progress(accounts.items());
     }
-    Ok(ledger.close())
+    Ok(accounts.close())
 }
 
 /// The pages of one segment.

@@ -1,14 +1,14 @@
-//! An AWS service on this machine, spoken to in its own JSON over HTTP.
+//! A client for AWS services on this machine that speak AWS's JSON protocol.
 //!
-//! It is the same for an embedded service and for another local one, which is why nothing here calls the embedded ones'
-//! libraries. The signature is a dummy: local endpoints check that there is one, not that it is right.
+//! The client works for embedded services and for any other local endpoint, so nothing here calls the libraries of the
+//! embedded ones. Its signature is a dummy: local endpoints only check that there is one.
 
 use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 
 use crate::resource::REGION;
 
-/// The access key of whoever is no function, and may do anything.
+/// The access key of callers that are not functions. They may do anything.
 pub(crate) const NO_FUNCTION: &str = "local";
 
 /// One service at one base URL.
@@ -16,7 +16,7 @@ pub(crate) const NO_FUNCTION: &str = "local";
 pub(crate) struct Service {
     client: reqwest::Client,
     url: String,
-    /// Whose access key signs the calls.
+    /// The access key that signs the calls.
     caller: String,
     name: &'static str,
     target: &'static str,
@@ -43,7 +43,7 @@ impl Service {
         Ok(Self { client: local_client()?, url: url.to_owned(), caller, name, target })
     }
 
-    /// The same, called as this function: what its role does not allow is refused.
+    /// The same service, called as this function: a call that its role does not allow is refused.
     pub(crate) fn signed_by(&self, function: &str) -> Self {
         Self { caller: function.to_owned(), ..self.clone() }
     }
@@ -52,7 +52,7 @@ impl Service {
         &self.url
     }
 
-    /// One call; what the service refuses is a value, and only an unreachable one is an error.
+    /// Calls an action. A refusal is a value; an error means that the service cannot be reached.
     pub(crate) async fn call(&self, action: &str, request: &Value) -> Result<Result<Value, Refusal>> {
         let unreachable = || format!("no {} answers at {}", self.name, self.url);
         let scope = self.name.to_lowercase();
@@ -70,19 +70,19 @@ impl Service {
 
         let succeeded = response.status().is_success();
         let body = response.bytes().await.with_context(unreachable)?;
-        // Several actions of SQS answer nothing at all.
+        // Several SQS actions answer with an empty body.
         let body =
             if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).with_context(unreachable)? };
         Ok(if succeeded { Ok(body) } else { Err(Refusal(body)) })
     }
 
-    /// One call that is an error, too, if it is refused.
+    /// Calls an action, and turns a refusal into an error.
     pub(crate) async fn succeed(&self, action: &str, request: &Value) -> Result<Value> {
         self.call(action, request).await?.map_err(|refusal| refusal.into_error(action))
     }
 }
 
-/// What looks like this access key's signature of a call of this service, to whoever does not check it.
+/// An `Authorization` header of this access key for this service, with a signature that is not valid.
 pub(crate) fn dummy_signature(access_key: &str, service: &str) -> String {
     format!(
         "AWS4-HMAC-SHA256 Credential={access_key}/20260101/{REGION}/{service}/aws4_request, \
@@ -90,17 +90,17 @@ pub(crate) fn dummy_signature(access_key: &str, service: &str) -> String {
     )
 }
 
-/// A client for this machine: whatever proxy the environment names is not for it.
+/// An HTTP client for this machine, which ignores the proxy settings of the environment.
 pub(crate) fn local_client() -> Result<reqwest::Client> {
     reqwest::Client::builder().no_proxy().build().context("cannot make an HTTP client")
 }
 
-/// What a service said instead of an answer.
+/// A service's refusal of a call.
 #[derive(Debug)]
 pub(crate) struct Refusal(pub(crate) Value);
 
 impl Refusal {
-    /// Whether it is of this kind: `ResourceInUseException`.
+    /// Whether its exception has this name, for example `ResourceInUseException`.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.0["__type"].as_str().is_some_and(|name| name.ends_with(kind))
     }

@@ -1,4 +1,4 @@
-//! The embedded EventBridge: `PutEvents` on a loopback port. It keeps what it is told, to be looked at, and has no
+//! The embedded EventBridge: `PutEvents` on a loopback port. It keeps the newest events for inspection, and has no
 //! rules and no targets.
 
 use std::collections::VecDeque;
@@ -21,15 +21,15 @@ use crate::listen::{loopback, url_of};
 use crate::problem::answer;
 use crate::resource::{ACCOUNT, REGION};
 
-/// Of so many events the newest are kept.
+/// The number of events kept.
 const KEPT: usize = 1000;
 
 const MOST_ENTRIES: usize = 10;
 
-/// A call may hold 256 KB, counted as EventBridge counts them.
+/// The largest call, counted as EventBridge counts: 256 KB.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// EventBridge counts so many bytes for a time.
+/// The bytes that EventBridge counts for an entry's time.
 const BYTES_OF_TIME: usize = 14;
 
 /// One entry of a `PutEvents`.
@@ -44,11 +44,11 @@ pub struct Entry {
     pub detail_type: String,
     /// JSON.
     pub detail: String,
-    /// When it happened, in seconds since 1970.
+    /// The time of the event, in seconds since 1970.
     pub time: Option<f64>,
 }
 
-/// Which entries fail, with an `ErrorCode`.
+/// Decides which entries fail, and with which `ErrorCode`.
 type Faults = Box<dyn FnMut(&Entry) -> Option<&'static str> + Send>;
 
 type Served = (Arc<Mutex<Inside>>, Arc<Guard>);
@@ -62,7 +62,7 @@ pub struct Bus {
 
 #[derive(Default)]
 struct Inside {
-    /// As targets would receive them, oldest first.
+    /// The events as targets would receive them, oldest first.
     events: VecDeque<Value>,
     faults: Option<Faults>,
 }
@@ -82,17 +82,17 @@ impl Bus {
         &self.url
     }
 
-    /// The newest events that were taken, as targets would receive them, oldest first.
+    /// The newest accepted events, as targets would receive them, oldest first.
     pub fn events(&self) -> Vec<Value> {
         lock(&self.inside).events.iter().cloned().collect()
     }
 
-    /// Lets entries fail from now on: those for which this answers an `ErrorCode`, such as `ThrottlingException`.
+    /// From now on fails each entry for which `faults` returns an `ErrorCode`, such as `ThrottlingException`.
     pub fn fail(&self, faults: impl FnMut(&Entry) -> Option<&'static str> + Send + 'static) {
         lock(&self.inside).faults = Some(Box::new(faults));
     }
 
-    /// Lets no more entries fail.
+    /// Accepts all entries again.
     pub fn heal(&self) {
         lock(&self.inside).faults = None;
     }
@@ -121,7 +121,7 @@ async fn handle(State((inside, guard)): State<Served>, headers: HeaderMap, body:
     answer(status, "application/x-amz-json-1.1", body.to_string())
 }
 
-/// The entries of a call, or why EventBridge refuses it as a whole.
+/// The entries of a call, or the reason why EventBridge refuses the whole call.
 fn entries(body: &[u8]) -> Result<Vec<Entry>, (&'static str, String)> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

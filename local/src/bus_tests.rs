@@ -30,7 +30,7 @@ fn entry(detail: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_put_is_shown_as_targets_would_receive_it() {
+async fn the_bus_shows_events_as_targets_would_receive_them() {
     let bench = Bench::start().await;
     let (status, answer) = bench.put(&[r#"{"a":1}"#]).await;
     assert_eq!((status, &answer["FailedEntryCount"]), (200, &json!(0)));
@@ -42,7 +42,7 @@ async fn what_is_put_is_shown_as_targets_would_receive_it() {
 }
 
 #[tokio::test]
-async fn an_entry_that_fails_leaves_the_others_alone() {
+async fn a_failed_entry_does_not_fail_the_others() {
     let bench = Bench::start().await;
     bench.bus.fail(|entry| entry.detail.contains('2').then_some("ThrottlingException"));
     let (_, answer) = bench.put(&[r#"{"a":1}"#, r#"{"a":2}"#, "no object"]).await;
@@ -56,7 +56,7 @@ async fn an_entry_that_fails_leaves_the_others_alone() {
 }
 
 #[tokio::test]
-async fn of_many_events_the_newest_are_kept() {
+async fn the_bus_keeps_the_newest_events() {
     let bench = Bench::start().await;
     for number in 0..=KEPT / MOST_ENTRIES {
         bench.put(&[format!(r#"{{"call":{number}}}"#).as_str(); MOST_ENTRIES]).await;

@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use local::{Options, Stack, Template, demo, functions};
 use tokio::signal;
 
-/// These replace the embedded DynamoDB and SQS, under the names that the AWS SDKs know.
+/// Environment variables that replace the embedded DynamoDB and SQS. The AWS SDKs use the same names.
 const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 const SQS_ENDPOINT: &str = "AWS_ENDPOINT_URL_SQS";
 
@@ -42,7 +42,7 @@ enum Command {
     Redrive(redrive::Arguments),
 }
 
-/// How to start a stack.
+/// Options of `cargo local` without a subcommand.
 #[derive(Args)]
 pub(crate) struct Serve {
     /// The gateway's port on 127.0.0.1; 0 takes a free one
@@ -69,7 +69,7 @@ pub(crate) struct Serve {
     #[arg(long)]
     empty: bool,
 
-    /// Print where it listens, and only warnings after that
+    /// Print the gateway's address, and then only warnings
     #[arg(long)]
     pub(crate) quiet: bool,
 
@@ -78,7 +78,7 @@ pub(crate) struct Serve {
     template: Option<PathBuf>,
 }
 
-/// Does what the command line says.
+/// Runs the command.
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
@@ -90,9 +90,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     }
 }
 
-/// Starts the stack, says where it is, and serves until it is told to stop.
+/// Starts the stack, prints its addresses, and serves until a stop signal.
 async fn serve(arguments: Serve) -> Result<()> {
-    // Before anything starts, so that an early Ctrl-C is not lost.
+    // Listens for Ctrl-C before anything starts, so that an early one is not lost.
     let stop = stop_signal()?;
 
     let stack = Stack::start(options(&arguments)?, functions::start_all).await?;
@@ -133,7 +133,7 @@ fn options(arguments: &Serve) -> Result<Options> {
     })
 }
 
-/// The template beside the workspace this was built in, if that is still there.
+/// The template of the workspace that this program was built in, if it still exists.
 fn default_template() -> PathBuf {
     let of_workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../template.yaml");
     of_workspace.canonicalize().unwrap_or_else(|_| PathBuf::from("template.yaml"))
@@ -161,14 +161,14 @@ fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
     Ok(format!(
         r#"DynamoDB at {dynamodb}
 SQS at {sqs}
-EventBridge at {bus}, and what it was told at {url}/_local/events
+EventBridge at {bus} (received events: {url}/_local/events)
 
 Routes:
 {routes}
-A token of the customer {customer}, good for 12 hours:
+A token for the customer {customer}, valid for 12 hours:
   TOKEN={token}
-Others:
-  curl '{url}/_local/token' -d '{{"sub": "me", "scope": "admin"}}'
+A token for another caller:
+A token for another caller:/_local/token' -d '{{"sub": "me", "scope": "admin"}}'
 {commands}
 Ctrl-C stops it.
 "#
@@ -180,7 +180,7 @@ fn route_line(route: &local::template::Route) -> String {
     format!("  {:<7}{:<40}{scopes}\n", route.method, route.path)
 }
 
-/// Resolves on Ctrl-C or SIGTERM, which from here on do not end the process by themselves.
+/// Resolves on Ctrl-C or SIGTERM. After this call neither ends the process by itself.
 #[cfg(unix)]
 fn stop_signal() -> Result<impl Future<Output = ()>> {
     use signal::unix::{SignalKind, signal};

@@ -1,4 +1,4 @@
-//! A small demo shop, made through the HTTP API like any other.
+//! A small demo shop, created through the HTTP API.
 
 use anyhow::{Context, Result, ensure};
 use reqwest::StatusCode;
@@ -22,7 +22,7 @@ const PRODUCTS: [(&str, &str, &str, &str, u32, u32); 7] = [
     ("paper-filters", "Paper filters", "Size 2, 100 pieces", "equipment", 450, 500),
 ];
 
-/// Creates the shop. What is there already, from an earlier run over the same data, stays as it is.
+/// Creates the shop. Products and codes of an earlier run over the same data stay as they are.
 pub async fn create(stack: &Stack) -> Result<()> {
     let shop = Shop { client: local_client()?, url: stack.url(), admin: stack.token("demo", http_api::ADMIN_SCOPE)? };
     for (id, name, description, category, cents, stock) in PRODUCTS {

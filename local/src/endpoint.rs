@@ -1,4 +1,4 @@
-//! A DynamoDB endpoint: enough of it to set the table up.
+//! Sets up the table at a DynamoDB endpoint.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::aws_json::Service;
 use crate::template::Template;
 
-/// How long a table may take to become active. Local ones are at once.
+/// The longest wait for a table to become active. Local tables are active at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
@@ -21,7 +21,7 @@ impl Endpoint {
         Ok(Self { service: Service::dynamodb(url)? })
     }
 
-    /// Creates the template's table, unless it is there already with the same keys and indexes.
+    /// Creates the template's table, unless it already exists with the same keys and indexes.
     pub(crate) async fn ensure_table(&self, template: &Template) -> Result<()> {
         let name = template.table_name();
         match self.service.call("CreateTable", &template.table).await? {
@@ -63,7 +63,7 @@ impl Endpoint {
     }
 }
 
-/// What must agree between two descriptions of one table: the keys, and each index with its keys and projection.
+/// The parts that must agree in two descriptions of a table: the keys, and each index with its keys and projection.
 fn shape(table: &Value) -> Value {
     let indexes: serde_json::Map<_, _> = table["GlobalSecondaryIndexes"]
         .as_array()

@@ -42,12 +42,13 @@ impl Engine {
         Ok(Self { url, own_url, database, stop: [stop_front, stop], front, serving })
     }
 
-    /// The port for programs outside of the stack.
+    /// The base URL for programs outside the stack.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The engine itself, for the stack alone: nothing keeps pages away from it but that they cannot guess where it is.
+    /// The base URL of the engine itself, for the stack alone. It is not guarded against web pages; they only cannot
+    /// guess its address.
     pub(crate) fn own_url(&self) -> &str {
         &self.own_url
     }
@@ -73,7 +74,7 @@ fn open(data: Option<&Path>) -> Result<Database> {
 
     let file = directory.join(DATABASE_FILE);
     let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
-    // Before the engine opens it. What SQLite puts beside its file gets the permissions of that file.
+    // Set before the engine opens the file: SQLite gives the files that it creates beside it the same permissions.
     private_file::make_private(&file).with_context(unusable)?;
     Database::new(path)
         .map_err(|error| anyhow!(error))

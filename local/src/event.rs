@@ -20,13 +20,13 @@ use crate::template::Route;
 
 const STAGE: &str = "$default";
 
-/// What the gateway knows about a request once a route has matched and the authorizer has passed it.
+/// A request after a route has matched and the authorizer has accepted it.
 pub(crate) struct Passed<'a> {
     pub(crate) head: &'a Parts,
     pub(crate) body: &'a [u8],
     pub(crate) route: &'a Route,
     pub(crate) path_parameters: BTreeMap<String, String>,
-    /// Of the token, if the route wanted one.
+    /// The token's claims, if the route requires a token.
     pub(crate) claims: Option<Map<String, Value>>,
 }
 
@@ -38,7 +38,7 @@ impl Passed<'_> {
         let host = headers.get(header::HOST).map(text).unwrap_or_default();
         let domain = host.split(':').next().unwrap_or_default();
         let route_key = format!("{} {}", self.route.method, self.route.path);
-        // API Gateway decodes the path and leaves the query alone.
+        // API Gateway decodes the path, but not the query.
         let path = decoded(uri.path());
         let query = uri.query().unwrap_or_default();
         let (body, is_base64) = encoded_body(headers, self.body);
@@ -75,7 +75,7 @@ impl Passed<'_> {
             "requestContext": context,
             "isBase64Encoded": is_base64,
         });
-        // These are absent rather than empty.
+        // API Gateway leaves these out if they are empty.
         let cookies: Vec<String> = headers.get_all(header::COOKIE).iter().flat_map(cookies_of).collect();
         if !cookies.is_empty() {
             event["cookies"] = json!(cookies);
@@ -94,7 +94,7 @@ impl Passed<'_> {
     }
 }
 
-/// Percent-decoded, as path parameters are.
+/// Percent-decodes, as API Gateway does with path parameters.
 pub(crate) fn decoded(part: &str) -> String {
     percent_decode_str(part).decode_utf8_lossy().into_owned()
 }
@@ -114,7 +114,7 @@ fn cookies_of(header: &HeaderValue) -> Vec<String> {
     text(header).split(';').map(|cookie| cookie.trim().to_owned()).collect()
 }
 
-/// Values of one name are joined with commas.
+/// Joins the values of each name with commas.
 fn joined(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
     let mut map: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in pairs {
@@ -138,7 +138,7 @@ fn event_headers(headers: &HeaderMap, now: Timestamp) -> BTreeMap<String, String
     map
 }
 
-/// Text travels as it is, everything else in base64.
+/// The body as text, or in base64 if it is not text.
 fn encoded_body(headers: &HeaderMap, body: &[u8]) -> (Option<String>, bool) {
     if body.is_empty() {
         return (None, false);
@@ -167,8 +167,8 @@ struct FunctionAnswer {
     is_base64_encoded: bool,
 }
 
-/// The HTTP response for what a function answered. Unlike API Gateway this wants an explicit status code, for a
-/// function that forgets it answers 200 to everything. `multiValueHeaders` has no meaning in payload 2.0.
+/// The HTTP response for a function's answer. Unlike API Gateway, this requires a status code, because a function that
+/// forgets it would always answer 200. `multiValueHeaders` has no meaning in payload 2.0.
 pub(crate) fn response(answer: Value) -> Result<Response<Body>> {
     let answer: FunctionAnswer = serde_json::from_value(answer).context("the answer is no payload 2.0 response")?;
     let body = match answer.body {
@@ -186,7 +186,7 @@ pub(crate) fn response(answer: Value) -> Result<Response<Body>> {
     }
     for (name, value) in answer.headers {
         let name: HeaderName = name.parse().with_context(|| format!("{name} is no header's name"))?;
-        // The server writes what frames the message.
+        // The server writes the framing headers.
         if ![header::CONTENT_LENGTH, header::CONNECTION, header::TRANSFER_ENCODING].contains(&name) {
             headers.insert(name, value.parse().context("a header's value is not valid")?);
         }

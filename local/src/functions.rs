@@ -1,4 +1,4 @@
-//! The functions, linked in: the same handlers that run on Lambda.
+//! The same handlers that run on Lambda, linked into this program.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::gateway::Invoke;
 use crate::sandbox::StartConsumer;
 use crate::template::Template;
 
-/// Where the functions find AWS.
+/// Base URLs at which the functions call AWS services.
 #[derive(Debug, Clone)]
 pub struct Endpoints {
     /// DynamoDB's base URL.
@@ -22,20 +22,20 @@ pub struct Endpoints {
     pub eventbridge: String,
 }
 
-/// What runs in a stack, named by the binaries.
+/// The functions of a stack, each with its handler's name.
 #[derive(Default)]
 pub struct Functions {
-    /// What answers routes, started.
+    /// Functions that answer routes, started.
     pub handlers: Vec<(String, Invoke)>,
-    /// What consumes events, started once for every execution environment.
+    /// Functions that consume events. Each is started anew for every execution environment.
     pub consumers: Vec<(String, StartConsumer)>,
 }
 
-/// Starts every function of the template with the environment it has there, against these endpoints. A consumer
-/// waits for its event sources, but is started once here, so that what its environment lacks is known now.
+/// Starts every function of the template with its environment from the template, against these endpoints. The event
+/// sources start consumers later; each is also started once here, so that a missing variable is found now.
 ///
 /// # Errors
-/// The template names a function that this build does not have, or lacks a variable that one needs.
+/// The template names a function that is not in this build, or a function lacks an environment variable.
 pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions> {
     let process = [
         ("AWS_REGION", "us-east-1"),
@@ -45,13 +45,13 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
         ("AWS_ENDPOINT_URL_EVENTBRIDGE", endpoints.eventbridge.as_str()),
     ];
     let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    // One client for all of them: on Lambda each has its own, here they share a process.
+    // The functions share a process here, so they share one client. On Lambda each has its own.
     let environment = Environment::of(process);
 
     let mut functions = Functions::default();
     for declared in &template.functions {
         let name = &declared.handler;
-        // What Lambda has of the function's role: whoever is called knows by it which function calls.
+        // Stands for the credentials of the function's role: a service recognises the calling function by this key.
         let credentials = [("AWS_ACCESS_KEY_ID".to_owned(), declared.logical_id.clone())];
         let environment = environment.clone().with(credentials).with(declared.environment.clone());
         let timeout = Duration::from_secs(declared.timeout_seconds);

@@ -1,8 +1,8 @@
 //! The HTTP gateway: routes and scopes of the template in front of the functions, as API Gateway does it.
 //!
-//! One difference is deliberate. What API Gateway answers itself (401, 403, 404, 413, 500) is a bare
-//! `{"message": "Unauthorized"}`, which nobody can change; here it is a problem document like all other errors, with
-//! that `message` in it.
+//! One difference is deliberate. API Gateway's own errors (401, 403, 404, 413, 500) are a bare `{"message":
+//! "Unauthorized"}`, and no setting changes that. Here they are problem documents like all other errors, with that
+//! `message` in them.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -32,25 +32,25 @@ use crate::{redrive, scheduled};
 /// A function: an event in, its answer or an error message out.
 pub type Invoke = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send>> + Send + Sync>;
 
-/// What a Lambda function can be sent: 6 MB.
+/// The largest request that Lambda accepts: 6 MB.
 const MAX_BODY_BYTES: usize = 6 * 1024 * 1024;
 
-/// What an HTTP API takes of a request line and the values of its headers together.
+/// The most that an HTTP API accepts as request line and header values together.
 const MAX_HEAD_BYTES: usize = 10_240;
 
-/// What the paths of the laptop's own routes begin with.
+/// Prefix of the routes that only the laptop has.
 const LOCAL: &str = "/_local/";
 
-/// An HTTP API waits no longer, whatever the function's own timeout is.
+/// The longest that an HTTP API waits for a function, whatever the function's own timeout is.
 const MAX_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The gateway's state; [`router`] puts it behind HTTP.
+/// The gateway's state. [`router`] serves it over HTTP.
 pub(crate) struct Gateway {
     routes: Vec<Served>,
     tokens: Tokens,
     sqs: Sqs,
     bus: Arc<Bus>,
-    /// What a schedule invokes on AWS, by name.
+    /// Functions that a schedule invokes on AWS, by name.
     scheduled: BTreeMap<String, Invoke>,
     openapi: String,
 }
@@ -62,7 +62,7 @@ struct Served {
 }
 
 impl Gateway {
-    /// Puts the functions, named by their binaries, behind the template's routes.
+    /// Puts the functions, named by their handlers, behind the template's routes.
     pub(crate) fn new(
         template: &Template,
         functions: &[(String, Invoke)],
@@ -119,14 +119,14 @@ impl Gateway {
         }
     }
 
-    /// The route for this path. One that spells a segment out goes before one with a parameter there.
+    /// The route for this path. A literal segment wins over a parameter.
     fn find(&self, method: &Method, path: &str) -> Option<(&Served, BTreeMap<String, String>)> {
         let candidates = self.routes.iter().filter(|served| served.route.method == method.as_str());
         let matching = candidates.filter_map(|served| Some((served, parameters(&served.route.path, path)?)));
         matching.min_by_key(|(_, parameters)| parameters.len())
     }
 
-    /// The claims of the caller's token, if the route wants one; or why the caller may not pass.
+    /// The claims of the caller's token if the route requires one, or the reason for a refusal.
     fn authorize(&self, route: &Route, headers: &HeaderMap) -> Result<Option<Map<String, Value>>, (Kind, String)> {
         if route.scopes.is_empty() {
             return Ok(None);
@@ -177,7 +177,8 @@ fn about_queues<T: Serialize>(outcome: Result<T>) -> Response<Body> {
 }
 
 impl Served {
-    /// Runs the function in a task of its own: it may panic, and goes on when the client hangs up, as on Lambda.
+    /// Runs the function in a task of its own, as on Lambda: a panic stays there, and the function goes on if the
+    /// client hangs up.
     async fn call(&self, event: Value) -> Response<Body> {
         let call = tokio::time::timeout(self.timeout, (self.invoke)(event));
         let outcome = match tokio::spawn(call).await {
@@ -200,7 +201,7 @@ struct TokenRequest {
     scope: TokenScope,
 }
 
-/// A scope, by its short or its full name.
+/// A scope, by its short or full name.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum TokenScope {
@@ -210,7 +211,7 @@ enum TokenScope {
     Admin,
 }
 
-/// The gateway as an axum service, with one line in the log per request.
+/// The gateway as an axum service. It logs one line for each request.
 pub(crate) fn router(gateway: Arc<Gateway>, browsers: BrowserGuard) -> Router {
     Router::new().fallback(logged).with_state((gateway, browsers))
 }
@@ -226,11 +227,11 @@ async fn logged(State((gateway, browsers)): State<(Arc<Gateway>, BrowserGuard)>,
     response
 }
 
-/// The refusal of a request by what its head says.
+/// The refusal of a request because of its head, if there is one.
 fn refused(request: &Request, browsers: BrowserGuard) -> Option<Response<Body>> {
     let checked = BrowserGuard::check_host(request.uri(), request.headers());
-    // A page of another origin may call the API, as on AWS: the browser keeps it from what it has no token for. What
-    // only a laptop has takes no token.
+    // A page of another origin may call the API, as on AWS: without a token it gets nothing that needs one. The
+    // laptop's own routes need no token, so no such page may call them.
     let checked = if request.uri().path().starts_with(LOCAL) {
         checked.and_then(|()| browsers.check_origin(request.headers()))
     } else {
@@ -247,7 +248,7 @@ fn refused(request: &Request, browsers: BrowserGuard) -> Option<Response<Body>> 
     })
 }
 
-/// As an HTTP API counts it: the request line, and the values of the headers.
+/// The size of a request's head as an HTTP API counts it: the request line and the header values.
 fn size_of_head(request: &Request) -> usize {
     let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
     let line = request.method().as_str().len() + target + " HTTP/1.1 ".len();
@@ -258,11 +259,11 @@ fn size_of_head(request: &Request) -> usize {
 enum Received {
     Whole(Vec<u8>),
     TooLarge,
-    /// The client hung up, or broke the framing, before the end.
+    /// The client hung up or broke the framing before the end of the body.
     CutOff,
 }
 
-/// Reads the body. One that is too large is read to its end all the same, so that the client hears why.
+/// Reads the body. A body that is too large is still read to its end, so that the client receives the reason.
 async fn read(mut body: Body) -> Received {
     let mut bytes = Vec::new();
     let mut size = 0;
@@ -278,7 +279,7 @@ async fn read(mut body: Body) -> Received {
     if size <= MAX_BODY_BYTES { Received::Whole(bytes) } else { Received::TooLarge }
 }
 
-/// The path's parameters, decoded, if the path matches the template.
+/// The path's decoded parameters, if the path matches the template.
 fn parameters(template: &str, path: &str) -> Option<BTreeMap<String, String>> {
     let (wanted, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
     if wanted.len() != given.len() {

@@ -1,4 +1,4 @@
-//! CloudFormation's intrinsic functions, with the parameters' defaults and fixed local values.
+//! CloudFormation's intrinsic functions, over the parameters' defaults and fixed local values.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_yaml_ng::{Mapping, Value as Yaml};
 
 use crate::resource::{ACCOUNT, REGION, Resource};
 
-/// What a reference can mean in one template.
+/// The names that a template can refer to.
 pub(crate) struct Scope<'a> {
     document: &'a Yaml,
-    /// By logical id, each from when its own name is known.
+    /// Resources by logical id, added once their names are known.
     resources: BTreeMap<String, Resource>,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Scope<'a> {
         Self { document, resources: BTreeMap::new() }
     }
 
-    /// Lets the template refer to this resource from here on.
+    /// Makes this resource known to later references.
     pub(crate) fn define(&mut self, logical_id: &str, resource: Resource) {
         self.resources.insert(logical_id.to_owned(), resource);
     }
@@ -31,12 +31,12 @@ impl<'a> Scope<'a> {
         self.text(value).context(property.to_owned())
     }
 
-    /// The property of `owner` as text, or what it is when the template is silent.
+    /// The property of `owner` as text, or the default if the template does not set it.
     pub(crate) fn text_or(&self, owner: &Yaml, property: &str, default: &str) -> Result<String> {
         owner.get(property).map_or(Ok(default.to_owned()), |value| self.text(value)).context(property.to_owned())
     }
 
-    /// The property of `owner` as a whole number, or what it is when the template is silent.
+    /// The property of `owner` as a whole number, or the default if the template does not set it.
     pub(crate) fn number_or(&self, owner: &Yaml, property: &str, default: u64) -> Result<u64> {
         let Some(value) = owner.get(property) else { return Ok(default) };
         let value = self.resolve(value).context(property.to_owned())?;
@@ -50,7 +50,7 @@ impl<'a> Scope<'a> {
         self.resolve(value).context(property.to_owned())
     }
 
-    /// The value as text; numbers and booleans are spelled out, as CloudFormation does.
+    /// The value as text. Numbers and booleans are converted, as CloudFormation does.
     pub(crate) fn text(&self, value: &Yaml) -> Result<String> {
         match self.resolve(value)? {
             Json::String(text) => Ok(text),
@@ -60,7 +60,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The value as JSON, with every intrinsic function in it replaced by what it answers.
+    /// The value as JSON, with every intrinsic function in it evaluated.
     pub(crate) fn resolve(&self, value: &Yaml) -> Result<Json> {
         if let Some((function, argument)) = as_function(value) {
             return self.call(&function, argument);
@@ -77,7 +77,7 @@ impl<'a> Scope<'a> {
         for (key, value) in mapping {
             let key = key.as_str().context("a key is not a string")?;
             match self.resolve(value).context(key.to_owned())? {
-                // `AWS::NoValue` takes the property away.
+                // `AWS::NoValue` removes the property.
                 Json::Null => {}
                 value => _ = object.insert(key.to_owned(), value),
             }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// The identifiers that the answer names, all of them among `known`; or why it means that the whole batch failed.
+/// The identifiers that the answer names, all of them among `known`, or the reason why the whole batch counts as
+/// failed.
 pub(crate) fn item_failures(answer: &Value, known: &BTreeSet<&str>) -> Result<BTreeSet<String>, String> {
     let list = match answer {
         Value::Null => return Ok(BTreeSet::new()),
@@ -30,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_names_nothing_is_success_and_one_that_does_not_read_is_failure() {
+    fn an_answer_without_failures_is_success_and_a_malformed_answer_is_failure() {
         let failures = |answer: &Value| item_failures(answer, &BTreeSet::from(["a", "b"]));
         for success in
             [json!(null), json!({}), json!({ "batchItemFailures": null }), json!({ "batchItemFailures": [] })]

@@ -1,9 +1,9 @@
 //! Till on a laptop: an HTTP gateway, a DynamoDB, an SQS and an EventBridge in one process, around the real handlers.
 //!
-//! The stack takes its routes, scopes, queues and table from `template.yaml` and nothing else, so what runs here is
-//! what is deployed. It listens on loopback addresses only: no function in this crate takes an address to bind,
-//! only a port. The tests start the same [`Stack`], one per test, with [`FaultProxy`] between the functions and the
-//! database. What a function's role does not allow is refused: [`iam`].
+//! The stack takes its routes, scopes, queues and table from `template.yaml` alone, so the deployed template is the one
+//! that runs here. The stack listens on loopback addresses only: no function in this crate takes an address to bind,
+//! only a port. Each test starts a [`Stack`] of its own, with a [`FaultProxy`] between the functions and the database.
+//! [`iam`] refuses every call that the caller's role does not allow.
 
 pub mod audit;
 mod aws_json;

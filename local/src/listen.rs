@@ -1,4 +1,4 @@
-//! Loopback listeners, the only kind there is here.
+//! Loopback listeners, the only kind in this crate.
 
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-/// Listens on 127.0.0.1; port 0 takes a free one. `flag` is what the user would change.
+/// Listens on 127.0.0.1; port 0 takes a free one. An error names `flag` as the option to change.
 pub(crate) async fn loopback(port: u16, flag: &str) -> Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => {
@@ -17,8 +17,8 @@ pub(crate) async fn loopback(port: u16, flag: &str) -> Result<TcpListener> {
     })
 }
 
-/// Listens where no page of a browser can guess: at a port and, where the system has more than one loopback address (on
-/// Linux and Windows, not on macOS), at one of 16 million addresses.
+/// Listens at an address that a web page cannot guess: a free port and, on systems with more than one loopback address
+/// (Linux and Windows, not macOS), one of 16 million addresses.
 pub(crate) async fn unguessable() -> Result<TcpListener> {
     let [a, b, c, ..] = *Uuid::new_v4().as_bytes();
     // Neither the first nor the last address of the network.

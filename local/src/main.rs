@@ -12,9 +12,9 @@ use crate::cli::Arguments;
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // The engine warns about every failed condition, which is everyday here, and the functions log each request, which
-    // the gateway's line says already.
-    let default = if arguments.serve.quiet { "warn,dynoxide=error" } else { "info,dynoxide=error,edge=warn" };
+    // Failed conditions are normal here, and the engine warns about each of them. The functions log each request, as
+    // the gateway does already.
+    let default = if arguments.serve.quiet { "warn,dynoxide=error" } else { "info,dynoxide=error,http_api=warn" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
     tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_writer(std::io::stderr).init();
 

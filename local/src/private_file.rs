@@ -1,10 +1,10 @@
-//! Files that nobody else on this machine may read: customers' data, messages, the tokens' secret.
+//! Files that no other user of this machine may read: customers' data, messages, the tokens' secret.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Result;
 use std::path::Path;
 
-/// Creates the directory, unless it is there. One that somebody else made keeps its permissions.
+/// Creates the directory, unless it exists. An existing one keeps its permissions.
 pub(crate) fn create_directory(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -13,8 +13,8 @@ pub(crate) fn create_directory(path: &Path) -> Result<()> {
     builder.create(path)
 }
 
-/// Creates the directory, unless it is there, and takes it for this process until the file that is given is dropped,
-/// however the process ends.
+/// Creates the directory, unless it exists, and locks it for this process. The lock ends when the returned file is
+/// dropped, however the process ends.
 pub(crate) fn take_directory(path: &Path) -> Result<File> {
     create_directory(path)?;
     let lock = options().append(true).create(true).open(path.join("lock"))?;
@@ -22,17 +22,17 @@ pub(crate) fn take_directory(path: &Path) -> Result<File> {
     Ok(lock)
 }
 
-/// Creates the file empty, unless it is there, and takes it away from everybody else.
+/// Creates an empty file, unless it exists, and makes it unreadable for other users.
 pub(crate) fn make_private(path: &Path) -> Result<()> {
     keep_private(&options().append(true).create(true).open(path)?)
 }
 
-/// Opens a file for writing that is not there yet.
+/// Creates a file for writing, which must not exist yet.
 pub(crate) fn create_new(path: &Path) -> Result<File> {
     options().write(true).create_new(true).open(path)
 }
 
-/// Opens a file for writing, empty.
+/// Creates or truncates a file for writing.
 pub(crate) fn create(path: &Path) -> Result<File> {
     let file = options().write(true).create(true).truncate(true).open(path)?;
     keep_private(&file)?;
@@ -46,13 +46,13 @@ fn options() -> OpenOptions {
     options
 }
 
-/// For a file that was there before, with other permissions.
+/// Corrects the permissions of a file that existed before.
 #[cfg(unix)]
 fn keep_private(file: &File) -> Result<()> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))
 }
 
-/// Elsewhere a file has the permissions of its directory.
+/// Does nothing: on other systems a file has the permissions of its directory.
 #[cfg(not(unix))]
 fn keep_private(_: &File) -> Result<()> {
     Ok(())

@@ -1,11 +1,11 @@
-//! The errors that the gateway makes itself, as problem documents.
+//! The gateway's own errors, as problem documents.
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_api::Kind;
 use serde_json::json;
 
-/// The problem as a response. `message` is in it because it is the only field that API Gateway sends.
+/// The problem as a response. It includes `message`, the only field that API Gateway sends.
 pub(crate) fn problem(kind: Kind, detail: &str) -> Response<Body> {
     let status = kind.status();
     let message = match kind {
@@ -26,7 +26,7 @@ pub(crate) fn problem(kind: Kind, detail: &str) -> Response<Body> {
     response
 }
 
-/// A refusal of the laptop alone, for which the API has no kind.
+/// A refusal that only the laptop gives, and for which the API has no problem kind.
 pub(crate) fn plain_problem(status: StatusCode, detail: &str) -> Response<Body> {
     let title = status.canonical_reason().unwrap_or_default();
     let body = json!({

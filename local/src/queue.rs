@@ -1,5 +1,5 @@
-//! The embedded SQS: `winterbaume-sqs` on a loopback port, in memory, with its messages in a file between two runs,
-//! however the first of them ended.
+//! The embedded SQS: `winterbaume-sqs` on a loopback port, in memory. A file keeps its messages between two runs, even
+//! if the first one crashed.
 
 mod backend;
 mod front;
@@ -28,18 +28,18 @@ use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Denial, Guard};
 use crate::listen::{loopback, url_of};
 
-/// What SQS takes since August 2025, in one message or in one batch.
+/// The largest message and the largest batch of SQS, since August 2025.
 const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 
 /// The file within a data directory.
 const QUEUES_FILE: &str = "queues.json";
 
-/// What SQS says to a caller whose role does not allow the call, with the status 403.
+/// The error code of SQS for a caller whose role does not allow the call. Its status is 403.
 const ACCESS_DENIED: &str = "AccessDenied";
 
 type Served = (Arc<SqsService>, Arc<Guard>);
 
-/// A running SQS. It stops when dropped. What it keeps then, it keeps as if the process had been killed.
+/// A running SQS. It stops when dropped. Its file is then as if the process had been killed.
 pub(crate) struct Queues {
     url: String,
     backend: Arc<Backend>,
@@ -49,7 +49,7 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Starts an SQS without queues. Messages that were kept in `data` return when their queue is created.
+    /// Starts an SQS without queues. Messages kept in `data` return when their queue is created.
     pub(crate) async fn start(port: u16, data: Option<&Path>, guard: Arc<Guard>) -> Result<Self> {
         let file = data.map(|directory| directory.join(QUEUES_FILE));
         let (journal, kept) = match &file {
@@ -64,7 +64,7 @@ impl Queues {
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
 
         let library = Arc::new(SqsService::with_backend(Arc::clone(&backend) as _));
-        // A batch of 1 MiB is longer than that as JSON, and what is too long must hear so from SQS.
+        // A batch of 1 MiB is longer than 1 MiB as JSON, and SQS itself must refuse what is too long.
         let router = Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state((library, guard));
         let (stop, stopped) = oneshot::channel();
         let server =
@@ -77,10 +77,10 @@ impl Queues {
         &self.url
     }
 
-    /// Lets running calls finish within this time, then keeps the messages.
+    /// Lets running calls finish within this time, then writes the messages to the file.
     pub(crate) async fn shutdown(self, grace: Duration) -> Result<()> {
         _ = self.stop.send(());
-        // A long poll outlasts any grace, and has nothing to lose.
+        // A long poll outlasts the grace period, and loses nothing.
         _ = tokio::time::timeout(grace, self.serving).await;
         let Some(file) = self.file else { return Ok(()) };
         self.backend.keep().write(&file)?;
@@ -107,7 +107,7 @@ fn response(outcome: Outcome) -> Response<Body> {
         Ok(answer) => (StatusCode::OK, answer.to_string(), None),
         Err(Fault { code, message }) => {
             let body = json!({ "__type": code, "message": message }).to_string();
-            // SDKs find the code of an error here, from the time when SQS did not speak JSON.
+            // SDKs read the error code from this header, which dates from the XML protocol of SQS.
             let status = if code == ACCESS_DENIED { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
             (status, body, HeaderValue::try_from(format!("{code};Sender")).ok())
         }

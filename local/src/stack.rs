@@ -1,4 +1,4 @@
-//! The stack: database, queues, wire, functions, event sources and gateway, started and stopped together.
+//! The stack: database, queues, fault proxies, functions, event sources and gateway, started and stopped together.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,16 +29,16 @@ use crate::sqs::Sqs;
 use crate::template::Template;
 use crate::token::Tokens;
 
-/// How long running requests and invocations may take to finish after a stop.
+/// Time that running requests and invocations get to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
 
-/// What a schedule invokes on AWS, and a request here.
+/// Functions that a schedule invokes on AWS. Here `POST /_local/scheduled/NAME` invokes them.
 const SCHEDULED: [&str; 2] = ["expire-orders", "reconcile-counts"];
 
-/// How to start a stack.
+/// Options for starting a stack.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where routes, scopes, queues and the table come from.
+    /// Source of the routes, scopes, queues and the table.
     pub template: Template,
     /// The gateway's port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
@@ -48,20 +48,21 @@ pub struct Options {
     pub sqs_port: u16,
     /// The embedded EventBridge's port on 127.0.0.1; 0 takes a free one.
     pub eventbridge_port: u16,
-    /// Keeps the table, the queued messages and the token secret in this directory. None: in memory.
+    /// Directory for the table, the queued messages and the token secret. `None` keeps all of it in memory.
     pub data: Option<PathBuf>,
-    /// Uses the DynamoDB at this base URL, and starts none.
+    /// Base URL of another DynamoDB, used instead of the embedded one.
     pub dynamodb_endpoint: Option<String>,
-    /// Uses the SQS at this base URL, and starts none.
+    /// Base URL of another SQS, used instead of the embedded one.
     pub sqs_endpoint: Option<String>,
-    /// Lets the [`FaultProxy`] between the functions and DynamoDB record and fail calls, and the [`Guard`] its rulings.
+    /// Lets tests record and fail calls: [`Stack::fault_proxy`] and [`Stack::service_proxies`] exist, and the [`Guard`]
+    /// remembers its rulings.
     pub inject_faults: bool,
-    /// What `GET /openapi.json` answers.
+    /// Body of `GET /openapi.json`.
     pub openapi: String,
 }
 
 impl Options {
-    /// In memory, on free ports, without a fault proxy.
+    /// Options for a stack in memory, on free ports, without fault injection.
     pub fn new(template: Template) -> Self {
         Self {
             template,
@@ -78,7 +79,7 @@ impl Options {
     }
 }
 
-/// A running stack. Whatever is dropped without [`Stack::shutdown`] ends with its runtime.
+/// A running stack. If it is dropped without [`Stack::shutdown`], its tasks end with the runtime.
 pub struct Stack {
     url: String,
     dynamodb_url: String,
@@ -89,18 +90,18 @@ pub struct Stack {
     serving: JoinHandle<std::io::Result<()>>,
     sources: Sources,
     proxy: FaultProxy,
-    /// In front of SQS and of EventBridge, if the stack has a fault proxy.
+    /// Proxies in front of SQS and EventBridge, if the stack injects faults.
     service_proxies: Option<[FaultProxy; 2]>,
     injects_faults: bool,
     guard: Arc<Guard>,
     queues: Option<Queues>,
     bus: Arc<Bus>,
     engine: Option<Engine>,
-    /// Keeps others out of the directory that the data is in.
+    /// Keeps other stacks out of the data directory.
     _lock: Option<File>,
 }
 
-/// Takes the directory of the data, so that no other stack writes there.
+/// Locks the data directory, so that no other stack writes there.
 fn take(directory: &Path) -> Result<File> {
     let name = directory.display();
     private_file::take_directory(directory).map_err(|error| match error.kind() {
@@ -110,8 +111,8 @@ fn take(directory: &Path) -> Result<File> {
 }
 
 impl Stack {
-    /// Starts everything; it answers when this returns. `functions` makes the functions, named by their binaries, for
-    /// this template over these endpoints.
+    /// Starts everything. The gateway answers requests when this returns. `functions` builds the functions of this
+    /// template, by their handlers' names, against these endpoints.
     pub async fn start(
         options: Options,
         functions: impl FnOnce(&Endpoints, &Template) -> Result<Functions>,
@@ -128,7 +129,7 @@ impl Stack {
         };
         let elsewhere = options.dynamodb_endpoint;
         let urls = engine.as_ref().map(|engine| (engine.url().to_owned(), engine.own_url().to_owned()));
-        // What programs are told, and where the stack itself goes.
+        // Programs are told the guarded port; the stack itself calls the engine's own port.
         let (dynamodb_url, database_url) =
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
         Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
@@ -195,13 +196,13 @@ impl Stack {
         &self.url
     }
 
-    /// DynamoDB's own base URL, past the fault proxy.
+    /// The base URL of DynamoDB itself, not of the fault proxy.
     pub fn dynamodb_url(&self) -> &str {
         &self.dynamodb_url
     }
 
-    /// The embedded engine itself, unless another DynamoDB is used: for whoever fills the table faster than any
-    /// protocol allows.
+    /// The embedded engine, unless another DynamoDB is used. Benchmarks fill the table through it, because a network
+    /// protocol is too slow for that.
     pub fn database(&self) -> Option<&Database> {
         self.engine.as_ref().map(Engine::database)
     }
@@ -221,17 +222,17 @@ impl Stack {
         &self.template
     }
 
-    /// The fault proxy, if it was asked for.
+    /// The fault proxy in front of DynamoDB, if the options ask for fault injection.
     pub fn fault_proxy(&self) -> Option<&FaultProxy> {
         self.injects_faults.then_some(&self.proxy)
     }
 
-    /// The fault proxies between the functions and SQS, and between them and EventBridge, if wires were asked for.
+    /// The fault proxies in front of SQS and EventBridge, in that order, if the options ask for fault injection.
     pub fn service_proxies(&self) -> Option<&[FaultProxy; 2]> {
         self.service_proxies.as_ref()
     }
 
-    /// What enforces the roles of the functions.
+    /// The guard that enforces the functions' roles.
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
@@ -241,17 +242,17 @@ impl Stack {
         self.gateway.tokens().issue(sub, scope)
     }
 
-    /// A token of any claims, signed by the stack, which the gateway may accept or not.
+    /// A token with any claims, signed by the stack. The gateway may still refuse it.
     ///
     /// # Errors
-    /// The claims are no JSON object.
+    /// The claims are not a JSON object.
     pub fn sign(&self, claims: &Value) -> Result<String> {
         self.gateway.tokens().sign(claims)
     }
 
-    /// Ends every execution environment of a consumer, named by its binary, as a crash does: running invocations stop
-    /// where they are, new environments start, messages of a queue come back when their visibility timeout ends, and
-    /// records of a stream are tried again.
+    /// Ends every execution environment of a consumer, named by its handler, as a crash does. Running invocations stop
+    /// where they are, and new environments start. Messages of a queue return when their visibility timeout ends, and
+    /// records of a stream are retried.
     ///
     /// # Errors
     /// No event source of the template invokes a function of this name.
@@ -260,13 +261,13 @@ impl Stack {
     }
 
     /// Waits until the event sources have delivered everything that was sent to their queues or written to the table
-    /// before this. A tumbling window that is open then ends in its own time, all the same.
+    /// before this call. It does not wait for an open tumbling window to end.
     ///
     /// # Errors
-    /// They have not within this time, or the queues do not answer.
+    /// The event sources are still busy after this time, or the queues do not answer.
     pub async fn settle(&self, within: Duration) -> Result<()> {
         let settling = async {
-            // In this order, for who consumes a queue writes to the table.
+            // Queues first: their consumers write to the table.
             self.sources.settle_queues().await?;
             self.sources.settle_streams().await;
             anyhow::Ok(())
@@ -275,29 +276,29 @@ impl Stack {
         settled.with_context(|| format!("the event sources are still busy after {} s", within.as_secs_f64()))?
     }
 
-    /// As [`Stack::settle`] with the stream alone, whatever the queues hold.
+    /// Like [`Stack::settle`], but waits for the stream alone.
     ///
     /// # Errors
-    /// Its consumers are not done within this time.
+    /// The stream's consumers are still busy after this time.
     pub async fn settle_streams(&self, within: Duration) -> Result<()> {
         let settled = tokio::time::timeout(within, self.sources.settle_streams()).await;
         settled.with_context(|| format!("the consumers of the stream are still busy after {} s", within.as_secs_f64()))
     }
 
-    /// Stops everything. Running requests and invocations have a moment to finish.
+    /// Stops everything. Running requests and invocations get a moment to finish.
     pub async fn shutdown(self) -> Result<()> {
         let Self { stop, serving, sources, proxy, queues, engine, .. } = self;
         _ = stop.send(());
         let (served, ()) = tokio::join!(tokio::time::timeout(GRACE, serving), sources.stop(GRACE));
         drop(proxy);
-        // A client of an embedded service's own port may be in the middle of something: that is theirs to lose.
+        // A client that still calls an embedded service's own port loses its call.
         if let Some(queues) = queues {
             queues.shutdown(GRACE).await?;
         }
         if let Some(engine) = engine {
             _ = tokio::time::timeout(GRACE, engine.shutdown()).await;
         }
-        // One that is still busy is dropped with the runtime.
+        // A gateway that is still busy is dropped with the runtime.
         served.map_or(Ok(()), |served| served?.context("the gateway failed"))
     }
 }

@@ -1,7 +1,7 @@
-//! `template.yaml`, as far as the laptop stack needs it: routes, functions with their roles, queues and the table.
+//! The parts of `template.yaml` that the laptop stack needs: routes, functions with their roles, queues and the table.
 //!
-//! The template is the one truth about what is deployed, so the stack reads it rather than a list of its own. Every
-//! error names the resource and the property at fault, on one line.
+//! The template is the single source of truth about the deployment, so the stack reads it and keeps no list of its own.
+//! Every error names the resource and the property at fault, on one line.
 
 mod filter;
 mod queue;
@@ -31,20 +31,20 @@ use crate::resource::{Resource, stream_arn};
 /// Lambda's own default.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 3;
 
-/// What `template.yaml` says about the routes, the functions behind them, the queues and the table.
+/// The routes, the functions behind them, the queues and the table of `template.yaml`.
 #[derive(Debug, Clone)]
 pub struct Template {
     /// Every HTTP API event of every function, in the template's order.
     pub routes: Vec<Route>,
     /// Every Lambda function, with or without a route.
     pub functions: Vec<Function>,
-    /// Every SQS queue, each after the one that takes its dead letters.
+    /// Every SQS queue, each after its dead-letter queue.
     pub queues: Vec<Queue>,
     /// Every SQS event of every function, in the template's order.
     pub queue_sources: Vec<QueueSource>,
-    /// Every event of every function that is of the table's stream, in the template's order.
+    /// Every DynamoDB stream event of every function, in the template's order.
     pub stream_sources: Vec<StreamSource>,
-    /// The body of the `CreateTable` request that makes the template's table.
+    /// The body of the `CreateTable` request for the template's table.
     pub table: Json,
     /// The attribute that holds an item's time to live, if the table has one.
     pub ttl_attribute: Option<String>,
@@ -55,13 +55,13 @@ pub struct Template {
 pub struct Function {
     /// The resource's name in the template: `GetOrder`.
     pub logical_id: String,
-    /// Its name in the code: `get-order`. The program that is built for it is several functions, and is told which.
+    /// Its name in the code: `get-order`. One program contains several functions, and `Handler` selects one.
     pub handler: String,
-    /// How long one call may take.
+    /// The timeout of one invocation.
     pub timeout_seconds: u64,
-    /// Its variables, those of `Globals` included, with references resolved.
+    /// Its environment variables, including those of `Globals`, with references resolved.
     pub environment: BTreeMap<String, String>,
-    /// What it may do.
+    /// Its permissions.
     pub role: Role,
 }
 
@@ -71,8 +71,8 @@ impl Template {
         Self::parse_with_table(text, table::DEFAULT_NAME)
     }
 
-    /// As [`Template::parse`], with the name that the table gets if the template gives it none. CloudFormation, too,
-    /// makes up a new one for each stack.
+    /// Like [`Template::parse`], with a table name for a template that gives none. CloudFormation generates a name for
+    /// each stack in that case.
     pub fn parse_with_table(text: &str, table_name: &str) -> Result<Self> {
         let document: Yaml = serde_yaml_ng::from_str(text).context("this is not valid YAML")?;
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
@@ -108,7 +108,7 @@ impl Template {
         Ok(Self { routes, functions, queues, queue_sources, stream_sources, table: request, ttl_attribute })
     }
 
-    /// The name of the table, as functions are told it.
+    /// The table's name, as the functions receive it.
     pub fn table_name(&self) -> &str {
         self.table["TableName"].as_str().unwrap_or(table::DEFAULT_NAME)
     }

@@ -1,4 +1,4 @@
-//! AWS's JSON services, called without an SDK for each: a story needs six calls of them.
+//! AWS's JSON services, called without an SDK for each: the scenario needs six calls.
 
 use std::env;
 use std::time::SystemTime;
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::till::variable;
 
-/// An account, and where it is.
+/// An account, and the endpoint of its services.
 pub struct Aws {
     http: Http,
-    /// Where all services answer, unless each does so under its own name.
+    /// The endpoint of all services, unless each has AWS's own.
     endpoint: Option<String>,
     region: String,
     credentials: Credentials,
@@ -28,7 +28,7 @@ pub const COGNITO: Service = Service("cognito-idp", "AWSCognitoIdentityProviderS
 pub const SQS: Service = Service("sqs", "AmazonSQS", "1.0");
 
 impl Aws {
-    /// What the variables of every AWS tool say.
+    /// From the environment variables that every AWS tool uses.
     pub fn from_environment(http: Http) -> Self {
         let [key, secret] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(variable);
         let session = env::var("AWS_SESSION_TOKEN").ok();
@@ -40,13 +40,13 @@ impl Aws {
         }
     }
 
-    /// A service of the laptop's, which believes everybody.
+    /// A service of the laptop's stack, which does not check signatures.
     pub fn local(http: Http, endpoint: &str) -> Self {
         let credentials = Credentials::new("local", "local", None, None, "local");
         Self { http, endpoint: Some(endpoint.to_owned()), region: "us-east-1".to_owned(), credentials }
     }
 
-    /// What the service answers, which must be a success.
+    /// The service's answer, which must be a success.
     pub async fn call(&self, service: Service, action: &str, request: &Value) -> Value {
         let Service(name, prefix, version) = service;
         let url = self.endpoint.clone().unwrap_or_else(|| format!("https://{name}.{}.amazonaws.com/", self.region));
@@ -67,7 +67,7 @@ impl Aws {
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// The headers that say who calls.
+    /// The headers that authenticate the caller.
     fn signature(&self, service: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Vec<(String, String)> {
         let identity = self.credentials.clone().into();
         let parameters = SigningParams::builder()

@@ -1,8 +1,8 @@
-//! A shop's story from sign-up to dead letter, told about any Till that is deployed: docs/third-party.md says how.
-//! Without a deployed one it is told about the laptop's stack, each time that `cargo test` runs.
+//! A scenario from sign-up to dead letter, run against any deployment of Till: docs/third-party.md says how. Without a
+//! deployment it runs against the laptop's stack, as part of `cargo test`.
 #![allow(unreachable_pub, dead_code, reason = "the clients can do more than this test needs")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
-#![allow(clippy::print_stdout, reason = "each step of the story is told, with the time it took")]
+#![allow(clippy::print_stdout, reason = "prints each step of the scenario, with the time it took")]
 
 mod aws;
 #[path = "../suite/client.rs"]
@@ -12,36 +12,36 @@ mod customer_view;
 #[path = "../suite/openapi.rs"]
 mod openapi;
 mod page;
+mod scenario;
 mod sign_in;
-mod story;
 mod till;
 
 use std::time::Instant;
 
-use story::Story;
+use scenario::Scenario;
 
-/// Runs one step and tells how long it took.
-macro_rules! told {
-    ($story:ident.$step:ident) => {
+/// Runs one step, and prints how long it took.
+macro_rules! step {
+    ($scenario:ident.$step:ident) => {
         let begin = Instant::now();
-        $story.$step().await;
+        $scenario.$step().await;
         println!("{:6.1} s  {}", begin.elapsed().as_secs_f64(), stringify!($step).replace('_', " "));
     };
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shop_works_from_sign_up_to_dead_letter() {
-    let mut story = Story::begin().await;
-    told!(story.customers_sign_up);
-    told!(story.the_back_office_makes_a_catalogue);
-    told!(story.anybody_browses_it);
-    told!(story.an_order_is_placed);
-    told!(story.the_same_order_is_placed_once);
-    told!(story.another_order_under_its_key_is_refused);
-    told!(story.more_than_there_is_cannot_be_ordered);
-    told!(story.an_order_that_may_wait_is_placed_from_the_queue);
-    told!(story.orders_are_listed_page_by_page);
-    told!(story.the_stream_has_counted_every_order);
-    told!(story.what_is_no_order_is_a_dead_letter);
-    told!(story.nobody_sees_what_is_not_theirs);
+    let mut scenario = Scenario::begin().await;
+    step!(scenario.customers_sign_up);
+    step!(scenario.the_back_office_makes_a_catalogue);
+    step!(scenario.anybody_browses_it);
+    step!(scenario.an_order_is_placed);
+    step!(scenario.the_same_order_is_placed_once);
+    step!(scenario.another_order_under_its_key_is_refused);
+    step!(scenario.more_than_there_is_cannot_be_ordered);
+    step!(scenario.an_order_that_may_wait_is_placed_from_the_queue);
+    step!(scenario.orders_are_listed_page_by_page);
+    step!(scenario.the_stream_has_counted_every_order);
+    step!(scenario.what_is_no_order_is_a_dead_letter);
+    step!(scenario.nobody_sees_what_is_not_theirs);
 }

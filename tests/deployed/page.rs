@@ -1,6 +1,6 @@
-//! The form of a sign-in page: as much of HTML as that takes.
+//! The form of a sign-in page, and as much HTML parsing as that needs.
 
-/// Where to send it, and what is sent besides what the user types in.
+/// A form: its action, and its hidden fields.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Form {
     pub action: String,
@@ -40,7 +40,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 }
 
 #[test]
-fn a_form_is_sent_with_what_is_hidden_in_it() {
+fn a_form_has_its_action_and_its_hidden_fields() {
     let html = r#"<form action="/search"><input type="text" name="q"></form>
         <form method="POST" action="/login?a=1&amp;b=2"><input type="hidden" name="_csrf" value="x&amp;y">
         <input type="text" name="username"><input type="password" name="password"></form>"#;
@@ -49,6 +49,6 @@ fn a_form_is_sent_with_what_is_hidden_in_it() {
 }
 
 #[test]
-fn a_page_may_have_nothing_to_sign_in_with() {
+fn a_page_without_a_password_field_has_no_form() {
     assert_eq!(form(r#"<form action="/search"><input type="text" name="q"></form>"#), None);
 }

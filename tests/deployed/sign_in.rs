@@ -1,7 +1,7 @@
 //! Cognito, as a customer's browser and the back office's programs use it.
 //!
-//! The pages that a browser sees are Cognito's own, and their form is read as a browser reads it, with cookies and with
-//! what is hidden in it. That works for the classic hosted pages; those of "managed login" are made by JavaScript.
+//! Customers sign in on Cognito's hosted pages. This reads their form as a browser does, with cookies and hidden
+//! fields. That works for the classic hosted pages; those of "managed login" are made by JavaScript.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ use crate::aws::{Aws, COGNITO};
 use crate::page;
 use crate::till::variable;
 
-/// What a customer's token is for, and one of the back office.
+/// The scopes of a customer's token, and of the back office's.
 const SHOP: &str = "openid till/shop";
 const BACK_OFFICE: &str = "till/admin";
 
@@ -25,19 +25,19 @@ pub struct SignIn {
     url: Url,
     pool: String,
     shop_client: String,
-    /// Where a browser is sent back to. Nobody has to listen there.
+    /// The address to which the browser is redirected. No server has to listen there.
     callback: String,
     back_office: [String; 2],
 }
 
-/// What a customer types in.
+/// A customer's e-mail address and password.
 pub struct Password {
     user: String,
     password: String,
 }
 
 impl SignIn {
-    /// Of the stack that the environment tells of.
+    /// The user pool that the environment variables name.
     pub fn from_environment() -> Self {
         let no_redirects = Http::builder().redirect(redirect::Policy::none());
         Self {
@@ -50,7 +50,7 @@ impl SignIn {
         }
     }
 
-    /// Somebody new, whose address is taken for confirmed because nobody reads what is sent there.
+    /// Signs up a new customer, and confirms the address as an administrator, because nobody reads its mail.
     pub async fn sign_up(&self, aws: &Aws, email: &str) -> Password {
         let password = format!("Aa1!{}", Uuid::new_v4());
         let attributes = json!([{ "Name": "email", "Value": email }]);
@@ -76,12 +76,12 @@ impl SignIn {
         self.token(&grant, None).await
     }
 
-    /// The back office's access token. Nobody signs in: a program shows its secret.
+    /// The back office's access token, by the client credentials flow.
     pub async fn back_office_token(&self) -> String {
         self.token(&[("grant_type", "client_credentials"), ("scope", BACK_OFFICE)], Some(&self.back_office)).await
     }
 
-    /// What the browser is sent back to the shop with, when it has shown the form and sent it filled in.
+    /// The authorization code from the redirect after the form was submitted.
     async fn authorization_code(&self, password: &Password, challenge: &str) -> String {
         let state = Uuid::new_v4().to_string();
         let mut url = self.url.join("/oauth2/authorize").expect("a path");
@@ -136,7 +136,7 @@ impl SignIn {
     }
 }
 
-/// Whom a token is about.
+/// The `sub` of a token.
 pub fn subject(token: &str) -> String {
     let claims = token.split('.').nth(1).expect("a JWT");
     let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).expect("base64");
@@ -163,7 +163,7 @@ fn keep_cookies(cookies: &mut Vec<String>, answer: &Response) {
 }
 
 #[test]
-fn a_challenge_is_that_of_the_rfc() {
+fn the_challenge_matches_the_example_of_the_rfc() {
     // RFC 7636, appendix B.
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
     assert_eq!(challenge(verifier), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");

@@ -1,4 +1,4 @@
-//! A Till that is running: one that was deployed, if the environment tells of it, or else the laptop's stack.
+//! A running Till: the deployment that the environment variables name, or else the laptop's stack.
 
 use std::env;
 use std::time::{Duration, Instant};
@@ -12,37 +12,37 @@ use crate::aws::{Aws, SQS};
 use crate::client::Client;
 use crate::sign_in::{SignIn, subject};
 
-/// How long anything in the background may take.
+/// The longest wait for background work.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What the story is told about.
+/// The Till under test.
 pub struct Till {
     nobody: Client,
     people: People,
     aws: Aws,
-    /// The names of the queues of orders that wait, and of those that never will be placed.
+    /// The names of the queue of waiting orders, and of its dead-letter queue.
     queue: String,
     dead_letters: String,
 }
 
-/// Where people get their tokens.
+/// The source of people's tokens.
 enum People {
     Laptop(Box<Stack>),
     Cognito(Box<SignIn>),
 }
 
-/// Somebody with a token.
+/// A person with a token.
 pub struct Person {
     pub id: String,
     pub client: Client,
 }
 
-/// A variable that a story about a deployed Till needs.
+/// An environment variable that a deployed Till needs.
 pub fn variable(name: &str) -> String {
-    env::var(name).unwrap_or_else(|_| panic!("{name} is not set: docs/third-party.md tells what the story needs"))
+    env::var(name).unwrap_or_else(|_| panic!("{name} is not set: docs/third-party.md lists the variables"))
 }
 
-/// Asks until there is an answer.
+/// Calls `ask` until it returns an answer.
 pub async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
@@ -55,7 +55,7 @@ pub async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T 
 }
 
 impl Till {
-    /// The one that `TILL_API_URL` and the other variables of docs/third-party.md tell of.
+    /// The deployment that `TILL_API_URL` and the other variables of docs/third-party.md name.
     pub async fn open() -> Self {
         match env::var("TILL_API_URL") {
             Ok(url) => Self::deployed(&url),
@@ -66,7 +66,7 @@ impl Till {
     fn deployed(url: &str) -> Self {
         let url: Url = url.parse().expect("TILL_API_URL is a URL");
         let mut http = Http::builder();
-        // Names that end so are this machine's (RFC 6761, section 6.3), whatever its resolver makes of them.
+        // Names under .localhost are this machine's (RFC 6761, section 6.3), but not every resolver knows that.
         if let Some(host) = url.host_str().filter(|host| host.ends_with(".localhost")) {
             http = http.resolve(host, ([127, 0, 0, 1], 0).into());
         }
@@ -105,12 +105,12 @@ impl Till {
         }
     }
 
-    /// Whoever has no token.
+    /// A client without a token.
     pub fn nobody(&self) -> Client {
         self.nobody.clone()
     }
 
-    /// Somebody who was not known before, signed in.
+    /// A new customer, signed in.
     pub async fn new_customer(&self, name: &str) -> Person {
         let token = match &self.people {
             People::Laptop(stack) => stack.token(name, SHOP_SCOPE).expect("a token"),
@@ -122,7 +122,7 @@ impl Till {
         Person { id: subject(&token), client: self.nobody.with_token(&token) }
     }
 
-    /// The back office.
+    /// A client of the back office.
     pub async fn admin(&self) -> Client {
         let token = match &self.people {
             People::Laptop(stack) => stack.token("boss", ADMIN_SCOPE).expect("a token"),
@@ -131,13 +131,13 @@ impl Till {
         self.nobody.with_token(&token)
     }
 
-    /// Puts a message among the orders that wait.
+    /// Sends a message to the queue of waiting orders.
     pub async fn send_to_queue(&self, body: &str) {
         let url = self.queue_url(&self.queue).await;
         self.aws.call(SQS, "SendMessage", &json!({ "QueueUrl": url, "MessageBody": body })).await;
     }
 
-    /// Takes the message with this body out of the dead letters, once it is there, and leaves the others.
+    /// Waits for the dead letter with this body, and deletes it. Other dead letters stay.
     pub async fn take_dead_letter(&self, body: &str) -> Value {
         let url = self.queue_url(&self.dead_letters).await;
         let letter = until("the message is a dead letter", async || {

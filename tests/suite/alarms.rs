@@ -74,11 +74,11 @@ fn an_alarm_goes_off_when_it_should_and_comes_back() {
             for (after, shop_after) in CALM {
                 let parts = [calm(alarm, *shop_before), troubled(alarm, trouble), calm(alarm, *shop_after)];
                 let states = alarm.states(&joined(&parts));
-                let story = format!("{}: {before}; {}; {after}: {states:?}", trouble.alarm, trouble.story);
+                let situation = format!("{}: {before}; {}; {after}: {states:?}", trouble.alarm, trouble.situation);
                 let goes_off = states.contains(&State::Alarm);
-                assert_eq!(goes_off, trouble.goes_off, "{story}");
-                assert!(!states[..WHILE].contains(&State::Alarm), "{story}");
-                assert_ne!(states.last(), Some(&State::Alarm), "it does not come back: {story}");
+                assert_eq!(goes_off, trouble.goes_off, "{situation}");
+                assert!(!states[..WHILE].contains(&State::Alarm), "{situation}");
+                assert_ne!(states.last(), Some(&State::Alarm), "it does not come back: {situation}");
             }
         }
     }

@@ -1,11 +1,11 @@
-//! An audit finds whatever breaks a law of the shop, and nothing else.
+//! An audit finds whatever breaks an invariant of the shop, and nothing else.
 
 use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::laws::breaches;
+use crate::invariants::breaches;
 use crate::shop::Shop;
 
 /// Everything is counted by then.

@@ -1,16 +1,16 @@
 //! Stocks that lie in several cells: what can be sold is the sum, whoever takes from whichever cell, and what is done
 //! to the cells meanwhile.
 
+mod admin;
 mod busy;
-mod laws;
+mod invariants;
 mod requests;
-mod story;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::laws::breaches;
+use crate::invariants::breaches;
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// A shop where ada can buy things from a stock of eight cells.

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::laws;
+use crate::invariants;
 use crate::shop::{Client, Reply, Shop};
 
 async fn change(client: &Client, id: &str, if_match: &str, body: Value) -> Reply {
@@ -33,7 +33,7 @@ async fn of_many_who_sign_up_with_one_address_one_gets_it() {
     }
     let dump = shop.dump().await;
     assert_eq!(dump.len(), 3, "a profile and its two claims");
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,7 +52,7 @@ async fn of_many_who_change_to_one_address_one_gets_it() {
     for loser in replies.into_iter().filter(|reply| reply.status != 200) {
         loser.problem(Kind::EmailTaken);
     }
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,7 +69,7 @@ async fn of_one_customers_changes_at_once_one_is_made() {
     for loser in replies.into_iter().filter(|reply| reply.status != 200) {
         assert_eq!(loser.problem(Kind::VersionConflict)["version"], 2);
     }
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,7 +83,7 @@ async fn two_customers_cannot_swap_their_names_past_each_other() {
     );
     to_bob.problem(Kind::UsernameTaken);
     to_ada.problem(Kind::UsernameTaken);
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,7 +105,7 @@ async fn a_change_lets_the_old_address_go_and_finds_by_the_new_one() {
     // Somebody else may have it now.
     let body = json!({ "username": "new", "email": "ada@example.com", "name": "New" });
     shop.customer("new").post("/customers", body).await.expect(201);
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,7 +115,7 @@ async fn another_case_of_the_own_name_is_a_change_like_any_other() {
     let changed =
         change(&ada, "ada", "\"1\"", json!({ "username": "Ada", "email": "Ada@example.com" })).await.expect(200);
     assert_eq!(changed["username"], "Ada");
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +132,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
         shop.fault_proxy().inject(Match::action(action), fault, times);
         let first = change(&ada, "ada", "\"1\"", body.clone()).await;
         assert_eq!(shop.fault_proxy().pending(), 0);
-        laws::hold(&shop).await;
+        invariants::hold(&shop).await;
         if first.status != 200 {
             first.problem(Kind::Throttled);
         }
@@ -140,6 +140,6 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
         let again = change(&ada, "ada", "\"1\"", body).await;
         assert_eq!(again.header("etag"), Some("\"2\""));
         assert_eq!(again.expect(200)["version"], 2);
-        laws::hold(&shop).await;
+        invariants::hold(&shop).await;
     }
 }

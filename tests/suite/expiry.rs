@@ -4,7 +4,7 @@ use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::laws;
+use crate::invariants;
 use crate::shop::Shop;
 
 impl Shop {
@@ -79,7 +79,7 @@ async fn an_order_that_is_not_paid_in_time_gives_back_all_it_holds() {
     assert_eq!(shop.expire().await["expired"], 0);
     assert_eq!(shop.dump().await, before);
     assert_eq!(capture(&shop, &late).await["payments"][1]["status"], "refundDue");
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,7 +111,7 @@ async fn runs_and_captures_at_once_lose_no_unit_and_no_cent() {
         let expected = if status(&shop, order).await == "PAID" { "captured" } else { "refundDue" };
         assert_eq!(card, expected);
     }
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,5 +130,5 @@ async fn an_order_that_fails_does_not_keep_the_others_from_ending() {
     assert_eq!((&report["expired"], &report["failed"]), (&json!(2), &json!(1)));
     assert_eq!(shop.expire().await["expired"], 1);
     assert_eq!(shop.available("thing").await, 100);
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }

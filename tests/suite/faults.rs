@@ -9,7 +9,7 @@ use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::laws;
+use crate::invariants;
 use crate::shop::{Shop, eur};
 
 /// More attempts than the SDK makes for one call.
@@ -223,7 +223,7 @@ async fn a_gift_card_that_gets_money_back_while_the_order_is_placed_pays_as_far_
     let payments = second["invoice"]["payments"].as_array().expect("payments");
     assert_eq!(payments.len(), 1, "{payments:?}");
     assert_eq!((&payments[0]["type"], &payments[0]["amount"]), (&json!("giftCard"), &eur(1000)));
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

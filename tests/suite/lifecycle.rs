@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::engine::schedules;
-use crate::laws;
+use crate::invariants;
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// A change that somebody asks for.
@@ -121,7 +121,7 @@ async fn only_declared_transitions_are_made() {
                 assert_eq!(reply.problem(Kind::InvalidTransition)["orderStatus"], from);
                 assert_eq!(shop.dump().await, before, "{way:?} {change:?}");
             }
-            laws::hold(&shop).await;
+            invariants::hold(&shop).await;
         }
     }
 }
@@ -162,7 +162,7 @@ async fn a_cancellation_puts_everything_back() {
     assert_eq!(card["balance"], eur(500));
     assert_eq!(card["entries"][0]["status"], "refunded");
     assert_eq!(shop.admin().get("/discounts/TEN").await.expect(200)["uses"], 0);
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
     // Whoever sends the order again is answered as it was placed, and nothing is ordered again.
     assert_eq!(place(&shop, "k").await, order);
     assert_eq!(shop.available("thing").await, 10);
@@ -192,7 +192,7 @@ async fn of_many_who_do_the_same_at_once_one_does_it() {
         assert!(replies.iter().all(|reply| reply.status == 200), "{change:?}");
         let did = replies.iter().filter(|reply| reply.header("idempotent-replayed").is_none()).count();
         assert_eq!(did, 1, "{change:?}");
-        laws::hold(&shop).await;
+        invariants::hold(&shop).await;
     }
 }
 
@@ -279,5 +279,5 @@ async fn whatever_happens_at_once_ends_as_if_it_had_happened_one_by_one() {
         }
         happening.join_all().await;
     }
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::laws;
+use crate::invariants;
 use crate::shop::{Client, Shop, eur};
 
 /// An attribute that this release does not know.
@@ -90,7 +90,7 @@ async fn what_a_newer_release_added_survives_every_change_of_every_route() {
         reply.expect(200);
         assert_eq!(losses(&shop, &before).await, Vec::<String>::new(), "{method} {path} {body}");
     }
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 async fn send(client: &Client, method: Method, path: &str, body: &Value) -> crate::shop::Reply {

@@ -27,7 +27,7 @@ async fn stocked() -> Shop {
 }
 
 /// Orders that go different ways, with much beside them that is not told; and what is.
-async fn story(shop: &Shop) -> BTreeSet<Change> {
+async fn order_lifecycle(shop: &Shop) -> BTreeSet<Change> {
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let mut changes = BTreeSet::new();
     for number in 0..ORDERS {
@@ -115,7 +115,7 @@ fn check(told: &[Change], changes: &BTreeSet<Change>) {
 async fn whatever_goes_wrong_every_change_is_told_in_order_under_one_id() {
     for seed in 0..2 {
         let shop = stocked().await;
-        let changes = story(&shop).await;
+        let changes = order_lifecycle(&shop).await;
         let records = records(&shop).await;
         let mut random = Rng::with_seed(seed);
         let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
@@ -139,7 +139,7 @@ fn throttling() -> Fault {
 #[tokio::test(flavor = "multi_thread")]
 async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
     let shop = stocked().await;
-    let changes = story(&shop).await;
+    let changes = order_lifecycle(&shop).await;
     let records = records(&shop).await;
     let (_, stuck, _) =
         changes.iter().find(|(kind, _, version)| kind == "OrderStatusChanged" && *version == 3).expect("one");
@@ -183,7 +183,7 @@ fn hasty(shop: &Shop, proxy: &FaultProxy) -> Invoke {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_delivery() {
     let shop = stocked().await;
-    let changes = story(&shop).await;
+    let changes = order_lifecycle(&shop).await;
     let records = records(&shop).await;
     let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
     proxy.inject_share(Match::any(), Fault::Delay(Duration::from_secs(5)), 1.0, 0);
@@ -200,7 +200,7 @@ async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_deliver
 #[tokio::test(flavor = "multi_thread")]
 async fn while_lines_cannot_be_read_nothing_behind_their_order_is_told() {
     let shop = stocked().await;
-    let changes = story(&shop).await;
+    let changes = order_lifecycle(&shop).await;
     let records = records(&shop).await;
     let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
     shop.fault_proxy().inject_share(Match::action("Query"), throttling(), 1.0, 0);

@@ -25,7 +25,7 @@ const ORDERS: [(&str, &[&str], &[&str]); 6] = [
 ];
 
 /// A shop and its orders as they were answered, in the order in which they were placed.
-struct Story {
+struct ShopWithOrders {
     shop: Shop,
     customers: Vec<Value>,
     products: Vec<Value>,
@@ -40,8 +40,8 @@ struct Dated {
     all: Vec<(String, Value)>,
 }
 
-impl Story {
-    async fn tell() -> Self {
+impl ShopWithOrders {
+    async fn create() -> Self {
         let shop = Shop::open().await;
         let (mut customers, mut products, mut orders) = (Vec::new(), Vec::new(), Vec::new());
         for id in CUSTOMERS {
@@ -132,18 +132,18 @@ fn items(values: impl IntoIterator<Item = Value>) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_id_leads_to_what_was_made_under_it() {
-    let story = Story::tell().await;
-    let admin = story.shop.admin();
+    let fixture = ShopWithOrders::create().await;
+    let admin = fixture.shop.admin();
 
-    for (id, customer) in CUSTOMERS.iter().zip(&story.customers) {
+    for (id, customer) in CUSTOMERS.iter().zip(&fixture.customers) {
         assert_eq!(&admin.get(&format!("/customers/{id}")).await.expect(200), customer);
     }
-    for ((id, product), available) in PRODUCTS.iter().zip(&story.products).zip([93, 100, 94, 98]) {
+    for ((id, product), available) in PRODUCTS.iter().zip(&fixture.products).zip([93, 100, 94, 98]) {
         let mut product = product.clone();
         product["available"] = json!(available);
         assert_eq!(admin.get(&format!("/products/{id}")).await.expect(200), product);
     }
-    for order in &story.orders {
+    for order in &fixture.orders {
         let (id, invoice) = (text(&order["orderId"]), &order["invoice"]);
         let invoice_id = text(&invoice["invoiceId"]);
         assert_eq!(&admin.get(&format!("/orders/{id}")).await.expect(200), order);
@@ -155,7 +155,7 @@ async fn each_id_leads_to_what_was_made_under_it() {
         assert_eq!(admin.get(&format!("/invoices/{invoice_id}/payments")).await.expect(200), items(payments));
     }
     let of_each =
-        |what: &str| story.orders.iter().map(|order| order.pointer(what).cloned()).collect::<Option<Vec<_>>>();
+        |what: &str| fixture.orders.iter().map(|order| order.pointer(what).cloned()).collect::<Option<Vec<_>>>();
     let payments = of_each("/invoice/payments").expect("payments");
     let counts: Vec<_> = payments.iter().map(|payments| payments.as_array().map_or(0, Vec::len)).collect();
     assert_eq!(counts, [2, 1, 1, 1, 1, 1], "the small card does not cover its order");
@@ -181,14 +181,14 @@ async fn the_products_of_a_category_are_those_in_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_range_of_time_holds_its_beginning_and_not_its_end_to_the_millisecond() {
-    let story = Story::tell().await;
-    let placed: Vec<String> = story.orders.iter().map(|order| text(&order["placedAt"])).collect();
+    let fixture = ShopWithOrders::create().await;
+    let placed: Vec<String> = fixture.orders.iter().map(|order| text(&order["placedAt"])).collect();
     assert!(placed.is_sorted_by(|a, b| a < b), "{placed:?}");
     let after_last = later(&placed[5], 1);
     let mut ends: Vec<Option<&str>> = vec![None, Some(&after_last)];
     ends.extend(placed.iter().map(|at| Some(at.as_str())));
 
-    for list in story.dated() {
+    for list in fixture.dated() {
         for from in &ends {
             for to in ends.iter().filter(|to| from.is_none() || to.is_none() || from <= to) {
                 let within = |at: &str| from.is_none_or(|from| from <= at) && to.is_none_or(|to| at < to);
@@ -201,14 +201,14 @@ async fn a_range_of_time_holds_its_beginning_and_not_its_end_to_the_millisecond(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_end_may_be_a_date_an_offset_or_finer_than_a_millisecond() {
-    let story = Story::tell().await;
-    let (first, last) = (text(&story.orders[0]["placedAt"]), text(&story.orders[5]["placedAt"]));
+    let fixture = ShopWithOrders::create().await;
+    let (first, last) = (text(&fixture.orders[0]["placedAt"]), text(&fixture.orders[5]["placedAt"]));
     let (today, tomorrow) = (date(&first, 0), date(&last, 1));
     let just_after = last.replace('Z', "0001Z");
     // The same moment on a clock an hour ahead; a plus sign would be a space in a query string.
     let ahead = later(&first, 3_600_000).replace('Z', "%2B01:00");
 
-    for list in story.dated() {
+    for list in fixture.dated() {
         let all = json!(list.all.iter().map(|(_, item)| item).collect::<Vec<_>>());
         let but_first: Vec<_> = list.all.iter().filter(|(at, _)| *at > first).map(|(_, item)| item).collect();
         let nothing = json!([]);
@@ -230,15 +230,15 @@ async fn an_end_may_be_a_date_an_offset_or_finer_than_a_millisecond() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_somebody_elses_does_not_exist_for_a_customer_and_does_for_an_admin() {
-    let story = Story::tell().await;
-    let admin = story.shop.admin();
+    let fixture = ShopWithOrders::create().await;
+    let admin = fixture.shop.admin();
     let mut paths: Vec<(&str, String)> = Vec::new();
     for customer in CUSTOMERS {
         for what in ["", "/invoices", "/products"] {
             paths.push((customer, format!("/customers/{customer}{what}")));
         }
     }
-    for (order, (customer, ..)) in story.orders.iter().zip(ORDERS) {
+    for (order, (customer, ..)) in fixture.orders.iter().zip(ORDERS) {
         let (id, invoice) = (text(&order["orderId"]), text(&order["invoice"]["invoiceId"]));
         for what in ["", "/invoice", "/products", "/products?limit=1"] {
             paths.push((customer, format!("/orders/{id}{what}")));
@@ -247,13 +247,13 @@ async fn what_is_somebody_elses_does_not_exist_for_a_customer_and_does_for_an_ad
         paths.push((customer, format!("/invoices/{invoice}/payments")));
     }
     for (owner, path) in paths {
-        let own = story.shop.customer(owner).get(&path).await.expect(200);
+        let own = fixture.shop.customer(owner).get(&path).await.expect(200);
         assert_eq!(admin.get(&path).await.expect(200), own, "{path}");
         for other in CUSTOMERS.iter().filter(|other| **other != owner) {
-            let hidden = story.shop.customer(other).get(&path).await.problem(Kind::NotFound);
+            let hidden = fixture.shop.customer(other).get(&path).await.problem(Kind::NotFound);
             // What is hidden and what does not exist are told in the same words.
             let id = path.split('/').nth(2).and_then(|id| id.split('?').next()).expect("an id");
-            let absent = story.shop.customer(other).get(&path.replace(id, "nobodys")).await.problem(Kind::NotFound);
+            let absent = fixture.shop.customer(other).get(&path.replace(id, "nobodys")).await.problem(Kind::NotFound);
             assert_eq!(hidden, absent, "{path}");
         }
     }

@@ -6,7 +6,7 @@ use http_api::Kind;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::laws;
+use crate::invariants;
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// Sends these orders all at once, each under its key, and gives the replies in no order.
@@ -316,9 +316,9 @@ async fn orders_do_not_write_a_code_whose_uses_are_unlimited() {
     let named =
         update(&format!("o#{id}"), "SET discountCode = :c REMOVE uncountedCode", json!({ ":c": { "S": "ANY" } }));
     shop.dynamodb("UpdateItem", &named).await;
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
     assert_eq!(ada.get(&format!("/orders/{id}")).await.expect(200), order);
     ada.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
     assert_eq!(shop.item("d#ANY", "d#ANY").await, code);
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }

@@ -6,7 +6,7 @@ use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 
-use crate::laws::breaches;
+use crate::invariants::breaches;
 use crate::shop::{Shop, eur};
 
 fn things(quantity: u64) -> Value {

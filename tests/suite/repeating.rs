@@ -70,7 +70,7 @@ fn creations(shop: &Shop) -> Vec<Creation> {
 }
 
 /// A shop where each was made, with the replies.
-pub async fn story() -> (Shop, Vec<Reply>) {
+pub async fn every_post() -> (Shop, Vec<Reply>) {
     let shop = Shop::open().await;
     let mut replies = Vec::new();
     for creation in creations(&shop) {
@@ -81,7 +81,7 @@ pub async fn story() -> (Shop, Vec<Reply>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn making_the_same_again_answers_the_same_and_writes_nothing() {
-    let (shop, replies) = story().await;
+    let (shop, replies) = every_post().await;
     // What was made has been used since.
     let more = json!({ "lines": [{ "productId": "teapot", "quantity": 8 }, { "productId": "cup", "quantity": 2 }] });
     shop.customer("ada").order("second", more).await.expect(201);
@@ -100,7 +100,7 @@ async fn making_the_same_again_answers_the_same_and_writes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn making_something_else_under_the_same_name_is_refused_and_writes_nothing() {
-    let (shop, _) = story().await;
+    let (shop, _) = every_post().await;
     let before = shop.dump().await;
     let changes = [
         json!({ "username": "ada2", "email": "other@example.com", "name": "Ada" }),

@@ -4,7 +4,7 @@ use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 
-use crate::repeating::story;
+use crate::repeating::every_post;
 use crate::shop::{Reply, Shop, eur};
 
 /// The order of this customer under this idempotency key, for ever.
@@ -36,7 +36,7 @@ fn of_today(moment: &Value, start: Timestamp) -> String {
     text
 }
 
-/// What the story's order is, given when it was placed.
+/// The order as `GET` answers it, for the time at which it was placed.
 fn ordered(at: &str, invoice_id: &str) -> Value {
     let line = |product, quantity: u64, price: u64| {
         json!({
@@ -70,7 +70,7 @@ fn listed(order: &Value, line: usize) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_made_is_answered_with_where_it_is() {
     let start = Timestamp::now();
-    let (_shop, replies) = story().await;
+    let (_shop, replies) = every_post().await;
     let [customer, teapot, cup, discount, card, order] = replies.as_slice() else { panic!("one reply for each") };
 
     let body = answered(customer, 201, &[("etag", "\"1\""), ("location", "/customers/ada")]);
@@ -172,7 +172,7 @@ async fn an_admin_signs_up_somebody_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_made_is_found_again() {
-    let (shop, replies) = story().await;
+    let (shop, replies) = every_post().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let order = &replies[5].body;
     let invoice = &order["invoice"];
@@ -200,7 +200,7 @@ async fn what_was_made_is_found_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_catalogue_is_read_without_a_token_and_with_any() {
-    let (shop, replies) = story().await;
+    let (shop, replies) = every_post().await;
     let garbage = &[("authorization", "Bearer garbage")];
 
     let mut teapot = replies[1].body.clone();

@@ -13,7 +13,7 @@ use crate::shop::{Shop, eur};
 use crate::shop_stream::{Tail, is_wanted};
 
 /// The functions in the order of their events' times, which is the story that the events tell.
-pub fn story() -> Vec<String> {
+pub fn functions_by_event_time() -> Vec<String> {
     let consumers = ::functions::CONSUMERS.iter().map(::functions::Consumer::name);
     let mut all: Vec<_> = names().into_iter().chain(consumers).collect();
     all.sort_by_key(|name| time_of(&event(name)));
@@ -21,9 +21,9 @@ pub fn story() -> Vec<String> {
 }
 
 /// The same without those that no client calls.
-pub fn story_of_routes() -> Vec<String> {
+pub fn routes_by_event_time() -> Vec<String> {
     let routes = names();
-    story().into_iter().filter(|name| routes.contains(name)).collect()
+    functions_by_event_time().into_iter().filter(|name| routes.contains(name)).collect()
 }
 
 /// Whether the story wants this status of this step. All steps succeed but one: the only order that is cancelled was
@@ -113,7 +113,7 @@ fn well_formed(name: &str, response: &Value) -> (u64, Value) {
 async fn the_events_tell_a_story_in_the_order_of_their_times() {
     let shop = Shop::open().await;
     let functions = start(&shop);
-    for name in story() {
+    for name in functions_by_event_time() {
         let Some(invoke) = functions.get(&name) else {
             let answer = shop.consumer(&name, &shop.endpoints())(event(&name)).await.expect("a response");
             assert!(answer["batchItemFailures"] == json!([]) || answer["done"] == true, "{name}: {answer}");
@@ -149,7 +149,7 @@ async fn the_order_that_waits_in_the_story_is_placed() {
 async fn the_order_of_the_story_is_counted() {
     let shop = Shop::open().await;
     let functions = start(&shop);
-    let before = story_of_routes().into_iter().take_while(|name| name != "get-order");
+    let before = routes_by_event_time().into_iter().take_while(|name| name != "get-order");
     for name in before {
         functions[&name](event(&name)).await.expect("a response");
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::probe::{Cost, Measured};
 use super::shop::Shop;
-use super::{fill, open, plot, probe, report, story};
+use super::{fill, open, plot, probe, report, workload};
 use crate::workspace;
 
 /// Small ones, in memory: whoever reads more than he must reads more of the larger one.
@@ -18,7 +18,7 @@ async fn measured(orders: usize) -> Vec<Measured> {
     let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(orders).expect("a shop"));
     let database = stack.database().expect("an engine");
     fill::fill(database, stack.template().table_name(), &shop, &ProgressBar::hidden()).expect("a table");
-    let operations = story::tell(&stack, &shop, 1).await.expect("every route answers");
+    let operations = workload::run(&stack, &shop, 1).await.expect("every route answers");
     stack.shutdown().await.expect("the end");
     operations
 }
@@ -46,7 +46,7 @@ async fn every_access_pattern_is_asked() {
         let ways = patterns().filter(|pattern| pattern.number == *number).count();
         let begin = format!("{number} ");
         let asked = asked.iter().filter(|what| what.starts_with(&begin)).count();
-        assert!(asked >= ways, "{number}, {question}: of {ways} such patterns growth/story.rs asks {asked}");
+        assert!(asked >= ways, "{number}, {question}: of {ways} such patterns growth/workload.rs asks {asked}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What spans partitions, when everything was read.
+//! Checks across partitions, after the whole table was read.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use counting::{Aggregate, Bounds, Counts};
 use key_schema::value::{CustomerId, Money, ProductId};
 
 use super::Report;
-use super::ledger::{Cells, Ledger, Parts, Taken};
+use super::accounts::{Accounts, Cells, Parts, Taken};
 
-impl Ledger {
-    /// What there is to say when everything was read.
+impl Accounts {
+    /// Checks what spans partitions, and reports.
     pub(super) fn close(mut self) -> Report {
         for (id, parts) in std::mem::take(&mut self.orders) {
             let Parts { order, lines, invoice, .. } = parts;
@@ -35,7 +35,7 @@ impl Ledger {
                 self.breach(format!("product {id}"), what);
             }
             let copy = products.get(&id).and_then(|[_, copy]| *copy);
-            // A cell whose price is of an earlier version gets the new one from the next order.
+            // A cell with an earlier version of the price gets the new price with its next order.
             let differs = |price: Money, version: u64| Some(price) != copy && version >= price_version;
             for (cell, (price, _)) in others.into_iter().filter(|(_, (price, version))| differs(*price, *version)) {
                 let copy = copy.map_or("not there".to_owned(), |copy| copy.to_string());
@@ -87,7 +87,7 @@ impl Ledger {
         }
     }
 
-    /// The counters against the orders.
+    /// Compares the counters with the orders.
     fn compare(&mut self) {
         let (mut bounds, horizon) = (std::mem::take(&mut self.bounds), self.horizon);
         let counted = std::mem::take(&mut self.counted);

@@ -1,4 +1,4 @@
-//! `cargo local audit`: whether a table keeps the shop's laws.
+//! `cargo local audit`: checks that a table keeps the shop's invariants.
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -9,11 +9,12 @@ use local::audit::{Report, SETTLE_SECONDS, audit};
 
 use super::print;
 
-/// Check that a table keeps the shop's laws, wherever it is
+/// Check that a table keeps the shop's invariants, on this machine or on AWS
 ///
-/// For a table that was restored, say. Orders add up and are paid as they say, gift cards and discount codes are used
-/// as often as orders used them, claims belong to profiles, counts are those of the orders, and everything lies where
-/// it should. The whole table is read once, strongly, and nothing is written.
+/// Use it on a restored table, for example. Amounts and payments of each order agree; gift cards and discount codes
+/// agree with the orders that used them; each claim belongs to a profile; counts agree with the orders; and each item
+/// has the keys that its content implies. It reads the whole table once, with strongly consistent reads, and writes
+/// nothing.
 ///
 /// Region and credentials come from the environment: `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
 /// `AWS_SESSION_TOKEN`, as `aws configure export-credentials --format env` prints them.
@@ -23,15 +24,15 @@ pub(super) struct Arguments {
     #[arg(long)]
     table: String,
 
-    /// What changed before this moment must be counted [default: six and a half hours ago]
+    /// Changes before this time must be counted [default: six and a half hours ago]
     #[arg(long, value_name = "TIME")]
     counted_until: Option<Timestamp>,
 }
 
-/// Reads, checks, and prints what breaks a law.
+/// Reads the table, checks it, and prints each breach.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let horizon = arguments.counted_until.unwrap_or_else(|| Timestamp::now().minus_seconds(SETTLE_SECONDS));
-    // On a terminal only; it draws to standard error.
+    // Drawn to standard error, and only on a terminal.
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
     let report = audit(&Environment::of_process(), &arguments.table, horizon, |items| bar.set_position(items)).await;
@@ -41,6 +42,6 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     breaches.iter().try_for_each(|breach| print(&format!("{breach}\n")))?;
     let found = breaches.len();
     print(&format!("{items} items, {orders} orders, {unsettled} counts not settled yet, {found} breaches\n"))?;
-    ensure!(found == 0, "the table breaks the shop's laws");
+    ensure!(found == 0, "the table breaks the shop's invariants");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `cargo local cost`: what a month costs.
+//! `cargo local cost`: estimates the bill of a month.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use local::cost::profile::{EXAMPLE, Profile};
 
 use super::{default_template, print};
 
-/// Say what a month costs on AWS
+/// Estimate what a month costs on AWS
 ///
-/// A traffic profile says what a shop does in a month. Together with the templates, the capacity ledger and a price
-/// list that becomes a bill by service, compared with the other ways to pay for the table. Nothing is asked of AWS.
+/// A traffic profile describes what a shop does in a month. From the profile, the templates, the capacity ledger and a
+/// price list, this computes a bill by service, and compares the ways to pay for the table. It does not call AWS.
 ///
-/// Begin with `cargo local cost --example > shop.yaml`, change what is different in your shop, and go on with
-/// `cargo local cost --profile shop.yaml`.
+/// Begin with `cargo local cost --example > shop.yaml`, change what is different in your shop, and run `cargo local
+/// cost --profile shop.yaml`.
 #[derive(Args)]
 #[command(arg_required_else_help = true)]
 pub(super) struct Arguments {
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", required_unless_present = "example")]
     profile: Option<PathBuf>,
 
-    /// Print a profile with every field, and what each means
+    /// Print an example profile, with every field explained
     #[arg(long, exclusive = true)]
     example: bool,
 
@@ -33,22 +33,22 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 
-    /// Print JSON; numbers that need not be whole are strings, exact
+    /// Print JSON; decimals are strings, so that they stay exact
     #[arg(long)]
     json: bool,
 
-    /// What is deployed, with operations.yaml beside it [default: template.yaml of this workspace or this directory]
+    /// The deployed template, with operations.yaml beside it [default: template.yaml of this workspace or this directory]
     #[arg(long, value_name = "PATH")]
     template: Option<PathBuf>,
 }
 
-/// Reads, adds up, and prints.
+/// Reads the files, computes the estimate, and prints it.
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let Some(profile) = &arguments.profile else { return print(EXAMPLE) };
     let parsed = Profile::parse(&text_of(profile, "--profile")?);
     let profile = parsed.with_context(|| profile.display().to_string())?;
     let prices = match &arguments.prices {
-        None => PriceList::parse(SHIPPED).context("the price list that is shipped")?,
+        None => PriceList::parse(SHIPPED).context("the built-in price list")?,
         Some(path) => PriceList::parse(&text_of(path, "--prices")?).with_context(|| path.display().to_string())?,
     };
     let template = arguments.template.clone().unwrap_or_else(default_template);

@@ -9,8 +9,8 @@ use super::{DEFAULT_PORT, print};
 
 /// Cancel the orders of the running stack that were not paid in time
 ///
-/// On AWS a schedule does it every five minutes. An order is due half an hour after it was placed, or when
-/// `PayWithinMinutes` of the template says.
+/// On AWS a schedule does this every five minutes. An order expires `PayWithinMinutes` (a parameter of the template, by
+/// default 30) after it was placed.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The running stack's port on 127.0.0.1
@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     port: u16,
 }
 
-/// Asks until it is done, and says how many there were.
+/// Calls the function until it reports that it is done, and prints how many orders it cancelled.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let stack = Stack::at(arguments.port)?;
     let mut expired = 0;
@@ -26,7 +26,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         let report = stack.ask("/_local/scheduled/expire-orders", &json!({})).await?;
         let count = |name: &str| report[name].as_u64().unwrap_or_default();
         expired += count("expired");
-        // What failed stays on the list, so a run in which nothing else is left would come again for ever.
+        // An order that failed stays on the list. Stop when a run cancels nothing, or this loops for ever.
         if report["done"] == true || count("expired") == 0 {
             let failed = count("failed");
             let log = if failed == 0 { "" } else { ": the stack's log says why" };

@@ -9,8 +9,8 @@ use super::{DEFAULT_PORT, print};
 
 /// Compare the counts of the running stack with its orders
 ///
-/// A change of the last six and a half hours may not be counted yet. So counters whose orders changed since are only
-/// told if they cannot be right, and are not repaired until then.
+/// A change of the last six and a half hours may not be counted yet. If a counter's orders changed in that time, the
+/// counter is reported only if no pending change can explain it, and it is not repaired yet.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The first day [default: a week ago]
@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DAY")]
     to: Option<jiff::civil::Date>,
 
-    /// Set right what is wrong
+    /// Repair the counters that are wrong
     #[arg(long)]
     repair: bool,
 
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     port: u16,
 }
 
-/// Asks until it is done, and prints the report.
+/// Calls the function until it reports that it is done, and prints the report.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let from = arguments.from.unwrap_or(today.saturating_sub(jiff::Span::new().days(7)));
@@ -47,7 +47,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// The figures of a comparison, and a line for each drift that it names.
+/// The figures of a comparison, and a line for each drift in it.
 fn told(answer: &Value, repairs: bool) -> String {
     let figures = ["checked", "drifted", "repaired", "unsettled", "busy"];
     let mut text = figures.map(|name| format!("{} {name}", answer[name])).join(", ") + "\n";
@@ -55,10 +55,10 @@ fn told(answer: &Value, repairs: bool) -> String {
         let what_now = match (drift["repaired"] == true, drift["settled"] == true) {
             (true, _) => "repaired",
             (false, false) => {
-                "not repaired: its orders changed less than six and a half hours ago, ask again after that"
+                "not repaired: its orders changed less than six and a half hours ago, try again after that"
             }
-            (false, true) if repairs => "not repaired: its counters moved meanwhile, ask again",
-            (false, true) => "--repair sets it right",
+            (false, true) if repairs => "not repaired: its counters changed meanwhile, try again",
+            (false, true) => "--repair corrects it",
         };
         let of = drift["of"].as_str().unwrap_or_default();
         text.extend([of, " lacks ", &drift["deficit"].to_string(), ": ", what_now, "\n"]);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_drift_is_named_with_what_becomes_of_it() {
+    fn the_report_says_of_each_drift_whether_it_was_repaired_and_why_not() {
         let drift = |repaired: bool, settled: bool| {
             let deficit = json!({ "customers": { "ada": { "orders": 1 } } });
             let drifts =
@@ -80,8 +80,8 @@ mod tests {
         };
         for (repaired, settled, repairs, expected) in [
             (true, true, true, "repaired"),
-            (false, true, true, "not repaired: its counters moved"),
-            (false, true, false, "--repair sets it right"),
+            (false, true, true, "not repaired: its counters changed"),
+            (false, true, false, "--repair corrects it"),
             (false, false, true, "not repaired: its orders changed less than six and a half hours ago"),
         ] {
             let text = told(&drift(repaired, settled), repairs);

@@ -1,4 +1,4 @@
-//! `cargo local redrive`: dead letters go back to their queues.
+//! `cargo local redrive`: moves dead letters back to their queues.
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -11,7 +11,7 @@ use super::{DEFAULT_PORT, print};
 
 /// Move every dead letter of the running stack back to its queue
 ///
-/// For when what made them fail is repaired. They are consumed again as if they were new.
+/// Use it after the cause of their failure is repaired. The messages are consumed again as if they were new.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The running stack's port on 127.0.0.1
@@ -19,16 +19,16 @@ pub(super) struct Arguments {
     port: u16,
 }
 
-/// A dead-letter queue on its way to be empty.
+/// The progress of one dead-letter queue.
 struct Progress {
     from: String,
     to: String,
     moved: u64,
-    /// How many there were when this began. What dies again meanwhile is for the next time.
+    /// The number of messages at the start. Messages that fail again meanwhile are left for the next run.
     total: u64,
 }
 
-/// Moves batch after batch, draws how far it is, and says at the end how many there were.
+/// Moves the messages in batches, draws a progress bar, and prints how many were moved.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let stack = Stack::at(arguments.port)?;
     let mut queues: Vec<_> = step(&stack).await?.into_iter().map(Progress::begin).collect();
@@ -38,7 +38,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         stack.url()
     );
 
-    // On a terminal only; it draws to standard error.
+    // Drawn to standard error, and only on a terminal.
     let bar = ProgressBar::new(queues.iter().map(|queue| queue.total).sum());
     bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} messages")?);
     loop {

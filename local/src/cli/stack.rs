@@ -1,4 +1,4 @@
-//! The running stack, as its own routes show it.
+//! A client of the running stack's `/_local` routes.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -19,7 +19,7 @@ impl Stack {
         &self.url
     }
 
-    /// Posts this to a path, and gives what is answered.
+    /// Posts this body to a path, and returns the answer.
     pub(super) async fn ask(&self, path: &str, body: &Value) -> Result<Value> {
         let Self { client, url } = self;
         let answer = client.post(format!("{url}{path}")).body(body.to_string()).send().await;

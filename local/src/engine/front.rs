@@ -1,7 +1,8 @@
-//! The engine's port, as programs outside of the stack see it.
+//! The engine's port for programs outside the stack.
 //!
-//! The engine answers pages of every origin (`Access-Control-Allow-Origin: *`) and lacks seven actions that only
-//! describe an account. This front refuses the pages, answers the seven, and passes on everything else byte for byte.
+//! The engine answers web pages of every origin (`Access-Control-Allow-Origin: *`) and lacks seven actions that only
+//! describe an account. This front refuses web pages, answers the seven actions, and forwards everything else byte for
+//! byte.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::aws_json::{Refusal, Service, local_client};
 use crate::browser_guard::BrowserGuard;
 use crate::problem::answer;
 
-/// The headers that belong to one connection, and not to the call.
+/// Hop-by-hop headers, which are not forwarded.
 const OF_ONE_CONNECTION: [header::HeaderName; 4] =
     [header::HOST, header::CONNECTION, header::CONTENT_LENGTH, header::TRANSFER_ENCODING];
 
@@ -40,7 +41,7 @@ pub(super) fn serve(
     let guard = BrowserGuard::of(&listener)?;
     let address = listener.local_addr()?.to_string();
     let front = Front { client: local_client()?, engine: Service::dynamodb(engine_url)?, address };
-    // The engine has a limit of its own, and words for what is beyond it.
+    // The engine has its own limit, and its own error message.
     let router = Router::new().fallback(handle).layer(DefaultBodyLimit::disable()).with_state(Arc::new(front));
     let server = axum::serve(listener, guard.protect(router)).with_graceful_shutdown(async { _ = stopped.await });
     Ok(tokio::spawn(server.into_future()))
@@ -48,7 +49,7 @@ pub(super) fn serve(
 
 async fn handle(State(front): State<Arc<Front>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
-    // Incomplete if the client hung up in the middle of it.
+    // Incomplete if the client hung up.
     let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
         return refusal("SerializationException", "The body of the call was cut off.");
     };
@@ -67,11 +68,11 @@ async fn handle(State(front): State<Arc<Front>>, request: Request<Body>) -> Resp
 }
 
 impl Front {
-    /// The answer to an action that describes what a laptop does not have. None: the engine has to answer.
+    /// The answer to an action that describes an account. `None`: the engine answers.
     async fn described(&self, action: &str, body: &[u8]) -> Result<Option<Response<Body>>> {
         let description = match action {
             "DescribeContinuousBackups" => return self.continuous_backups(body).await.map(Some),
-            // What a new account has: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
+            // Limits of a new account: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
             "DescribeLimits" => json!({
                 "AccountMaxReadCapacityUnits": 80_000, "AccountMaxWriteCapacityUnits": 80_000,
                 "TableMaxReadCapacityUnits": 40_000, "TableMaxWriteCapacityUnits": 40_000,
@@ -88,7 +89,7 @@ impl Front {
         Ok(Some(answer(StatusCode::OK, "application/x-amz-json-1.0", description.to_string())))
     }
 
-    /// Backups that every table has and nobody turned on, if there is such a table.
+    /// The answer for a table without point-in-time recovery, if the table exists.
     async fn continuous_backups(&self, body: &[u8]) -> Result<Response<Body>> {
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
         let Some(table) = request["TableName"].as_str() else {

@@ -19,9 +19,9 @@ use models::{counting, order};
 use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model, Property};
 
-/// Explores the models: every state that some schedule reaches, and the laws in each.
+/// Explores the models: every state that some schedule reaches, and the invariants in each.
 ///
-/// Prints one line for each model. The exit code is 1 if a law is broken; then the steps that break it are printed.
+/// Prints one line for each model. The exit code is 1 if an invariant is broken; then the steps that break it are printed.
 #[derive(Parser)]
 #[command(bin_name = "cargo model", version)]
 struct Options {
@@ -71,7 +71,7 @@ impl Options {
         self.name.as_ref().is_none_or(|part| name.contains(part))
     }
 
-    /// Explores a model, if it is meant. The number of laws that are broken.
+    /// Explores a model, if it is meant. The number of invariants that are broken.
     fn explore<M>(&self, name: &'static str, model: M) -> anyhow::Result<usize>
     where
         M: Model<
@@ -100,26 +100,27 @@ impl Options {
         let (states, depth) = (checker.unique_state_count(), checker.max_depth());
         let sizes = if is_all { "all states" } else { "a part of the states" };
         println!("{name}: {states} states, {depth} steps deep, {:.1} s, {sizes}", elapsed.as_secs_f64());
-        let broken = checker.model().properties().into_iter().filter(|law| is_broken(law, &checker, is_all));
+        let broken =
+            checker.model().properties().into_iter().filter(|invariant| is_broken(invariant, &checker, is_all));
         Ok(broken.count())
     }
 }
 
-/// Whether a law is broken; if so, prints the steps that break it. What must be seen in some state may lie behind the
+/// Whether an invariant is broken; if so, prints the steps that break it. What must be seen in some state may lie behind the
 /// part that was explored.
-fn is_broken<M, C>(law: &Property<M>, checker: &C, is_all: bool) -> bool
+fn is_broken<M, C>(invariant: &Property<M>, checker: &C, is_all: bool) -> bool
 where
     M: Model<State: Clone + Debug + Hash + PartialEq, Action: Clone + Debug + PartialEq>,
     C: Checker<M>,
 {
-    match (law.expectation.clone(), checker.discovery(law.name)) {
+    match (invariant.expectation.clone(), checker.discovery(invariant.name)) {
         (Expectation::Always | Expectation::Eventually, Some(path)) => {
-            println!("  broken: {}", law.name);
+            println!("  broken: {}", invariant.name);
             path.into_actions().iter().for_each(|action| println!("    {action:?}"));
             true
         }
         (Expectation::Sometimes, None) if is_all => {
-            println!("  never seen: {}", law.name);
+            println!("  never seen: {}", invariant.name);
             true
         }
         _ => false,

@@ -165,7 +165,7 @@ impl Transaction {
         Digested::new(Self(writes))
     }
 
-    /// The same without the conditions of some writes: a known bug, to see that the laws find it.
+    /// The same without the conditions of some writes: a known bug, to see that the invariants find it.
     pub fn without_condition(&self, is_meant: impl Fn(&Place, WriteKind) -> bool) -> Digested<Self> {
         let writes = self.0.iter().map(|(place, write)| {
             let mut write = write.clone();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Sample;
 use crate::completeness::{declared, names};
 use crate::openapi;
-use crate::sample_events::{event, is_expected, story};
+use crate::sample_events::{event, functions_by_event_time, is_expected};
 use crate::shop::{Client, Shop};
 
 /// Whose thing a parameter names.
@@ -150,7 +150,7 @@ async fn nobody_sees_or_changes_what_is_somebody_else_s() {
     let shop = Shop::open().await;
     shop.sign_up("eve").await;
     let (nobody, eve) = (shop.nobody(), shop.customer("eve"));
-    for name in story() {
+    for name in functions_by_event_time() {
         if !names().contains(&name) {
             consume(&shop, &name).await;
             continue;
@@ -196,7 +196,7 @@ fn unheard_of(function: &str, sample: Sample) -> Sample {
 async fn an_admin_may_do_what_each_customer_may() {
     let shop = Shop::open().await;
     let admin = shop.admin();
-    for name in story() {
+    for name in functions_by_event_time() {
         if !names().contains(&name) {
             consume(&shop, &name).await;
             continue;

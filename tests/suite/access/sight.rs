@@ -12,7 +12,7 @@ use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
 use crate::customer_view::{self, Seen, VISIBLE};
-use crate::sample_events::story;
+use crate::sample_events::functions_by_event_time;
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// Somebody who is no admin, and what was shown so far.
@@ -45,7 +45,7 @@ impl Witness {
 async fn every_field_on_the_list_of_what_customers_see_is_seen() {
     let shop = Shop::open().await;
     let mut ada = Witness { client: shop.customer("ada"), seen: BTreeSet::new() };
-    for name in story() {
+    for name in functions_by_event_time() {
         if !names().contains(&name) {
             consume(&shop, &name).await;
             continue;

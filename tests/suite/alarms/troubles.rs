@@ -5,7 +5,7 @@ use super::evaluation::METRIC;
 /// What happens for some periods in an otherwise ordinary shop.
 pub struct Trouble {
     pub alarm: &'static str,
-    pub story: &'static str,
+    pub situation: &'static str,
     /// The values that the alarm's metrics have meanwhile, by their ids. None where there is no data.
     pub metrics: &'static [(&'static str, Option<f64>)],
     pub periods: usize,
@@ -14,12 +14,12 @@ pub struct Trouble {
 
 type Metrics = &'static [(&'static str, Option<f64>)];
 
-const fn alarms(alarm: &'static str, story: &'static str, periods: usize, metrics: Metrics) -> Trouble {
-    Trouble { alarm, story, metrics, periods, goes_off: true }
+const fn alarms(alarm: &'static str, situation: &'static str, periods: usize, metrics: Metrics) -> Trouble {
+    Trouble { alarm, situation, metrics, periods, goes_off: true }
 }
 
-const fn is_quiet(alarm: &'static str, story: &'static str, periods: usize, metrics: Metrics) -> Trouble {
-    Trouble { alarm, story, metrics, periods, goes_off: false }
+const fn is_quiet(alarm: &'static str, situation: &'static str, periods: usize, metrics: Metrics) -> Trouble {
+    Trouble { alarm, situation, metrics, periods, goes_off: false }
 }
 
 /// Shops in which all is well: what a metric is in each period, if it has data.

@@ -15,7 +15,7 @@ pub struct Case {
     /// The function that does it.
     pub function: &'static str,
     pub ask: Ask,
-    /// It is made of several writes, each of which keeps the shop's laws.
+    /// It is made of several writes, each of which keeps the shop's invariants.
     pub has_steps: bool,
     /// Sent again it is done again, as is documented.
     pub adds_up: bool,

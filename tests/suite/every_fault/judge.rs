@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::cases::{Ask, Caller, Case};
 use super::kinds::{Injection, Service};
 use super::world::{State, World, forget_moments, timeless};
-use crate::laws;
+use crate::invariants;
 use crate::shop_queue::QUEUE;
 
 /// On a machine that is busy with other work, a request may run out of time without any fault.
@@ -104,7 +104,7 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
     }
     if case.has_steps {
         // Whatever is not counted may be counted later.
-        complaints.extend(laws::breaches(&world.shop, "0000-01-01").await);
+        complaints.extend(invariants::breaches(&world.shop, "0000-01-01").await);
     }
 
     // Again, by whoever is not sure.
@@ -135,7 +135,7 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
         complaints.push(differs("again, and not as it should be", &state, reference));
     }
     if case.has_steps {
-        complaints.extend(laws::breaches(&world.shop, "0000-01-01").await);
+        complaints.extend(invariants::breaches(&world.shop, "0000-01-01").await);
     }
     let told = told(&world.take_calls());
     if told != reference.told {

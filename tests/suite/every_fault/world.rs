@@ -13,7 +13,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::kinds::{Injection, Service};
-use crate::ledger::story::send;
+use crate::capacity_ledger::requests::send;
 use crate::queue::{order_later, things};
 use crate::shop::{Shop, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Change::{Cancel, Capture, Refund};
 use super::{ask, shop_with_order, status, update};
-use crate::laws;
+use crate::invariants;
 use crate::shop::Shop;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -36,7 +36,7 @@ async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
     for change in [Capture, Cancel, Refund] {
         ask(&shop.admin(), &order, change).await.expect(200);
     }
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 /// Gives the invoice of an order an id of the same length that does not lead to the order, as the last release did, past

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Change::{Cancel, Capture, Refund};
 use super::{ask, shop_with_order, update};
-use crate::laws;
+use crate::invariants;
 use crate::shop::{Shop, eur};
 
 /// The card payment of an order's invoice, as the API shows it.
@@ -36,7 +36,7 @@ async fn money_of_a_cancelled_order_is_due_until_somebody_confirms_that_it_went_
         assert_eq!(card(&shop, &order).await, refunded, "{ways:?}");
         let path = path.replace("/payments", "/refunds");
         shop.admin().post(&path, json!({ "reference": "back-2" })).await.problem(Kind::InvalidTransition);
-        laws::hold(&shop).await;
+        invariants::hold(&shop).await;
     }
     let (shop, order) = shop_with_order().await;
     ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
@@ -64,7 +64,7 @@ async fn an_order_that_the_last_release_cancelled_still_gets_its_money_back() {
         }
         ask(&shop.admin(), &order, Refund).await.expect(200);
         assert_eq!(card(&shop, &order).await["status"], "refunded");
-        laws::hold(&shop).await;
+        invariants::hold(&shop).await;
     }
 }
 

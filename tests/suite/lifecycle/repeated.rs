@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Change::{Cancel, Capture, Ship};
 use super::{ask, shop_with_order, status};
-use crate::laws;
+use crate::invariants;
 use crate::shop::Shop;
 
 /// Waits until a function has asked this of the table.
@@ -93,7 +93,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
             assert_eq!(reply.header("idempotent-replayed"), None, "{change:?}, {fault:?} x {times}");
             reply.expect(200);
             shop.fault_proxy().heal();
-            laws::hold(&shop).await;
+            invariants::hold(&shop).await;
             assert_eq!(status(&shop, &order).await, becomes);
         }
     }

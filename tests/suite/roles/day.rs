@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::lifecycle::invoices::old_invoice_id;
 use crate::queue::{order_later, things};
-use crate::sample_events::{event, story_of_routes};
+use crate::sample_events::{event, routes_by_event_time};
 use crate::shop::{Shop, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
 use crate::shop_reconcile::reconciled;
@@ -57,9 +57,9 @@ async fn open() -> Shop {
 }
 
 /// Every route is asked, as the sample events do.
-async fn story(shop: &Shop) {
+async fn run_sample_events(shop: &Shop) {
     let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
-    for name in story_of_routes() {
+    for name in routes_by_event_time() {
         let (_, invoke) = functions.handlers.iter().find(|(known, _)| *known == name).expect("it is known");
         invoke(event(&name)).await.expect("a response");
     }
@@ -230,7 +230,7 @@ async fn drifted(shop: &Shop) {
 /// Every call that the functions made that day.
 pub async fn eventful_day() -> Vec<Ruling> {
     let shop = open().await;
-    story(&shop).await;
+    run_sample_events(&shop).await;
     now_and_then(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;

@@ -5,7 +5,7 @@
 //! `count-orders` does. This module says what may happen between their steps, and what Lambda does with a batch.
 
 mod consumer;
-mod laws;
+mod invariants;
 mod scene;
 mod source;
 #[cfg(test)]
@@ -39,11 +39,11 @@ pub struct Stream {
     most_counters: usize,
     /// How often what may go wrong.
     left: Left,
-    /// Whether a shard is delivered only after its parent, as Lambda does. The laws do not need that.
+    /// Whether a shard is delivered only after its parent, as Lambda does. The invariants do not need that.
     parents_first: bool,
     /// What Lambda does with a batch whose consumer died.
     pub halves: Halves,
-    /// A known bug, to see that the laws find it.
+    /// A known bug, to see that the invariants find it.
     bug: Option<Bug>,
 }
 
@@ -292,7 +292,7 @@ impl Model for Stream {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        laws::all()
+        invariants::all()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The laws hold in every state of small streams, and each known bug is found.
+//! The invariants hold in every state of small streams, and each known bug is found.
 
 #![allow(clippy::print_stdout, reason = "the figures of docs/models.md")]
 
@@ -7,7 +7,7 @@ use stateright::{Checker as _, HasDiscoveries, Model as _};
 use super::scene::stream;
 use super::{Bug, Halves, Left, Stream, small};
 
-/// The law that a record breaks that is counted twice, or is behind the mark and not counted.
+/// The invariant that a record breaks that is counted twice, or is behind the mark and not counted.
 const EXACT: &str = "each counter is the sum of the records up to the marks";
 
 fn crash_and_copy() -> Stream {
@@ -36,13 +36,13 @@ fn halves_of_a_batch_in_any_order_are_not() {
 
 #[test]
 fn every_known_bug_is_found() {
-    for (bug, law) in [
+    for (bug, invariant) in [
         (Bug::MarkIsNotAsked, EXACT),
         (Bug::MarkMovesLater, EXACT),
         (Bug::PoisonIsForgotten, "no mark is past a record that is neither counted nor kept"),
     ] {
-        let found = HasDiscoveries::AnyOf([law].into());
+        let found = HasDiscoveries::AnyOf([invariant].into());
         let checker = crash_and_copy().with(bug).checker().threads(2).finish_when(found).spawn_bfs().join();
-        assert!(checker.discovery(law).is_some(), "{bug:?} does not break \"{law}\"");
+        assert!(checker.discovery(invariant).is_some(), "{bug:?} does not break \"{invariant}\"");
     }
 }

@@ -15,7 +15,7 @@ use table::{AttributeValue, Item, read_item};
 
 use crate::table::{Stored, Table};
 
-/// Everything that the laws are about. Numbers are read as they are, also below zero.
+/// Everything that the invariants are about. Numbers are read as they are, also below zero.
 #[derive(Default)]
 pub(super) struct Books {
     pub(super) in_stock: i64,

@@ -7,7 +7,7 @@
 mod actor;
 mod books;
 mod bugs;
-mod laws;
+mod invariants;
 mod seed;
 mod shops;
 #[cfg(test)]
@@ -24,7 +24,7 @@ pub use self::actor::{Actor, Answer, Phase, Role};
 use self::actor::{Effect, Event};
 use self::books::Books;
 pub use self::bugs::Bug;
-pub use self::laws::Sight;
+pub use self::invariants::Sight;
 pub use self::shops::{large, small};
 use crate::table::{Digested, Seen, Stored, Table, Transaction};
 
@@ -42,7 +42,7 @@ pub struct Shop {
     pub(crate) left: Left,
     /// What must be seen in some state.
     pub(crate) sights: &'static [Sight],
-    /// A known bug, to see that the laws find it.
+    /// A known bug, to see that the invariants find it.
     pub(crate) bug: Option<Bug>,
     /// What becomes of an actor that reads these items.
     memo: Memo,
@@ -210,7 +210,7 @@ impl Model for Shop {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        laws::all(self)
+        invariants::all(self)
     }
 }
 

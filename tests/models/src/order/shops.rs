@@ -4,7 +4,7 @@ use key_schema::entity::{CancellationCause, OrderStatus};
 use ordering::steps::{Cancel, Transition};
 
 use super::actor::{after, now};
-use super::laws::Sight;
+use super::invariants::Sight;
 use super::seed::{ask, ask_with_code, stocked, with_code};
 use super::{Left, Role, Shop};
 

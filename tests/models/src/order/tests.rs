@@ -1,4 +1,4 @@
-//! The laws hold in every state of these shops, and each known bug is found.
+//! The invariants hold in every state of these shops, and each known bug is found.
 
 #![allow(clippy::print_stdout, reason = "the figures of docs/models.md")]
 
@@ -83,7 +83,7 @@ fn a_limited_code_is_used_as_often_as_it_may_be() {
 fn every_known_bug_is_found() {
     let supplied = "stock and sold units are the units supplied";
     let arrives = "no refusal while a transaction of the same request may still arrive";
-    let laws = [
+    let invariants = [
         (copies_of(4), Bug::HeaderIsOverwritten, supplied),
         (copies(), Bug::StockIsNotChecked, "no stock and no gift card is below zero"),
         (cards(), Bug::CardIsNotChecked, "no stock and no gift card is below zero"),
@@ -103,11 +103,11 @@ fn every_known_bug_is_found() {
         (payment(), Bug::CancellationIsOverlooked, "whoever is told of a change has it"),
         (payment(), Bug::TornReadIsBelieved, "no report of a payment is refused that is on record"),
     ];
-    for (shop, bug, law) in laws {
+    for (shop, bug, invariant) in invariants {
         let begin = Instant::now();
-        let found = HasDiscoveries::AnyOf([law].into());
+        let found = HasDiscoveries::AnyOf([invariant].into());
         let checker = shop.with(bug).checker().threads(2).finish_when(found).spawn_bfs().join();
         println!("{bug:?}: {} states, {:.1} s", checker.unique_state_count(), begin.elapsed().as_secs_f64());
-        assert!(checker.discovery(law).is_some(), "{bug:?} does not break \"{law}\"");
+        assert!(checker.discovery(invariant).is_some(), "{bug:?} does not break \"{invariant}\"");
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::{all_at_once, cancel, change, conserved, insist, lay_out, order, shop, things, units};
-use crate::laws;
+use crate::invariants;
 use crate::shop::{Client, Shop, eur};
 
 const ANY: (&str, &str) = ("if-match", "*");
@@ -112,7 +112,7 @@ async fn the_largest_order_is_placed_although_each_of_its_products_lies_scattere
     }
     let order = shop.customer("ada").order("k", json!({ "lines": lines })).await.expect(201);
     assert_eq!(order["total"], eur(12_000));
-    laws::hold(&shop).await;
+    invariants::hold(&shop).await;
 }
 
 /// Orders a few times, and calls some of it off.

@@ -15,15 +15,15 @@ use super::shop::{DISCOUNT, GIFT_CARD, Shop};
 ///
 /// # Errors
 /// A route answers an error, or costs another time something else: no round is left out.
-pub(super) async fn tell(stack: &Stack, shop: &Shop, rounds: usize) -> Result<Vec<Measured>> {
+pub(super) async fn run(stack: &Stack, shop: &Shop, rounds: usize) -> Result<Vec<Measured>> {
     let mut probe = Probe::of(stack)?;
-    let story = Story::of(shop)?;
-    story.prepare(&probe).await?;
+    let workload = Workload::of(shop)?;
+    workload.prepare(&probe).await?;
     for round in 0..rounds {
-        story.read(&mut probe).await.with_context(|| format!("reading, round {round}"))?;
+        workload.read(&mut probe).await.with_context(|| format!("reading, round {round}"))?;
     }
     for round in 0..rounds {
-        story.write(&mut probe, round).await.with_context(|| format!("writing, round {round}"))?;
+        workload.write(&mut probe, round).await.with_context(|| format!("writing, round {round}"))?;
     }
     probe.measured()
 }
@@ -31,7 +31,7 @@ pub(super) async fn tell(stack: &Stack, shop: &Shop, rounds: usize) -> Result<Ve
 /// Whom and what all of it is about: the most eager customer, the most popular product, and an order from the middle.
 /// What is written is about the next customer and a gift card of its own, so that the next run reads the same as this
 /// one.
-struct Story {
+struct Workload {
     /// Tells this run from earlier ones over the same table. Six digits.
     run: u64,
     shopper: CustomerId,
@@ -40,7 +40,7 @@ struct Story {
     reads: Vec<(&'static str, String)>,
 }
 
-impl Story {
+impl Workload {
     fn of(shop: &Shop) -> Result<Self> {
         let placed = shop.order(shop.orders() / 2)?;
         let (order, invoice) = (placed.order.order_id.to_string(), placed.invoice.invoice_id.to_string());

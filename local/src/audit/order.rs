@@ -1,9 +1,9 @@
-//! The books of one order: what it came to, and how it is paid.
+//! The amounts and payments of one order.
 
 use key_schema::entity::{Balance, Invoice, Order, OrderLine, OrderStatus, Payment};
 use key_schema::value::Money;
 
-/// What is wrong with an order that is there with all its lines and its invoice.
+/// The breaches of one order that has all its lines and its invoice.
 pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> Vec<String> {
     let mut faults = Vec::new();
     for line in lines {
@@ -42,9 +42,9 @@ pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> V
     faults
 }
 
-/// The money received for an order less the money returned, and what the customer is owed for it: the money that is due
-/// back once the order is cancelled, and what was paid for until then. `None` where amounts cannot be added up, which is
-/// told elsewhere.
+/// The money received for an order less the money returned, and the amount that the shop owes for it: goods until the
+/// order is cancelled, and from then on a refund. `None` if the amounts cannot be added up, which another check
+/// reports.
 fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     let balances: Vec<_> = invoice.payments.iter().map(Payment::balance).collect();
     let sum = |of: fn(&Balance) -> Money| sum(balances.iter().map(of), order.total);
@@ -60,7 +60,7 @@ fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     Some((moved, owed))
 }
 
-/// The sum, if all are in one currency.
+/// The sum, if all amounts have one currency.
 fn sum(amounts: impl Iterator<Item = Money>, like: Money) -> Option<Money> {
     let mut amounts = amounts;
     amounts.try_fold(Money::zero(like.currency()), Money::checked_add)

@@ -1,4 +1,4 @@
-//! What happens in the shop, step by step.
+//! The steps of the scenario.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,22 +15,22 @@ use crate::till::{Person, Till, until};
 const BEANS: u64 = 1250;
 const GRINDER: u64 = 4900;
 
-/// The shop, the people in it, and what they have done so far.
-pub struct Story {
+/// The shop, the people in it, and the orders so far.
+pub struct Scenario {
     till: Till,
-    /// In every name that this story gives, for others may have been told of the same shop.
+    /// Part of every name that this run creates, because other runs may have used the same shop.
     run: String,
     admin: Client,
     ada: Person,
     bob: Person,
-    /// What was ordered in the shop before, from this day on.
+    /// The first day of the compared totals. `before` has the totals at the start.
     since: String,
     before: Totals,
-    /// What was ordered by ada, in the order of time.
+    /// Ada's orders, in order of time.
     orders: Vec<Value>,
 }
 
-/// What was ordered in the whole shop.
+/// The totals of the whole shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Totals {
     orders: u64,
@@ -46,14 +46,14 @@ fn eur(amount: u64) -> Value {
     json!({ "amount": amount, "currency": "EUR" })
 }
 
-/// The day so many days from now, in UTC.
+/// The day that is `ahead` days from now, in UTC.
 fn day(ahead: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
     let then = i64::try_from((now + ahead * 24 * 60 * 60) * 1000).expect("a time");
     Timestamp::from_millisecond(then).expect("a time").day().to_string()
 }
 
-impl Story {
+impl Scenario {
     pub async fn begin() -> Self {
         let till = Till::open().await;
         let run = Uuid::new_v4().simple().to_string()[..12].to_owned();
@@ -68,7 +68,7 @@ impl Story {
         format!("{name}-{}", self.run)
     }
 
-    /// Two of the beans and one grinder, as ada orders them first.
+    /// Ada's first order: two beans and one grinder.
     fn basket(&self) -> Value {
         json!({ "lines": [line(&self.named("beans"), 2), line(&self.named("grinder"), 1)] })
     }
@@ -196,7 +196,7 @@ fn order_path(order: &Value) -> String {
     format!("/orders/{}", order["orderId"].as_str().expect("an id"))
 }
 
-/// Everything from this day on.
+/// The totals from this day on.
 async fn totals(admin: &Client, since: &str) -> Totals {
     let days = admin.get(&format!("/totals?from={since}&to={}", day(1))).await.expect(200);
     let mut sum = Totals { orders: 0, units: 0, cents: 0 };

@@ -6,7 +6,7 @@ use stateright::Property;
 use super::source::Source;
 use super::{Place, State, Stream};
 
-/// The laws, by their names.
+/// The invariants, by their names.
 pub(super) fn all() -> Vec<Property<Stream>> {
     vec![
         Property::always("each counter is the sum of the records up to the marks", |model: &Stream, state: &State| {

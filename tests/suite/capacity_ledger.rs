@@ -3,10 +3,10 @@
 //! The ledger's figures come from the key schema, from DynamoDB's rules and from a sample of items of some size. Here
 //! a shop with items of that size does everything that the ledger knows, over a fault proxy that records each call.
 
-mod book;
 mod cells;
-mod days;
-pub mod story;
+mod counting;
+mod metered_shop;
+pub mod requests;
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use capacity::sample::{Batch, Sample, SampleSizes};
 use futures_util::future::join_all;
 use key_schema::layout::PATTERNS;
 
-use self::book::Book;
+use self::metered_shop::MeteredShop;
 use crate::completeness;
 use crate::engine::{Feature, lacks};
 
@@ -66,11 +66,11 @@ const EXTENTS: [SampleSizes; 3] = [
 async fn every_operation_asks_and_is_charged_what_the_ledger_says_whatever_the_size() {
     let has_no_figures = lacks(Feature::CapacityFigures);
     let books = EXTENTS.map(|sizes| async move {
-        let mut book = Book::open(sizes, has_no_figures).await;
-        story::tell(&mut book).await;
-        days::tell(&mut book).await;
-        cells::tell(&mut book).await;
-        book.close()
+        let mut shop = MeteredShop::open(sizes, has_no_figures).await;
+        requests::send_all(&mut shop).await;
+        counting::send_all(&mut shop).await;
+        cells::send_all(&mut shop).await;
+        shop.close()
     });
     let done: BTreeSet<_> = join_all(books).await.into_iter().flatten().collect();
     let known: BTreeSet<_> = ledger::operations().map(|operation| (operation.function, operation.case)).collect();
@@ -96,7 +96,7 @@ fn an_order_is_expected_to_consume_what_the_ledger_says() {
         let sizes = SampleSizes { lines, gift_cards, discount, ..SampleSizes::TYPICAL };
         let sample = Sample::new(sizes).expect("a sample");
         let charge = ledger::find("drain-writes", "placed").expect("an operation").charge(&sample);
-        let expected = book::expected(&sizes);
+        let expected = metered_shop::expected(&sizes);
         assert_eq!(expected, (charge.write.table, charge.write.gsi1, charge.write.gsi2), "{sizes:?}");
     }
 }

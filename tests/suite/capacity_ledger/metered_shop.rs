@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::shop::{Client, Shop, eur};
 use crate::shop_reconcile::reconciled;
 
-pub struct Book {
+pub struct MeteredShop {
     pub shop: Shop,
     pub sample: Sample,
     done: BTreeSet<(&'static str, &'static str)>,
@@ -37,7 +37,7 @@ fn text(letter: char, bytes: usize) -> String {
     face.to_string().repeat(bytes / 4) + &letter.to_string().repeat(bytes % 4)
 }
 
-impl Book {
+impl MeteredShop {
     pub async fn open(sizes: SampleSizes, has_no_figures: bool) -> Self {
         let shop = Shop::open_with(|template| {
             template.queue_sources[0].enabled = false;

@@ -32,18 +32,18 @@ pub enum Sight {
     Restocked,
 }
 
-/// The laws, by their names.
+/// The invariants, by their names.
 pub(super) fn all(shop: &Shop) -> Vec<Property<Shop>> {
-    let mut laws = of_the_table();
-    laws.extend(of_the_answers());
-    laws.extend(of_the_changes());
-    laws.extend(shop.sights.iter().map(|sight| sight.law()));
-    laws.push(Property::sometimes("everything is done", |_, state: &State| {
+    let mut invariants = of_the_table();
+    invariants.extend(of_the_answers());
+    invariants.extend(of_the_changes());
+    invariants.extend(shop.sights.iter().map(|sight| sight.invariant()));
+    invariants.push(Property::sometimes("everything is done", |_, state: &State| {
         state.actors.iter().all(|(actor, _)| actor.is_done())
             && state.messages.iter().all(|(_, left)| *left == 0)
             && state.late.is_empty()
     }));
-    laws
+    invariants
 }
 
 fn of_the_table() -> Vec<Property<Shop>> {
@@ -173,7 +173,7 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
 }
 
 impl Sight {
-    fn law(self) -> Property<Shop> {
+    fn invariant(self) -> Property<Shop> {
         fn payment(shop: &Shop, state: &State, sought: PaymentState) -> bool {
             let books = Books::of(&state.table);
             shop.keys().any(|ask| books.bank_card(&shop.id(ask)).is_some_and(|(payment, _)| payment == sought))

@@ -1,5 +1,5 @@
-//! What is remembered of the items while the table is read: an order until it is whole, and of what spans partitions
-//! the sums.
+//! What the audit remembers while it reads the table: each order until all of its parts are read, and sums over what
+//! spans partitions.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use key_schema::layout::{ENTITY_TYPE, Index, Stored};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
 use table::{Item, read_item};
 
-use super::books;
+use super::order;
 use super::{Breach, Report};
 
-/// Everything that was read, as far as it is still needed.
-pub(super) struct Ledger {
+/// Everything read so far that is still needed.
+pub(super) struct Accounts {
     pub(super) horizon: Timestamp,
     pub(super) report: Report,
-    /// Those of which something is missing.
+    /// Orders with parts that are not read yet.
     pub(super) orders: BTreeMap<OrderId, Parts>,
-    /// Prices: the product's, and the copy in its stock.
+    /// The price of each product, and its copy in the stock item.
     pub(super) products: BTreeMap<ProductId, [Option<Money>; 2]>,
-    /// Of each stock that lies in several cells, or of which there are other cells than the first.
+    /// The cells of each stock that has more than one.
     pub(super) cells: BTreeMap<ProductId, Cells>,
-    /// What is gone from each gift card, less what its entries took.
+    /// For each gift card: the amount taken from its balance, less the sum of its entries.
     pub(super) cards: BTreeMap<GiftCardCode, i64>,
-    /// What each order took off each gift card: by its invoice, less by the card's entry. Forgotten where the two
-    /// agree.
+    /// For each order and gift card: the amount by the invoice, less the amount by the card's entry. Removed once the
+    /// two agree.
     pub(super) taken: BTreeMap<(OrderId, GiftCardCode), Taken>,
-    /// Uses: by the code itself, less by the orders.
+    /// For each discount code: the uses it has counted, less the uses found in orders.
     pub(super) uses: BTreeMap<DiscountCode, i64>,
-    /// Claims by their keys: who has them, and whose profile says so.
+    /// Claims by key: the customer who holds the claim, and the customer whose profile names it.
     pub(super) claims: BTreeMap<String, [Option<CustomerId>; 2]>,
     pub(super) bounds: BTreeMap<Aggregate, Bounds>,
     pub(super) counted: BTreeMap<Aggregate, Counts>,
@@ -44,31 +44,31 @@ pub(super) struct Parts {
     pub(super) order: Option<Order>,
     pub(super) lines: Vec<OrderLine>,
     pub(super) invoice: Option<Invoice>,
-    /// A flag comes before all of them, and is of an order that is there.
+    /// The scan reads a flag before the order's other items; the order must exist.
     pub(super) is_flagged: bool,
 }
 
 /// The cells of a stock.
 #[derive(Default)]
 pub(super) struct Cells {
-    /// How many there are, as the first one says.
+    /// The number of cells, as the first cell declares it.
     pub(super) declared: Option<u8>,
-    /// The version of the price in the first one.
+    /// The version of the price in the first cell.
     pub(super) price_version: u64,
-    /// The others, and the price in each with its version.
+    /// The other cells, each with its price and the price's version.
     pub(super) others: BTreeMap<u8, (Money, u64)>,
-    /// What the marks of moves add up to, over all of them.
+    /// The sum of the moved units that all cells record.
     pub(super) moved: i128,
 }
 
-/// By one side more than by the other.
+/// The difference between the two sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) times: i64,
     pub(super) captured: i64,
 }
 
-impl Ledger {
+impl Accounts {
     pub(super) fn new(horizon: Timestamp) -> Self {
         Self {
             horizon,
@@ -89,64 +89,64 @@ impl Ledger {
         self.report.items
     }
 
-    /// Takes an item.
+    /// Adds an item.
     pub(super) fn add(&mut self, item: Item) {
         self.report.items += 1;
         let kind = item.get(ENTITY_TYPE).and_then(|kind| kind.as_s().ok()).cloned().unwrap_or_default();
         match kind.as_str() {
             Customer::TYPE => self.read(item, Self::customer),
-            EmailClaim::TYPE => self.read(item, |ledger, claim: EmailClaim| {
+            EmailClaim::TYPE => self.read(item, |accounts, claim: EmailClaim| {
                 let key = claim.key().partition;
-                ledger.claim(key)[0] = Some(claim.customer_id);
+                accounts.claim(key)[0] = Some(claim.customer_id);
             }),
-            UsernameClaim::TYPE => self.read(item, |ledger, claim: UsernameClaim| {
+            UsernameClaim::TYPE => self.read(item, |accounts, claim: UsernameClaim| {
                 let key = claim.key().partition;
-                ledger.claim(key)[0] = Some(claim.customer_id);
+                accounts.claim(key)[0] = Some(claim.customer_id);
             }),
-            CustomerStats::TYPE => self.read(item, |ledger, stats: CustomerStats| {
-                ledger.counted.insert(Aggregate::Customer(stats.customer_id.clone()), stats.into());
+            CustomerStats::TYPE => self.read(item, |accounts, stats: CustomerStats| {
+                accounts.counted.insert(Aggregate::Customer(stats.customer_id.clone()), stats.into());
             }),
-            ProductStats::TYPE => self.read(item, |ledger, stats: ProductStats| {
-                ledger.counted.insert(Aggregate::Product(stats.product_id.clone()), stats.into());
+            ProductStats::TYPE => self.read(item, |accounts, stats: ProductStats| {
+                accounts.counted.insert(Aggregate::Product(stats.product_id.clone()), stats.into());
             }),
-            DayTotals::TYPE => self.read(item, |ledger, totals: DayTotals| {
-                ledger.counted.insert(Aggregate::Day(totals.date), totals.into());
+            DayTotals::TYPE => self.read(item, |accounts, totals: DayTotals| {
+                accounts.counted.insert(Aggregate::Day(totals.date), totals.into());
             }),
-            Product::TYPE => self.read(item, |ledger, product: Product| {
-                ledger.products.entry(product.product_id).or_default()[0] = Some(product.price);
+            Product::TYPE => self.read(item, |accounts, product: Product| {
+                accounts.products.entry(product.product_id).or_default()[0] = Some(product.price);
             }),
-            Stock::TYPE => self.read(item, |ledger, stock: Stock| {
+            Stock::TYPE => self.read(item, |accounts, stock: Stock| {
                 if !stock.cells.is_one() {
-                    let cells = ledger.cells.entry(stock.product_id.clone()).or_default();
+                    let cells = accounts.cells.entry(stock.product_id.clone()).or_default();
                     (cells.declared, cells.price_version) = (Some(stock.cells.get()), stock.price_version);
                     cells.moved += i128::from(stock.moved);
                 }
-                ledger.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
+                accounts.products.entry(stock.product_id).or_default()[1] = Some(stock.price);
             }),
-            StockCell::TYPE => self.read(item, |ledger, cell: StockCell| {
-                let cells = ledger.cells.entry(cell.product_id).or_default();
+            StockCell::TYPE => self.read(item, |accounts, cell: StockCell| {
+                let cells = accounts.cells.entry(cell.product_id).or_default();
                 cells.others.insert(cell.cell, (cell.price, cell.price_version));
                 cells.moved += i128::from(cell.moved);
             }),
-            Discount::TYPE => self.read(item, |ledger, discount: Discount| {
-                *ledger.uses.entry(discount.code).or_default() += i64::from(discount.uses);
+            Discount::TYPE => self.read(item, |accounts, discount: Discount| {
+                *accounts.uses.entry(discount.code).or_default() += i64::from(discount.uses);
             }),
-            GiftCard::TYPE => self.read(item, |ledger, card: GiftCard| {
-                *ledger.cards.entry(card.code).or_default() += card.initial.amount() - card.balance.amount();
+            GiftCard::TYPE => self.read(item, |accounts, card: GiftCard| {
+                *accounts.cards.entry(card.code).or_default() += card.initial.amount() - card.balance.amount();
             }),
             GiftCardEntry::TYPE => self.read(item, Self::entry),
-            Order::TYPE => self.read(item, |ledger, order: Order| {
-                ledger.part(order.order_id.clone(), |parts| parts.order = Some(order));
+            Order::TYPE => self.read(item, |accounts, order: Order| {
+                accounts.part(order.order_id.clone(), |parts| parts.order = Some(order));
             }),
-            OrderItem::TYPE => self.read(item, |ledger, item: OrderItem| {
-                ledger.part(item.order_id, |parts| parts.lines.push(item.line));
+            OrderItem::TYPE => self.read(item, |accounts, item: OrderItem| {
+                accounts.part(item.order_id, |parts| parts.lines.push(item.line));
             }),
-            Invoice::TYPE => self.read(item, |ledger, invoice: Invoice| {
-                ledger.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
+            Invoice::TYPE => self.read(item, |accounts, invoice: Invoice| {
+                accounts.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
             }),
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
-            OrderFlag::TYPE => self.read(item, |ledger, flag: OrderFlag| {
-                ledger.part(flag.order_id, |parts| parts.is_flagged = true);
+            OrderFlag::TYPE => self.read(item, |accounts, flag: OrderFlag| {
+                accounts.part(flag.order_id, |parts| parts.is_flagged = true);
             }),
             QueuedOrder::TYPE => self.read(item, |_, _: QueuedOrder| {}),
             ViewShard::TYPE => self.read(item, |_, _: ViewShard| {}),
@@ -157,7 +157,7 @@ impl Ledger {
         }
     }
 
-    /// Takes what the item holds, if it can be read, and looks whether it lies where it should.
+    /// Parses the item and checks its keys against its content.
     fn read<T: Stored>(&mut self, item: Item, take: impl FnOnce(&mut Self, T)) {
         let of = place(&item);
         let keys = keys(&item);
@@ -187,7 +187,7 @@ impl Ledger {
         self.claim(username.key().partition)[1] = Some(id);
     }
 
-    /// Who has it, and whose profile says so.
+    /// The two sides of a claim: its holder, and the customer whose profile names it.
     fn claim(&mut self, key: String) -> &mut [Option<CustomerId>; 2] {
         self.claims.entry(key).or_default()
     }
@@ -206,7 +206,7 @@ impl Ledger {
         }
     }
 
-    /// Adds a part to an order, and checks the order if it is whole then.
+    /// Adds a part to an order, and checks the order once it is complete.
     fn part(&mut self, id: OrderId, add: impl FnOnce(&mut Parts)) {
         let mut parts = self.orders.remove(&id).unwrap_or_default();
         add(&mut parts);
@@ -222,7 +222,7 @@ impl Ledger {
 
     fn order(&mut self, order: &Order, lines: &[OrderLine], invoice: &Invoice) {
         self.report.orders += 1;
-        for what in books::faults(order, lines, invoice) {
+        for what in order::faults(order, lines, invoice) {
             self.breach(format!("order {}", order.order_id), what);
         }
         self.tally(order, lines, &invoice.payments);
@@ -255,14 +255,14 @@ impl Ledger {
     }
 }
 
-/// The item's key, as text.
+/// The item's primary key, as text.
 fn place(item: &Item) -> String {
     let (partition, sort) = Index::Table.attributes();
     let part = |name| item.get(name).and_then(|value| value.as_s().ok()).map_or("?", String::as_str);
     format!("{} {}", part(partition), part(sort))
 }
 
-/// The keys that the item has, by the attribute of the partition key.
+/// The item's keys in the table and in each index, by the name of the partition key's attribute.
 fn keys(item: &Item) -> BTreeMap<&'static str, [Option<String>; 2]> {
     let all = [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::attributes);
     let text = |name| item.get(name).and_then(|value| value.as_s().ok()).cloned();
