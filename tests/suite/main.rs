@@ -58,6 +58,7 @@ mod shop_queue;
 mod shop_reconcile;
 mod shop_roles;
 mod shop_stream;
+mod tour;
 mod validation;
 mod views;
 mod wrong_bodies;
