@@ -140,9 +140,9 @@ fn every_section_that_is_named_in_quotes_is_there() {
             let text = fs::read_to_string(Path::new(ROOT).join(&document)).expect("a document");
             for rest in prose.split(&named).skip(1) {
                 let section = rest.split('"').next().unwrap_or_default();
-                // A decision's heading begins with its date.
+                // A decision's heading begins with its number.
                 let is_named =
-                    |title: &str| title == section || title.split_once(": ").is_some_and(|(_, rest)| rest == section);
+                    |title: &str| title == section || title.split_once(". ").is_some_and(|(_, rest)| rest == section);
                 let heading = |line: &str| line.starts_with('#') && is_named(line.trim_start_matches('#').trim());
                 if !text.lines().any(heading) {
                     missing.push(format!("{}: {named}{section}\"", path.display()));

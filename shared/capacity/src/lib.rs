@@ -4,7 +4,7 @@
 //! - [`rules`]: how many units a read or a write of it consumes.
 //! - [`sample`]: one of each item that a shop stores, as large as somebody says.
 //! - [`ledger`]: every operation of every function, and every access pattern, as the requests it makes.
-//! - [`chart`]: the ledger as the tables in the documentation.
+//! - [`markdown_tables`]: the ledger as the tables in the documentation.
 //!
 //! An operation's [`Charge`] is computed: its requests are declared, the items come from the sample, and which index
 //! has an entry of which item, under which key, is what the key schema says. Nothing here counts units by hand.

@@ -34,7 +34,7 @@ impl fmt::Display for Aggregate {
 ///
 /// The counters follow the orders. A change from before the horizon is counted, or lost for ever; any of the later
 /// ones may be counted already, or not yet. So each counter is what the orders add up to, less any part of the
-/// later changes: from [`least`](Self::least) to [`most`](Self::most), which are the same if nothing changed later.
+/// later changes: from `least` to `most`, which are the same if nothing changed later.
 /// Outside, something is wrong.
 ///
 /// Every order of the item has to be added once, as it was read after the counters were. What changed between the

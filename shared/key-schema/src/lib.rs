@@ -4,7 +4,7 @@
 //! - [`entity`]: the entities, as plain data. They know nothing of keys.
 //! - [`layout`]: where each entity lies in the table and its two indexes, and the access patterns that read it there.
 //! - [`cursor`]: how far a client has read in a list.
-//! - [`chart`]: the layout as the charts in the documentation.
+//! - [`markdown_tables`]: the layout as the charts in the documentation.
 //!
 //! The crate is pure: no AWS client, no async, no clock.
 //!

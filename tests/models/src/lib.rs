@@ -1,9 +1,9 @@
 //! Exhaustive exploration of what can happen at once: every order of steps, every lost answer, every copy.
 //!
-//! Each model is a small shop. Its actors decide with the same pure code that production runs ([`counting::Batch`],
-//! [`ordering::Placing`]), and the table of the orders' model applies the very [`table::Write`](::table::Write)s that
-//! production sends. The model checker (`stateright`) visits every state that some schedule reaches, and checks the invariants in
-//! each.
+//! Each model is a small shop. Its actors decide with the same pure code that production runs
+//! ([`counting::Batch`](::counting::Batch), [`ordering::Placing`]), and the table of the orders' model applies the very
+//! [`table::Write`](::table::Write)s that production sends. The model checker (`stateright`) visits every state that
+//! some schedule reaches, and checks the invariants in each.
 //!
 //! `cargo test -p models` explores small models; `cargo model` explores larger ones. docs/models.md says what was
 //! explored.
