@@ -1,20 +1,21 @@
-//! Writing many items in one transaction.
+//! Writing several items in one transaction.
 
 use std::hash::{BuildHasher, RandomState};
 
 use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 
+use crate::cancellation::{CONDITION_FAILED, Cancellation};
 use crate::item::Item;
-use crate::throttle::{CONFLICT, NotForWantOfCapacity};
+use crate::throttle::NoRetryOnCapacity;
 use crate::{Budget, Error, Throttle, Write, Writer, Written};
 
-/// Why one write of a transaction stopped all of them.
+/// The part of one write in the cancellation of its transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// It did not.
+    /// This write did not cancel the transaction.
     None,
-    /// Its condition failed; with the item as it is, if there is one.
+    /// This write's condition failed. Holds the existing item, if there is one.
     Condition(Option<Item>),
 }
 
@@ -24,7 +25,7 @@ pub enum Cause {
 pub enum Commit {
     /// Everything is written.
     Done,
-    /// Nothing is written, for these causes: one for each write, in order. At least one is a failed condition.
+    /// Nothing is written. There is one cause for each write, in order, and at least one is a failed condition.
     Cancelled(Vec<Cause>),
 }
 
@@ -36,8 +37,8 @@ impl Commit {
 }
 
 impl Writer {
-    /// Does all of these writes or none, like [`commit`](Self::commit). A single one needs no transaction, which would
-    /// cost twice as much.
+    /// Does all of these writes or none, like [`commit`](Self::commit). A single write is sent without a transaction,
+    /// which would cost twice as much.
     ///
     /// # Errors
     /// Those of any write.
@@ -51,23 +52,23 @@ impl Writer {
         }
     }
 
-    /// Does all of these writes or none: at most 100, each of another item. One request, and another each time that
-    /// other writes were in the way, within the budget.
+    /// Does all of these writes or none: at most 100, each of a different item. One request; a transaction that was
+    /// cancelled by a conflict is retried within the budget.
     ///
     /// # Errors
-    /// [`Error::Throttled`] also when the budget ends in conflicts.
+    /// Those of any write. [`Error::Throttled`] also if the budget ends while the writes conflict with others.
     pub async fn commit(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
         let actions = writes.into_iter().map(|write| write.into_action(&self.table.name));
         let actions: Vec<_> = actions.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
         let mut retries = budget.retries();
-        // Under one token all repetitions count once, the client's and ours.
-        let mut token = token();
+        // All attempts with one token count as one transaction, both the client's retries and those of this loop.
+        let mut token = new_token();
         loop {
             let call = self.table.client.transact_write_items().set_transact_items(Some(actions.clone()));
             let call = call.client_request_token(&token);
             let mut call = call.set_return_consumed_capacity(self.report()).customize();
-            if !self.waits_for_capacity {
-                call = call.config_override(Config::builder().retry_classifier(NotForWantOfCapacity));
+            if !self.retries_on_capacity {
+                call = call.config_override(Config::builder().retry_classifier(NoRetryOnCapacity));
             }
             let error = match call.send().await {
                 Ok(done) => {
@@ -76,12 +77,12 @@ impl Writer {
                 }
                 Err(error) => error,
             };
-            let codes: Vec<_> = match error.as_service_error() {
+            let cancellation = match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                    cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or("None")).collect()
+                    Cancellation::of(cancelled.cancellation_reasons())
                 }
-                // An earlier attempt of this very call is still under way. The same token, a little later, brings its
-                // outcome; another token would begin another transaction beside it.
+                // An earlier attempt of this call is still in progress. Sent again with the same token, the call
+                // returns that attempt's outcome. A new token would start a second transaction.
                 Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
                     if !retries.pause().await {
                         return Err(Error::Unanswered(error.into()));
@@ -93,34 +94,30 @@ impl Writer {
                     error => return Err(error),
                 },
             };
-            if let Some(by) = codes.iter().find_map(|code| Throttle::of_cancellation(code)) {
+            if let Cancellation::Throttled(by) = cancellation {
                 return Err(Error::Throttled { by, source: error.into() });
             }
             if let Some(meter) = &self.meter {
                 meter.add_cancelled(actions.len());
             }
-            // Before the conditions: one that failed beside a conflict may have seen half of what is being written.
-            if !codes.contains(&CONFLICT) {
-                let is_condition = codes.contains(&"ConditionalCheckFailed");
-                let error = error.into_service_error();
-                return if is_condition {
-                    Ok(Commit::Cancelled(causes(error)))
-                } else {
-                    Err(Error::Refused(error.into()))
-                };
+            match cancellation {
+                Cancellation::ConditionFailed => return Ok(Commit::Cancelled(causes(error.into_service_error()))),
+                Cancellation::Conflict if self.retries_on_conflict && retries.pause().await => {
+                    // The cancelled transaction wrote nothing, so the next attempt is a new transaction.
+                    token = new_token();
+                }
+                Cancellation::Conflict => return Err(Error::contention(error)),
+                Cancellation::Invalid | Cancellation::Throttled(_) => {
+                    return Err(Error::Refused(error.into_service_error().into()));
+                }
             }
-            if !self.waits_for_others || !retries.pause().await {
-                return Err(Error::contention(error));
-            }
-            // What was cancelled was not done, and is another transaction now.
-            token = self::token();
         }
     }
 }
 
-/// Tells one transaction from every other: hashes under keys that the system has made up for this process, and that are
-/// others each time.
-fn token() -> String {
+/// A token that no other transaction has: two hashes with random keys. (`RandomState` seeds its keys from the operating
+/// system, and each new one has different keys.)
+fn new_token() -> String {
     let [high, low] = [0, 1].map(|half| RandomState::new().hash_one(half));
     format!("{high:016x}{low:016x}")
 }
@@ -130,7 +127,7 @@ fn causes(error: TransactWriteItemsError) -> Vec<Cause> {
     let reasons = cancelled.cancellation_reasons.into_iter().flatten();
     reasons
         .map(|reason| match reason.code() {
-            Some("ConditionalCheckFailed") => Cause::Condition(reason.item),
+            Some(CONDITION_FAILED) => Cause::Condition(reason.item),
             _ => Cause::None,
         })
         .collect()

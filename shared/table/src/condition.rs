@@ -1,4 +1,4 @@
-//! Under which condition an item is written.
+//! The condition of a write.
 
 use std::borrow::Cow;
 
@@ -9,27 +9,27 @@ use serde::Serialize;
 use crate::difference::Difference;
 use crate::{Error, item};
 
-/// What must hold of an item for a write to happen, and the `:values` of all the write's expressions.
+/// The condition an item must meet for a write to happen, and the `:values` of all the write's expressions.
 #[derive(Clone, Debug)]
 pub struct Condition {
     pub(crate) expression: Cow<'static, str>,
-    /// The attributes that have another name in the expression than their own.
+    /// Placeholders that are not simply `#` and the attribute's name, each with its attribute.
     pub(crate) names: Vec<(String, String)>,
     pub(crate) values: Vec<(String, AttributeValue)>,
 }
 
 impl Condition {
-    /// This expression must hold.
+    /// The condition `expression`, in which every attribute is written `#name`.
     pub fn new(expression: &'static str) -> Self {
         Self { expression: expression.into(), names: Vec::new(), values: Vec::new() }
     }
 
-    /// There must be no such item.
+    /// The item must not exist.
     pub fn absent() -> Self {
         Self::new("attribute_not_exists(#PK)")
     }
 
-    /// There must be such an item.
+    /// The item must exist.
     pub fn present() -> Self {
         Self::new("attribute_exists(#PK)")
     }
@@ -39,8 +39,8 @@ impl Condition {
         Self::new("#version = :version").value(":version", version)
     }
 
-    /// The item must be there, and each of its numbers, and each that `others` has, must be what `entity` says:
-    /// zero where it says nothing. One that is not written is zero, too.
+    /// The item must exist, and every number of `entity` and of `others` must have the value that `entity` gives. A
+    /// number that `entity` lacks must be zero. A number that the item lacks counts as zero.
     pub fn same_numbers<T: Stored>(entity: Option<&T>, others: &T) -> Result<Self, Error> {
         let zero = || AttributeValue::N("0".to_owned());
         let mut numbers = item::attributes(others)?;
@@ -60,12 +60,12 @@ impl Condition {
         Ok(condition)
     }
 
-    /// The item must be there, and everything in which `from` and `to` differ must be as `from` has it: optimistic
-    /// locking for an entity without a version. Attributes that neither knows do not matter.
+    /// The item must exist, and every attribute in which `from` and `to` differ must be as in `from`: optimistic
+    /// locking for an entity without a version. Attributes that neither has do not matter.
     pub fn as_read<T: Stored>(from: &T, to: &T) -> Result<Self, Error> {
         let mut condition = Self::present();
         let difference = Difference::between(&item::write(from)?, &item::write(to)?);
-        let terms = difference.as_before(&mut condition.names, &mut condition.values);
+        let terms = difference.unchanged(&mut condition.names, &mut condition.values);
         condition.expression = [vec![condition.expression.into_owned()], terms].concat().join(" AND ").into();
         Ok(condition)
     }
@@ -76,7 +76,7 @@ impl Condition {
         self.joined("AND", other)
     }
 
-    /// One of them must hold.
+    /// At least one of them must hold.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         self.joined("OR", other)
@@ -89,7 +89,7 @@ impl Condition {
         self
     }
 
-    /// Gives a `:value` of the expressions.
+    /// Adds a `:value` for the write's expressions.
     pub fn value(mut self, name: &str, value: impl Serialize) -> Result<Self, Error> {
         self.values.push((name.to_owned(), serde_dynamo::to_attribute_value(value)?));
         Ok(self)

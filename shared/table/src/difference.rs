@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use crate::expression::join_clauses;
 use crate::item::Item;
 
 /// The attributes and nested fields in which two versions of an item differ.
 ///
-/// Attributes that neither version knows do not occur in it, so an update that is made of it keeps them. The same holds
-/// for unknown fields inside maps, and inside the maps of a list whose length stays the same.
+/// An update made from a difference keeps every attribute that neither version has. The same holds for fields inside
+/// maps, and for fields of maps in a list whose length stays the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Difference(Vec<Changed>);
 
@@ -31,8 +32,8 @@ enum Step {
 impl Difference {
     pub(crate) fn between(from: &Item, to: &Item) -> Self {
         let mut changed = Vec::new();
-        in_maps(&mut Vec::new(), from, to, &mut changed);
-        // The fields of a map are in no order, and the same difference must be the same expression.
+        compare_maps(&mut Vec::new(), from, to, &mut changed);
+        // A `HashMap` has no order, and the same difference must render as the same expression.
         changed.sort_by(|a, b| a.path.cmp(&b.path));
         Self(changed)
     }
@@ -41,7 +42,7 @@ impl Difference {
         self.0.is_empty()
     }
 
-    /// The update expression that makes the second version of the first.
+    /// The update expression that turns the first version into the second.
     pub(crate) fn update(&self, names: &mut HashMap<String, String>, values: &mut Item) -> String {
         let mut paths = Paths { letter: 'u', names: Vec::new() };
         let (mut set, mut removed) = (Vec::new(), Vec::new());
@@ -56,13 +57,11 @@ impl Difference {
             }
         }
         names.extend(paths.into_names());
-        let clauses = [("SET", set), ("REMOVE", removed)].into_iter().filter(|(_, parts)| !parts.is_empty());
-        let clauses: Vec<_> = clauses.map(|(clause, parts)| format!("{clause} {}", parts.join(", "))).collect();
-        clauses.join(" ")
+        join_clauses([("SET", set), ("REMOVE", removed)])
     }
 
-    /// The terms that hold while everything that differs is as the first version has it.
-    pub(crate) fn as_before(
+    /// The condition's terms: every path that differs must still be as in the first version.
+    pub(crate) fn unchanged(
         &self,
         names: &mut Vec<(String, String)>,
         values: &mut Vec<(String, AttributeValue)>,
@@ -84,11 +83,11 @@ impl Difference {
     }
 }
 
-fn in_maps(path: &mut Vec<Step>, from: &Item, to: &Item, changed: &mut Vec<Changed>) {
+fn compare_maps(path: &mut Vec<Step>, from: &Item, to: &Item, changed: &mut Vec<Changed>) {
     for (name, before) in from {
         path.push(Step::Field(name.clone()));
         match to.get(name) {
-            Some(after) => in_values(path, before, after, changed),
+            Some(after) => compare_values(path, before, after, changed),
             None => changed.push(Changed { path: path.clone(), from: Some(before.clone()), to: None }),
         }
         path.pop();
@@ -100,14 +99,14 @@ fn in_maps(path: &mut Vec<Step>, from: &Item, to: &Item, changed: &mut Vec<Chang
     }
 }
 
-fn in_values(path: &mut Vec<Step>, from: &AttributeValue, to: &AttributeValue, changed: &mut Vec<Changed>) {
+fn compare_values(path: &mut Vec<Step>, from: &AttributeValue, to: &AttributeValue, changed: &mut Vec<Changed>) {
     match (from, to) {
         _ if from == to => {}
-        (AttributeValue::M(from), AttributeValue::M(to)) => in_maps(path, from, to, changed),
+        (AttributeValue::M(from), AttributeValue::M(to)) => compare_maps(path, from, to, changed),
         (AttributeValue::L(from), AttributeValue::L(to)) if from.len() == to.len() => {
             for (at, (from, to)) in from.iter().zip(to).enumerate() {
                 path.push(Step::Element(at));
-                in_values(path, from, to, changed);
+                compare_values(path, from, to, changed);
                 path.pop();
             }
         }
@@ -115,7 +114,8 @@ fn in_values(path: &mut Vec<Step>, from: &AttributeValue, to: &AttributeValue, c
     }
 }
 
-/// Spells document paths, with a placeholder for each name: a name may be nothing that an expression can hold.
+/// Spells document paths with a placeholder for each name: a name may be a reserved word or have characters that an
+/// expression does not allow.
 struct Paths {
     letter: char,
     names: Vec<String>,
@@ -125,7 +125,7 @@ impl Paths {
     fn spell(&mut self, path: &[Step]) -> String {
         let mut spelled = String::new();
         for step in path {
-            // Writing to a String does not fail.
+            // Writing to a `String` cannot fail.
             let _ = match step {
                 Step::Element(at) => write!(spelled, "[{at}]"),
                 Step::Field(name) => {
@@ -193,10 +193,10 @@ mod tests {
     }
 
     #[test]
-    fn as_before_names_the_old_values_and_what_was_absent() {
+    fn unchanged_names_the_old_values_and_the_absent_attributes() {
         let difference = Difference::between(&item(json!({ "a": 1 })), &item(json!({ "a": 2, "b": 1 })));
         let (mut names, mut values) = (Vec::new(), Vec::new());
-        let terms = difference.as_before(&mut names, &mut values);
+        let terms = difference.unchanged(&mut names, &mut values);
         assert_eq!(terms, ["#b0 = :b0", "attribute_not_exists(#b1)"]);
         assert_eq!(values, [(":b0".to_owned(), AttributeValue::N("1".to_owned()))]);
         assert!(Difference::between(&item(json!({ "a": 1 })), &item(json!({ "a": 1 }))).is_empty());

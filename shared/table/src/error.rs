@@ -1,4 +1,4 @@
-//! What can go wrong between a function and the table, by what the caller does next.
+//! Errors of requests to the table. Each variant stands for what the caller does next.
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
@@ -6,36 +6,35 @@ use key_schema::value::Invalid;
 
 use crate::Throttle;
 
-/// A request to the table that was not answered as hoped.
+/// A request to the table that failed.
 ///
-/// Outcomes that a caller expects, such as a failed condition, are values of the calls and not errors.
+/// An outcome that a caller expects, such as a failed condition, is a value of the call and not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not now, also after the client's own retries: come back later.
+    /// DynamoDB throttled the request, also after the client's own retries. Try again later.
     #[error("DynamoDB throttled the request ({by:?})")]
     Throttled {
-        /// Why.
+        /// The limit that was reached.
         by: Throttle,
-        /// What it said.
+        /// The error of the client.
         source: Source,
     },
-    /// Nobody answered, or not in time. A write may have happened: ask again, or read.
+    /// No answer came in time, or DynamoDB failed. A write may have happened: send it again, or read.
     #[error("DynamoDB did not answer")]
     Unanswered(#[source] Source),
-    /// DynamoDB refused the request for what it says. A defect of ours.
+    /// DynamoDB refused the request as invalid. This is a defect of this project.
     #[error("DynamoDB refused the request")]
     Refused(#[source] Source),
-    /// The items contradict each other: one is missing that another implies. A defect, ours or of somebody who wrote the
-    /// table by hand.
+    /// An item is missing that another item implies. The cause is a defect of this project, or a change by hand.
     #[error("the table is inconsistent: {0}")]
     Inconsistent(&'static str),
-    /// DynamoDB refuses whatever this function asks: a permission, the table or the credentials are missing.
+    /// DynamoDB refuses every request of this function: a permission, the table or the credentials are missing.
     #[error("DynamoDB denied the request")]
     Denied(#[source] Source),
-    /// An item is not what its kind should be.
+    /// An item cannot be deserialized as its entity, or an entity cannot be serialized.
     #[error("an item does not read as its entity")]
     Item(#[from] serde_dynamo::Error),
-    /// The client's cursor does not fit the list.
+    /// The client's cursor does not belong to the list.
     #[error(transparent)]
     Cursor(#[from] Invalid),
 }
@@ -47,26 +46,26 @@ where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
     fn from(error: SdkError<E, HttpResponse>) -> Self {
-        let by = match &error {
-            SdkError::ServiceError(service) => Throttle::of(service.err().code(), service.raw()),
-            _ => None,
+        let service = match &error {
+            SdkError::ServiceError(service) => service,
+            SdkError::ConstructionFailure(_) => return Self::Refused(error.into()),
+            _ => return Self::Unanswered(error.into()),
         };
-        if let Some(by) = by {
-            return Self::Throttled { by, source: error.into() };
-        }
-        match &error {
-            SdkError::ServiceError(service) if service.err().code() == Some("ValidationException") => {
-                Self::Refused(error.into())
-            }
-            SdkError::ServiceError(service) if service.raw().status().as_u16() < 500 => Self::Denied(error.into()),
-            SdkError::ConstructionFailure(_) => Self::Refused(error.into()),
-            _ => Self::Unanswered(error.into()),
+        let code = service.err().code();
+        if let Some(by) = Throttle::of(code, service.raw()) {
+            Self::Throttled { by, source: error.into() }
+        } else if code == Some("ValidationException") {
+            Self::Refused(error.into())
+        } else if service.raw().status().as_u16() < 500 {
+            Self::Denied(error.into())
+        } else {
+            Self::Unanswered(error.into())
         }
     }
 }
 
 impl Error {
-    /// The time for trying again ended while others were in the way.
+    /// The budget ended while other requests kept writing the same items.
     pub fn contention(source: impl Into<Source>) -> Self {
         Self::Throttled { by: Throttle::Contention, source: source.into() }
     }

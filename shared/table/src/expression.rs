@@ -1,4 +1,4 @@
-//! Expressions, and the names and values in them.
+//! DynamoDB expressions, with their names and values.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 
 use crate::item::Item;
 
-/// What a write says besides its key or its item.
+/// The parts of a write's request besides its key or its item.
 pub(crate) struct Expressions {
     pub(crate) update: Option<String>,
     pub(crate) condition: Option<String>,
@@ -20,8 +20,8 @@ pub(crate) fn attributes_in(expression: &str) -> impl Iterator<Item = &str> {
     expression.split('#').skip(1).filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next())
 }
 
-/// The update that adds numbers and sets everything else. What an attribute is called may be nothing that an
-/// expression can hold.
+/// The update expression that adds the numbers and sets every other attribute. Every name has a placeholder: it may be
+/// a reserved word or have characters that an expression does not allow.
 pub(crate) fn addition(attributes: &Item, names: &mut HashMap<String, String>, values: &mut Item) -> String {
     let (mut set, mut added) = (Vec::new(), Vec::new());
     for (at, (name, value)) in attributes.iter().enumerate() {
@@ -32,9 +32,13 @@ pub(crate) fn addition(attributes: &Item, names: &mut HashMap<String, String>, v
         names.insert(format!("#a{at}"), name.clone());
         values.insert(format!(":a{at}"), value.clone());
     }
-    let clauses = [("SET", set), ("ADD", added)].into_iter().filter(|(_, parts)| !parts.is_empty());
-    let clauses: Vec<_> = clauses.map(|(clause, parts)| format!("{clause} {}", parts.join(", "))).collect();
-    clauses.join(" ")
+    join_clauses([("SET", set), ("ADD", added)])
+}
+
+/// An update expression of these clauses, each a keyword with its terms. A clause without terms is left out.
+pub(crate) fn join_clauses(clauses: [(&str, Vec<String>); 2]) -> String {
+    let clauses = clauses.into_iter().filter(|(_, terms)| !terms.is_empty());
+    clauses.map(|(keyword, terms)| format!("{keyword} {}", terms.join(", "))).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -42,7 +46,7 @@ mod tests {
     use super::attributes_in;
 
     #[test]
-    fn every_attribute_of_an_expression_is_named() {
+    fn every_attribute_in_an_expression_is_found() {
         let found: Vec<_> = attributes_in("SET #balance.#amount = #balance.#amount - :a, #to=:t").collect();
         assert_eq!(found, ["balance", "amount", "balance", "amount", "to"]);
     }

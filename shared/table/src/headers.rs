@@ -1,4 +1,4 @@
-//! Which headers a request carries.
+//! The headers of a request to DynamoDB.
 
 use aws_runtime::invocation_id::InvocationIdInterceptor;
 use aws_runtime::request_info::RequestInfoInterceptor;
@@ -11,11 +11,11 @@ use aws_smithy_runtime_api::client::interceptors::{Intercept, disable_intercepto
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 
-/// Who asks, as AWS's own logs show it.
+/// The client's name, as AWS's own logs show it.
 const USER_AGENT: &str = concat!("till/", env!("CARGO_PKG_VERSION"));
 
-/// Leaves out the headers by which AWS counts its clients, versions and repetitions. DynamoDB asks for none of them, and
-/// each is made, signed and encrypted anew for every request.
+/// Leaves out the SDK's headers for AWS's statistics of clients, versions and retries. DynamoDB needs none of them, and
+/// each one is built, signed and encrypted for every request.
 #[derive(Debug)]
 pub(crate) struct StripSdkHeaders;
 
@@ -30,7 +30,7 @@ impl Intercept for StripSdkHeaders {
         _: &BeforeSerializationInterceptorContextRef<'_>,
         config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        const CAUSE: &str = "DynamoDB does not ask for it";
+        const CAUSE: &str = "DynamoDB does not need it";
         config
             .interceptor_state()
             .store_put(disable_interceptor::<InvocationIdInterceptor>(CAUSE))

@@ -1,15 +1,16 @@
-//! The table: its client, and the few ways in which the functions read and write it.
+//! The DynamoDB table: its client, and the few ways in which the functions read and write it.
 //!
-//! - [`Reader`]: answers access patterns. [`Writer`]: conditional writes and transactions. A function holds the one
-//!   it needs, and its role in `template.yaml` grants no more.
-//! - [`Meter`] and [`ReadMeter`]: what they consume. [`TokenBucket`]: how much may be consumed, and when. Pure.
+//! - [`Reader`] runs access patterns. [`Writer`] runs conditional writes and transactions. A function holds only those
+//!   that it needs, and its role in `template.yaml` grants no more.
+//! - [`Meter`] and [`ReadMeter`] add up the capacity that they consume. [`TokenBucket`] paces it, without I/O.
 //!
-//! **Invariant: every read is an access pattern or a batch of keys that the key schema spelled.** There is no Scan
-//! here.
+//! **Invariant: every read is an access pattern of the key schema, or a batch of keys that the key schema spelled.** No
+//! function scans the table.
 
 #![warn(missing_docs)]
 
 mod bucket;
+mod cancellation;
 mod commit;
 mod condition;
 mod difference;
@@ -17,12 +18,15 @@ mod error;
 mod expression;
 mod headers;
 mod item;
+mod merge;
 mod meter;
+mod order;
 mod read;
+mod request;
 mod shards;
 mod throttle;
+mod transact_get;
 mod warm_up;
-mod whole;
 mod write;
 mod writer;
 
@@ -41,12 +45,13 @@ pub use item::{Item, read as read_item, write as write_item};
 pub use lambda::Budget;
 pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use read::{Page, PageRequest, Reader};
+pub use request::{Rendered, WriteKind};
 pub use shards::{ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
-pub use write::{Rendered, Write, WriteKind};
+pub use write::Write;
 pub use writer::{Put, Writer, Written};
 
-/// The table and the client that talks to it. Cloning it is cheap and shares the connection.
+/// The table's name and the client. A clone is cheap and shares the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     client: Client<aws_sdk_dynamodb::Client>,

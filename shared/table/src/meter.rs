@@ -1,25 +1,25 @@
-//! What writing and reading consume, as DynamoDB reports it.
+//! The capacity that writes and reads consume, as DynamoDB reports it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aws_sdk_dynamodb::types::{Capacity, ConsumedCapacity};
 
-/// Write units, of the table and of each index apart.
+/// Write units, separately for the table and each index.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WriteUnits {
-    /// Of the table.
+    /// The units of the table.
     pub table: f64,
-    /// Of each index, by its name.
+    /// The units of each index, by its name.
     pub indexes: BTreeMap<String, f64>,
 }
 
-/// Adds up the write units that a [`Writer`](crate::Writer) consumes. Copies share one sum.
+/// Adds up the write units that a [`Writer`](crate::Writer) consumes. Clones share one sum.
 #[derive(Clone, Debug, Default)]
 pub struct Meter(Arc<Mutex<WriteUnits>>);
 
 impl WriteUnits {
-    /// Of the table and of each index, the greater of the two.
+    /// The greater of the two, separately for the table and each index.
     #[must_use]
     pub fn max(mut self, other: &Self) -> Self {
         self.table = self.table.max(other.table);
@@ -32,14 +32,15 @@ impl WriteUnits {
 }
 
 impl Meter {
-    /// What was consumed since the last time of asking.
+    /// The units consumed since the last call.
     pub fn take(&self) -> WriteUnits {
         std::mem::take(&mut self.sum())
     }
 
-    /// Adds what was consumed, as far as it is write units. A transaction that is sent again with its token reads.
+    /// Adds the write units that DynamoDB reports. (If a transaction that is done is sent again with the same token,
+    /// DynamoDB reports read units.)
     pub(crate) fn add(&self, consumed: &ConsumedCapacity) {
-        // Of a single write, all units are write units, and DynamoDB does not say so.
+        // For a single write, DynamoDB reports only a total. All of it is write units.
         let of = |capacity: &Capacity| match (capacity.write_capacity_units, capacity.read_capacity_units) {
             (None, None) => capacity.capacity_units.unwrap_or_default(),
             (written, _) => written.unwrap_or_default(),
@@ -51,26 +52,26 @@ impl Meter {
         }
     }
 
-    /// Adds what a cancelled transaction of so many writes consumed at the least. DynamoDB does not report it, and
-    /// bills it like one that succeeded.
+    /// Adds the least that a cancelled transaction of `writes` writes can have consumed: DynamoDB bills a cancelled
+    /// transaction like a successful one, but does not report its units.
     pub(crate) fn add_cancelled(&self, writes: usize) {
-        // At most 100.
+        // A transaction has at most 100 writes.
         self.sum().table += 2.0 * f64::from(u8::try_from(writes).unwrap_or(u8::MAX));
     }
 
     fn sum(&self) -> MutexGuard<'_, WriteUnits> {
-        // A sum is never half written.
+        // No code panics while it changes the sum, so a poisoned lock holds a valid sum.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Adds up the read units that a [`Reader`](crate::Reader) consumes, of the table and its indexes together. Copies
+/// Adds up the read units that a [`Reader`](crate::Reader) consumes, for the table and its indexes together. Clones
 /// share one sum.
 #[derive(Clone, Debug, Default)]
 pub struct ReadMeter(Arc<Mutex<f64>>);
 
 impl ReadMeter {
-    /// What was consumed since the last time of asking.
+    /// The units consumed since the last call.
     pub fn take(&self) -> f64 {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! Over how many partitions what would be one hot partition is spread.
+//! Shard counts: the number of partitions over which a partition that would be hot is spread.
 
 use lambda::{Environment, FromEnvironment, Misconfigured};
 
@@ -6,7 +6,7 @@ macro_rules! shards {
     ($($(#[$doc:meta])* $name:ident = $variable:literal;)+) => {$(
         $(#[$doc])*
         ///
-        /// 1 to 64, so that all of them can be asked at once.
+        /// From 1 to 64, so that one request can query all shards concurrently.
         #[derive(Clone, Copy, Debug)]
         pub struct $name(pub u8);
 
@@ -19,10 +19,10 @@ macro_rules! shards {
 }
 
 shards! {
-    /// Over how many partitions the orders of one status are spread.
+    /// The number of partitions over which the orders of one status are spread.
     StatusShards = "STATUS_SHARDS";
-    /// Over how many partitions the lines of one product are spread.
+    /// The number of partitions over which the order lines of one product are spread.
     ProductShards = "PRODUCT_SHARDS";
-    /// Over how many partitions the views of one product are counted.
+    /// The number of partitions over which the view counts of one product are spread.
     ViewShards = "VIEW_SHARDS";
 }

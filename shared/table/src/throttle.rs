@@ -1,4 +1,4 @@
-//! Why DynamoDB throttles a request, and what to do about each.
+//! The reasons for which DynamoDB throttles a request, and which of them are retried.
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/throttling-diagnosing.html>
 
@@ -9,28 +9,26 @@ use aws_smithy_runtime_api::client::retries::classifiers::{
 };
 use serde::Deserialize;
 
-/// The code of a cancelled transaction for an item that another write was under way on.
-pub(crate) const CONFLICT: &str = "TransactionConflict";
-
-/// Why a request was not served now.
+/// The limit for which DynamoDB throttled a request. If there are several, the greatest counts: the hardest to remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Throttle {
-    /// The table, or an index, has no capacity left this second: provisioned, or up to the ceiling of an on-demand
-    /// table. Work that can wait belongs in a queue.
+    /// The capacity of the table or of an index for this second: provisioned, or the maximum of an on-demand table.
+    /// Work that can wait belongs in a queue.
     Capacity,
-    /// A transaction was cancelled for being throttled, which has no reasons: it may be either of these two.
+    /// [`Capacity`](Self::Capacity) or [`HotKey`](Self::HotKey): a transaction was cancelled because it was throttled,
+    /// and DynamoDB does not report the reason then.
     CapacityOrHotKey,
-    /// Others are writing the same items. Try again in a moment.
+    /// Other requests are writing the same items. Try again in a moment.
     Contention,
-    /// One partition takes more than a partition can: a hot key. Back off; a queue would only be hot as well.
+    /// The throughput of one partition: a hot key. Back off; messages in a queue would hit the same partition.
     HotKey,
     /// The account's quota. Only AWS can raise it.
     Account,
 }
 
-/// A refusal's body, as far as it says why. DynamoDB spells the field differently from one exception to another.
+/// The throttling reasons in an error's body. DynamoDB's exceptions differ in how they spell the field.
 #[derive(Deserialize)]
-struct Refusal {
+struct ThrottlingBody {
     #[serde(rename = "ThrottlingReasons", alias = "throttlingReasons", default)]
     reasons: Vec<Reason>,
 }
@@ -42,27 +40,26 @@ struct Reason {
 }
 
 impl Throttle {
-    /// Why a request was refused with this code and this response; `None` if it was not throttled.
+    /// The throttle behind an error with this code and this response; `None` if the request was not throttled.
     ///
-    /// Of several reasons the one counts that is the hardest to do something about. Capacity where DynamoDB does
-    /// not say.
+    /// If DynamoDB gives several reasons, the greatest counts. If it gives none, the code decides.
     pub(crate) fn of(code: Option<&str>, response: &HttpResponse) -> Option<Self> {
-        let unless_told = match code? {
+        let without_reasons = match code? {
             "RequestLimitExceeded" => Self::Account,
             "ProvisionedThroughputExceededException" | "ThrottlingException" => Self::Capacity,
             _ => return None,
         };
-        let refusal: Option<Refusal> = response.body().bytes().and_then(|body| serde_json::from_slice(body).ok());
-        let reasons = refusal.map(|refusal| refusal.reasons).unwrap_or_default();
-        Some(reasons.iter().map(|reason| Self::named(&reason.reason)).max().unwrap_or(unless_told))
+        let body: Option<ThrottlingBody> = response.body().bytes().and_then(|body| serde_json::from_slice(body).ok());
+        let reasons = body.map(|body| body.reasons).unwrap_or_default();
+        Some(reasons.iter().map(|reason| Self::of_reason(&reason.reason)).max().unwrap_or(without_reasons))
     }
 
-    /// Why a transaction was cancelled with this code for one of its items; `None` if not for being throttled.
+    /// The throttle behind a cancellation code of a transaction's item; `None` if the item was not throttled.
     pub(crate) fn of_cancellation(code: &str) -> Option<Self> {
         matches!(code, "ProvisionedThroughputExceeded" | "ThrottlingError").then_some(Self::CapacityOrHotKey)
     }
 
-    fn named(reason: &str) -> Self {
+    fn of_reason(reason: &str) -> Self {
         match reason {
             _ if reason.ends_with("AccountLimitExceeded") => Self::Account,
             _ if reason.ends_with("KeyRangeThroughputExceeded") => Self::HotKey,
@@ -71,63 +68,63 @@ impl Throttle {
     }
 }
 
-/// Keeps the client from repeating a call for which there is no capacity: its caller has something better to do.
+/// Stops the client's own retries when the table has no capacity left: the caller queues the work instead.
 #[derive(Debug)]
-pub(crate) struct NotForWantOfCapacity;
+pub(crate) struct NoRetryOnCapacity;
 
-impl ClassifyRetry for NotForWantOfCapacity {
+impl ClassifyRetry for NoRetryOnCapacity {
     fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
-        let code = |body: &[u8]| serde_json::from_slice::<Code>(body).ok();
-        let code = context.response().and_then(|response| code(response.body().bytes()?));
-        match (code, context.response()) {
-            (Some(code), Some(response)) if Throttle::of(code.name(), response) == Some(Throttle::Capacity) => {
-                RetryAction::RetryForbidden
-            }
+        let throttle = context.response().and_then(|response| {
+            let error: ErrorBody = serde_json::from_slice(response.body().bytes()?).ok()?;
+            Throttle::of(error.code(), response)
+        });
+        match throttle {
+            Some(Throttle::Capacity) => RetryAction::RetryForbidden,
             _ => RetryAction::NoActionIndicated,
         }
     }
 
     fn name(&self) -> &'static str {
-        "not for want of capacity"
+        "no retry on capacity"
     }
 
-    /// After all others, so that this one has the last word.
+    /// Runs after all other classifiers, because the last one decides.
     fn priority(&self) -> Priority {
         Priority::run_after(Priority::transient_error_classifier())
     }
 }
 
-/// Keeps the client from repeating a call that may have been done: one that DynamoDB has not refused.
+/// Stops the client's own retries of a call that may have taken effect: any call that DynamoDB did not refuse.
 #[derive(Debug)]
-pub(crate) struct UnlessRefused;
+pub(crate) struct RetryOnlyIfRefused;
 
-impl ClassifyRetry for UnlessRefused {
+impl ClassifyRetry for RetryOnlyIfRefused {
     fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
         let was_refused = context.response().is_some_and(|response| response.status().is_client_error());
         if was_refused { RetryAction::NoActionIndicated } else { RetryAction::RetryForbidden }
     }
 
     fn name(&self) -> &'static str {
-        "unless refused"
+        "retry only if refused"
     }
 
-    /// After all others, so that this one has the last word.
+    /// Runs after all other classifiers, because the last one decides.
     fn priority(&self) -> Priority {
         Priority::run_after(Priority::transient_error_classifier())
     }
 }
 
-/// A refusal's body, as far as it says what.
+/// The code in an error's body.
 #[derive(Deserialize)]
-struct Code {
+struct ErrorBody {
     #[serde(rename = "__type", default)]
-    kind: String,
+    qualified_code: String,
 }
 
-impl Code {
-    /// `com.amazonaws.dynamodb.v20120810#ThrottlingException` is `ThrottlingException`.
-    fn name(&self) -> Option<&str> {
-        self.kind.rsplit('#').next()
+impl ErrorBody {
+    /// `ThrottlingException` of `com.amazonaws.dynamodb.v20120810#ThrottlingException`.
+    fn code(&self) -> Option<&str> {
+        self.qualified_code.rsplit('#').next()
     }
 }
 
@@ -151,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_says_what_to_do() {
+    fn each_reason_is_a_throttle_of_its_own() {
         for resource in ["Table", "Index"] {
             for direction in ["Read", "Write"] {
                 let of = |reason: &str| for_reasons(&[&format!("{resource}{direction}{reason}")]);
@@ -164,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_reasons_the_hardest_counts() {
+    fn of_several_reasons_the_greatest_counts() {
         let reasons = ["TableWriteProvisionedThroughputExceeded", "IndexWriteKeyRangeThroughputExceeded"];
         assert_eq!(for_reasons(&reasons), Some(Throttle::HotKey));
     }
@@ -178,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_is_known_in_both_spellings() {
+    fn both_spellings_of_the_field_are_read() {
         let body = r#"{"throttlingReasons":[{"reason":"TableWriteKeyRangeThroughputExceeded"}]}"#;
         assert_eq!(throttle("ThrottlingException", body), Some(Throttle::HotKey));
     }

@@ -1,4 +1,4 @@
-//! Before the first event.
+//! Prewarming: opening the connection to DynamoDB before the first event.
 
 use std::sync::Arc;
 
@@ -8,19 +8,18 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_smithy_types::body::SdkBody;
 use lambda::Client;
 
-/// Asks DynamoDB whether it is well, as anybody may: `GET /`. The question reads nothing, is billed nothing, and needs
-/// no permission; but to ask it, the client finds its endpoint, signs, and opens the connection that the first event
-/// will use.
+/// Sends `GET /`, DynamoDB's public health check. The request reads nothing, costs nothing and needs no permission, but
+/// to send it the client resolves its endpoint, signs, and opens the connection that the first event will use.
 pub(crate) async fn prewarm(client: Client<DynamoDb>, table: Arc<str>) {
     let once = Config::builder().retry_config(RetryConfig::disabled());
-    let question = client.query().table_name(&*table).customize().config_override(once).mutate_request(|request| {
-        // Both are constants that are valid.
+    let health_check = client.query().table_name(&*table).customize().config_override(once).mutate_request(|request| {
+        // A valid constant method cannot be refused.
         _ = request.set_method("GET");
         request.headers_mut().remove("content-length");
         *request.body_mut() = SdkBody::empty();
     });
-    // Whatever is answered: the way is open now.
-    _ = question.send().await;
+    // The answer does not matter: the connection is open now.
+    _ = health_check.send().await;
 }
 
 #[cfg(test)]
@@ -36,31 +35,30 @@ mod tests {
 
     use super::*;
 
-    /// Answers every request as DynamoDB answers those after its health, and tells each with the number of its
-    /// connection.
-    fn serve(listener: &TcpListener, lines: &mpsc::Sender<(usize, String)>) {
+    /// Answers every request like DynamoDB's health check, and reports each with the number of its connection.
+    fn serve(listener: &TcpListener, requests: &mpsc::Sender<(usize, String)>) {
         for (connection, client) in listener.incoming().enumerate() {
-            let (client, lines) = (client.expect("a connection"), lines.clone());
-            std::thread::spawn(move || answer_all(client, connection, &lines));
+            let (client, requests) = (client.expect("a connection"), requests.clone());
+            std::thread::spawn(move || answer_all(client, connection, &requests));
         }
     }
 
-    fn answer_all(mut client: TcpStream, connection: usize, lines: &mpsc::Sender<(usize, String)>) {
+    fn answer_all(mut client: TcpStream, connection: usize, requests: &mpsc::Sender<(usize, String)>) {
         let mut request = [0; 4096];
         while let Ok(length @ 1..) = client.read(&mut request) {
             let text = String::from_utf8_lossy(&request[..length]);
             let answer = "healthy: dynamodb";
             let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
             client.write_all(answer.as_bytes()).expect("an answer");
-            lines.send((connection, text.into_owned())).expect("somebody listens");
+            requests.send((connection, text.into_owned())).expect("the test receives");
         }
     }
 
     #[tokio::test]
-    async fn the_first_request_finds_the_connection_open() {
+    async fn the_first_request_uses_the_prewarmed_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
-        let (send, lines) = mpsc::channel();
+        let (send, requests) = mpsc::channel();
         std::thread::spawn(move || serve(&listener, &send));
         let variables = [
             ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.as_str()),
@@ -73,10 +71,10 @@ mod tests {
         let table = Table::from_environment(&environment).expect("an environment");
 
         prewarm(table.client.clone(), Arc::clone(&table.name)).await;
-        // That it is no answer to a query is no matter here.
+        // The server's answer is no valid answer to a query. The test only needs the request.
         _ = table.client.query().table_name(&*table.name).send().await;
 
-        let next = || lines.recv_timeout(Duration::from_secs(5)).expect("a request");
+        let next = || requests.recv_timeout(Duration::from_secs(5)).expect("a request");
         for method in ["GET", "POST"] {
             let (connection, request) = next();
             assert!(connection == 0 && request.starts_with(&format!("{method} / HTTP/1.1\r\n")), "{request}");

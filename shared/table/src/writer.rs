@@ -1,4 +1,4 @@
-//! Writing one item.
+//! Writing one item, and the settings of all writes.
 
 use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
@@ -12,20 +12,20 @@ use lambda::{Environment, FromEnvironment, Misconfigured};
 
 use crate::expression::Expressions;
 use crate::item::{self, Item};
-use crate::throttle::UnlessRefused;
+use crate::throttle::RetryOnlyIfRefused;
 use crate::write::Act;
 use crate::{Budget, Error, Meter, Table, Write};
 
-/// May write the table: PutItem, UpdateItem, DeleteItem and TransactWriteItems.
+/// Writes the table, with PutItem, UpdateItem, DeleteItem and TransactWriteItems.
 #[derive(Clone, Debug)]
 pub struct Writer {
     pub(crate) table: Table,
-    /// Whether a transaction for which there is no capacity is left to the client's own retries.
-    pub(crate) waits_for_capacity: bool,
-    /// Whether a transaction that others are in the way of is tried again.
-    pub(crate) waits_for_others: bool,
-    /// Whether a single write that was not answered is left to the client's own retries.
-    repeats: bool,
+    /// Whether the client retries a transaction for which the table has no capacity left.
+    pub(crate) retries_on_capacity: bool,
+    /// Whether a transaction that was cancelled by a conflict is retried.
+    pub(crate) retries_on_conflict: bool,
+    /// Whether the client retries a single write that was not answered.
+    retries_if_unanswered: bool,
     pub(crate) meter: Option<Meter>,
 }
 
@@ -33,20 +33,20 @@ impl FromEnvironment for Writer {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         Ok(Self {
             table: Table::from_environment(environment)?,
-            waits_for_capacity: true,
-            waits_for_others: true,
-            repeats: true,
+            retries_on_capacity: true,
+            retries_on_conflict: true,
+            retries_if_unanswered: true,
             meter: None,
         })
     }
 }
 
-/// What came of writing an item that must be new.
+/// The outcome of putting an item that must be new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Put<T> {
-    /// It is written.
+    /// The item is written.
     New,
-    /// One was there already, and is untouched.
+    /// Nothing is written: this item existed already.
     Exists(T),
 }
 
@@ -56,7 +56,7 @@ pub enum Put<T> {
 pub enum Written {
     /// The item is written.
     Done,
-    /// Nothing is written: the condition failed. The item as it is, if there is one.
+    /// Nothing is written: the condition failed. Holds the existing item, if there is one.
     ConditionFailed(Option<Item>),
 }
 
@@ -68,37 +68,37 @@ impl Written {
 }
 
 impl Writer {
-    /// The same, but a transaction for which there is no capacity comes back at once: for callers who have a queue.
+    /// A writer that does not retry a transaction for which the table has no capacity left, for callers with a queue.
     #[must_use]
     pub fn fail_fast_on_capacity(self) -> Self {
-        Self { waits_for_capacity: false, ..self }
+        Self { retries_on_capacity: false, ..self }
     }
 
-    /// The same, but a transaction that others are in the way of comes back at once, as [`Throttle::Contention`]: for
-    /// callers who can do with a smaller one.
+    /// A writer that does not retry a transaction that conflicts with others, but returns [`Throttle::Contention`], for
+    /// callers that can fall back to smaller transactions.
     ///
     /// [`Throttle::Contention`]: crate::Throttle::Contention
     #[must_use]
     pub fn fail_fast_on_conflict(self) -> Self {
-        Self { waits_for_others: false, ..self }
+        Self { retries_on_conflict: false, ..self }
     }
 
-    /// The same, but a single write that was not answered comes back at once: for callers who must know whether it was
-    /// theirs, and not another's, that a repetition finds done.
+    /// A writer that does not retry a single write that was not answered, for callers that must distinguish their own
+    /// timed-out write from someone else's.
     #[must_use]
     pub fn no_retry_if_unanswered(self) -> Self {
-        Self { repeats: false, ..self }
+        Self { retries_if_unanswered: false, ..self }
     }
 
-    /// The same, and adds what it consumes to the meter.
+    /// A writer that adds the write units it consumes to the meter.
     #[must_use]
     pub fn metered(self, meter: &Meter) -> Self {
         Self { meter: Some(meter.clone()), ..self }
     }
 
-    /// Writes an item unless one with its key is there. One request.
+    /// Puts an item unless one with its key exists. One request.
     ///
-    /// A caller whose first attempt was cut off finds its own item: compare what exists with what was to be written.
+    /// The existing item may be the caller's own, from an attempt that was not answered. Compare the two.
     pub async fn put_new<T: Stored>(&self, entity: &T, budget: Budget) -> Result<Put<T>, Error> {
         match self.write(Write::put_new(entity)?, budget).await? {
             Written::Done => Ok(Put::New),
@@ -106,7 +106,7 @@ impl Writer {
         }
     }
 
-    /// Does one write. One request, and another each time that a transaction was in the way, within the budget.
+    /// Does one write. One request; a write that conflicts with a transaction is retried within the budget.
     pub async fn write(&self, write: Write, budget: Budget) -> Result<Written, Error> {
         let mut retries = budget.retries();
         loop {
@@ -120,12 +120,12 @@ impl Writer {
     }
 
     async fn send(&self, write: Write) -> Sent {
-        /// Each operation has a type of its own, and no trait is common to them.
+        // The operations' builders have no trait in common.
         macro_rules! sent {
             ($call:expr) => {{
                 let mut call = $call.set_return_consumed_capacity(self.report()).customize();
-                if !self.repeats {
-                    call = call.config_override(Config::builder().retry_classifier(UnlessRefused));
+                if !self.retries_if_unanswered {
+                    call = call.config_override(Config::builder().retry_classifier(RetryOnlyIfRefused));
                 }
                 self.sent(call.send().await)
             }};
@@ -151,7 +151,7 @@ impl Writer {
                 let delete = delete.set_expression_attribute_names(names).set_expression_attribute_values(values);
                 sent!(delete.set_return_values_on_condition_check_failure(on_failure))
             }
-            Act::Check(_) => Sent::Failed(Error::Refused("a check alone is no write".into())),
+            Act::Check(_) => Sent::Failed(Error::Refused("a condition check needs a transaction".into())),
         }
     }
 
@@ -175,7 +175,7 @@ impl Writer {
         }
     }
 
-    /// What DynamoDB is asked to report.
+    /// The report of consumed capacity to request: none without a meter.
     pub(crate) fn report(&self) -> Option<ReturnConsumedCapacity> {
         self.meter.as_ref().map(|_| ReturnConsumedCapacity::Indexes)
     }
@@ -189,7 +189,7 @@ impl Writer {
     }
 }
 
-/// What came of a single write.
+/// The outcome of one request with a single write.
 enum Sent {
     Done,
     Condition(Option<Item>),
@@ -217,7 +217,7 @@ macro_rules! condition_failure {
 
 condition_failure!(PutItemError UpdateItemError DeleteItemError);
 
-/// An answer that may hold what the write consumed. The SDK has one type for each operation.
+/// An answer that may report the capacity consumed. The SDK has one type for each operation.
 trait Metered {
     fn consumed(self) -> Option<ConsumedCapacity>;
 }

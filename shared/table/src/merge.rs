@@ -1,0 +1,76 @@
+//! Reading a list that is spread over shards.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::join_all;
+use key_schema::cursor;
+use key_schema::layout::{AccessPattern, Direction, share_of_page};
+
+use crate::read::remaining;
+use crate::{Error, Page, PageRequest, Reader, item};
+
+impl Reader {
+    /// One page of a list that is spread over shards, in the order of the sort keys. Every shard is an access pattern of
+    /// its own, all with the same range. Takes the requests of [`merged_after`](Self::merged_after).
+    pub async fn merged<P: AccessPattern>(&self, shards: &[P], page: &PageRequest) -> Result<Page<P::Item>, Error> {
+        // The first shard's pattern seals and opens the cursor for all of them.
+        let Some(first) = shards.first() else { return Ok(Page { items: Vec::new(), next: None }) };
+        let position = page.cursor.as_ref().map(|cursor| cursor::open(first, cursor)).transpose()?;
+        let (items, stopped) = self.merged_after(shards, position.as_deref(), page.limit).await?;
+        Ok(Page { items, next: stopped.map(|position| cursor::seal(first, &position)) })
+    }
+
+    /// [`after`](Self::after) for a list that is spread over shards, in the order of the sort keys.
+    ///
+    /// Sends one request for each shard, concurrently, for the shard's share of the items, and further requests to a
+    /// shard that holds more of the page than its share. A single shard takes one request.
+    ///
+    /// A walk over all pages returns every item that existed when it began exactly once, even if the number of shards
+    /// changes meanwhile: each page continues every shard after the same sort key, no matter which shard that key is in.
+    pub async fn merged_after<P: AccessPattern>(
+        &self,
+        shards: &[P],
+        position: Option<&str>,
+        limit: u8,
+    ) -> Result<(Vec<P::Item>, Option<String>), Error> {
+        if let [only] = shards {
+            return self.after(only, position, limit).await;
+        }
+        debug_assert_eq!(P::DECLARED.direction, Direction::Ascending, "the merge takes the lowest sort keys first");
+        let mut pending: Vec<_> = shards.iter().map(|shard| (shard, remaining(shard, position))).collect();
+        let mut share = share_of_page(limit, shards.len());
+
+        let (_, sort) = P::DECLARED.place.index.attributes();
+        let (mut found, mut stopped) = (BTreeMap::new(), Vec::new());
+        let wanted = usize::from(limit);
+        while !pending.is_empty() {
+            let reads = pending.iter().map(|(shard, range)| self.query(*shard, range.clone(), Some(share)));
+            for (answer, (shard, _)) in join_all(reads).await.into_iter().zip(&pending) {
+                let (items, end) = answer?;
+                stopped.extend(end.map(|end| (*shard, end)));
+                for item in items {
+                    if let Some(AttributeValue::S(position)) = item.get(sort) {
+                        found.insert(position.clone(), item);
+                    }
+                }
+            }
+            // The page, and whether another one follows, is known once every shard has been read up to the item after
+            // the page's last one. A shard that stopped before that item is queried again.
+            let after = found.keys().nth(wanted);
+            let is_behind = |(_, end): &(&P, String)| after.is_none_or(|after| end < after);
+            let (behind, ahead) = stopped.into_iter().partition(is_behind);
+            stopped = ahead;
+            pending = behind.into_iter().map(|(shard, end)| (shard, remaining(shard, Some(&end)))).collect();
+            share = share.saturating_mul(2).min(limit);
+        }
+
+        let is_last = found.len() <= wanted;
+        let (mut items, mut end) = (Vec::new(), None);
+        for (position, item) in found.into_iter().take(wanted) {
+            items.push(item::read(item)?);
+            end = Some(position);
+        }
+        Ok((items, end.filter(|_| !is_last)))
+    }
+}

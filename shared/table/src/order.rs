@@ -1,0 +1,59 @@
+//! Reading orders and invoices.
+
+use key_schema::entity::{Invoice, WholeOrder};
+use key_schema::layout::{InvoiceById, InvoiceByOldId, OrderById, OrderState, PaymentsOfInvoice, Torn};
+use key_schema::value::{InvoiceId, OrderId};
+
+use crate::{Budget, Error, Reader};
+
+impl Reader {
+    /// An invoice by its id. One request.
+    ///
+    /// A current id contains the order's id, so the invoice is read strongly consistent from its order's collection. An
+    /// invoice with an id of the last release is read from the index, which may be behind.
+    pub async fn invoice(&self, id: &InvoiceId) -> Result<Option<Invoice>, Error> {
+        match id.order() {
+            Some(order) => self.one(&InvoiceById { order: &order, id }).await,
+            None => self.one(&InvoiceByOldId { id }).await,
+        }
+    }
+
+    /// An invoice by its id, for its payments: the same read as [`invoice`](Self::invoice) under the access pattern
+    /// "payments of an invoice".
+    pub async fn payments(&self, invoice: &InvoiceId) -> Result<Option<Invoice>, Error> {
+        match invoice.order() {
+            Some(order) => self.one(&PaymentsOfInvoice { order: &order, invoice }).await,
+            None => self.one(&InvoiceByOldId { id: invoice }).await,
+        }
+    }
+
+    /// The order to which the invoice with this id belongs. No request for a current id, one for an id of the last
+    /// release. `None` if the index has no such invoice.
+    pub async fn order_of_invoice(&self, id: &InvoiceId) -> Result<Option<OrderId>, Error> {
+        match id.order() {
+            Some(order) => Ok(Some(order)),
+            None => Ok(self.one(&InvoiceByOldId { id }).await?.map(|invoice| invoice.order_id)),
+        }
+    }
+
+    /// A placed order with its items and invoice. `None` also while the order waits in the queue.
+    pub async fn order(&self, id: &OrderId, budget: Budget) -> Result<Option<WholeOrder>, Error> {
+        Ok(match self.order_state(id, budget).await? {
+            Some(OrderState::Placed(order)) => Some(*order),
+            Some(OrderState::Queued(_)) | None => None,
+        })
+    }
+
+    /// An order, placed or in the queue. If the read overlaps with the transaction that places the order, it is retried
+    /// within the budget.
+    pub async fn order_state(&self, id: &OrderId, budget: Budget) -> Result<Option<OrderState>, Error> {
+        let mut retries = budget.retries();
+        loop {
+            match OrderById::assemble(self.collection(&OrderById { id }).await?) {
+                Ok(order) => return Ok(order),
+                Err(Torn) if retries.pause().await => {}
+                Err(Torn) => return Err(Error::contention("an order was being written for too long")),
+            }
+        }
+    }
+}
