@@ -1,7 +1,7 @@
-//! The way to AWS, built directly for Lambda.
+//! The configuration of AWS clients, built directly for Lambda.
 //!
-//! Region and credentials are environment variables there, so `aws-config`, which would look for them in six
-//! places, stays out. The reasons for each choice, with figures, are in `docs/decisions.md`.
+//! On Lambda, region and credentials are environment variables. `aws-config`, which would look for them in six places,
+//! is not a dependency. `docs/decisions.md` has the reasons for each choice, with figures.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -22,12 +22,12 @@ use aws_types::region::Region;
 
 use crate::variables::{Misconfigured, Variables};
 
-/// The roots of every AWS endpoint: Amazon Root CA 1 to 4 and Starfield Services Root G2, from
+/// The root certificates of all AWS endpoints: Amazon Root CA 1 to 4 and Starfield Services Root G2, from
 /// <https://www.amazontrust.com>.
 const AMAZON_ROOTS: &[u8] = include_bytes!("../roots/amazon.pem");
 
-const CONNECT: Duration = Duration::from_secs(1);
-const ATTEMPT: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// An AWS service that a function calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// The variable that sends its client elsewhere.
+    /// The environment variable that sets another endpoint for the service.
     fn endpoint_variable(self) -> &'static str {
         match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
@@ -51,21 +51,20 @@ impl Service {
     }
 }
 
-/// Connections, made when the first client needs them and shared by all. The SDK would make some when it checks a
-/// client's configuration, and others at its first call.
+/// The HTTP connectors, one for each kind of [`Trust`], built when a client first needs one and shared by all clients.
+/// The SDK would build one to validate each client's configuration and another for its first call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Connections(Arc<[OnceLock<SharedHttpConnector>; 3]>);
 
-/// Whom a connection trusts.
+/// The certificates that a connection trusts.
 #[derive(Clone, Copy)]
 enum Trust {
-    /// Nothing is encrypted.
+    /// None: plain HTTP.
     Plain,
-    /// AWS. Reading the machine's whole bundle would be most of a cold start.
+    /// Amazon's root certificates. Reading the system's whole bundle would be most of a cold start.
     Amazon,
-    /// Whoever is in the machine's bundle, where somebody who sends a client elsewhere may have put a certificate
-    /// of his own.
-    Machine,
+    /// The system's bundle, for an endpoint other than AWS's. Its operator may have added a certificate of their own.
+    System,
 }
 
 impl Trust {
@@ -73,7 +72,7 @@ impl Trust {
         match endpoint {
             None => Self::Amazon,
             Some(url) if url.starts_with("http://") => Self::Plain,
-            Some(_) => Self::Machine,
+            Some(_) => Self::System,
         }
     }
 }
@@ -90,22 +89,25 @@ impl Connections {
             .http_client(http_client_fn(move |_, _| connector.clone()))
             .sleep_impl(SharedAsyncSleep::new(TokioSleep::new()))
             .retry_config(RetryConfig::standard())
-            // What is sent and answered is small: the timeout of an attempt says as much.
+            // Requests and answers are small, so the timeout of an attempt also ends a stalled stream.
             .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
             .timeout_config(
-                TimeoutConfig::builder().connect_timeout(CONNECT).operation_attempt_timeout(ATTEMPT).build(),
+                TimeoutConfig::builder()
+                    .connect_timeout(CONNECT_TIMEOUT)
+                    .operation_attempt_timeout(ATTEMPT_TIMEOUT)
+                    .build(),
             );
         config.set_endpoint_url(endpoint.map(str::to_owned));
         Ok(config.build())
     }
 
     fn connector(&self, trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
-        let kept = &self.0[trust as usize];
-        if let Some(connector) = kept.get() {
+        let shared = &self.0[trust as usize];
+        if let Some(connector) = shared.get() {
             return Ok(connector.clone());
         }
-        let made = connector(trust)?;
-        Ok(kept.get_or_init(|| made).clone())
+        let new = connector(trust)?;
+        Ok(shared.get_or_init(|| new).clone())
     }
 }
 
@@ -120,13 +122,12 @@ fn credentials(variables: &Variables) -> Result<Credentials, Misconfigured> {
 }
 
 fn connector(trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
-    let connector = Connector::builder()
-        .connector_settings(HttpConnectorSettings::builder().connect_timeout(CONNECT).read_timeout(ATTEMPT).build())
-        .sleep_impl(TokioSleep::new());
+    let timeouts = HttpConnectorSettings::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(ATTEMPT_TIMEOUT);
+    let connector = Connector::builder().connector_settings(timeouts.build()).sleep_impl(TokioSleep::new());
     let roots = match trust {
         Trust::Plain => return Ok(SharedHttpConnector::new(connector.build_http())),
         Trust::Amazon => TrustStore::empty().with_pem_certificate(AMAZON_ROOTS),
-        Trust::Machine => TrustStore::default(),
+        Trust::System => TrustStore::default(),
     };
     let tls = TlsContext::builder().with_trust_store(roots).build();
     let tls = tls.map_err(|error| Misconfigured(format!("the TLS roots cannot be used: {error}")))?;
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn aws_is_known_by_amazons_roots() {
+    fn a_client_of_aws_trusts_the_five_amazon_roots() {
         assert!(config(&[]).is_ok());
         assert_eq!(AMAZON_ROOTS.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"-----BEGIN")).count(), 5);
     }
@@ -158,16 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn a_service_goes_to_its_own_endpoint_before_the_common_one() {
+    fn the_endpoint_of_a_service_takes_precedence_over_the_common_endpoint() {
         let both = [("AWS_ENDPOINT_URL", "http://common"), ("AWS_ENDPOINT_URL_DYNAMODB", "http://own")];
         assert_eq!(config(&both).expect("a configuration").endpoint_url(), Some("http://own"));
         assert_eq!(config(&both[..1]).expect("a configuration").endpoint_url(), Some("http://common"));
-        let of_another = [("AWS_ENDPOINT_URL_SQS", "http://queue")];
-        assert_eq!(config(&of_another).expect("a configuration").endpoint_url(), None);
+        let of_another_service = [("AWS_ENDPOINT_URL_SQS", "http://queue")];
+        assert_eq!(config(&of_another_service).expect("a configuration").endpoint_url(), None);
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn an_error_names_the_missing_variable() {
         for name in ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
             let error = config(&[(name, "")]).expect_err("it is missing");
             assert_eq!(error.to_string(), format!("the environment variable {name} is not set"));

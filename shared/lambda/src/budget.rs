@@ -1,4 +1,4 @@
-//! Retries, for as long as there is time.
+//! Retries with backoff, within the time that is left.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So much time from now on.
+    /// A budget that ends after this time from now.
     pub fn of(time: Duration) -> Self {
         Self { end: Instant::now() + time }
     }
 
-    /// The same, but at most so much time from now on.
+    /// A budget that ends with this one, but after this time from now at the latest.
     #[must_use]
     pub fn at_most(self, time: Duration) -> Self {
         Self { end: self.end.min(Instant::now() + time) }
@@ -38,8 +38,8 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// Pauses before the next retry, for a random part of the [longest pause](longest_pause). `false`, at once, if the
-    /// budget ends before the pause does: then there is no retry.
+    /// Pauses before the next retry, for a random part of the [longest pause](longest_pause). Returns `false` at once
+    /// if the budget ends before the pause would: then there is no retry.
     pub async fn pause(&mut self) -> bool {
         let pause = longest_pause(self.made).mul_f64(fastrand::f64());
         if Instant::now() + pause >= self.budget.end {

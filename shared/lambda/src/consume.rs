@@ -1,4 +1,4 @@
-//! From a handler of an event source's batches to a Lambda.
+//! Runs the handler of an event source's batches as a Lambda function.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::{FromEnvironment, event, run, time_left};
 
-/// Runs the function on Lambda, one batch at a time, until Lambda ends it. It is what `main` does.
+/// Runs the function on Lambda, one batch at a time, until Lambda ends the process. `main` calls this.
 ///
-/// `handle` takes what the function may touch, the event, and the time it has for it.
+/// `handle` takes the function's dependencies, the event, and the time left for it.
 ///
 /// # Errors
-/// The environment lacks something, or Lambda's own interface does not answer.
+/// The environment lacks something, or Lambda's Runtime API does not answer.
 pub fn consume<D, E, R, F, Fut>(handle: F) -> Result<(), Error>
 where
     D: FromEnvironment + Clone + Send + Sync + 'static,
@@ -27,10 +27,10 @@ where
     run(move |deps, event| answer(deps, handle, event))
 }
 
-/// Runs the function on one event, as Lambda would.
+/// Runs the function on one event in this process, as Lambda would.
 ///
 /// # Errors
-/// The event is not one of this function's, or the function fails.
+/// The payload is not an event of this function, or the function fails.
 pub async fn invoke<D, E, R, F, Fut>(deps: &D, handle: &F, payload: Value, timeout: Duration) -> Result<Value, Error>
 where
     D: Clone,

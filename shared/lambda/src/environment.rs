@@ -1,4 +1,4 @@
-//! A function's environment.
+//! A function's environment: its variables, its clients, and its warm-up.
 
 use std::any::Any;
 use std::fmt::{self, Display};
@@ -14,12 +14,13 @@ use aws_types::SdkConfig;
 use crate::aws::{Connections, Service};
 use crate::variables::{Misconfigured, Variables};
 
-/// How long a start may wait for its warm-up.
-const WARM_UP: Duration = Duration::from_secs(1);
+/// The longest that a start waits for its warm-ups.
+const WARM_UP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A function's environment variables, and the connections of the clients made from them.
+/// A function's environment variables, and the AWS clients made from them.
 ///
-/// Taken from the process on Lambda, and from `template.yaml` on a laptop, where many functions share one process.
+/// On Lambda, the variables are the process's. On a laptop, where all functions share one process, they come from
+/// `template.yaml`.
 #[derive(Clone, Debug)]
 pub struct Environment {
     variables: Variables,
@@ -28,14 +29,14 @@ pub struct Environment {
     warm_ups: WarmUps,
 }
 
-/// The clients that were made so far, one of a type.
+/// The clients made so far, at most one of each type.
 type Clients = Arc<Mutex<Vec<Box<dyn Any + Send + Sync>>>>;
 
-/// A client of a service, made when it is first used: some functions seldom need all of theirs.
+/// A client of a service, built when it is first used: some functions rarely need all of their clients.
 #[derive(Debug)]
-pub struct Client<C>(Arc<LazyLock<C, Make<C>>>);
+pub struct Client<C>(Arc<LazyLock<C, Build<C>>>);
 
-type Make<C> = Box<dyn FnOnce() -> C + Send>;
+type Build<C> = Box<dyn FnOnce() -> C + Send>;
 
 impl<C> Clone for Client<C> {
     fn clone(&self) -> Self {
@@ -51,11 +52,11 @@ impl<C> Deref for Client<C> {
     }
 }
 
-/// What is done before the first event.
+/// Work to do before the first event, at most once for each service.
 #[derive(Clone, Default)]
-struct WarmUps(Arc<Mutex<Vec<(Service, Work)>>>);
+struct WarmUps(Arc<Mutex<Vec<(Service, WarmUp)>>>);
 
-type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+type WarmUp = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl fmt::Debug for WarmUps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,16 +64,16 @@ impl fmt::Debug for WarmUps {
     }
 }
 
-/// What a function needs, made from its environment.
+/// A dependency of a function, made from its environment.
 pub trait FromEnvironment: Sized {
     /// Reads the environment.
     ///
     /// # Errors
-    /// A variable is missing or makes no sense.
+    /// A variable is missing or invalid.
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured>;
 }
 
-macro_rules! together {
+macro_rules! tuples {
     ($(($($part:ident)+))+) => {$(
         impl<$($part: FromEnvironment),+> FromEnvironment for ($($part,)+) {
             fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
@@ -82,15 +83,15 @@ macro_rules! together {
     )+};
 }
 
-together! { (A B) (A B C) }
+tuples! { (A B) (A B C) }
 
 impl Environment {
-    /// This process's variables.
+    /// The environment of this process.
     pub fn of_process() -> Self {
         Self::of(std::env::vars())
     }
 
-    /// These variables.
+    /// An environment of these variables.
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self {
             variables: variables.into_iter().collect(),
@@ -100,7 +101,7 @@ impl Environment {
         }
     }
 
-    /// The same connections with more variables, from which other clients are made.
+    /// An environment with more variables, which shares this one's connections but not its clients.
     #[must_use]
     pub fn with(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
         self.variables.extend(more);
@@ -108,7 +109,7 @@ impl Environment {
         self
     }
 
-    /// The client of a service, shared by all parts of the function that ask for it.
+    /// The client of a service, shared by all parts of the function that use it.
     ///
     /// # Errors
     /// Region or credentials are missing.
@@ -126,8 +127,8 @@ impl Environment {
         Ok(client)
     }
 
-    /// Does this before the first event, when the function runs on Lambda, and once for a service: while a function
-    /// starts, it has a whole CPU, and nobody waits for its answer yet.
+    /// Registers work to do before the first event on Lambda, once for each service: during initialization a function
+    /// has a whole CPU, and no client waits for an answer yet.
     pub fn warm_up(&self, service: Service, work: impl Future<Output = ()> + Send + 'static) {
         let mut all = self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.iter().all(|(warmed, _)| *warmed != service) {
@@ -135,16 +136,16 @@ impl Environment {
         }
     }
 
-    /// Does what was asked of [`warm_up`](Self::warm_up), within the time that a start should take at most.
-    pub(crate) async fn warmed_up(&self) {
+    /// Does the work registered with [`warm_up`](Self::warm_up), within [`WARM_UP_TIMEOUT`].
+    pub(crate) async fn run_warm_ups(&self) {
         let work = std::mem::take(&mut *self.warm_ups.0.lock().unwrap_or_else(PoisonError::into_inner));
         let all = async {
-            for (_, one) in work {
-                one.await;
+            for (_, warm_up) in work {
+                warm_up.await;
             }
         };
-        // What is not warm by then is warmed by the first event.
-        _ = tokio::time::timeout(WARM_UP, all).await;
+        // After a timeout the first event does the rest, for example opens the connection.
+        _ = tokio::time::timeout(WARM_UP_TIMEOUT, all).await;
     }
 
     /// The value of a variable, if it is set.
@@ -163,7 +164,7 @@ impl Environment {
     /// The value of a variable that is a number.
     ///
     /// # Errors
-    /// It is not set, or is no number of this range.
+    /// It is not set, or not a number in this range.
     pub fn number<T>(&self, name: &str, range: RangeInclusive<T>) -> Result<T, Misconfigured>
     where
         T: FromStr + PartialOrd + Display,

@@ -1,13 +1,11 @@
-//! What every function has in common, whatever invokes it: its environment, the way to AWS, its log, its time.
+//! The parts that all functions share: environment, AWS clients, log, metrics and time limit.
 //!
-//! - [`Environment`]: a function's variables, and from them the configuration of every AWS client. What a function
-//!   needs is made from it by [`FromEnvironment`].
+//! - [`Environment`]: a function's variables, and the configuration of every AWS client. [`FromEnvironment`] makes a
+//!   function's dependencies from it.
 //! - [`Outcome`]: whether a request that failed may have written something.
-//! - [`consume`] makes a Lambda of a handler that an event source invokes. One that HTTP invokes is made by the
-//!   crate `http-api`.
+//! - [`consume`]: runs a handler that an event source invokes. The crate `http-api` runs a handler that HTTP invokes.
 //!
-//! **Invariant: no other crate reads the process's environment, and none makes an AWS client of another
-//! configuration.**
+//! **Invariant: no other crate reads the process's environment, and every AWS client is configured here.**
 
 #![warn(missing_docs)]
 

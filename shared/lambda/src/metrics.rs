@@ -1,7 +1,6 @@
-//! Metrics, in CloudWatch's embedded metric format: a line of the log that CloudWatch makes metrics of.
+//! Metrics in CloudWatch's embedded metric format: log lines that CloudWatch turns into metrics.
 //!
-//! The line is written beside the log and not through it, which would put it inside a line of its own: CloudWatch
-//! looks for `_aws` at the root.
+//! The lines bypass `tracing`, which would nest them in a line of its own: CloudWatch looks for `_aws` at the root.
 //! <https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html>
 
 use std::io::Write as _;
@@ -14,19 +13,19 @@ const NAMESPACE: &str = "Till";
 
 const DIMENSION: &str = "FunctionName";
 
-/// Set where standard output is the log: whose it is.
+/// The name of the function whose log standard output is. Unset where standard output is not a function's log.
 static FUNCTION: OnceLock<String> = OnceLock::new();
 
-pub(crate) fn go_to_standard_output() {
+pub(crate) fn write_to_standard_output() {
     _ = FUNCTION.set(std::env::var("AWS_LAMBDA_FUNCTION_NAME").unwrap_or_default());
 }
 
-/// What a metric says.
+/// The value of a metric, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// How many there were.
+    /// A number of things.
     Count(u64),
-    /// How long it took.
+    /// A duration in seconds.
     Seconds(u64),
 }
 
@@ -44,17 +43,17 @@ impl Measure {
     }
 }
 
-/// Tells these measures, each under its metric's name, in the namespace `Till`. The dimension is the function's name,
-/// as in Lambda's own metrics, so that two deployments do not add up.
+/// Writes these measures, each under its metric's name, in the namespace `Till`. The dimension is the function's name,
+/// as in Lambda's own metrics, so that the metrics of two deployments stay apart.
 ///
-/// On a laptop, where standard output is not the log, they are an ordinary line of it.
+/// On a laptop, where standard output is not the log, the measures are an ordinary log line.
 pub fn metrics(measures: &[(&str, Measure)]) {
     let Some(function) = FUNCTION.get() else {
         tracing::debug!(?measures, "metrics");
         return;
     };
     let line = line(function, measures, SystemTime::now());
-    // In one piece, so that no other line comes between; and whoever cannot write a metric goes on without.
+    // One call writes the whole line, so that no other line interleaves. A metric that cannot be written is dropped.
     _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
 }
 
@@ -62,10 +61,10 @@ fn line(function: &str, measures: &[(&str, Measure)], now: SystemTime) -> Value 
     let metrics: Vec<_> =
         measures.iter().map(|(name, measure)| json!({ "Name": name, "Unit": measure.unit() })).collect();
     let directive = json!({ "Namespace": NAMESPACE, "Dimensions": [[DIMENSION]], "Metrics": metrics });
-    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since_epoch = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut line: Map<_, _> =
         measures.iter().map(|(name, measure)| ((*name).to_owned(), json!(measure.value()))).collect();
-    let timestamp = u64::try_from(since.as_millis()).unwrap_or_default();
+    let timestamp = u64::try_from(since_epoch.as_millis()).unwrap_or_default();
     line.insert(DIMENSION.to_owned(), json!(function));
     line.insert("_aws".to_owned(), json!({ "Timestamp": timestamp, "CloudWatchMetrics": [directive] }));
     Value::Object(line)

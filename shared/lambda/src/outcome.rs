@@ -1,4 +1,4 @@
-//! Whether a request may have written something.
+//! The outcome of a failed request: whether it may have written something.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -13,37 +13,37 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 use serde::Serialize;
 
-/// The operations of the functions that write nothing. Any other is taken for a write.
+/// The operations that write nothing. Every other operation counts as a write.
 const READS: [&str; 3] = ["Query", "BatchGetItem", "TransactGetItems"];
 
 tokio::task_local! {
-    /// How many attempts to write were sent by this request and not refused.
+    /// The number of write attempts that this request sent and AWS did not refuse.
     static NOT_REFUSED: Cell<u32>;
 }
 
-/// What a request that failed has written.
+/// Whether a failed request may have written something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Nothing, and nothing will be: AWS refused every attempt to write, or there was none.
+    /// Nothing is written: AWS refused every write attempt, or there was none.
     None,
-    /// Perhaps something: an attempt to write succeeded or has no answer.
+    /// Something may be written, now or later: a write attempt succeeded or was not answered.
     Unknown,
 }
 
 impl Outcome {
-    /// Does the work of one request and tells what it has written. Work that is spawned as another task is not seen.
+    /// Does the work of one request and returns its outcome. Writes of spawned tasks are not counted.
     pub async fn of<F: Future>(work: F) -> (F::Output, Self) {
-        let watched = async {
+        let counted = async {
             let output = work.await;
             (output, if NOT_REFUSED.with(Cell::get) == 0 { Self::None } else { Self::Unknown })
         };
-        NOT_REFUSED.scope(Cell::new(0), watched).await
+        NOT_REFUSED.scope(Cell::new(0), counted).await
     }
 }
 
-/// Counts the attempts to write of a client, the client's own retries included, for [`Outcome::of`]. Every client that a
-/// function writes with has it, so no handler has to know which of its requests may have happened.
+/// Counts a client's write attempts for [`Outcome::of`], including the client's own retries. Every client that writes
+/// has this interceptor, so no handler has to track which of its requests may have taken effect.
 #[derive(Debug)]
 pub struct CountWrites;
 
@@ -65,7 +65,7 @@ impl Intercept for CountWrites {
         Ok(())
     }
 
-    /// A status of 4xx is AWS's word that this attempt did nothing. Any other answer, and none, leaves it counted.
+    /// A 4xx status means that the attempt had no effect. After any other answer, or none, the attempt stays counted.
     fn read_after_transmit(
         &self,
         context: &BeforeDeserializationInterceptorContextRef<'_>,
@@ -83,7 +83,7 @@ fn is_write(config: &ConfigBag) -> bool {
     config.load::<Metadata>().is_none_or(|operation| !READS.contains(&operation.name()))
 }
 
-fn count(more: i32) {
-    // Outside of a request, as in a consumer of a queue, nobody asks.
-    _ = NOT_REFUSED.try_with(|attempts| attempts.set(attempts.get().saturating_add_signed(more)));
+fn count(change: i32) {
+    // Outside of `Outcome::of`, as in a queue's consumer, there is no counter.
+    _ = NOT_REFUSED.try_with(|attempts| attempts.set(attempts.get().saturating_add_signed(change)));
 }

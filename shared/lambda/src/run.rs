@@ -1,4 +1,4 @@
-//! From a handler to a Lambda.
+//! Runs a handler as a Lambda function.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,12 +11,13 @@ use serde_json::Value;
 use crate::time::context;
 use crate::{Environment, FromEnvironment, log};
 
-/// Runs a function's whole life, on one thread: one event at a time needs no more, and more would only wake each other.
+/// Initializes the function and serves its events until Lambda ends the process, all on one thread: Lambda sends one
+/// event at a time, and further threads would only wake each other.
 ///
-/// `handle` takes what the function may touch, and an event.
+/// `handle` takes the function's dependencies and an event.
 ///
 /// # Errors
-/// The environment lacks something, or Lambda's own interface does not answer.
+/// The environment lacks something, or Lambda's Runtime API does not answer.
 pub fn run<D, E, R, F, Fut>(handle: F) -> Result<(), Error>
 where
     D: FromEnvironment + Clone + Send + Sync + 'static,
@@ -26,24 +27,23 @@ where
     Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
     log::start();
-    let life = async move {
+    let serve = async move {
         let environment = Environment::of_process();
         let deps = D::from_environment(&environment)?;
-        environment.warmed_up().await;
-        // Without the runtime's span around each event: what is logged of a request names it, and what is logged of a
-        // batch names its orders and messages.
+        environment.run_warm_ups().await;
+        // `Runtime::new` adds no span around each event. None is needed: a request's log lines name the request, and a
+        // batch's name their orders and messages.
         Runtime::new(service_fn(|event| Box::pin(handle(deps.clone(), event)))).run().await
     };
-    // As a task, which is woken in memory. What `block_on` itself runs is woken by a write and a read of the kernel's,
-    // twice an event.
-    let life = async { tokio::spawn(life).await? };
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(life)
+    // Spawned: waking a task costs no system call. Waking the future that `block_on` runs costs two per event.
+    let serve = async { tokio::spawn(serve).await? };
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(serve)
 }
 
-/// The event that Lambda would make of this payload.
+/// The event that Lambda would make from this payload.
 ///
 /// # Errors
-/// The payload is none of the function's.
+/// The payload is not an event of this function.
 pub fn event<E: DeserializeOwned>(payload: Value, timeout: Duration) -> Result<LambdaEvent<E>, Error> {
     Ok(LambdaEvent::new(serde_json::from_value(payload)?, context(timeout)?))
 }

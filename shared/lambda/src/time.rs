@@ -1,29 +1,30 @@
-//! What is left of an invocation's time.
+//! The time that is left of an invocation.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lambda_runtime::Context;
 
-/// Kept back of the function's own time limit, to answer in.
+/// The part of the function's time limit that is reserved for sending the answer.
 pub const ANSWERING: Duration = Duration::from_secs(1);
 
-/// The time limit where nobody says one.
-const UNTOLD: Duration = Duration::from_secs(10);
+/// The time limit of an invocation without a valid deadline.
+const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 
-/// A deadline before this one is none: `cargo lambda watch` gives each invocation the 600,000th millisecond of 1970.
-const EARLIEST: Duration = Duration::from_hours(24);
+/// The earliest valid deadline, as time since 1970. `cargo lambda watch` gives every invocation the deadline 600,000
+/// ms.
+const EARLIEST_DEADLINE: Duration = Duration::from_hours(24);
 
-/// What is left of the invocation's time, less what answering needs.
+/// The time that is left of the invocation, less [`ANSWERING`].
 pub fn time_left(context: &Context) -> Duration {
-    let deadline = Some(Duration::from_millis(context.deadline)).filter(|deadline| *deadline > EARLIEST);
+    let deadline = Some(Duration::from_millis(context.deadline)).filter(|deadline| *deadline > EARLIEST_DEADLINE);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    deadline.map_or(UNTOLD, |deadline| deadline.saturating_sub(now)).saturating_sub(ANSWERING)
+    deadline.map_or(DEFAULT_LIMIT, |deadline| deadline.saturating_sub(now)).saturating_sub(ANSWERING)
 }
 
-/// The context of an invocation that this process makes itself, as Lambda would.
+/// The context of an invocation with this time limit, as Lambda would make it.
 ///
 /// # Errors
-/// The clock stands before 1970.
+/// The clock shows a time before 1970.
 pub(crate) fn context(timeout: Duration) -> Result<Context, lambda_runtime::Error> {
     let deadline = SystemTime::now().duration_since(UNIX_EPOCH)? + timeout;
     let mut context = Context::default();
@@ -42,14 +43,14 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_nobody_means_is_none() {
-        for untold in [0, 600_000] {
-            assert_eq!(left_until(untold), Duration::from_secs(9), "{untold}");
+    fn an_invocation_without_a_valid_deadline_has_the_default_limit() {
+        for invalid in [0, 600_000] {
+            assert_eq!(left_until(invalid), Duration::from_secs(9), "{invalid}");
         }
     }
 
     #[test]
-    fn a_deadline_that_has_passed_leaves_no_time_and_one_to_come_leaves_what_is_left() {
+    fn the_time_left_is_that_until_the_deadline_less_the_time_to_answer() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = |deadline: Duration| left_until(u64::try_from(deadline.as_millis()).unwrap_or_default());
         assert_eq!(at(now.saturating_sub(Duration::from_secs(1))), Duration::ZERO);

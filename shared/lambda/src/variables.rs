@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A variable is missing or makes no sense. The message names it.
+/// A variable is missing or invalid. The message names it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Misconfigured(pub String);
@@ -33,10 +33,11 @@ impl Variables {
     }
 }
 
-/// The function's name in the code: the `Handler` of the template.
+/// The function's name in the code, which is the `Handler` in `template.yaml`.
 ///
 /// # Errors
-/// Lambda does not say it: this is not run by Lambda.
+/// `_HANDLER` is not set: the process was not started by Lambda.
 pub fn handler() -> Result<String, Misconfigured> {
-    std::env::var("_HANDLER").map_err(|_| Misconfigured("_HANDLER does not say which function this is".to_owned()))
+    std::env::var("_HANDLER")
+        .map_err(|_| Misconfigured("the environment variable _HANDLER does not name a function".to_owned()))
 }

@@ -1,5 +1,5 @@
-//! What the shop does to a stock, in the transaction that writes the product: its version guards the number of cells
-//! and the price, which nothing else changes.
+//! The shop's changes of a stock. They are part of the transaction that writes the product, whose version guards the
+//! number of cells and the price: nothing else changes those two.
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -9,10 +9,10 @@ use table::{Budget, Condition, Error, Write, Writer};
 use crate::moves::{as_seen, marks};
 use crate::order::key;
 
-/// How many cells are given a new price at the same time.
-const AT_ONCE: usize = 8;
+/// The number of cells to which a new price is written concurrently.
+const CONCURRENT_PRICES: usize = 8;
 
-/// Writes the cells of a new stock, if there is none yet. The first write is the first cell's.
+/// The writes of a new stock's cells, on condition that none exists. The first write is the first cell's.
 pub fn begin(whole: &WholeStock) -> Result<Vec<Write>, Error> {
     let mut writes = vec![Write::put_new(&whole.first())?];
     for (cell, units) in numbered(&whole.units).skip(1) {
@@ -21,9 +21,10 @@ pub fn begin(whole: &WholeStock) -> Result<Vec<Write>, Error> {
     Ok(writes)
 }
 
-/// Gives each cell as many units as `units` says: a write for each cell that is to have another number.
+/// The writes that change each cell's units from those seen in `whole` to `units`: one write for each cell that
+/// changes.
 ///
-/// Orders go on meanwhile, so the difference is written and not the result. No cell falls below zero.
+/// Orders may change the cells in the meantime, so each write adds the difference. None lets a cell fall below zero.
 pub fn adjust(whole: &WholeStock, units: &[u64]) -> Result<Vec<Write>, Error> {
     let changed: Vec<_> = numbered(&whole.units)
         .zip(units)
@@ -42,11 +43,11 @@ pub fn adjust(whole: &WholeStock, units: &[u64]) -> Result<Vec<Write>, Error> {
     writes.collect()
 }
 
-/// Makes one stock of another, which lies in other cells or has another price: at most one write for each cell. A new
-/// price is written to the first cell here, and to the others by [`reprice`] after it.
+/// The writes that change a stock's cells or its price: at most one write for each cell. They write a new price to the
+/// first cell only; [`reprice`] writes it to the others afterwards.
 ///
-/// Orders go on meanwhile, so the difference is written and not the result; only a cell that is given up must hold what
-/// was seen in it. No cell falls below zero.
+/// Orders may change the cells in the meantime, so each write adds the difference. Only a cell that is removed must
+/// hold exactly what was seen in it. No write lets a cell fall below zero.
 pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
     let is_repriced = (from.price, from.price_version) != (to.price, to.price_version);
     if from.units == to.units {
@@ -61,8 +62,8 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
         .map(|(cell, after)| (cell, from.units.get(usize::from(cell)).copied(), after))
         .filter(|(cell, before, after)| *cell == 0 || *before != Some(*after))
         .collect();
-    // What the cells that are given up have of marks is handed over, so that those of all cells still add up to zero.
-    let given_up: i64 = from.moved.iter().skip(to.units.len()).sum();
+    // The first cell takes over the marks of removed cells, so that the marks of all cells still add up to zero.
+    let removed_marks: i64 = from.moved.iter().skip(to.units.len()).sum();
     let mut marks = marks(changed.len());
     let mut mark = || marks.next().unwrap_or_default();
     let mut writes = Vec::new();
@@ -75,7 +76,7 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
         writes.push(if cell == 0 {
             let expression = "SET #available = #available + :more, #price = :price, #priceVersion = :priceVersion, \
                               #cells = :cells ADD #moved :mark";
-            let enough = enough.value(":mark", mark() + given_up)?.value(":cells", to.cells())?;
+            let enough = enough.value(":mark", mark() + removed_marks)?.value(":cells", to.cells())?;
             let enough = enough.value(":price", to.price)?.value(":priceVersion", to.price_version)?;
             Write::update(key(&to.product_id, 0), expression, enough)
         } else {
@@ -89,16 +90,18 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
     Ok(writes)
 }
 
-/// Brings the price of the first cell to those that are behind, each by a write of its own, within the budget. Orders
-/// from a cell that is still behind do the same: a change that stops halfway is finished by them.
+/// Writes the first cell's price to the cells that have an older one, each with a write of its own, within the budget.
+/// If this stops halfway, orders finish it: an order that takes units from a cell with an older price updates the
+/// price.
 ///
 /// # Errors
-/// Those of any write. What is done stays done.
+/// Those of any write. Prices that are written stay written.
 pub async fn reprice(writer: &Writer, whole: &WholeStock, budget: Budget) -> Result<(), Error> {
     let prices: Vec<_> = whole.behind.iter().map(|cell| new_price(whole, *cell)).collect::<Result<_, _>>()?;
-    let mut results = stream::iter(prices).map(|price| writer.write(price, budget)).buffer_unordered(AT_ONCE);
+    let writes = stream::iter(prices).map(|price| writer.write(price, budget));
+    let mut results = writes.buffer_unordered(CONCURRENT_PRICES);
     while let Some(written) = results.next().await {
-        // A cell that is not behind, or not there any more, needs none.
+        // If the condition failed, the cell has the price already or no longer exists.
         _ = written?;
     }
     Ok(())
@@ -113,7 +116,7 @@ fn new_price(whole: &WholeStock, cell: u8) -> Result<Write, Error> {
     Ok(Write::update(key(&whole.product_id, cell), expression, is_behind))
 }
 
-/// A condition of a write that adds `:more` units, or takes them away.
+/// The condition of a write that adds `:more` units, which may be negative: the cell has as many as are taken away.
 fn enough(more: i64) -> Result<Condition, Error> {
     Condition::new("#available >= :least").value(":least", (-more).max(0))?.value(":more", more)
 }

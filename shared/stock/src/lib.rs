@@ -1,15 +1,17 @@
-//! The stock of a product: what there is of it, and every write that changes that.
+//! The stock of a product: reading it, and every write that changes it.
 //!
-//! Most stocks are one item. One that everybody orders from at once lies in several cells, each in a partition of its
-//! own, and an order takes from one of them:
+//! Most stocks are one item. The stock of a product that is ordered very often is divided into several cells, each in a
+//! partition of its own, and an order line takes its units from one of them.
 //!
-//! - [`whole`]: what lies in all cells, looked at as closely as it takes. [`Proof`]: when that is certain. Pure.
-//! - [`take`], [`put_back`], [`gather`]: what orders do to a stock. [`gathering`]: the writes of the last. Pure.
-//! - [`begin`], [`adjust`], [`change`]: what the shop does to it.
-//! - [`reprice`], [`level`], [`give_up_cells`]: what is done cell by cell, because a busy stock is never free in all cells.
+//! - [`whole`] reads all cells, in one of the [modes](ReadMode). [`Proof`] decides, without I/O, whether what was read
+//!   proves that there is too little.
+//! - [`take`], [`put_back`] and [`gather`] are the changes that orders make. [`gathering`] has the writes of `gather`.
+//! - [`begin`], [`adjust`] and [`change`] are the changes that the shop makes.
+//! - [`reprice`], [`level`] and [`give_up_cells`] write cell by cell, because one transaction over all cells of a busy
+//!   stock would always conflict with orders.
 //!
-//! **Invariant: no other crate writes how many there are. What can be sold is the sum of the cells, and only what is
-//! sold, given back or adjusted changes it; no cell is ever below zero.**
+//! **Invariant: no other crate writes a number of units. The units that can be sold are the sum of all cells. Only
+//! sales, cancellations and adjustments change that sum, and no cell ever falls below zero.**
 
 #![warn(missing_docs)]
 

@@ -1,7 +1,7 @@
-//! Units that move from one cell to another.
+//! Moving units from one cell to another.
 //!
-//! Every write that moves units adds a mark to `moved` of the cell: random numbers that add up to zero over all writes of
-//! one transaction. A reader who finds that the marks of all cells do not add up to zero has seen half of a move.
+//! Every write of a move adds a mark to the cell's attribute `moved`. The marks of one transaction are random numbers
+//! that add up to zero. If the marks of all cells do not add up to zero, the read has seen only a part of a move.
 
 use std::iter;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use table::{Budget, Cause, Commit, Condition, Error, Throttle, Write, Writer, re
 
 use crate::order::key;
 
-/// How long one move is tried again while others write its cells.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// The longest that one move is retried while others write its cells.
+const MOVE_BUDGET: Duration = Duration::from_millis(400);
 
-/// How long a cell is tried to be given up.
-const LONG_PATIENCE: Duration = Duration::from_secs(2);
+/// The longest that the removal of one cell is retried while others write the cells.
+const REMOVAL_BUDGET: Duration = Duration::from_secs(2);
 
-/// So many marks, none of them zero, which add up to zero. One mark alone is zero.
+/// `count` marks that add up to zero. A single mark is zero; of several, none is expected to be.
 pub(crate) fn marks(count: usize) -> impl Iterator<Item = i64> {
     let marks: Vec<i64> = (1..count).map(|_| fastrand::i64(1..1 << 31)).collect();
     let last = -marks.iter().sum::<i64>();
@@ -30,22 +30,22 @@ pub(crate) fn moves_at_once(product: &ProductId, to: u8, moves: &[(u8, u64)]) ->
     let mut marks = marks(moves.len() + 1);
     let mut mark = || marks.next().unwrap_or_default();
     let gathered: u64 = moves.iter().map(|(_, units)| units).sum();
-    let is_there = Condition::present().value(":units", gathered)?.value(":mark", mark())?;
+    let exists = Condition::present().value(":units", gathered)?.value(":mark", mark())?;
     let put = "SET #available = #available + :units ADD #moved :mark";
-    let mut writes = vec![Write::update(key(product, to), put, is_there)];
+    let mut writes = vec![Write::update(key(product, to), put, exists)];
     for (from, units) in moves {
-        let has = Condition::new("#available >= :units").value(":units", units)?.value(":mark", mark())?;
+        let has_units = Condition::new("#available >= :units").value(":units", units)?.value(":mark", mark())?;
         let take = "SET #available = #available - :units ADD #moved :mark";
-        writes.push(Write::update(key(product, *from), take, has));
+        writes.push(Write::update(key(product, *from), take, has_units));
     }
     Ok(writes)
 }
 
-/// Moves units from one cell to another, in a transaction of its own. Nothing happens if the one has not as many, or if
-/// others are in the way for too long.
+/// Moves units from one cell to another, in a transaction of its own. Does nothing if the cell has too few, or if the
+/// transaction conflicts with others for longer than [`MOVE_BUDGET`].
 ///
 /// # Errors
-/// Those of any transaction, but contention, and that it was not answered.
+/// Those of any transaction, except contention and a missing answer.
 pub(crate) async fn move_units(
     writer: &Writer,
     product: &ProductId,
@@ -54,17 +54,17 @@ pub(crate) async fn move_units(
     budget: Budget,
 ) -> Result<(), Error> {
     let transaction = moves_at_once(product, to, &[(from, units)])?;
-    match writer.commit(transaction, budget.at_most(PATIENCE)).await {
+    match writer.commit(transaction, budget.at_most(MOVE_BUDGET)).await {
         Ok(_) | Err(Error::Unanswered(_) | Error::Throttled { by: Throttle::Contention, .. }) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Shares the units of a stock out evenly, move by move, while orders go on. One that cannot be made now is left out:
-/// the stock is the same however far this comes.
+/// Spreads the units of a stock evenly over its cells, move by move, while orders continue. A move that conflicts for
+/// too long is skipped: the sum of all cells is the same however many moves succeed.
 ///
 /// # Errors
-/// Those of any transaction, but contention, and that it was not answered.
+/// Those of any transaction, except contention and a missing answer.
 pub async fn level(writer: &Writer, whole: &WholeStock, budget: Budget) -> Result<(), Error> {
     for (from, to, units) in whole.levelling() {
         move_units(writer, &whole.product_id, (from, to), units, budget).await?;
@@ -72,16 +72,16 @@ pub async fn level(writer: &Writer, whole: &WholeStock, budget: Budget) -> Resul
     Ok(())
 }
 
-/// Gives up the cells from number `count` on, the last one first: each in a transaction of its own, which moves its units
-/// to the first cell. It stops when others are in the way for too long, or change the number of cells, too. The stock is
-/// the same however far this comes.
+/// Removes the cells from number `count` on, the last one first. Each removal is a transaction of its own, which moves
+/// the cell's units to the first cell. Stops if a removal conflicts with others for too long, or if another request
+/// changes the number of cells. The sum of all cells is the same however many cells are removed.
 ///
 /// # Errors
-/// Those of any transaction, but contention, and that it was not answered.
+/// Those of any transaction, except contention and a missing answer.
 pub async fn give_up_cells(writer: &Writer, whole: &WholeStock, count: u8, budget: Budget) -> Result<(), Error> {
     let cells = (0_u8..).zip(whole.units.iter().copied().zip(whole.moved.iter().copied()));
-    let given_up: Vec<_> = cells.filter(|(cell, _)| *cell >= count.max(1)).collect();
-    for (cell, (mut units, mut moved)) in given_up.into_iter().rev() {
+    let surplus: Vec<_> = cells.filter(|(cell, _)| *cell >= count.max(1)).collect();
+    for (cell, (mut units, mut moved)) in surplus.into_iter().rev() {
         let mut retries = budget.retries();
         loop {
             let is_last = Condition::new("#cells = :cells").value(":cells", cell + 1)?.value(":fewer", cell)?;
@@ -89,13 +89,13 @@ pub async fn give_up_cells(writer: &Writer, whole: &WholeStock, count: u8, budge
             let fewer = "SET #available = #available + :units, #cells = :fewer ADD #moved :moved";
             let first = Write::update(key(&whole.product_id, 0), fewer, is_last);
             let last = Write::delete_if(key(&whole.product_id, cell), as_seen(units, moved)?);
-            let mut causes = match writer.commit(vec![first, last], budget.at_most(LONG_PATIENCE)).await {
+            let mut causes = match writer.commit(vec![first, last], budget.at_most(REMOVAL_BUDGET)).await {
                 Ok(Commit::Done) => break,
                 Ok(Commit::Cancelled(causes)) => causes,
                 Err(Error::Unanswered(_) | Error::Throttled { by: Throttle::Contention, .. }) => return Ok(()),
                 Err(error) => return Err(error),
             };
-            // Something was sold from the cell, or moved: now it holds this.
+            // If only the removed cell's condition failed, its units were sold or moved. Try with what it holds now.
             match causes.as_mut_slice() {
                 [Cause::None, Cause::Condition(Some(now))] => {
                     let now: StockCell = read_item(std::mem::take(now))?;
@@ -111,7 +111,7 @@ pub async fn give_up_cells(writer: &Writer, whole: &WholeStock, count: u8, budge
     Ok(())
 }
 
-/// The condition under which a cell may be deleted: it holds these units, and has these marks.
+/// The condition for deleting a cell: it still holds these units and these marks.
 pub(crate) fn as_seen(units: u64, moved: i64) -> Result<Condition, Error> {
     let as_seen = Condition::new(match moved {
         0 => "#available = :units AND (attribute_not_exists(#moved) OR #moved = :moved)",

@@ -1,4 +1,5 @@
-//! What orders do to a stock. Each is a part of the order's transaction, except that units may be gathered before.
+//! The changes that orders make to a stock. Each is a part of the order's transaction, except gathering, which comes
+//! before it.
 
 use key_schema::entity::{Stock, StockCell, WholeStock};
 use key_schema::layout::Key;
@@ -7,50 +8,52 @@ use table::{Budget, Condition, Error, Throttle, Write, Writer};
 
 use crate::moves::{move_units, moves_at_once};
 
-/// Where an order takes the units of a line from.
+/// The cell and the price from which an order takes the units of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The cell.
+    /// The number of the cell.
     pub cell: u8,
-    /// The version of the product that set the price, as the first cell says.
+    /// The version of the product that set the price, as read from the first cell.
     pub price_version: u64,
 }
 
-/// Takes units from a cell, if it has as many, at this price.
+/// The write that takes units from a cell, on condition that it has enough of them at this price.
 ///
-/// A new price reaches the first cell first and each of the others a little later. A cell that is still behind is
-/// brought up by the order itself, so an order never waits for the rest of a price change.
+/// A new price is written to the first cell first and to the others a little later. An order that takes units from a
+/// cell with an older price also updates its price, so an order never waits for the rest of a price change.
 pub fn take(product: &ProductId, from: Source, quantity: Quantity, price: Money) -> Result<Write, Error> {
     let Source { cell, price_version } = from;
     if cell == 0 || price_version == 0 {
-        let is_there = Condition::new("#available >= :quantity AND #price = :price");
-        let is_there = is_there.value(":quantity", quantity)?.value(":price", price)?;
-        return Ok(Write::update(key(product, cell), "SET #available = #available - :quantity", is_there));
+        let has_units = Condition::new("#available >= :quantity AND #price = :price");
+        let has_units = has_units.value(":quantity", quantity)?.value(":price", price)?;
+        return Ok(Write::update(key(product, cell), "SET #available = #available - :quantity", has_units));
     }
-    let is_there = Condition::new(
+    let has_units = Condition::new(
         "#available >= :quantity AND (attribute_not_exists(#priceVersion) OR #priceVersion < :priceVersion \
          OR (#priceVersion = :priceVersion AND #price = :price))",
     );
-    let is_there = is_there.value(":quantity", quantity)?.value(":price", price)?;
-    let is_there = is_there.value(":priceVersion", price_version)?;
+    let has_units = has_units.value(":quantity", quantity)?.value(":price", price)?;
+    let has_units = has_units.value(":priceVersion", price_version)?;
     let expression = "SET #available = #available - :quantity, #price = :price, #priceVersion = :priceVersion";
-    Ok(Write::update(key(product, cell), expression, is_there))
+    Ok(Write::update(key(product, cell), expression, has_units))
 }
 
-/// Puts units back that were taken from any cell: into the first one, which is there however many there are.
+/// The write that puts units back, whichever cell they were taken from. They go to the first cell, which always exists.
 pub fn put_back(product: &ProductId, quantity: Quantity) -> Result<Write, Error> {
-    let is_there = Condition::present().value(":quantity", quantity)?.value(":one", 1)?;
-    Ok(Write::update(key(product, 0), "SET #available = #available + :quantity ADD #putBacks :one", is_there))
+    let exists = Condition::present().value(":quantity", quantity)?.value(":one", 1)?;
+    Ok(Write::update(key(product, 0), "SET #available = #available + :quantity ADD #putBacks :one", exists))
 }
 
-/// Moves units until one cell has so many of them, for an order of more than any cell has. All moves are one
-/// transaction if nobody is in its way. Otherwise each is one of its own: two cells are free sooner than all.
-/// Nothing happens if there are not as many, or others are faster.
+/// Moves units into one cell until it has `units`, for an order line of more units than any cell has.
 ///
-/// What can be sold is the same before and after, so nobody has to know whether it happened: whoever looks again sees.
+/// Tries all moves in one transaction first. If that conflicts with others, each move is a transaction of its own: two
+/// cells are free of other writes sooner than all of them. Does nothing if there are too few units in all cells.
+///
+/// The sum of all cells stays the same, so the caller need not know whether the moves happened: it reads the stock
+/// again.
 ///
 /// # Errors
-/// Those of any transaction, but that it was not answered.
+/// Those of any transaction, except a missing answer.
 pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Budget) -> Result<(), Error> {
     let Some((to, moves)) = whole.moves(units) else { return Ok(()) };
     let at_once = moves_at_once(&whole.product_id, to, &moves)?;
@@ -65,7 +68,7 @@ pub async fn gather(writer: &Writer, whole: &WholeStock, units: u64, budget: Bud
     Ok(())
 }
 
-/// The writes of the one transaction that [`gather`] tries first. `None` if no move helps.
+/// The writes of the transaction that [`gather`] tries first. `None` if no move helps.
 ///
 /// # Errors
 /// A value that cannot be written: a defect.
@@ -74,7 +77,7 @@ pub fn gathering(whole: &WholeStock, units: u64) -> Result<Option<Vec<Write>>, E
     moves.map(|(to, moves)| moves_at_once(&whole.product_id, to, &moves)).transpose()
 }
 
-/// The key of any cell.
+/// The key of a cell. The first cell, number 0, is the stock's own item.
 pub(crate) fn key(product: &ProductId, cell: u8) -> Key {
     if cell == 0 { Stock::key_of(product) } else { StockCell::key_of(product, cell) }
 }

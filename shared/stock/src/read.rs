@@ -1,4 +1,4 @@
-//! Looking at all cells of a stock.
+//! Reading all cells of a stock.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use key_schema::layout::{CellsOfStock, Consistency, InStock, ProductById};
 use key_schema::value::ProductId;
 use table::{Budget, Error, Reader};
 
-/// So many times marks may not add up before another proof is looked for.
-const PATIENCE: u32 = 5;
+/// After this many reads whose marks do not add up, the cells are read in one transaction.
+const MOST_TORN_READS: u32 = 5;
 
-/// How closely something is looked at.
+/// The consistency of a read, from cheap to certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMode {
-    /// Cheaply. What is seen may be behind.
+    /// Eventually consistent: the cheapest read. It may return old values.
     Eventual,
-    /// Each cell as it is when it is read. What is moved meanwhile may be seen twice, or not at all.
+    /// Strongly consistent, cell by cell. Units that move during the read may be seen twice or not at all.
     Strong,
-    /// All cells, so that what they hold together was not exceeded at one moment. Only this look bears out that there is
-    /// not enough.
+    /// All cells, with the guarantee that at one moment they held no more units than the read returns. Only a snapshot
+    /// read proves "out of stock".
     Snapshot,
 }
 
 impl ReadMode {
-    /// How fresh ordinary reads are that belong to it.
+    /// The consistency of the ordinary reads that this mode needs.
     pub fn consistency(self) -> Consistency {
         match self {
             Self::Eventual => Consistency::Eventual,
@@ -32,13 +32,14 @@ impl ReadMode {
     }
 }
 
-/// What lies in all cells of a stock whose first cell was just read. One request, and none for a stock of one cell.
+/// All cells of a stock whose first cell was just read. One request, or none for a stock of one cell; a snapshot read
+/// takes at least two.
 ///
 /// # Errors
 /// Those of any read.
 pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget) -> Result<WholeStock, Error> {
     let (mut first, mut mode) = (first, mode);
-    // The number of cells changes seldom: an admin changes it.
+    // The loop repeats only if an admin changed the number of cells in between.
     while !first.cells.is_one() {
         let pattern = CellsOfStock { product: &first.product_id, cells: first.cells };
         let items = match mode {
@@ -48,7 +49,7 @@ pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget
         match pattern.assemble(items) {
             Ok(whole) => return Ok(whole),
             Err(Some(other)) => first = other,
-            // A read that may be behind may know nothing yet of a stock that another one has seen.
+            // An eventually consistent read may not see a new stock that an earlier read has seen.
             Err(None) if mode == ReadMode::Eventual => mode = ReadMode::Strong,
             Err(None) => return Err(Error::Inconsistent("a stock was there and is gone")),
         }
@@ -56,7 +57,7 @@ pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget
     Ok(first.into())
 }
 
-/// All cells, so that what they hold together was not exceeded at one moment: [`Proof`].
+/// The cells of a snapshot read, proved by [`Proof`].
 async fn snapshot(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -> Result<Vec<InStock>, Error> {
     let mut proof = Proof::default();
     let mut retries = budget.retries();
@@ -74,15 +75,17 @@ async fn snapshot(reader: &Reader, pattern: &CellsOfStock<'_>, budget: Budget) -
     }
 }
 
-/// All cells as two strongly consistent reads found them between which nothing came into any of them. No I/O.
+/// The decisions of a snapshot read, without I/O: it takes two strongly consistent reads of all cells between which no
+/// cell gained units.
 ///
-/// A read of many items sees each of them at another moment, so units that move meanwhile may be overlooked. Here, no
-/// cell gained units between its first read and its second. At the moment when the first reads had ended, no cell held
-/// more than its first read saw, and so all of them together did not. `put_backs` and `moved` tell whether a cell gained
-/// units. A transaction that moves units may be seen in one of its cells and not yet in another for as long as both reads
-/// take: then the marks of all cells do not add up to zero, or a cell is missing.
+/// A read of many items reads each of them at a different moment, so it can overlook units that move in the meantime.
+/// If no cell gained units between its first read and its second, then at the moment when the first reads had ended no
+/// cell held more than its first read returned. So all cells together did not hold more either.
 ///
-/// Orders that take units are in nobody's way here, as they would be if all cells were read in one transaction.
+/// A cell that gains units changes its `put_backs` or its `moved`. Both reads may still see a move in one of its cells
+/// and not in another. Then the marks of all cells do not add up to zero, or a cell is missing.
+///
+/// Orders that take units do not disturb these reads. They would conflict with a read of all cells in one transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     before: Option<Vec<InStock>>,
@@ -92,42 +95,42 @@ pub struct Proof {
 /// What to read next for a [`Proof`].
 #[derive(Debug)]
 pub enum NextRead {
-    /// All cells, strongly consistent, after a pause if units were being moved.
+    /// All cells, strongly consistent. Then call [`found`](Proof::found) again.
     Cells {
-        /// Whether to pause first.
+        /// Whether to pause first, because units were being moved.
         backoff: bool,
     },
-    /// All cells, in one transaction. Nothing more after that.
+    /// All cells, in one transaction. Its result needs no further read.
     Snapshot,
     /// Nothing: these are the cells.
     None(Vec<InStock>),
 }
 
 impl Proof {
-    /// All cells were read.
+    /// Takes the cells that were read, and decides what to read next.
     pub fn found(&mut self, items: Vec<InStock>) -> NextRead {
         let after = Marks::of(&items);
         let Some(before) = self.before.replace(items) else { return NextRead::Cells { backoff: false } };
         let marks = Marks::of(&before);
-        if marks.are_whole() && marks == after {
+        if marks.are_complete() && marks == after {
             return NextRead::None(before);
         }
         self.attempts += 1;
-        // A move is half visible for milliseconds. Marks that do not add up for longer have been changed by hand, or by
-        // a release that did not write them.
-        if self.attempts >= PATIENCE && !marks.are_whole() {
+        // A move is partly visible for milliseconds only. If the marks do not add up for longer, somebody changed them
+        // by hand, or a release that knew no marks moved units.
+        if self.attempts >= MOST_TORN_READS && !marks.are_complete() {
             return NextRead::Snapshot;
         }
         NextRead::Cells { backoff: true }
     }
 }
 
-/// What changes of the cells when units come into one of them.
+/// The attributes of the cells that change when a cell gains units.
 #[derive(PartialEq, Eq)]
 struct Marks {
-    /// How many cells there are, as the first one says.
+    /// The number of cells, according to the first one.
     cells: usize,
-    /// The put-backs and the marks of moves of each cell that is there.
+    /// The put-backs and the marks of moves of each cell that was found.
     of_cells: BTreeMap<u8, (u64, i64)>,
 }
 
@@ -147,14 +150,14 @@ impl Marks {
         marks
     }
 
-    /// Whether no move was half visible.
-    fn are_whole(&self) -> bool {
+    /// Whether every move is visible in all of its cells or in none.
+    fn are_complete(&self) -> bool {
         let sum: i128 = self.of_cells.values().map(|(_, moved)| i128::from(*moved)).sum();
         self.of_cells.len() == self.cells && sum == 0
     }
 }
 
-/// A product with its stock as they are: what a change of either is decided on.
+/// A product with its stock. `None` if there is no such product.
 ///
 /// # Errors
 /// Those of any read.
