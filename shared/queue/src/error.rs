@@ -1,21 +1,22 @@
-//! What can go wrong between a function and the queue.
+//! Errors of requests to the queue. Each variant stands for what the caller does next.
 
 use aws_sdk_sqs::error::{BoxError, BuildError, ProvideErrorMetadata, SdkError};
 
-/// How SQS says that more is asked than it serves now: of an account, of a queue, or of the key that encrypts it.
+/// The codes with which SQS throttles a request: for the limits of an account, of a queue, or of its encryption key.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html#API_SendMessage_Errors>
 const THROTTLES: [&str; 5] = ["RequestThrottled", "ThrottlingException", "Throttling", "KmsThrottled", "OverLimit"];
 
-/// A request to the queue that was not answered as hoped.
+/// A request to the queue that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody answered, or not in time. It may have happened: what is sent again arrives twice.
+    /// No answer came in time, or SQS failed. The request may have taken effect: a message that is sent again may
+    /// arrive twice.
     #[error("SQS did not answer")]
     Unanswered(#[source] BoxError),
-    /// Not now, also after the client's own retries: come back later.
+    /// SQS throttled the request, also after the client's own retries. Try again later.
     #[error("SQS throttled the request")]
     Throttled(#[source] BoxError),
-    /// SQS refused the request. A defect of ours, or of the deployment.
+    /// SQS refused the request. This is a defect of this project or of the deployment.
     #[error("SQS refused the request")]
     Refused(#[source] BoxError),
 }
@@ -42,7 +43,7 @@ impl From<BuildError> for Error {
     }
 }
 
-/// Old queues spell a code `AWS.SimpleQueueService.RequestThrottled`.
+/// Compares without a prefix such as that of `AWS.SimpleQueueService.RequestThrottled`.
 fn is_throttle(code: &str) -> bool {
     THROTTLES.contains(&code.rsplit('.').next().unwrap_or(code))
 }

@@ -1,9 +1,9 @@
-//! The queue of writes that wait for capacity.
+//! SQS: the queue of orders that wait for capacity, and its dead-letter queue.
 //!
-//! - [`Queue`]: what place-order may do with it. [`Source`]: what its consumer may do with what it received.
+//! - [`Queue`] sends messages. [`Source`] retries, postpones or buries the messages that a consumer received.
 //!
-//! **Invariant: a message leaves the queue only once its work is done, or once another queue holds it.** Whatever
-//! is sent may arrive twice, late and in any order.
+//! **Invariant: a message leaves a queue only once its work is done, or once another queue holds it.** Every message
+//! may arrive twice, late, and in any order.
 
 #![warn(missing_docs)]
 

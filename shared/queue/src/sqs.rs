@@ -1,4 +1,4 @@
-//! Sending, postponing, burying.
+//! Sending, retrying, postponing and burying messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,59 +11,59 @@ use tracing::warn;
 
 use crate::Error;
 
-/// The attribute that counts how often a message's work has failed.
+/// The attribute with the number of times that a message's work has failed.
 pub const FAILURES: &str = "failures";
 
-/// The attribute that says of a dead letter why it is one.
+/// The attribute with the reason why a message is in the dead-letter queue. A message that was redriven keeps it.
 pub const REASON: &str = "reason";
 
-/// A reason is cut to so many characters.
+/// The most characters of a reason. The rest is cut off.
 const LONGEST_REASON: usize = 256;
 
-/// SQS hides no message for longer.
-const LONGEST: Duration = Duration::from_mins(15);
+/// The longest delay of a message: the maximum of `DelaySeconds`.
+const LONGEST_DELAY: Duration = Duration::from_mins(15);
 
-/// May send to the queue.
+/// Sends messages to a queue.
 #[derive(Clone, Debug)]
 pub struct Queue {
     client: Client<aws_sdk_sqs::Client>,
     url: Arc<str>,
 }
 
-/// May do with what was received from the queue all that a consumer does: see it again later, or never.
+/// Handles the messages that a consumer received: postpones, retries or buries them.
 #[derive(Clone, Debug)]
 pub struct Source {
     queue: Queue,
     dead_letters: Queue,
 }
 
-/// A message: all that says which order it is about.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its text.
+    /// The text.
     pub body: String,
-    /// What is told beside it. It stays with the message, also through a release that does not know it.
+    /// The attributes. They stay with the message when it is retried, including those that this release does not know.
     pub attributes: BTreeMap<String, String>,
 }
 
-/// A message as it was received, as far as it matters to what becomes of it.
+/// A message as it was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Names it.
+    /// The message's id.
     pub id: String,
-    /// Names this receipt of it.
+    /// The id of this receipt.
     pub receipt_handle: String,
-    /// What was sent.
+    /// The content.
     pub message: Message,
-    /// When it was sent to the queue, in milliseconds since 1970.
+    /// The time at which the message was sent to the queue, in milliseconds since 1970.
     pub sent_at: Option<i64>,
-    /// How often it was received, this time included.
+    /// The number of receipts, including this one.
     pub times: u32,
-    /// How often its work has failed.
+    /// The number of times that the message's work has failed.
     pub failures: u32,
 }
 
-/// A time to wait: doubled with each time, and at random, so that those who waited together do not come back together.
+/// An exponential backoff with jitter, so that messages that were delayed together do not return together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
     first: Duration,
@@ -86,7 +86,7 @@ impl Queue {
     /// The queue whose URL is in this variable.
     ///
     /// # Errors
-    /// The variable is missing, or what every client of AWS needs.
+    /// The variable, the region or the credentials are missing.
     pub fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::Sqs, |config| {
             aws_sdk_sqs::Client::from_conf(config::Builder::from(config).interceptor(CountWrites).build())
@@ -97,7 +97,7 @@ impl Queue {
     /// Sends a message. One request.
     ///
     /// # Errors
-    /// It is not known whether SQS took it. Sent again, it may arrive twice.
+    /// SQS may have accepted the message all the same. A message that is sent again may arrive twice.
     pub async fn send(&self, message: &Message) -> Result<(), Error> {
         self.send_with(message, None, None).await
     }
@@ -105,15 +105,15 @@ impl Queue {
     async fn send_with(
         &self,
         Message { body, attributes }: &Message,
-        more: Option<(&str, &str, &str)>,
+        added: Option<(&str, &str, &str)>,
         delay: Option<Duration>,
     ) -> Result<(), Error> {
         let mut call = self.client.send_message().queue_url(&*self.url).message_body(body);
-        let is_new = |name: &str| more.is_some_and(|(other, ..)| other == name);
-        let told = attributes.iter().filter(|(name, _)| *name != FAILURES && !is_new(name));
-        let told = told.map(|(name, value)| (name.as_str(), "String", value.as_str()));
-        for (attribute, kind, value) in told.chain(more) {
-            let value = MessageAttributeValue::builder().data_type(kind).string_value(value).build()?;
+        let is_replaced = |name: &str| added.is_some_and(|(other, ..)| other == name);
+        let kept = attributes.iter().filter(|(name, _)| *name != FAILURES && !is_replaced(name));
+        let kept = kept.map(|(name, value)| (name.as_str(), "String", value.as_str()));
+        for (attribute, data_type, value) in kept.chain(added) {
+            let value = MessageAttributeValue::builder().data_type(data_type).string_value(value).build()?;
             call = call.message_attributes(attribute, value);
         }
         call.set_delay_seconds(delay.map(seconds)).send().await?;
@@ -122,15 +122,15 @@ impl Queue {
 }
 
 impl Source {
-    /// Hides each message for so long. One request for each ten.
+    /// Hides each message for its delay. One request for every ten messages.
     ///
-    /// It is a courtesy: what cannot be hidden comes back when the queue's own visibility timeout ends.
+    /// A failure is only logged: the message then returns when the queue's own visibility timeout ends.
     pub async fn postpone(&self, messages: &[(Received, Duration)]) {
-        for some in messages.chunks(10) {
-            let failed = match self.hide(some).await {
+        for batch in messages.chunks(10) {
+            let failed = match self.hide(batch).await {
                 Ok(failed) => failed,
                 Err(error) => {
-                    warn!(messages = some.len(), cause = lambda::chain(&error), "not postponed");
+                    warn!(messages = batch.len(), cause = lambda::chain(&error), "not postponed");
                     continue;
                 }
             };
@@ -150,8 +150,8 @@ impl Source {
         Ok(call.send().await?.failed)
     }
 
-    /// Puts a message whose work has failed back into the queue, with one more failure to its name. What was
-    /// received is to be deleted after that.
+    /// Sends a copy of a message whose work has failed, with its number of failures increased by one. The caller
+    /// deletes the received message afterwards.
     pub async fn retry(&self, message: &Received, delay: Delay) -> Result<(), Error> {
         let failures = message.failures + 1;
         let delay = delay.of(failures);
@@ -159,10 +159,10 @@ impl Source {
         self.queue.send_with(&message.message, Some((FAILURES, "Number", &failures)), Some(delay)).await
     }
 
-    /// Puts a message among the dead letters, where somebody looks at the reason. What was received is to be
-    /// deleted after that.
+    /// Sends a copy of a message to the dead-letter queue, with the reason for an operator. The caller deletes the
+    /// received message afterwards.
     pub async fn bury(&self, message: &Received, reason: &str) -> Result<(), Error> {
-        // It may quote the message, whose characters SQS need not take.
+        // The reason may quote the message, with characters that SQS does not accept.
         let printable = |character: &char| character.is_ascii_graphic() || *character == ' ';
         let reason: String = reason.chars().filter(printable).take(LONGEST_REASON).collect();
         self.dead_letters.send_with(&message.message, Some((REASON, "String", &reason)), None).await
@@ -170,21 +170,22 @@ impl Source {
 }
 
 impl Delay {
-    /// So long at first.
+    /// A backoff whose first delay is `first`.
     pub const fn of_first(first: Duration) -> Self {
         Self { first }
     }
 
-    /// Between half and the whole of the first time, doubled with each time after the first, up to 15 minutes.
+    /// The delay after this number of times, counted from 1. The longest delay is `first`, doubled with each further
+    /// time up to 15 minutes; the delay is a random one between half of that and all of it.
     pub fn of(self, times: u32) -> Duration {
-        let doubled = self.first.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LONGEST);
-        doubled.mul_f64(0.5 + fastrand::f64() / 2.0)
+        let longest = self.first.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LONGEST_DELAY);
+        longest.mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 }
 
 /// Whole seconds, rounded up.
 fn seconds(delay: Duration) -> i32 {
-    // At most 900.
+    // A delay is at most 900 seconds.
     i32::try_from(delay.as_millis().div_ceil(1000)).unwrap_or(900)
 }
 
@@ -193,25 +194,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_longer_is_asked_less_often_and_nobody_waits_beyond_what_sqs_allows() {
+    fn a_delay_doubles_each_time_up_to_the_longest_that_sqs_allows() {
         let delay = Delay::of_first(Duration::from_secs(2));
         for times in 1..40 {
-            let longest = Duration::from_secs(2_u64.saturating_pow(times)).min(LONGEST);
+            let longest = Duration::from_secs(2_u64.saturating_pow(times)).min(LONGEST_DELAY);
             for _ in 0..100 {
                 let wait = delay.of(times);
                 assert!(longest / 2 <= wait && wait <= longest, "{times}: {wait:?}");
             }
         }
-        assert_eq!(seconds(LONGEST), 900);
+        assert_eq!(seconds(LONGEST_DELAY), 900);
         assert_eq!(seconds(Duration::from_millis(1)), 1);
     }
 
-    /// One that only waits is a dead letter at last, before its queue would forget it, and not for a week.
+    /// A message that is only ever postponed must reach the dead-letter queue before its retention ends, but not within
+    /// a week.
     #[test]
-    fn who_only_waits_is_not_taken_for_poison_for_a_week_and_is_not_forgotten() {
+    fn a_message_that_is_always_postponed_becomes_a_dead_letter_after_one_to_two_weeks() {
         let delay = Delay::of_first(Duration::from_secs(2));
         let days = |receives: u32| (1..=receives).map(|times| delay.of(times)).sum::<Duration>().as_secs() / 86_400;
-        // The queue's `maxReceiveCount` and retention, which a test of the template compares with these.
+        // 1000 is the queue's `maxReceiveCount`, 14 days its retention. A test compares both with the template.
         assert!((7..14).contains(&days(1000)), "{}", days(1000));
     }
 }

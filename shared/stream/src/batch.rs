@@ -1,4 +1,4 @@
-//! A batch of records.
+//! A batch of stream records, as Lambda delivers it.
 
 use std::collections::HashMap;
 
@@ -11,28 +11,28 @@ use serde_json::value::RawValue;
 
 /// A batch of a shard's records.
 ///
-/// As much of it as is used: the crate's own type wants a window, which an event without windows does not have, and
-/// reads all records or none.
+/// The corresponding type of `aws_lambda_events` requires a window, which an event without tumbling windows lacks, and
+/// fails as a whole if one record cannot be read.
 #[derive(Debug, Deserialize)]
 pub struct Batch {
-    /// The records, in order. None when a window ends.
+    /// The records, in order. Empty in the event that ends a window.
     #[serde(rename = "Records", default, deserialize_with = "nullable")]
     pub records: Vec<Delivered>,
-    /// The answer of the batch before in this window.
+    /// The state that the function returned for the previous batch of this window.
     #[serde(default, deserialize_with = "nullable")]
     pub state: HashMap<String, String>,
-    /// The shard. Only tumbling windows name it.
+    /// The shard. Only events with tumbling windows name it.
     #[serde(rename = "shardId")]
     pub shard_id: Option<ShardId>,
 }
 
-/// A record as it was delivered.
+/// A record as it was delivered, whether or not it can be read.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Box<RawValue>")]
 pub struct Delivered {
-    /// Its place in the shard.
+    /// The record's position in the shard.
     pub number: SequenceNumber,
-    /// What it says, if it reads like a record of a table's stream.
+    /// The record, or the reason why it cannot be read.
     pub record: Result<Record, serde_json::Error>,
     pub(crate) raw: Box<RawValue>,
 }
@@ -42,24 +42,24 @@ pub struct Delivered {
 pub struct Record {
     /// `INSERT`, `MODIFY` or `REMOVE`.
     pub name: String,
-    /// When it was written, in whole seconds.
+    /// The time of the change, in whole seconds.
     pub written_at: Timestamp,
-    /// The item before; empty if there was none.
+    /// The item before the change; empty if there was none.
     pub old: Item,
-    /// The item after; empty if there is none.
+    /// The item after the change; empty if it was deleted.
     pub new: Item,
 }
 
-/// What names a record, whatever else is in it.
+/// The parts that identify a record. They can be read even if the rest of the record cannot.
 #[derive(Deserialize)]
-pub(crate) struct Named<'a> {
+pub(crate) struct Identified<'a> {
     #[serde(borrow)]
-    pub(crate) dynamodb: Name<'a>,
+    pub(crate) dynamodb: Identity<'a>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(crate) struct Name<'a> {
+pub(crate) struct Identity<'a> {
     sequence_number: SequenceNumber,
     /// The key of the item.
     #[serde(borrow)]
@@ -72,7 +72,7 @@ impl TryFrom<Box<RawValue>> for Delivered {
     fn try_from(raw: Box<RawValue>) -> Result<Self, serde_json::Error> {
         let (number, record) = match read(&raw) {
             Ok((number, record)) => (number, Ok(record)),
-            Err(error) => (serde_json::from_str::<Named>(raw.get())?.dynamodb.sequence_number, Err(error)),
+            Err(error) => (serde_json::from_str::<Identified>(raw.get())?.dynamodb.sequence_number, Err(error)),
         };
         Ok(Self { number, record, raw })
     }
@@ -82,7 +82,7 @@ fn read(raw: &RawValue) -> Result<(SequenceNumber, Record), serde_json::Error> {
     let EventRecord { event_name, change, .. } = serde_json::from_str(raw.get())?;
     let number = change.sequence_number.unwrap_or_default().parse().map_err(serde_json::Error::custom)?;
     let written_at = Timestamp::from_millisecond(change.approximate_creation_date_time.timestamp_millis());
-    let written_at = written_at.ok_or_else(|| serde_json::Error::custom("it was written at no time"))?;
+    let written_at = written_at.ok_or_else(|| serde_json::Error::custom("its creation time is out of range"))?;
     Ok((number, Record { name: event_name, written_at, old: change.old_image, new: change.new_image }))
 }
 
@@ -99,7 +99,7 @@ mod tests {
     use super::Batch;
 
     #[test]
-    fn a_record_that_does_not_read_like_one_fails_alone_and_keeps_its_number() {
+    fn a_record_that_cannot_be_read_fails_alone_and_keeps_its_number() {
         let record = |number: &str, created: serde_json::Value| {
             json!({
                 "awsRegion": "eu-west-1", "eventID": "1", "eventName": "INSERT",
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_ends_has_no_records() {
+    fn an_event_that_ends_a_window_has_no_records() {
         let batch: Batch = serde_json::from_str(r#"{"Records": null, "state": null}"#).expect("a batch");
         assert!(batch.records.is_empty() && batch.state.is_empty() && batch.shard_id.is_none());
     }

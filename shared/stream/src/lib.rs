@@ -1,11 +1,11 @@
-//! A batch of the table's stream, as Lambda delivers it to the functions that consume it, and the queue of the records
-//! that they give up.
+//! Batches of the table's stream, as Lambda delivers them, and the queue for records that a consumer gives up.
 //!
-//! - [`Batch`] holds each record as it came ([`Delivered`]), read or not: a record that cannot be read fails alone.
-//! - [`LostRecords`] takes a record that can never be processed, whole and with the reason.
+//! - [`Batch`] holds each record as it was [delivered](Delivered). A record that cannot be read fails alone.
+//! - [`LostRecords`] takes a record that can never be processed, with the reason.
 //!
-//! **Invariant: a consumer passes a record over only after the queue of lost records has taken it.** Lambda gives up a
-//! batch as a whole and only once it is old, so that a consumer which waited for that would lose the neighbours, too.
+//! **Invariant: a consumer skips a record only after the queue of lost records has accepted it.** Lambda itself gives
+//! up only whole batches, and only once they are old. A consumer that left this to Lambda would lose the other records
+//! of the batch as well.
 
 #![warn(missing_docs)]
 

@@ -10,19 +10,18 @@ use serde_json::value::RawValue;
 use tracing::error;
 
 use crate::Delivered;
-use crate::batch::Named;
+use crate::batch::Identified;
 
-/// The most bytes of a message, which every deployment of SQS takes. A record that needs more is sent without its
-/// images.
+/// The longest message, in bytes, that every SQS queue accepts. A longer record is sent without its images.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// The queue of the records that a consumer of the stream gives up. Lambda's own event source sends pointers to the
-/// batches that it gives up to the same queue.
+/// The queue of the records that a consumer of the stream gives up. To the same queue, Lambda's event source mapping
+/// sends the shard and the sequence numbers of the batches that it gives up.
 #[derive(Clone, Debug)]
 pub struct LostRecords(Queue);
 
-/// The body of a message about one record. It is an event for the function that gave the record up: a later version of
-/// the function can be invoked with it.
+/// The body of a message about one record. It is also a valid event for the function that gave the record up, so a
+/// later version of the function can be invoked with it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Lost<'a> {
@@ -43,11 +42,11 @@ impl FromEnvironment for LostRecords {
 }
 
 impl LostRecords {
-    /// Puts a record aside, with the reason. One request. After an error it may be there all the same, and it may come
-    /// there twice: its sequence number tells.
+    /// Sends a record to the queue, with the reason. One request. After an error the queue may hold the record all the
+    /// same, and may get it twice. The sequence number identifies duplicates.
     ///
     /// # Errors
-    /// The queue did not take it, or did not say so.
+    /// The queue refused the message or did not answer.
     pub async fn take(&self, shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Result<(), Error> {
         let number = delivered.number.as_str();
         error!(sequence_number = number, reason, "a record is given up");
@@ -56,7 +55,7 @@ impl LostRecords {
 }
 
 fn message(shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> String {
-    let keys = serde_json::from_str::<Named>(delivered.raw.get()).ok().and_then(|named| named.dynamodb.keys);
+    let keys = serde_json::from_str::<Identified>(delivered.raw.get()).ok().and_then(|record| record.dynamodb.keys);
     let mut message = Lost {
         reason,
         shard_id: shard,
@@ -64,11 +63,11 @@ fn message(shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Stri
         keys,
         records: vec![&delivered.raw],
     };
-    // Text and raw JSON always have a JSON form.
+    // Serializing text and raw JSON cannot fail.
     let text = |message: &Lost| serde_json::to_string(message).unwrap_or_default();
-    let whole = text(&message);
-    if whole.len() <= MOST_BYTES {
-        return whole;
+    let with_record = text(&message);
+    if with_record.len() <= MOST_BYTES {
+        return with_record;
     }
     message.records.clear();
     text(&message)
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_names_the_record_and_is_an_event_with_it() {
+    fn a_message_names_the_record_and_is_an_event_that_contains_it() {
         let text = message(None, &delivered("x"), "no reason");
         let sent: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((&sent["reason"], &sent["sequenceNumber"]), (&json!("no reason"), &json!("7")));
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_too_large_is_named_without_its_images() {
+    fn a_record_that_is_too_large_is_sent_without_its_images() {
         let text = message(None, &delivered(&"x".repeat(MOST_BYTES)), "too large");
         let sent: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((&sent["keys"]["PK"]["S"], &sent["Records"]), (&json!("o#1"), &json!([])));
