@@ -1,4 +1,4 @@
-//! What a customer asks for.
+//! Order requests, and the limits that one transaction sets for them.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::canonical;
 
-/// The most lines of an order. With four gift cards it makes 91 of the 100 actions that one transaction may hold.
+/// The most lines of an order. With four gift cards, its transaction has 91 of the 100 actions that DynamoDB allows.
 pub const MOST_LINES: usize = 40;
 /// The most gift cards of an order.
 pub const MOST_GIFT_CARDS: usize = 4;
@@ -20,17 +20,17 @@ pub const MOST_GIFT_CARDS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OrderRequest {
-    /// What to buy: 1 to 40 lines, each of another product.
+    /// The products to buy: 1 to 40 lines, each with a different product.
     #[schema(min_items = 1, max_items = 40)]
     pub lines: Vec<RequestedLine>,
     /// A discount code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_code: Option<DiscountCode>,
-    /// Gift cards to pay with, in this order; the rest is charged to the card. At most 4.
+    /// The gift cards to pay with, in this order. The bank card pays the rest. At most 4.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 4)]
     pub gift_cards: Vec<GiftCardCode>,
-    /// What the customer was shown. An order that comes to another total is refused.
+    /// The total that the customer was shown. If the order comes to another total, it is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_total: Option<Money>,
     /// The most that may be charged to the bank card. If the gift cards leave more than that to pay, the order is
@@ -39,45 +39,46 @@ pub struct OrderRequest {
     pub max_card_amount: Option<Money>,
 }
 
-/// One line of it.
+/// One line of an order request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestedLine {
     /// The product.
     pub product_id: ProductId,
-    /// How many.
+    /// The number of units.
     pub quantity: Quantity,
 }
 
-/// A request that one transaction can hold: 1 to 40 lines of different products, at most 4 different gift cards.
+/// An order request that fits into one transaction: 1 to 40 lines of different products, at most 4 different gift
+/// cards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basket {
     request: OrderRequest,
     hash: RequestHash,
 }
 
-/// Why a request is no basket.
+/// The reason why a request is not a valid basket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BasketError {
-    /// More lines or gift cards than one transaction holds.
+    /// The request has more lines or gift cards than one transaction can hold.
     TooLarge(String),
-    /// Nothing is asked for, or something twice.
+    /// The request has no lines, or the same product or gift card twice.
     Invalid(String),
 }
 
 impl Basket {
-    /// The same basket under the hash that it was accepted with, whatever this release would make of it.
-    pub(crate) fn accepted_as(self, hash: RequestHash) -> Self {
+    /// The same basket with the hash under which it was accepted, in place of this release's own hash.
+    pub(crate) fn with_accepted_hash(self, hash: RequestHash) -> Self {
         Self { hash, ..self }
     }
 
-    /// What is asked for.
+    /// The request.
     pub fn request(&self) -> &OrderRequest {
         &self.request
     }
 
-    /// What placing it is expected to consume, if no item is over a kilobyte: two units for each write of its
-    /// transaction, and one for each entry of header, lines and invoice in both indexes.
+    /// The write units that placing the order is expected to consume, if no item exceeds a kilobyte: two for each write
+    /// of the transaction, and one for each entry of header, lines and invoice in each of the two indexes.
     pub fn write_units(&self) -> WriteUnits {
         let OrderRequest { lines, discount_code, gift_cards, .. } = &self.request;
         let writes = 2 + 2 * lines.len() + usize::from(discount_code.is_some()) + 2 * gift_cards.len();
@@ -88,7 +89,7 @@ impl Basket {
         WriteUnits { table: 2.0 * units(writes), indexes: indexes.map(|name| (name.to_owned(), entries)).collect() }
     }
 
-    /// Tells this basket from every other.
+    /// The hash of the request's canonical form. Equal requests have equal hashes.
     pub fn hash(&self) -> &RequestHash {
         &self.hash
     }
@@ -109,17 +110,17 @@ impl TryFrom<OrderRequest> for Basket {
         }
         if let Some(at) = repeated(request.lines.iter().map(|line| &line.product_id)) {
             return Err(BasketError::Invalid(format!(
-                "lines[{at}].productId stands in an earlier line too: add up the quantities"
+                "lines[{at}].productId is also in an earlier line: add up the quantities"
             )));
         }
         if let Some(at) = repeated(&request.gift_cards) {
-            return Err(BasketError::Invalid(format!("giftCards[{at}] stands there twice")));
+            return Err(BasketError::Invalid(format!("giftCards[{at}] is listed twice")));
         }
         Ok(Self { hash: canonical::hash(&request), request })
     }
 }
 
-/// The index of the first value that stood there before.
+/// The index of the first value that is equal to an earlier one.
 fn repeated<T: Hash + Eq>(values: impl IntoIterator<Item = T>) -> Option<usize> {
     let mut seen = HashSet::new();
     values.into_iter().position(|value| !seen.insert(value))

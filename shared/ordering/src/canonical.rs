@@ -1,11 +1,12 @@
-//! The canonical form of a request. Its hash tells a repeated request from another one under the same key.
+//! The canonical form of a request. Its hash distinguishes a repeated request from a different one with the same
+//! idempotency key.
 //!
-//! Hashes outlive releases: they lie in orders, in the queue and in clients that repeat a request. So the form is spelled
-//! out here and does not follow from how [`OrderRequest`] happens to be read and written. Spaces, the order of fields
-//! and absent options do not count.
+//! Hashes outlive releases: they are stored in orders and in the queue, and clients repeat requests across deployments.
+//! So the form is spelled out here and does not depend on how [`OrderRequest`] is serialized. Spaces, the order of
+//! fields and absent options do not matter.
 //!
-//! **A new field is left out where it is absent, and stands after those that are here.** Then the hash of every request
-//! that does not use it stays as it was. The hashes of two requests are pinned in the tests.
+//! **Add a new field after the existing ones, and skip it where it is absent.** Then the hash of every request that
+//! does not use it stays the same. The tests pin the hashes of two requests.
 
 use key_schema::value::{Currency, DiscountCode, GiftCardCode, Money, ProductId, RequestHash};
 use serde::Serialize;
@@ -41,7 +42,7 @@ struct Amount {
 
 /// The hash of the request's canonical form.
 pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
-    // A field that is added to a request does not compile until it has its place here.
+    // Without `..`: a field that is added to a request does not compile until it is handled here.
     let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount } = request;
     let canonical = Canonical {
         lines: lines.iter().map(Line::from).collect(),
@@ -50,7 +51,7 @@ pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
         expected_total: expected_total.map(Amount::from),
         max_card_amount: max_card_amount.map(Amount::from),
     };
-    // Writing plain structs as JSON cannot fail.
+    // Serializing plain structs as JSON cannot fail.
     RequestHash::of(&serde_json::to_vec(&canonical).unwrap_or_default())
 }
 
@@ -78,10 +79,10 @@ mod tests {
         hash(&request).as_str().to_owned()
     }
 
-    /// As the release of 21 November 2026 made them. If this fails, orders that wait and clients that repeat a request
-    /// are refused after a deployment: repair the canonical form, not the test.
+    /// The hashes of the release of 21 November 2026. If this test fails, a deployment would refuse queued orders and
+    /// repeated requests: fix the canonical form, not the test.
     #[test]
-    fn the_hash_of_a_request_is_that_of_every_release() {
+    fn the_hash_of_a_request_is_the_same_in_every_release() {
         assert_eq!(
             hashed(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] })),
             "1D3E8hei5FeDT7-nL-VK9PHDi1piRmegFV2Zw8-OP8E"
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_does_not_count_and_everything_else_does() {
+    fn the_hash_depends_on_every_field_that_is_present_and_on_no_absent_one() {
         let plain = json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] });
         let with = |name: &str, value: Value| {
             let mut request = plain.clone();

@@ -1,8 +1,8 @@
 //! The decisions of changing an order, without I/O.
 //!
-//! [`Changing`] says which request to make next, is told its answer, and decides what follows. The loop that makes the
-//! requests is [`Lifecycle`](crate::Lifecycle). The model in `tests/models` drives the same decisions through every
-//! interleaving.
+//! [`Changing`] is a state machine: it returns the next request to make, takes the answer, and decides what follows.
+//! [`Lifecycle`](crate::Lifecycle) has the loop that makes the requests. The model in `tests/models` drives the same
+//! state machine through every interleaving.
 
 use key_schema::entity::{Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentStatus, WholeOrder};
 use key_schema::value::Timestamp;
@@ -14,32 +14,33 @@ use crate::steps::{Step, Transition};
 #[cfg(test)]
 mod tests;
 
-/// A change of one order that is under way.
+/// A change of one order, in progress.
 #[derive(Clone, Debug)]
 pub struct Changing<'a> {
     transition: Transition<'a>,
-    /// The last write whose outcome is not known.
+    /// The last write that was not answered.
     unanswered: Option<Box<Sent>>,
 }
 
 /// The next request to make.
 #[derive(Debug)]
 pub enum Next {
-    /// Read the whole order, after a pause if others were in the way. Then [`found`](Changing::found).
+    /// Read the whole order. Then call [`found`](Changing::found).
     Read {
-        /// Whether to pause first.
+        /// Whether to pause first, because a write conflicted with others or was not answered.
         backoff: bool,
     },
-    /// Read the header and the invoice of this order again, in one transaction. Then [`settled`](Changing::settled).
+    /// Read the header and the invoice of this order again, in one transaction. Then call
+    /// [`settled`](Changing::settled).
     Settle(Box<WholeOrder>),
-    /// Do these writes, several of them in one transaction. Then [`written`](Changing::written), or
+    /// Do these writes, in one transaction if there are several. Then call [`written`](Changing::written), or
     /// [`unanswered`](Changing::unanswered).
     Write(Vec<Write>, Box<Sent>),
     /// Nothing: this is the outcome.
     Done(Box<Transitioned>),
 }
 
-/// A write that was sent: the order as it was read, and what the write makes of it.
+/// A write that was sent: the order as it was read, and the order after the write.
 #[derive(Clone, Debug)]
 pub struct Sent {
     from: WholeOrder,
@@ -47,75 +48,75 @@ pub struct Sent {
 }
 
 impl<'a> Changing<'a> {
-    /// Begins. The first request is a read, without a pause.
+    /// Starts a change. The first request is a read, without a pause.
     pub fn new(transition: Transition<'a>) -> Self {
         Self { transition, unanswered: None }
     }
 
-    /// The order was read, item by item: the header may be older than the invoice, or the other way round.
+    /// Takes the order as a Query returned it: the header may be older than the invoice, or the other way round.
     ///
     /// # Errors
-    /// An order that cannot be written as items: a defect.
+    /// The order cannot be serialized: a defect.
     pub fn found(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
-        if self.is_done(&whole) {
-            let is_sure = self.is_sure(&whole);
-            return Ok(if is_sure {
-                Next::Done(Box::new(Transitioned::Done(whole)))
-            } else {
-                Next::Settle(Box::new(whole))
-            });
-        }
-        // A write finds out whether it was decided on a torn read. A refusal must not rest on one, and neither must an
-        // answer.
-        match self.transition.of(&whole, now) {
-            Step::To(next) => write(whole, *next),
-            Step::Stay if self.is_sure(&whole) => Ok(Next::Done(Box::new(Transitioned::DoneBefore(whole)))),
-            Step::Stay | Step::Refuse => Ok(Next::Settle(Box::new(whole))),
+        // The conditions of a write detect a torn read. A refusal or an answer has no condition, so it needs a read
+        // that is not torn.
+        let answer = match self.transition.of(&whole, now) {
+            _ if self.is_done(&whole) => Transitioned::Done,
+            Step::To(next) => return write(whole, *next),
+            Step::Stay => Transitioned::DoneBefore,
+            Step::Refuse => return Ok(Next::Settle(Box::new(whole))),
+        };
+        if self.may_answer_with(&whole) {
+            Ok(Next::Done(Box::new(answer(whole))))
+        } else {
+            Ok(Next::Settle(Box::new(whole)))
         }
     }
 
-    /// The order with its header and its invoice as they are at one moment.
+    /// Takes the order with its header and its invoice from one snapshot read.
     ///
     /// # Errors
-    /// An order that cannot be written as items: a defect.
+    /// The order cannot be serialized: a defect.
     pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
-        let change = match self.transition.of(&whole, now) {
+        let outcome = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done(whole),
             Step::To(next) => return write(whole, *next),
             Step::Stay => Transitioned::DoneBefore(whole),
             Step::Refuse => Transitioned::Refused(whole.order.status),
         };
-        Ok(Next::Done(Box::new(change)))
+        Ok(Next::Done(Box::new(outcome)))
     }
 
-    /// The write was done, or refused for these causes: one for each of its writes.
+    /// Takes the outcome of the write.
     ///
     /// # Errors
-    /// Something that the order took from, such as a gift card, is gone: a defect.
+    /// An item to which the cancellation gives something back, such as a gift card, is gone: a defect.
     pub fn written(&mut self, sent: Sent, outcome: Commit) -> Result<Next, Error> {
         let Commit::Cancelled(causes) = outcome else { return Ok(Next::Done(Box::new(Transitioned::Done(sent.to)))) };
-        let is_outrun = causes.iter().take(sent.guards()).any(|cause| matches!(cause, Cause::Condition(_)));
-        if is_outrun {
+        let order_has_changed = causes.iter().take(sent.guards()).any(|cause| matches!(cause, Cause::Condition(_)));
+        if order_has_changed {
             Ok(Next::Read { backoff: true })
         } else {
-            Err(Error::Inconsistent("something the order was made of is gone"))
+            Err(Error::Inconsistent("an item that a cancelled order gives back to is gone"))
         }
     }
 
-    /// The write was sent, and whether it was done is not known. It may still be on its way.
+    /// Takes note that the write was not answered. It may have been done, or may still be done later.
     pub fn unanswered(&mut self, sent: Sent) -> Next {
         self.unanswered = Some(Box::new(sent));
         Next::Read { backoff: true }
     }
 
-    /// Whether the order may be shown as it was read. An expiry shows it to nobody, so its function needs no permission to
-    /// read in a transaction.
-    fn is_sure(&self, whole: &WholeOrder) -> bool {
+    /// Whether this read may be returned as the answer. An expiry returns the order to nobody, so it never needs a
+    /// snapshot read, and its function no permission for one.
+    fn may_answer_with(&self, whole: &WholeOrder) -> bool {
         whole.is_consistent() || matches!(self.transition, Transition::Expire { .. })
     }
 
-    /// Whether the write that was not answered has been done. What others have written beside it, a flag for one, does not
-    /// matter, and neither does what became of the invoice later: the transaction that wrote the header wrote both.
+    /// Whether the write that was not answered has been done.
+    ///
+    /// If the write changed the header, only the header is compared: the invoice was written in the same transaction,
+    /// and may have changed again since. Other items, such as a flag, do not matter.
     fn is_done(&self, whole: &WholeOrder) -> bool {
         self.unanswered.as_ref().is_some_and(|sent| {
             let Sent { from, to } = &**sent;
@@ -125,7 +126,7 @@ impl<'a> Changing<'a> {
 }
 
 impl Sent {
-    /// How many of the writes are conditional on the order as it was read. They come first.
+    /// The number of writes that are conditional on the order as it was read. They come first.
     fn guards(&self) -> usize {
         usize::from(self.from.order != self.to.order) + usize::from(self.from.invoice != self.to.invoice)
     }
@@ -135,16 +136,16 @@ fn write(from: WholeOrder, to: WholeOrder) -> Result<Next, Error> {
     Ok(Next::Write(writes(&from, &to)?, Box::new(Sent { from, to })))
 }
 
-/// The writes that make `to` of `from`: the header and the invoice where they differ, in this order, and what goes back
-/// if the order is cancelled by it.
+/// The writes that change the order from `from` to `to`: the header and the invoice, each if it differs, and then the
+/// writes of [`put_back`] if this cancels the order.
 fn writes(from: &WholeOrder, to: &WholeOrder) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     if from.order != to.order {
         writes.push(Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?);
     }
     if from.invoice != to.invoice {
-        // A Query may show a header of after a transaction and an invoice of before it, so the invoice has a condition
-        // of its own.
+        // A Query may return a header from after a transaction and an invoice from before it, so the invoice has a
+        // condition of its own.
         let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
         writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
     }
@@ -154,7 +155,8 @@ fn writes(from: &WholeOrder, to: &WholeOrder) -> Result<Vec<Write>, Error> {
     Ok(writes)
 }
 
-/// Puts back what placing the order took. The header's version guards all of it: it happens once.
+/// The writes that give back what placing the order took from stocks, discount code and gift cards. They happen once,
+/// because the condition on the header's version is in the same transaction.
 fn put_back(whole: &WholeOrder) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     for line in &whole.lines {
@@ -166,9 +168,9 @@ fn put_back(whole: &WholeOrder) -> Result<Vec<Write>, Error> {
     }
     for payment in &whole.invoice.payments {
         let Payment::GiftCard { code, amount, .. } = payment else { continue };
-        let is_there = Condition::present().value(":amount", amount.amount())?;
+        let exists = Condition::present().value(":amount", amount.amount())?;
         let key = GiftCard::key_of(code);
-        writes.push(Write::update(key, "SET #balance.#amount = #balance.#amount + :amount", is_there));
+        writes.push(Write::update(key, "SET #balance.#amount = #balance.#amount + :amount", exists));
         let taken = GiftCardEntry {
             code: code.clone(),
             order_id: whole.order.order_id.clone(),

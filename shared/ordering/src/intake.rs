@@ -1,4 +1,4 @@
-//! Accepting an order, to be placed later.
+//! Accepting an order that is placed later, from the queue.
 
 use key_schema::entity::QueuedOrder;
 use key_schema::value::{Money, OrderId, Timestamp};
@@ -8,45 +8,46 @@ use table::{Budget, Condition, Error, Throttle, Write, Writer, Written, read_ite
 
 use crate::{PlaceOrder, Waiting};
 
-/// Accepts orders that are to be placed later.
+/// Accepts orders that are placed later.
 #[derive(Clone, Debug)]
 pub struct Intake {
     writer: Writer,
     queue: Queue,
 }
 
-/// What came of it.
+/// The outcome of accepting an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// It will be placed, or refused with a reason; either shows under its id.
+    /// The order is accepted. It will be placed, or refused with a reason.
     Accepted(QueuedOrder),
-    /// It was accepted before, and waits.
+    /// The same request was accepted before and is still waiting.
     Replayed(QueuedOrder),
-    /// The idempotency key belongs to another request that waits.
+    /// The idempotency key belongs to a different request that is waiting.
     KeyReused,
 }
 
-/// Why an order was not accepted. It may have been: asking again finds out.
+/// The reason why accepting an order failed. The order may have been accepted all the same: repeat the request.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAccepted {
-    /// The table did not take that it waits.
+    /// The item that marks the order as queued could not be written.
     #[error(transparent)]
     Table(#[from] Error),
-    /// The queue did not take it.
+    /// The message could not be sent.
     #[error(transparent)]
     Queue(#[from] queue::Error),
 }
 
 impl Acceptance {
-    /// What came of writing `order` down, where `written` is the order that waits there already, if one does. If that is
-    /// another request's, the message that was sent is stale: its time is not that of the item.
-    pub fn of(order: QueuedOrder, written: Option<QueuedOrder>) -> Self {
-        match written {
+    /// The outcome of writing `order` on condition that no order is waiting under its id. `existing` is the one that
+    /// made the condition fail. If it belongs to a different request, the message that was sent is stale, because its
+    /// time is not that of the existing item.
+    pub fn of(order: QueuedOrder, existing: Option<QueuedOrder>) -> Self {
+        match existing {
             None => Self::Accepted(order),
-            Some(waiting) if waiting.request_hash != order.request_hash => Self::KeyReused,
-            // It was written at the first try, and its message has been there already.
-            Some(written) if written.queued_at == order.queued_at => Self::Accepted(order),
-            Some(waiting) => Self::Replayed(waiting),
+            Some(existing) if existing.request_hash != order.request_hash => Self::KeyReused,
+            // An earlier attempt of this write succeeded, and its message may already have been processed.
+            Some(existing) if existing.queued_at == order.queued_at => Self::Accepted(order),
+            Some(existing) => Self::Replayed(existing),
         }
     }
 }
@@ -58,17 +59,17 @@ impl FromEnvironment for Intake {
 }
 
 impl Intake {
-    /// Sends the order to the queue, then writes down that it waits: one message, one write of one unit.
+    /// Sends the order's message, then writes an item that marks the order as queued. The write takes one write unit.
     ///
-    /// The item is what makes it accepted, and what refuses another request with the same idempotency key. The message
-    /// comes first, so that every order that is called waiting is in the queue, also if this function is killed between
-    /// the two. A message without an item was not accepted: the drain leaves it alone for a minute, and then it is a dead
-    /// letter.
+    /// The order is accepted once the item is written. The item also refuses different requests with the same
+    /// idempotency key. The message is sent first, so that every order with an item has a message, even if the function
+    /// is killed in between. A message without an item belongs to an order that was not accepted: the drain postpones
+    /// it for a minute, then sends it to the dead-letter queue.
     ///
-    /// `max_total` is the most that the order may cost when it is placed; absent: any price of that time.
+    /// `max_total` is the most that the order may cost when it is placed. Without it, any price is accepted.
     ///
     /// # Errors
-    /// The table or the queue did not take it, within the budget.
+    /// The message could not be sent, or the item not be written, within the budget.
     pub async fn accept(
         &self,
         ask: &PlaceOrder,
@@ -80,16 +81,15 @@ impl Intake {
         let order = QueuedOrder { max_total, ..order };
         let waiting = Waiting { order: ask.clone(), queued_at: order.queued_at, max_total, is_redriven: false };
         self.queue.send(&waiting.to_message()).await?;
-        let written = self.write_down(&order, budget).await?;
-        Ok(Acceptance::of(order, written))
+        let existing = self.mark_as_queued(&order, budget).await?;
+        Ok(Acceptance::of(order, existing))
     }
 
-    /// Writes the order down as waiting, unless one waits there already: that one. An order that was refused may be
-    /// asked for again.
+    /// Writes the item that marks the order as queued. If an order is already waiting under its id, returns that one.
     ///
-    /// One unit is all this takes, and it is tried until the budget ends: in a burst of orders that need twenty, it
-    /// gets through.
-    async fn write_down(&self, order: &QueuedOrder, budget: Budget) -> Result<Option<QueuedOrder>, Error> {
+    /// The write is retried until the budget ends. It takes only one write unit, so it succeeds even during a burst of
+    /// orders that take twenty units each.
+    async fn mark_as_queued(&self, order: &QueuedOrder, budget: Budget) -> Result<Option<QueuedOrder>, Error> {
         let write = queueing(order)?;
         let mut retries = budget.retries();
         loop {
@@ -103,11 +103,14 @@ impl Intake {
     }
 }
 
-/// The write that says that an order waits, unless one with its key waits already. Done again after its own message was
-/// refused, it changes nothing: no other message would come.
+/// The write that marks an order as queued, on condition that no order is waiting under its id. An item of a refused or
+/// expired order is replaced.
+///
+/// A late retry of this write must not replace the refusal of its own message (`#queuedAt <> :queuedAt`): no further
+/// message would follow.
 ///
 /// # Errors
-/// A value that cannot be written: a defect.
+/// A value cannot be serialized: a defect.
 pub fn queueing(order: &QueuedOrder) -> Result<Write, Error> {
     let is_free = Condition::new(
         "attribute_not_exists(#PK) OR (attribute_exists(#refusal) AND #queuedAt <> :queuedAt) OR #expiresAt <= :now",
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_is_accepted_once_and_a_repeated_request_is_told_of_the_first() {
+    fn an_order_is_accepted_once_and_a_repeated_request_gets_the_first_acceptance() {
         let order = |hash: &[u8], queued_at: &str| {
             let (id, customer) = ("first".parse().expect("an id"), "ada".parse().expect("an id"));
             QueuedOrder::new(id, customer, RequestHash::of(hash), queued_at.parse().expect("a time"))
@@ -137,8 +140,8 @@ mod tests {
             (Some(order(b"theirs", earlier)), Acceptance::KeyReused),
             (Some(order(b"theirs", now)), Acceptance::KeyReused),
         ];
-        for (written, acceptance) in table {
-            assert_eq!(Acceptance::of(ours(), written), acceptance);
+        for (existing, acceptance) in table {
+            assert_eq!(Acceptance::of(ours(), existing), acceptance);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What happens to an order after it is placed: paid, shipped, delivered, or cancelled.
+//! Changing an order after it is placed: paying, shipping, delivering, cancelling.
 //!
-//! Each change is decided on the whole order as it is read, and written under the condition that its version has
-//! not moved since. Whoever comes second reads again and decides again, so that any number of them, in any order,
-//! end as if they had come one by one. The decisions are [`Changing`]'s.
+//! Each change is decided on the order as it was read, and written on condition that the order has not changed since
+//! (optimistic locking). If the condition fails, the change reads and decides again. So concurrent changes have the
+//! same result as if they had been made one after another. [`Changing`] makes the decisions.
 
 use key_schema::entity::{Order, OrderStatus, WholeOrder};
 use key_schema::layout::{InOrder, Stored as _};
@@ -20,14 +20,14 @@ pub struct Lifecycle {
     writer: Writer,
 }
 
-/// What came of a change.
+/// The outcome of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transitioned {
-    /// It is done.
+    /// The change is done.
     Done(WholeOrder),
-    /// It had been done before.
+    /// The change had been done before.
     DoneBefore(WholeOrder),
-    /// An order of this status cannot change so.
+    /// The order's status does not allow the change.
     Refused(OrderStatus),
     /// There is no such order, or the caller may not see it.
     NotFound,
@@ -41,27 +41,27 @@ impl FromEnvironment for Lifecycle {
 }
 
 impl Lifecycle {
-    /// Takes the order to its next status: shipped or delivered.
+    /// Ships or delivers the order.
     pub async fn advance(&self, id: &OrderId, to: OrderStatus, budget: Budget) -> Result<Transitioned, Error> {
         self.change(id, |_| true, Transition::Advance(to), budget).await
     }
 
-    /// Records that the bank has taken the card's part of an invoice: [`steps::capture`](crate::steps::capture).
+    /// Records that the bank has captured the card payment of an invoice: [`steps::capture`](crate::steps::capture).
     pub async fn capture(&self, invoice: &InvoiceId, reference: &str, budget: Budget) -> Result<Transitioned, Error> {
-        self.change_paid_by(invoice, Transition::Capture { reference }, budget).await
+        self.change_by_invoice(invoice, Transition::Capture { reference }, budget).await
     }
 
-    /// Records that the customer has got back what was due: [`steps::confirm_refund`](crate::steps::confirm_refund).
+    /// Records that the bank has refunded the customer: [`steps::confirm_refund`](crate::steps::confirm_refund).
     pub async fn confirm_refund(
         &self,
         invoice: &InvoiceId,
         reference: &str,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change_paid_by(invoice, Transition::ConfirmRefund { reference }, budget).await
+        self.change_by_invoice(invoice, Transition::ConfirmRefund { reference }, budget).await
     }
 
-    /// Cancels the order, if `may_see` it: [`steps::cancel`](crate::steps::cancel), in one transaction.
+    /// Cancels the order in one transaction, if the caller `may_see` it: [`steps::cancel`](crate::steps::cancel).
     pub async fn cancel(
         &self,
         id: &OrderId,
@@ -72,26 +72,27 @@ impl Lifecycle {
         self.change(id, |whole| may_see(&whole.order), Transition::Cancel(cancel), budget).await
     }
 
-    /// Cancels the order, if it is not paid and was placed at or before the deadline:
-    /// [`steps::expire`](crate::steps::expire). Whether it did.
+    /// Cancels the order if it is not paid and was placed at or before the deadline:
+    /// [`steps::expire`](crate::steps::expire). Returns whether this call cancelled it.
     pub async fn expire(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
         let change = self.change(id, |_| true, Transition::Expire { deadline }, budget).await?;
         Ok(matches!(change, Transitioned::Done(_)))
     }
 
-    /// Changes the order of an invoice.
-    async fn change_paid_by(
+    /// Changes the order to which an invoice belongs.
+    async fn change_by_invoice(
         &self,
         invoice: &InvoiceId,
         transition: Transition<'_>,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
         let Some(order) = self.reader.order_of_invoice(invoice).await? else { return Ok(Transitioned::NotFound) };
-        // The order of an invoice that has an id of the last release has no invoice with another id.
+        // An id of the current form contains an order's id, but that order's invoice may have an id of the last
+        // release.
         self.change(&order, |whole| whole.invoice.invoice_id == *invoice, transition, budget).await
     }
 
-    /// Makes the requests that the change asks for, within the budget.
+    /// Makes the requests of a [`Changing`], within the budget. An order that fails `is_meant` counts as not found.
     async fn change(
         &self,
         id: &OrderId,
@@ -107,7 +108,7 @@ impl Lifecycle {
             next = match next {
                 Next::Read { backoff } => {
                     if backoff && !retries.pause().await {
-                        let contention = || Error::contention("others were changing the order for too long");
+                        let contention = || Error::contention("other requests were changing the order for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
                     let whole = self.reader.order(id, budget).await?.filter(&is_meant);
@@ -128,17 +129,16 @@ impl Lifecycle {
         }
     }
 
-    /// The order with its header and its invoice as they are at one moment.
-    async fn settled(&self, whole: WholeOrder, budget: Budget) -> Result<WholeOrder, Error> {
-        let mut settled = whole;
-        let keys = vec![Order::key_of(&settled.order.order_id), settled.invoice.key()];
+    /// The order with its header and its invoice from one snapshot read.
+    async fn settled(&self, mut whole: WholeOrder, budget: Budget) -> Result<WholeOrder, Error> {
+        let keys = vec![Order::key_of(&whole.order.order_id), whole.invoice.key()];
         for item in self.reader.transact_get(keys, budget).await? {
             match item {
-                InOrder::Order(order) => settled.order = order,
-                InOrder::Invoice(invoice) => settled.invoice = invoice,
+                InOrder::Order(order) => whole.order = order,
+                InOrder::Invoice(invoice) => whole.invoice = invoice,
                 _ => {}
             }
         }
-        Ok(settled)
+        Ok(whole)
     }
 }

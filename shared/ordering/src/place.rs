@@ -1,4 +1,4 @@
-//! Read, quote, commit, and again while others are in the way. The decisions are [`Placing`]'s.
+//! Placing orders: reads, quotes, commits, and retries conflicts. [`Placing`] makes the decisions.
 
 use futures_util::future::try_join_all;
 use key_schema::entity::{Order, QueuedOrder, Refusal, Rejection, WholeOrder};
@@ -6,8 +6,8 @@ use key_schema::value::{CustomerId, IdempotencyKey, Money, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Condition, Error, Meter, ProductShards, Reader, StatusShards, Throttle, Write, Writer};
 
+use crate::found::{Found, FoundItem};
 use crate::placing::{Next, Origin, Placing};
-use crate::quote::{Found, FoundItem};
 use crate::{Basket, Waiting};
 
 /// Places orders.
@@ -19,44 +19,45 @@ pub struct Orders {
     product_shards: ProductShards,
 }
 
-/// An order to be placed.
+/// A request to place an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceOrder {
-    /// Who orders.
+    /// The customer.
     pub customer: CustomerId,
-    /// Together with the customer it names the order.
+    /// The idempotency key. Customer and key together determine the order's id.
     pub key: IdempotencyKey,
-    /// What is asked for.
+    /// The basket.
     pub basket: Basket,
 }
 
-/// What came of it.
+/// The outcome of placing an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// The order is placed.
     Placed(WholeOrder),
-    /// It had been placed before; this is how it was then.
+    /// The order had been placed before. Holds the order as it was then.
     Replayed(WholeOrder),
-    /// It cannot be placed, and nothing was written.
+    /// The order cannot be placed, and nothing was written.
     Rejected(Rejection),
-    /// DynamoDB has no capacity for it now. It can wait in the queue, and may then cost no more than this.
+    /// DynamoDB has no capacity for the order now. It can wait in the queue.
     NoCapacity {
-        /// What the customer expects, or what the order came to when it was quoted.
+        /// The most that the order may cost if it waits: the total that the customer expects, or that of the last
+        /// quote.
         max_total: Money,
     },
-    /// It cannot be placed now; but an earlier copy of the request waits in the queue, and the outcome of that copy is
-    /// not known yet.
+    /// The order cannot be placed now, but an earlier copy of the request waits in the queue with an unknown outcome.
     Waits(QueuedOrder),
-    /// A message whose order was refused on an earlier delivery.
+    /// The message's order was refused on an earlier delivery.
     Void,
-    /// A message beside whose acceptance another one stands: of an earlier try that was refused, or of another request
-    /// with its key. Its own may be under way, for [`Intake`](crate::Intake) sends first.
+    /// The table holds another acceptance than the message's: of an earlier attempt that was refused, or of a different
+    /// request with the same key. The message's own acceptance may not be written yet, because
+    /// [`Intake`](crate::Intake) sends the message first.
     Stale,
-    /// A message that holds another request than the one that was accepted at that moment under its key. A defect: it is
-    /// neither placed nor forgotten.
+    /// The message holds a different request from the one that was accepted at the same moment under the same key. This
+    /// is a defect; the message is neither placed nor dropped.
     Mismatch,
-    /// A message whose order is not written down as accepted. That may be under way: [`Intake`](crate::Intake) sends
-    /// first. It is not placed, because a request that was not accepted may have been refused since.
+    /// The table has no acceptance for the message. It may not be written yet, because [`Intake`](crate::Intake) sends
+    /// the message first. The order is not placed: if the request was never accepted, its client may have been refused.
     NotAccepted,
 }
 
@@ -64,7 +65,7 @@ impl FromEnvironment for Orders {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         Ok(Self {
             reader: Reader::from_environment(environment)?,
-            // An order for which there is no capacity has a queue to wait in.
+            // Without capacity, an order is queued instead of retried.
             writer: Writer::from_environment(environment)?.fail_fast_on_capacity(),
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
@@ -73,24 +74,25 @@ impl FromEnvironment for Orders {
 }
 
 impl Orders {
-    /// The same, and adds what it consumes to the meter.
+    /// Adds the write units that placing consumes to the meter.
     #[must_use]
     pub fn metered(self, meter: &Meter) -> Self {
         Self { writer: self.writer.metered(meter), ..self }
     }
 
-    /// Places the order, unless it is there already.
+    /// Places the order, unless it is placed already.
     ///
-    /// Two requests: one BatchGetItem for everything it depends on, one TransactWriteItems that checks all of it
-    /// again. A conflict with another write is tried again, and what moved between the two is read again, within the
-    /// budget. Of a stock in several cells the first is read, and the order's own is taken from unseen: all
-    /// of them begin alike and are drawn upon alike. When the first has too little, one request more for each such
-    /// stock reads all.
+    /// Takes two requests: one BatchGetItem for everything that the order depends on, and one TransactWriteItems that
+    /// checks all of it again. If an item changed in between, both are repeated within the budget.
+    ///
+    /// Of a stock with several cells, only the first is read. The order's own cell is decremented without reading it:
+    /// cells start equal and drain evenly. If the first cell has too little, one more request for each such stock reads
+    /// all of its cells.
     ///
     /// # Errors
-    /// [`Error::Throttled`] when the budget ends first, or when there is no capacity and no price is known at which
-    /// the order could wait. [`Error::Unanswered`] when it is not known whether the order was placed: the same request
-    /// asked again finds out.
+    /// [`Error::Throttled`] if the budget ends, or if there is no capacity and no quote that limits the price of a
+    /// queued order. [`Error::Unanswered`] if it is not known whether the order was placed: repeat the request to find
+    /// out.
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
         let mut placing = Placing::new(ask, Origin::Request, self.status_shards, self.product_shards);
         match (self.drive(&mut placing, budget).await, placing.max_total()) {
@@ -101,8 +103,8 @@ impl Orders {
         }
     }
 
-    /// Places an order that waited, unless it is there already or was refused before. A message may be delivered
-    /// twice, and its customer was told of the refusal.
+    /// Places an order from the queue, unless it is placed already or was refused on an earlier delivery of its
+    /// message.
     ///
     /// # Errors
     /// Those of [`place`](Self::place), and [`Error::Throttled`] whenever there is no capacity.
@@ -111,7 +113,7 @@ impl Orders {
         self.drive(&mut placing, budget).await
     }
 
-    /// Makes the requests that the placement asks for.
+    /// Makes the requests of a [`Placing`], within the budget.
     async fn drive(&self, placing: &mut Placing<'_>, budget: Budget) -> Result<Placement, Error> {
         let mut next = Next::Read { backoff: false };
         let mut unanswered = None;
@@ -120,7 +122,8 @@ impl Orders {
             next = match next {
                 Next::Read { backoff } => {
                     if backoff && !retries.pause().await {
-                        let contention = || Error::contention("what the order depends on moved for too long");
+                        let contention =
+                            || Error::contention("items that the order depends on were changing for too long");
                         return Err(unanswered.unwrap_or_else(contention));
                     }
                     let found = self.find(placing, budget).await?;
@@ -151,13 +154,15 @@ impl Orders {
                 }
                 Next::Done(placement) => return Ok(*placement),
                 Next::Unknown => {
-                    return Err(unanswered.unwrap_or_else(|| Error::contention("the order's outcome is not known")));
+                    return Err(
+                        unanswered.unwrap_or_else(|| Error::contention("it is not known whether the order was placed"))
+                    );
                 }
             }
         }
     }
 
-    /// Everything the order depends on, in one request. One more for each stock whose cells are all looked at.
+    /// Everything that the order depends on, in one request, and one more for each stock whose cells are all read.
     async fn find(&self, placing: &Placing<'_>, budget: Budget) -> Result<Found, Error> {
         let items: Vec<FoundItem> = self.reader.batch(placing.keys(), placing.consistency(), budget).await?;
         let mut found: Found = items.into_iter().collect();
@@ -169,7 +174,7 @@ impl Orders {
         Ok(found)
     }
 
-    /// What a request is answered whose order was placed before, if it was. One request, which writes nothing.
+    /// The answer to a request whose order was placed before; `None` if it was not. One read.
     ///
     /// # Errors
     /// Those of any read.
@@ -179,14 +184,15 @@ impl Orders {
         Ok(placed.map(|whole| Placing::replay(ask, &whole)))
     }
 
-    /// Writes down why an order that waited was not placed, if nobody has written a reason yet. Whether it was this
-    /// message's own acceptance that is refused by it.
+    /// Writes the reason why a queued order was not placed, unless a reason is already written. Returns whether this
+    /// refused the message's own acceptance.
     ///
-    /// The message of a request that was repeated while it waited speaks for the earlier acceptance as well, whose own may
-    /// be lost. Another delivery of the message may have placed the order since: then nothing is written.
+    /// If the request was accepted earlier and repeated while it waited, this message also refuses the earlier
+    /// acceptance, whose own message may be lost. If another delivery has placed the order in the meantime, nothing is
+    /// written.
     ///
     /// # Errors
-    /// Those of any transaction. It may have been written: doing it again changes nothing.
+    /// Those of any transaction. After an error the reason may be written all the same. Calling this again is safe.
     pub async fn refuse(&self, waiting: &Waiting, rejection: Rejection, budget: Budget) -> Result<bool, Error> {
         let own = refusal(waiting, rejection.clone(), Timestamp::now(), Accepted::ByThis)?;
         if self.writer.commit(own, budget).await?.is_done() {
@@ -197,11 +203,11 @@ impl Orders {
         Ok(false)
     }
 
-    /// Writes down that the message of an order that waits is a dead letter, so that its customer is told of a delay.
-    /// Nothing else changes: sent again, the order is placed or refused like any other.
+    /// Marks a queued order as delayed because its message is in the dead-letter queue, so that its customer learns of
+    /// the delay. If the message is redriven, the order is placed or refused like any other.
     ///
     /// # Errors
-    /// Those of any write. It may have been written: doing it again changes nothing that is told.
+    /// Those of any write. After an error the mark may be written all the same. Calling this again is safe.
     pub async fn delay(&self, waiting: &Waiting, budget: Budget) -> Result<(), Error> {
         let Waiting { order, queued_at, .. } = waiting;
         let is_this = Condition::new("#queuedAt = :queuedAt AND attribute_not_exists(#refusal)");
@@ -212,19 +218,19 @@ impl Orders {
     }
 }
 
-/// Whose acceptance a message refuses.
+/// The acceptance that a message refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// Its own.
+    /// The message's own acceptance.
     ByThis,
-    /// That of an earlier try.
+    /// An earlier acceptance of the same request.
     Earlier,
 }
 
-/// The transaction that says why an order that waited was not placed, unless it is placed.
+/// The transaction that writes the reason why a queued order was not placed, on condition that it is not placed.
 ///
 /// # Errors
-/// A value that cannot be written: a defect.
+/// A value cannot be serialized: a defect.
 pub fn refusal(
     waiting: &Waiting,
     rejection: Rejection,

@@ -1,44 +1,44 @@
 //! The decisions of placing an order, without I/O.
 //!
-//! [`Placing`] says which request to make next, is told what came of it, and decides what follows. The loop that makes
-//! the requests is [`Orders::place`](crate::Orders::place). The model in `tests/models` drives the same decisions
-//! through every interleaving.
-
-use std::collections::BTreeMap;
+//! [`Placing`] is a state machine: it returns the next request to make, takes the answer, and decides what follows.
+//! [`Orders::place`](crate::Orders::place) has the loop that makes the requests. The model in `tests/models` drives the
+//! same state machine through every interleaving.
 
 use key_schema::entity::{
     Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, QueuedOrder, Rejection, Stock, WholeOrder,
     WholeStock,
 };
 use key_schema::layout::{Consistency, Key};
-use key_schema::value::{InvoiceId, Money, OrderId, ProductId, Quantity, Timestamp};
+use key_schema::value::{InvoiceId, Money, OrderId, Quantity, Timestamp};
 use stock::ReadMode;
 use table::{Commit, Error, ProductShards, StatusShards, Write};
 
-use crate::quote::{Found, Quote};
+use crate::found::Found;
+use crate::quote::Quote;
+use crate::read_plan::ReadPlan;
 use crate::transaction::{Guards, OrderTransaction, Verdict};
 use crate::{PlaceOrder, Placement};
 
 #[cfg(test)]
 mod tests;
 
-/// Who asks for the order to be placed.
+/// The origin of a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A request that waits for the answer.
+    /// A request whose client waits for the answer.
     Request,
     /// A message in the queue.
     Queue {
-        /// When its order was accepted.
+        /// The time at which the order was accepted.
         queued_at: Timestamp,
-        /// The most that the order may cost, if that was said.
+        /// The most that the order may cost, if there is a limit.
         max_total: Option<Money>,
-        /// Whether somebody has sent it back from the dead letters.
+        /// Whether an operator has redriven the message from the dead-letter queue.
         is_redriven: bool,
     },
 }
 
-/// An order that is being placed.
+/// The placement of one order, in progress.
 #[derive(Clone, Debug)]
 pub struct Placing<'a> {
     ask: &'a PlaceOrder,
@@ -49,32 +49,32 @@ pub struct Placing<'a> {
     reads: ReadPlan,
     /// The total of the last quote.
     quoted: Option<Money>,
-    /// Whether a transaction was sent whose outcome is not known.
+    /// Whether a transaction was sent and not answered.
     is_unanswered: bool,
 }
 
 /// The next request to make.
 #[derive(Debug)]
 pub enum Next {
-    /// Read the items with these [keys](Placing::keys) and the [cells](Placing::cells_to_read), after a pause if
-    /// others were in the way. Then [`found`](Placing::found).
+    /// Read the items with these [keys](Placing::keys), and the [cells](Placing::cells_to_read). Then call
+    /// [`found`](Placing::found).
     Read {
-        /// Whether to pause first.
+        /// Whether to pause first, because the transaction conflicted with others or was not answered.
         backoff: bool,
     },
-    /// Commit these writes in one transaction. Then [`committed`](Placing::committed), or
+    /// Commit these writes in one transaction. Then call [`committed`](Placing::committed), or
     /// [`unanswered`](Placing::unanswered).
     Commit(Vec<Write>, Box<Attempt>),
-    /// Move units into one cell of each of these stocks, so that it holds the quantity. Then
+    /// Move units into one cell of each of these stocks, until it has the quantity. Then call
     /// [`gathered`](Placing::gathered).
     Gather(Vec<(WholeStock, Quantity)>),
-    /// Read the order's header and whether it is queued, in one transaction. Then [`settled`](Placing::settled).
+    /// Read the order's header and its item in the queue, in one transaction. Then call [`settled`](Placing::settled).
     Settle(Rejection),
-    /// Read the whole order, which is there. Then [`replay`](Placing::replay).
+    /// Read the whole order, which exists. Then call [`replay`](Placing::replay).
     Recall,
     /// Nothing: this is the outcome.
     Done(Box<Placement>),
-    /// Nothing: whether the order was placed is not known.
+    /// Nothing: it is not known whether the order was placed.
     Unknown,
 }
 
@@ -85,46 +85,17 @@ pub struct Attempt {
     guards: Guards,
 }
 
-/// How closely the next read looks.
-#[derive(Clone, Debug)]
-struct ReadPlan {
-    /// At everything that the order depends on. The first read may be behind; the transaction notices that.
-    all: ReadMode,
-    /// At every cell of these stocks, and not only at the first cell.
-    cells: BTreeMap<ProductId, ReadMode>,
-}
-
-impl ReadPlan {
-    /// Something has changed since the last read, and these stocks had too little in the cell that was tried.
-    fn escalate(&mut self, short: impl IntoIterator<Item = ProductId>) {
-        self.all = ReadMode::Strong;
-        self.cells = short.into_iter().map(|product| (product, ReadMode::Strong)).collect();
-    }
-
-    /// Whether the last read was close enough to prove the rejection. If not, the next read is.
-    fn is_conclusive(&mut self, rejection: &Rejection, found: &Found) -> bool {
-        let was_close = std::mem::replace(&mut self.all, ReadMode::Strong) != ReadMode::Eventual;
-        match rejection {
-            Rejection::OutOfStock { product, .. } if found.is_in_cells(product) => {
-                self.cells.insert(product.clone(), ReadMode::Snapshot) == Some(ReadMode::Snapshot)
-            }
-            _ => was_close,
-        }
-    }
-}
-
 impl<'a> Placing<'a> {
-    /// Begins. The first request is a read, without a pause.
+    /// Starts a placement. The first request is a read, without a pause.
     pub fn new(
         ask: &'a PlaceOrder,
         origin: Origin,
         status_shards: StatusShards,
         product_shards: ProductShards,
     ) -> Self {
-        let all = match origin {
-            // The first read is the cheap one.
+        let first_read = match origin {
             Origin::Request => ReadMode::Eventual,
-            // A message may be delivered again after its order was refused; the read must see the refusal.
+            // A message may be delivered again after its order was refused. The read must see the refusal.
             Origin::Queue { .. } => ReadMode::Strong,
         };
         Self {
@@ -133,7 +104,7 @@ impl<'a> Placing<'a> {
             origin,
             status_shards,
             product_shards,
-            reads: ReadPlan { all, cells: BTreeMap::new() },
+            reads: ReadPlan::new(first_read),
             quoted: None,
             is_unanswered: false,
         }
@@ -149,13 +120,14 @@ impl<'a> Placing<'a> {
         &self.id
     }
 
-    /// The most that the order may cost if it is accepted to be placed later: the total that its customer expects, or
-    /// the total of the last quote. `None` if there was no quote.
+    /// The most that the order may cost if it is queued: the total that its customer expects, or else the total of the
+    /// last quote. `None` if there is neither.
     pub fn max_total(&self) -> Option<Money> {
         self.ask.basket.request().expected_total.or(self.quoted)
     }
 
-    /// Everything the order depends on: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 keys of the 100 that one BatchGetItem holds.
+    /// The keys of everything that the order depends on: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 of the 100 that one
+    /// BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let request = self.ask.basket.request();
         let mut keys =
@@ -168,49 +140,36 @@ impl<'a> Placing<'a> {
         keys
     }
 
-    /// How to read [`keys`](Self::keys).
+    /// The consistency with which to read [`keys`](Self::keys).
     pub fn consistency(&self) -> Consistency {
-        self.reads.all.consistency()
+        self.reads.consistency()
     }
 
-    /// The stocks whose other cells are to be read too, after [`keys`](Self::keys), and how. Seldom any.
+    /// The stocks of which all cells are to be read after [`keys`](Self::keys), with the mode. Rarely any.
     pub fn cells_to_read<'f>(&'f self, found: &'f Found) -> impl Iterator<Item = (&'f Stock, ReadMode)> {
-        // An order that is there is replayed, whatever is in stock.
+        // An order that exists is replayed, whatever is in stock.
         let lines = if found.order.is_some() { &[] } else { self.ask.basket.request().lines.as_slice() };
         lines.iter().filter_map(|line| {
             let first = found.stock.get(&line.product_id).filter(|first| !first.cells.is_one())?;
             let is_scarce = first.available < line.quantity.get().into();
-            let mode = self.reads.cells.get(&line.product_id).copied();
-            Some((first, mode.or(is_scarce.then_some(self.reads.all))?))
+            Some((first, self.reads.mode_of_cells(&line.product_id, is_scarce)?))
         })
     }
 
-    /// This was read.
+    /// Takes the items that were read.
     ///
     /// # Errors
-    /// An order that cannot be written as items: a defect.
+    /// The order cannot be serialized: a defect.
     pub fn found(&mut self, found: &Found, now: Timestamp) -> Result<Next, Error> {
         if found.order.is_some() {
             return Ok(Next::Recall);
         }
         let queued = found.queued.as_ref().filter(|queued| !queued.is_expired(now));
-        let is_own = |queued: &QueuedOrder| queued.request_hash == *self.ask.basket.hash();
-        if let Origin::Queue { queued_at, is_redriven, .. } = self.origin {
-            let outcome = match queued {
-                None => (!is_redriven).then_some(Placement::NotAccepted),
-                // Of one moment: this message's own acceptance.
-                Some(queued) if queued.queued_at == queued_at && queued.refusal.is_some() => Some(Placement::Void),
-                Some(queued) if queued.queued_at == queued_at && !is_own(queued) => Some(Placement::Mismatch),
-                // The same request, accepted by this message or at another time: whichever message comes first places it.
-                Some(queued) if is_own(queued) && queued.refusal.is_none() => None,
-                Some(_) => Some(Placement::Stale),
-            };
-            if let Some(outcome) = outcome {
-                return Ok(Next::Done(Box::new(outcome)));
-            }
+        if let Some(outcome) = self.unplaceable(queued) {
+            return Ok(Next::Done(Box::new(outcome)));
         }
-        let is_taken = queued.is_some_and(|queued| !is_own(queued) && queued.waits(now));
-        let quote = if is_taken { Err(Rejection::KeyReused) } else { Quote::of(&self.ask.basket, found, now) };
+        let is_key_taken = queued.is_some_and(|queued| !self.is_of_this_request(queued) && queued.waits(now));
+        let quote = if is_key_taken { Err(Rejection::KeyReused) } else { Quote::of(&self.ask.basket, found, now) };
         if let Ok(quote) = &quote {
             self.quoted = Some(quote.total);
         }
@@ -238,10 +197,31 @@ impl<'a> Placing<'a> {
         Ok(Next::Commit(writes, Box::new(Attempt { order, guards })))
     }
 
-    /// The transaction was committed, or cancelled for these causes: one for each write.
+    /// The outcome of a message that must not place its order, given the order's item in the queue. `None` if the
+    /// message may place it, and for every request.
+    fn unplaceable(&self, queued: Option<&QueuedOrder>) -> Option<Placement> {
+        let Origin::Queue { queued_at, is_redriven, .. } = self.origin else { return None };
+        match queued {
+            None => (!is_redriven).then_some(Placement::NotAccepted),
+            // The times are equal: the item is this message's own acceptance.
+            Some(queued) if queued.queued_at == queued_at && queued.refusal.is_some() => Some(Placement::Void),
+            Some(queued) if queued.queued_at == queued_at && !self.is_of_this_request(queued) => {
+                Some(Placement::Mismatch)
+            }
+            // The same request, accepted with this message or with another one: the message that comes first places it.
+            Some(queued) if self.is_of_this_request(queued) && queued.refusal.is_none() => None,
+            Some(_) => Some(Placement::Stale),
+        }
+    }
+
+    fn is_of_this_request(&self, queued: &QueuedOrder) -> bool {
+        queued.request_hash == *self.ask.basket.hash()
+    }
+
+    /// Takes the outcome of the transaction.
     ///
     /// # Errors
-    /// An item that cannot be read: a defect.
+    /// An item cannot be read: a defect.
     pub fn committed(&mut self, attempt: Attempt, outcome: Commit) -> Result<Next, Error> {
         let Commit::Cancelled(causes) = outcome else {
             return Ok(Next::Done(Box::new(Placement::Placed(attempt.order))));
@@ -256,37 +236,37 @@ impl<'a> Placing<'a> {
         })
     }
 
-    /// The transaction was sent, and whether it was committed is not known. It may still be on its way.
+    /// Takes note that the transaction was not answered. It may have been committed, or may still be later.
     pub fn unanswered(&mut self) -> Next {
         self.is_unanswered = true;
         self.reads.escalate([]);
         Next::Read { backoff: true }
     }
 
-    /// The units of these stocks were moved, or others were faster.
+    /// Takes note that gathering was tried: the units of these stocks were moved, unless other orders took them first.
     pub fn gathered(&mut self, stocks: Vec<(WholeStock, Quantity)>) -> Next {
         self.reads.escalate(stocks.into_iter().map(|(whole, _)| whole.product_id));
         Next::Read { backoff: true }
     }
 
-    /// The order's header and whether it is queued, at one moment at which no transaction was under way on either.
-    /// Only then it is certain that a copy of this request is not the reason of the rejection.
+    /// Takes the order's header and its item in the queue, from one snapshot read. Only a snapshot read proves that the
+    /// rejection was not caused by a copy of this request.
     pub fn settled(&self, rejection: Rejection, settled: Found, now: Timestamp) -> Next {
         if settled.order.is_some() {
             return Next::Recall;
         }
-        // An earlier transaction may still be on its way to the table.
+        // The unanswered transaction may still be committed.
         if self.is_unanswered {
             return Next::Unknown;
         }
-        let own = settled.queued.filter(|queued| queued.request_hash == *self.ask.basket.hash() && queued.waits(now));
+        let own = settled.queued.filter(|queued| self.is_of_this_request(queued) && queued.waits(now));
         Next::Done(Box::new(match own.filter(|_| self.origin == Origin::Request) {
             Some(queued) => Placement::Waits(queued),
             None => Placement::Rejected(rejection),
         }))
     }
 
-    /// The answer to a request whose order is there.
+    /// The answer to a request whose order exists.
     pub fn replay(ask: &PlaceOrder, whole: &WholeOrder) -> Placement {
         if whole.order.request_hash == *ask.basket.hash() {
             Placement::Replayed(whole.as_placed())

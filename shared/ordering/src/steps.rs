@@ -1,7 +1,7 @@
-//! What may become of an order after it is placed: each decision as a pure function of the order and of the time.
+//! The rules for changing a placed order: each one is a pure function of the order and the time.
 //!
-//! Nothing here reads or writes. [`Changing`](crate::changing::Changing) asks one of these functions about an order that
-//! was read, and says what to write.
+//! [`Changing`](crate::changing::Changing) applies one of these functions to an order that was read, and writes the
+//! result.
 
 use key_schema::entity::{
     Cancellation, CancellationCause, Invoice, Order, OrderStatus, Payment, PaymentState, PaymentStatus, Settlement,
@@ -12,35 +12,35 @@ use key_schema::value::Timestamp;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// What a change makes of an order.
+/// The result of applying a change to an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// This.
+    /// The order changes to this.
     To(Box<WholeOrder>),
-    /// Nothing: it has been made before.
+    /// The order stays as it is: the change was made before.
     Stay,
-    /// Nothing: an order like this cannot change so.
+    /// The order does not allow the change.
     Refuse,
 }
 
-/// What may be asked of an order.
+/// A change that may be requested of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transition<'a> {
-    /// Ships or delivers it: [`advance`].
+    /// Ships or delivers the order: [`advance`].
     Advance(OrderStatus),
-    /// Records that the bank has taken the card's part: [`capture`].
+    /// Records that the bank has captured the card payment: [`capture`].
     Capture {
         /// The bank's name for the payment.
         reference: &'a str,
     },
-    /// Cancels it: [`cancel`].
+    /// Cancels the order: [`cancel`].
     Cancel(Cancel<'a>),
-    /// Cancels it if it was not paid in time: [`expire`].
+    /// Cancels the order if it was not paid in time: [`expire`].
     Expire {
-        /// An order that was placed later than this is left alone.
+        /// The latest time of placing for which an order expires.
         deadline: Timestamp,
     },
-    /// Records that the customer has got back what was due: [`confirm_refund`].
+    /// Records that the bank has refunded the customer: [`confirm_refund`].
     ConfirmRefund {
         /// The bank's name for the refund.
         reference: &'a str,
@@ -48,30 +48,31 @@ pub enum Transition<'a> {
 }
 
 impl Transition<'_> {
-    /// Decides on the order as it was read.
+    /// Applies the change to an order.
     pub fn of(self, whole: &WholeOrder, now: Timestamp) -> Step {
         match self {
             Self::Advance(to) => advance(whole, to, now),
             Self::Capture { reference } => capture(whole, reference, now),
-            Self::Cancel(of) => cancel(whole, of, now),
+            Self::Cancel(cancellation) => cancel(whole, cancellation, now),
             Self::Expire { deadline } => expire(whole, deadline, now),
             Self::ConfirmRefund { reference } => confirm_refund(whole, reference),
         }
     }
 }
 
-/// Why an order is cancelled.
+/// A request to cancel an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancel<'a> {
-    /// Who or what cancels it.
+    /// The person or process that cancels the order.
     pub cause: CancellationCause,
-    /// Why, if somebody said.
+    /// The reason in words, if one was given.
     pub reason: Option<&'a str>,
 }
 
-/// The order is shipped, or delivered. Payment and cancellation change more than the status and are steps of their own.
+/// Ships or delivers the order. Other statuses are refused: payment and cancellation have functions of their own.
 ///
-/// An order that has gone on from there was shipped before: a request whose answer was lost is told so, and not refused.
+/// If the order already has the status or has passed it, the result is [`Step::Stay`], so that a repeated request is
+/// not refused.
 pub fn advance(whole: &WholeOrder, to: OrderStatus, now: Timestamp) -> Step {
     match whole.order.status {
         _ if !matches!(to, OrderStatus::Shipped | OrderStatus::Delivered) => Step::Refuse,
@@ -83,10 +84,10 @@ pub fn advance(whole: &WholeOrder, to: OrderStatus, now: Timestamp) -> Step {
     }
 }
 
-/// The bank has taken the card's part; `reference` is what it calls the payment. The order is paid then. If the order is
-/// cancelled, the money came too late: it is recorded, and is to be given back.
+/// Records that the bank has captured the card payment under `reference`. A pending order becomes paid. If the order is
+/// cancelled, the payment came too late: it is recorded, and a refund is due.
 ///
-/// The same reference again changes nothing. Another reference for a payment that was taken before is refused: it would
+/// The same reference again changes nothing. A different reference for a captured payment is refused, because it would
 /// be a second payment.
 pub fn capture(whole: &WholeOrder, reference: &str, now: Timestamp) -> Step {
     let Some(Payment::Card { reference: known, .. }) = card(&whole.invoice) else { return Step::Refuse };
@@ -112,8 +113,8 @@ pub fn capture(whole: &WholeOrder, reference: &str, now: Timestamp) -> Step {
     Step::To(Box::new(next))
 }
 
-/// The order is cancelled: what it took from stock, discount code and gift cards goes back, a card payment that was taken
-/// is to be given back, and one that was not is void.
+/// Cancels the order. A captured card payment becomes due for refund, and any other card payment void. The writes of
+/// the cancellation also give back what the order took from stocks, discount code and gift cards.
 pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
     match whole.order.status {
         OrderStatus::Cancelled => Step::Stay,
@@ -130,7 +131,7 @@ pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
     }
 }
 
-/// An order that is not paid, and was placed at or before `deadline`, is cancelled for that.
+/// Cancels the order if it is not paid and was placed at or before `deadline`.
 pub fn expire(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
     if whole.order.status == OrderStatus::Pending && whole.order.placed_at <= deadline {
         cancel(whole, Cancel { cause: CancellationCause::Unpaid, reason: None }, now)
@@ -139,8 +140,8 @@ pub fn expire(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
     }
 }
 
-/// The customer has got back what was due; `reference` is what the bank calls the refund. The same reference again
-/// changes nothing; where nothing is due, it is refused.
+/// Records that the bank has refunded the customer under `reference`. The same reference again changes nothing. If no
+/// refund is due, the change is refused.
 pub fn confirm_refund(whole: &WholeOrder, reference: &str) -> Step {
     let Some(payment @ Payment::Card { settlement, .. }) = card(&whole.invoice) else { return Step::Refuse };
     match (payment.state(), settlement) {
@@ -158,12 +159,12 @@ pub fn confirm_refund(whole: &WholeOrder, reference: &str) -> Step {
     }
 }
 
-/// The card payment. An invoice has at most one: what the gift cards leave.
+/// The card payment. An invoice has at most one, for what the gift cards leave.
 fn card(invoice: &Invoice) -> Option<&Payment> {
     invoice.payments.iter().find(|payment| matches!(payment, Payment::Card { .. }))
 }
 
-/// The header in its next version, with this status.
+/// The order's header with this status and the next version.
 fn with_status(whole: &WholeOrder, status: OrderStatus, now: Timestamp) -> Order {
     Order { status, changed_at: Some(now), version: whole.order.version + 1, ..whole.order.clone() }
 }

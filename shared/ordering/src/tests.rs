@@ -1,4 +1,4 @@
-//! The laws of a quote, over any shop and any basket.
+//! Invariants of a quote, for any shop and any basket.
 
 use key_schema::entity::{Customer, Discount, GiftCard, OrderLine, Payment, Product, Rejection, Stock, WholeStock};
 use key_schema::value::{Cells, Currency, Money, OrderId, ProductId, Timestamp};
@@ -15,7 +15,8 @@ pub(crate) fn now() -> Timestamp {
     "2026-11-21T09:30:00Z".parse().expect("a time")
 }
 
-/// A shop with these prices and gift-card balances, a discount code, and everything in stock.
+/// A shop with these prices and gift-card balances, a discount code, and 10,000 units of every product, and a request
+/// for all of them.
 pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (OrderRequest, Found) {
     let id = |prefix: char, at: usize| format!("{prefix}{at}");
     let mut found = Found {
@@ -80,7 +81,7 @@ fn sum(amounts: impl Iterator<Item = Money>) -> i64 {
 }
 
 proptest! {
-    /// Lines less discount = gift cards plus card, to the minor unit.
+    /// Lines less discount equals gift cards plus bank card, to the minor unit.
     #[test]
     fn totals_always_add_up(
         prices in vec(0i64..2_000_000, 1..=40),
@@ -96,10 +97,10 @@ proptest! {
         prop_assert_eq!(quote.subtotal.amount(), lines);
         prop_assert_eq!(quote.total.amount(), lines - quote.discount.amount());
         prop_assert_eq!(paid, quote.total.amount());
-        prop_assert!(quote.payments.iter().all(|payment| !payment.amount().is_zero()), "nobody pays nothing");
+        prop_assert!(quote.payments.iter().all(|payment| !payment.amount().is_zero()), "no payment is zero");
     }
 
-    /// No gift card pays more than it holds, and the bank card pays only once all of them are empty.
+    /// No gift card pays more than its balance, and the bank card pays only after all gift cards are used up.
     #[test]
     fn gift_cards_are_never_overdrawn_and_go_first(
         prices in vec(0i64..2_000, 1..=5), cards in vec(1i64..5_000, 1..=4),
@@ -123,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn what_one_transaction_cannot_hold_is_too_large() {
+fn a_request_that_exceeds_one_transaction_is_too_large() {
     let (request, _) = shop(&[1; 41], &[], None);
     assert!(matches!(Basket::try_from(request), Err(BasketError::TooLarge(_))));
     let (request, _) = shop(&[1], &[1; 5], None);
@@ -133,7 +134,7 @@ fn what_one_transaction_cannot_hold_is_too_large() {
 }
 
 #[test]
-fn nothing_and_the_same_thing_twice_are_no_baskets() {
+fn a_basket_has_lines_and_no_product_or_gift_card_twice() {
     let (mut request, _) = shop(&[1], &[1], None);
     request.gift_cards.push(request.gift_cards[0].clone());
     assert!(matches!(Basket::try_from(request.clone()), Err(BasketError::Invalid(_))));
@@ -145,7 +146,7 @@ fn nothing_and_the_same_thing_twice_are_no_baskets() {
 }
 
 #[test]
-fn spaces_and_absent_options_do_not_make_another_request() {
+fn spaces_and_absent_options_do_not_change_the_hash() {
     let hash = |json: &str| {
         let request: OrderRequest = serde_json::from_str(json).expect("a request");
         Basket::try_from(request).expect("a basket").hash().clone()
@@ -158,11 +159,11 @@ fn spaces_and_absent_options_do_not_make_another_request() {
     assert_ne!(plain, hash(r#"{"lines":[{"productId":"a","quantity":2}]}"#));
 }
 
-/// The figures of docs/decisions.md, "A hot stock is divided into cells": 8,000 units in 8 cells are sold one at a
-/// time.
+/// Computes the figures of docs/decisions.md, "A hot stock is divided into cells": 8,000 units in 8 cells are sold one
+/// at a time.
 #[test]
-fn hardly_an_order_finds_its_cell_empty_while_the_first_has_enough() {
-    let (mut looks, mut fails) = (0, 0);
+fn few_orders_find_their_cell_empty_while_the_first_cell_has_units() {
+    let (mut full_reads, mut failed_attempts) = (0, 0);
     let (_, mut found) = shop(&[100], &[], None);
     let (product, first) = found.stock.iter().next().map(|(id, stock)| (id.clone(), stock.clone())).expect("a stock");
     let mut whole =
@@ -178,23 +179,23 @@ fn hardly_an_order_finds_its_cell_empty_while_the_first_has_enough() {
         };
         found.stock.insert(product.clone(), whole.first());
         found.cells.clear();
-        let unseen = found.cell_of(&order, &line).expect("its own");
-        let is_scarce = whole.units[0] < 1;
-        let is_empty = whole.units[usize::from(unseen)] < 1;
-        if is_scarce || is_empty {
-            looks += 1;
-            fails += usize::from(!is_scarce);
+        let own = found.cell_of(&order, &line).expect("its own cell");
+        let first_is_empty = whole.units[0] < 1;
+        let own_is_empty = whole.units[usize::from(own)] < 1;
+        if first_is_empty || own_is_empty {
+            full_reads += 1;
+            failed_attempts += usize::from(!first_is_empty);
             found.cells.insert(product.clone(), whole.clone());
         }
         let cell = found.cell_of(&order, &line).expect("there is one left");
         whole.units[usize::from(cell)] -= 1;
     }
     assert_eq!(whole.available(), 0);
-    assert_eq!((fails, looks), (90, 116));
+    assert_eq!((failed_attempts, full_reads), (90, 116));
 }
 
 #[test]
-fn an_order_takes_two_units_for_each_write_and_one_for_each_entry_of_an_index() {
+fn an_order_takes_two_write_units_for_each_write_and_one_for_each_index_entry() {
     let units = |prices: &[i64], cards: &[i64], percent| {
         let units = Basket::try_from(shop(prices, cards, percent).0).expect("a basket").write_units();
         let mut indexes: Vec<_> = units.indexes.into_iter().collect();
@@ -202,14 +203,14 @@ fn an_order_takes_two_units_for_each_write_and_one_for_each_entry_of_an_index() 
         (units.table, indexes)
     };
     let entries = |count: f64| vec![("GSI1".to_owned(), count), ("GSI2".to_owned(), count)];
-    // Header and invoice; of each line the item and the stock; of a code its uses; of a gift card its balance and its entry.
+    // Header and invoice; item and stock of each line; the uses of a discount code; balance and entry of a gift card.
     assert_eq!(units(&[100], &[], None), (8.0, entries(3.0)));
     assert_eq!(units(&[100, 200, 300], &[], Some(10)), (18.0, entries(5.0)));
     assert_eq!(units(&[100, 200], &[5, 6], None), (20.0, entries(4.0)));
 }
 
-/// Two lines of one unit and of two, a code of 10 %, and a gift card: 1,000 + 2 * 2,000 - 500 = 4,500, of which the gift
-/// card pays 500.
+/// Two lines of one unit and of two, a code of 10 %, and a gift card: 1,000 + 2 * 2,000 - 500 = 4,500, of which the
+/// gift card pays 500.
 fn quoted(change: impl FnOnce(&mut OrderRequest, &mut Found)) -> Result<Quote, Rejection> {
     let (mut request, mut found) = shop(&[1000, 2000], &[500], Some(10));
     change(&mut request, &mut found);
@@ -221,7 +222,7 @@ fn usd(amount: i64) -> Money {
 }
 
 #[test]
-fn an_order_costs_what_it_costs_and_no_more_than_its_customer_said() {
+fn a_quote_that_exceeds_a_limit_of_its_customer_is_refused() {
     let quote = quoted(|_, _| {}).expect("a quote");
     assert_eq!([quote.subtotal, quote.discount, quote.total], [eur(5000), eur(500), eur(4500)]);
     assert!(!quote.is_use_counted);
@@ -236,7 +237,7 @@ fn an_order_costs_what_it_costs_and_no_more_than_its_customer_said() {
         let refused = Rejection::PriceChanged { total: eur(4500), card: Some(eur(4000)) };
         assert_eq!(quoted(|request, _| request.max_card_amount = Some(most)), Err(refused));
     }
-    // An order that waits costs no more than it did when it was accepted.
+    // A queued order costs no more than its limit.
     assert_eq!(quote.clone().at_most(None).as_ref(), Ok(&quote));
     assert_eq!(quote.clone().at_most(Some(eur(4500))).as_ref(), Ok(&quote));
     for most in [eur(4499), usd(9000)] {
@@ -246,7 +247,7 @@ fn an_order_costs_what_it_costs_and_no_more_than_its_customer_said() {
 }
 
 #[test]
-fn an_order_is_refused_for_what_is_not_there() {
+fn an_order_is_refused_if_something_it_needs_is_missing_or_too_expensive() {
     let product = |at: usize| format!("p{at}").parse().expect("an id");
     assert_eq!(quoted(|_, found| found.customer = None), Err(Rejection::UnknownCustomer));
     let unknown = Err(Rejection::UnknownProduct { line: 1, product: product(1) });
@@ -263,7 +264,7 @@ fn an_order_is_refused_for_what_is_not_there() {
 }
 
 #[test]
-fn an_order_in_cells_is_refused_only_when_all_of_them_were_looked_at() {
+fn an_order_is_out_of_stock_only_if_all_cells_were_read() {
     let product: ProductId = "p1".parse().expect("an id");
     let whole = |units: Vec<u64>| {
         let cells = i64::try_from(units.len()).expect("few").try_into().expect("a number of cells");
@@ -277,7 +278,7 @@ fn an_order_in_cells_is_refused_only_when_all_of_them_were_looked_at() {
             }
         })
     };
-    assert!(in_cells(vec![0, 0], false).is_ok(), "nobody has looked into the other cell");
+    assert!(in_cells(vec![0, 0], false).is_ok(), "the other cell was not read");
     assert!(in_cells(vec![1, 1], true).is_ok());
     assert_eq!(
         in_cells(vec![1, 0], true),
@@ -286,7 +287,7 @@ fn an_order_in_cells_is_refused_only_when_all_of_them_were_looked_at() {
 }
 
 #[test]
-fn a_code_takes_something_off_while_it_is_good_and_has_uses_left() {
+fn a_discount_code_applies_in_its_window_while_it_has_uses_left() {
     let code = || "TEN".parse().expect("a code");
     let discount = |change: fn(&mut Discount)| {
         quoted(|request, found| {
@@ -310,7 +311,7 @@ fn a_code_takes_something_off_while_it_is_good_and_has_uses_left() {
 }
 
 #[test]
-fn a_gift_card_that_is_empty_or_of_another_currency_does_not_make_the_bank_card_pay_unasked() {
+fn the_bank_card_pays_for_an_empty_gift_card_only_if_the_request_limits_its_amount() {
     let code = || "g0".parse().expect("a code");
     let card = |balance: Money, most: Option<Money>| {
         quoted(move |request, found| {

@@ -1,4 +1,4 @@
-//! The transaction that places an order, and what its cancellation says.
+//! The transaction that places an order, and the meaning of its cancellation.
 
 use key_schema::entity::{
     Discount, GiftCard, GiftCardEntry, Order, OrderItem, OrderLine, Payment, QueuedOrder, Rejection, Stock, StockCell,
@@ -14,44 +14,46 @@ use crate::Basket;
 #[cfg(test)]
 mod tests;
 
-/// What each action of the transaction guards, in the order of the actions.
+/// The meaning of an action's condition.
 #[derive(Clone, Debug)]
 enum Guard {
-    /// The order is not there yet.
+    /// The order does not exist yet.
     Header,
-    /// Nothing that a refusal is told of: the header's condition covers it, or the next look does.
+    /// The action has no condition, or one whose failure only leads to another read.
     Nothing,
-    /// Enough units are left, at the quoted price.
+    /// The cell has enough units, at the quoted price.
     Stock(OrderLine),
-    /// The code is in its window and has uses left.
+    /// The discount code is in its window and has uses left.
     Discount,
 }
 
-/// The writes of one order and what they guard.
+/// The writes of one order, and the meanings of their conditions.
 pub(crate) struct OrderTransaction {
     pub(crate) writes: Vec<Write>,
     pub(crate) guards: Guards,
 }
 
-/// Reads a cancellation.
+/// The meanings of a transaction's conditions, one for each action, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guards(Vec<Guard>);
 
-/// What a cancelled transaction means.
+/// The meaning of a cancelled transaction.
 pub(crate) enum Verdict {
-    /// The order is there already.
+    /// The order exists already.
     AlreadyPlaced,
-    /// It cannot be placed.
+    /// The order cannot be placed.
     Rejected(Rejection),
-    /// Something moved since it was read: read again and try again. In these products' cells was too little.
+    /// An item has changed since it was read: read again and try again. The cells of the `short` products had too
+    /// little.
     TryAgain { short: Vec<ProductId> },
 }
 
 impl OrderTransaction {
-    /// Everything that placing this order writes, if each line is taken from the source that stands in its place.
+    /// The transaction that places an order. `sources` has the source of each line, in the order of the lines.
     ///
-    /// Header and invoice, two writes for each line, one for a discount code with limited uses, two for each gift card.
-    /// Any other discount code is not written: nothing but its uses ever changes, and the quote has seen its window.
+    /// It writes header and invoice, two items for each line, one for a discount code with limited uses, and two for
+    /// each gift card. A discount code with unlimited uses is neither written nor checked: only its uses ever change,
+    /// and the quote has checked its window.
     pub(crate) fn of(whole: &WholeOrder, sources: &[Source], shards: ProductShards) -> Result<Self, Error> {
         let mut this = Self { writes: Vec::new(), guards: Guards::default() };
         let order = &whole.order;
@@ -61,12 +63,12 @@ impl OrderTransaction {
             this.line(order, line, *source, shards)?;
         }
         if let Some(code) = &order.discount_code {
-            let is_good = Condition::new(
+            let is_valid = Condition::new(
                 "(attribute_not_exists(#from) OR #from <= :now) AND (attribute_not_exists(#to) OR #to > :now) \
                  AND #uses >= :zero AND (attribute_not_exists(#maxUses) OR #uses < #maxUses)",
             );
-            let is_good = is_good.value(":one", 1)?.value(":zero", 0)?.value(":now", order.placed_at)?;
-            let use_one = Write::update(Discount::key_of(code), "SET #uses = #uses + :one", is_good);
+            let is_valid = is_valid.value(":one", 1)?.value(":zero", 0)?.value(":now", order.placed_at)?;
+            let use_one = Write::update(Discount::key_of(code), "SET #uses = #uses + :one", is_valid);
             this.push(use_one, Guard::Discount);
         }
         let mut payments = whole.invoice.payments.iter().peekable();
@@ -76,12 +78,13 @@ impl OrderTransaction {
         Ok(this)
     }
 
-    /// One action more, of an order that waited: whoever was told why it cannot be placed has no order of it later.
+    /// Adds a condition for a queued order: it was not refused. A customer who was told of a refusal must not get the
+    /// order later.
     pub(crate) fn unless_refused(&mut self, order: &Order) -> Result<(), Error> {
-        let stands =
+        let not_refused =
             Condition::new("attribute_not_exists(#PK) OR (#requestHash = :hash AND attribute_not_exists(#refusal))");
-        let stands = stands.value(":hash", &order.request_hash)?;
-        self.push(Write::check(QueuedOrder::key_of(&order.order_id), stands), Guard::Nothing);
+        let not_refused = not_refused.value(":hash", &order.request_hash)?;
+        self.push(Write::check(QueuedOrder::key_of(&order.order_id), not_refused), Guard::Nothing);
         Ok(())
     }
 
@@ -106,7 +109,8 @@ impl OrderTransaction {
 
     fn payment(&mut self, order: &Order, payment: &Payment, is_last: bool) -> Result<(), Error> {
         let Payment::GiftCard { code, amount, status } = payment else { return Ok(()) };
-        // Before another payment a card gives all it has, which may be more than was seen.
+        // If another payment follows, the quote used up this card, so the balance must be exactly the quoted amount: a
+        // card that has more by now would have to pay more.
         let is_covered = if is_last {
             Condition::new("#balance.#amount >= :amount AND #balance.#currency = :currency")
         } else {
@@ -115,7 +119,7 @@ impl OrderTransaction {
         let is_covered = is_covered.value(":amount", amount.amount())?.value(":currency", amount.currency())?;
         let spend =
             Write::update(GiftCard::key_of(code), "SET #balance.#amount = #balance.#amount - :amount", is_covered);
-        // Whatever is on the card by now, it pays that: the next quote says.
+        // A failure is no rejection: the next quote uses the balance that the card has by then.
         self.push(spend, Guard::Nothing);
         let entry = GiftCardEntry {
             code: code.clone(),
@@ -130,8 +134,8 @@ impl OrderTransaction {
 }
 
 impl Guards {
-    /// What the causes of the cancellation mean together: an order that is there outweighs a rejection, and the first
-    /// rejection counts.
+    /// The meaning of all causes together: an existing order takes precedence over a rejection, and the first rejection
+    /// over the others.
     pub(crate) fn verdict(&self, basket: &Basket, causes: Vec<Cause>) -> Result<Verdict, Error> {
         let mut refused = None;
         let mut short = Vec::new();
@@ -143,7 +147,7 @@ impl Guards {
                 Guard::Stock(line) => {
                     let stock = match item.map(read_item).transpose()? {
                         Some(InStock::Stock(stock)) if stock.cells.is_one() => stock,
-                        // What is too little in one cell of several may be enough in all of them.
+                        // One of several cells has too little. All of them together may have enough.
                         Some(
                             InStock::Stock(Stock { available, .. }) | InStock::StockCell(StockCell { available, .. }),
                         ) => {
@@ -152,7 +156,7 @@ impl Guards {
                             }
                             continue;
                         }
-                        // A cell that was given up meanwhile.
+                        // The cell has been removed in the meantime.
                         None => {
                             short.push(line.product_id.clone());
                             continue;

@@ -1,4 +1,4 @@
-//! What the model in `tests/models` cannot tell apart by its laws. It explores everything else.
+//! Cases that the invariants of the model in `tests/models` cannot distinguish. The model explores all others.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 use key_schema::entity::{CancellationCause, OrderStatus};
@@ -16,7 +16,7 @@ fn done(next: Result<Next, Error>) -> Transitioned {
     }
 }
 
-/// The request to write that a change makes of this order.
+/// The write that a change makes after reading this order.
 fn writing(changing: &mut Changing<'_>, whole: &WholeOrder) -> (Vec<Write>, Sent) {
     match changing.found(whole.clone(), at(1)).expect("a next request") {
         Next::Write(writes, sent) => (writes, *sent),
@@ -32,7 +32,7 @@ fn to(step: Step) -> WholeOrder {
 }
 
 #[test]
-fn a_lost_cancellation_is_known_as_its_own_after_a_late_payment_was_recorded() {
+fn an_unanswered_cancellation_is_recognized_as_its_own_after_a_late_payment_was_recorded() {
     let whole = placed(5, 5);
     let mut changing = Changing::new(CANCEL);
     let (_, sent) = writing(&mut changing, &whole);
@@ -44,7 +44,7 @@ fn a_lost_cancellation_is_known_as_its_own_after_a_late_payment_was_recorded() {
 }
 
 #[test]
-fn an_answer_does_not_rest_on_a_header_that_is_newer_than_the_invoice() {
+fn an_answer_needs_a_snapshot_read_if_the_header_is_newer_than_the_invoice() {
     let whole = placed(5, 5);
     let mut changing = Changing::new(CANCEL);
     let (_, sent) = writing(&mut changing, &whole);
@@ -56,7 +56,7 @@ fn an_answer_does_not_rest_on_a_header_that_is_newer_than_the_invoice() {
 }
 
 #[test]
-fn a_refusal_is_looked_into_first() {
+fn a_refusal_needs_a_snapshot_read() {
     let mut changing = Changing::new(Transition::Advance(OrderStatus::Shipped));
     let whole = placed(5, 5);
     assert!(matches!(changing.found(whole.clone(), at(1)), Ok(Next::Settle(_))));
@@ -64,7 +64,7 @@ fn a_refusal_is_looked_into_first() {
 }
 
 #[test]
-fn that_nothing_is_to_be_done_does_not_rest_on_a_torn_read() {
+fn that_nothing_is_left_to_do_needs_a_read_that_is_not_torn() {
     let by_customer = Cancel { cause: CancellationCause::Customer, reason: None };
     let cancelled = to(steps::cancel(&placed(5, 5), by_customer, at(1)));
     let torn = WholeOrder { invoice: placed(5, 5).invoice, ..cancelled.clone() };
@@ -72,13 +72,13 @@ fn that_nothing_is_to_be_done_does_not_rest_on_a_torn_read() {
     assert_eq!(done(Changing::new(CANCEL).found(cancelled.clone(), at(2))), Transitioned::DoneBefore(cancelled));
 }
 
-/// The role of `expire-orders` does not allow it.
+/// The role of `expire-orders` has no permission for a snapshot read.
 #[test]
-fn an_expiry_never_reads_in_a_transaction() {
+fn an_expiry_needs_no_snapshot_read() {
     let pending = placed(5, 5);
     let paid = to(steps::capture(&pending, "bank-1", at(1)));
     let expire = Transition::Expire { deadline: at(1) };
-    // A header of after the capture and an invoice of before it.
+    // The header is from after the capture, the invoice from before it.
     let torn = WholeOrder { invoice: pending.invoice.clone(), ..paid };
     assert_eq!(done(Changing::new(expire).found(torn.clone(), at(2))), Transitioned::DoneBefore(torn));
 
@@ -90,8 +90,8 @@ fn an_expiry_never_reads_in_a_transaction() {
 }
 
 #[test]
-fn a_failed_condition_of_the_order_is_read_again_and_any_other_is_a_defect() {
-    // An order that costs nothing has no payment, so its cancellation writes the header and what goes back.
+fn a_failed_condition_on_the_order_leads_to_another_read_and_any_other_is_a_defect() {
+    // A free order has no payment, so its cancellation does not write the invoice.
     for (by_gift_card, guards) in [(0, 1), (5, 2)] {
         let whole = placed(by_gift_card, 0);
         for failed in 0..3 {

@@ -1,4 +1,4 @@
-//! The answers of a decision, one by one. The model in `tests/models` explores what follows from them.
+//! Each decision by itself. The model in `tests/models` explores their sequences.
 
 use key_schema::entity::Refusal;
 use key_schema::value::RequestHash;
@@ -10,7 +10,7 @@ use crate::tests::{eur, now, shop};
 const STATUS_SHARDS: StatusShards = StatusShards(8);
 const PRODUCT_SHARDS: ProductShards = ProductShards(1);
 
-/// An order of one unit at 1,000, and all that is found for it.
+/// An order of one unit at 1,000, and all items that it depends on.
 fn asked() -> (PlaceOrder, Found) {
     let (request, found) = shop(&[1000], &[], None);
     let basket = Basket::try_from(request).expect("a basket");
@@ -29,7 +29,7 @@ fn message(max_total: Option<Money>, is_redriven: bool) -> Origin {
     Origin::Queue { queued_at: at(10), max_total, is_redriven }
 }
 
-/// An order that waits since then.
+/// The order's item in the queue, accepted at 9:`minute`.
 fn waiting(ask: &PlaceOrder, minute: u32) -> QueuedOrder {
     let id = OrderId::of(&ask.customer, &ask.key);
     QueuedOrder::new(id, ask.customer.clone(), ask.basket.hash().clone(), at(minute))
@@ -49,7 +49,7 @@ fn outcome(next: Next) -> Option<Placement> {
 }
 
 #[test]
-fn a_message_places_its_own_acceptance_or_another_of_the_same_request_and_nothing_else() {
+fn a_message_places_only_an_order_whose_request_was_accepted_and_not_refused() {
     let (ask, found) = asked();
     let (own, earlier) = (waiting(&ask, 10), waiting(&ask, 9));
     let table = [
@@ -68,13 +68,13 @@ fn a_message_places_its_own_acceptance_or_another_of_the_same_request_and_nothin
         assert!(expected.is_some() || matches!(next, Next::Commit(..)), "{queued:?}");
         assert_eq!(outcome(next), expected, "{queued:?}");
     }
-    // Somebody has decided that it is to be placed.
+    // By redriving the message, an operator has decided to place the order.
     let next = placing(&ask, message(None, true)).found(&found, now()).expect("a next request");
     assert!(matches!(next, Next::Commit(..)));
 }
 
 #[test]
-fn a_request_is_not_placed_under_a_key_that_another_one_waits_with() {
+fn a_request_is_rejected_while_a_different_one_with_its_key_is_queued() {
     let (ask, found) = asked();
     let other = of_another_request(waiting(&ask, 10));
     let next = |queued: QueuedOrder| {
@@ -83,7 +83,7 @@ fn a_request_is_not_placed_under_a_key_that_another_one_waits_with() {
         assert!(placing.max_total().is_none(), "nothing is quoted yet");
         let next = placing.found(&found, now()).expect("a next request");
         let is_quoted = placing.max_total() == Some(eur(1000));
-        // The first read may have been behind.
+        // The first read is eventually consistent, so a rejection takes a second one.
         let next =
             if let Next::Read { .. } = next { placing.found(&found, now()).expect("a next request") } else { next };
         (is_quoted, next)
@@ -96,7 +96,7 @@ fn a_request_is_not_placed_under_a_key_that_another_one_waits_with() {
 }
 
 #[test]
-fn an_order_that_waits_costs_no_more_than_was_said_when_it_was_accepted() {
+fn a_queued_order_costs_no_more_than_its_limit() {
     let (ask, found) = asked();
     let next = |queued: Option<i64>, message_says: Option<i64>| {
         let queued = QueuedOrder { max_total: queued.map(eur), ..waiting(&ask, 10) };
@@ -105,12 +105,12 @@ fn an_order_that_waits_costs_no_more_than_was_said_when_it_was_accepted() {
     };
     assert!(matches!(next(None, Some(1000)), Next::Commit(..)));
     assert!(matches!(next(None, Some(999)), Next::Settle(Rejection::PriceChanged { .. })));
-    assert!(matches!(next(Some(1000), Some(999)), Next::Commit(..)), "what is in the table counts");
+    assert!(matches!(next(Some(1000), Some(999)), Next::Commit(..)), "the item's limit takes precedence");
     assert!(matches!(next(Some(999), Some(1000)), Next::Settle(Rejection::PriceChanged { .. })));
 }
 
 #[test]
-fn what_an_order_may_cost_later_is_what_its_customer_expects_or_what_it_came_to() {
+fn the_limit_of_a_queued_order_is_the_total_that_its_customer_expects_or_that_of_the_last_quote() {
     let (mut ask, found) = asked();
     let mut unlimited = placing(&ask, Origin::Request);
     unlimited.found(&found, now()).expect("a next request");
@@ -121,11 +121,11 @@ fn what_an_order_may_cost_later_is_what_its_customer_expects_or_what_it_came_to(
 }
 
 #[test]
-fn a_refusal_rests_on_a_close_look() {
+fn a_rejection_needs_a_conclusive_read() {
     let (ask, mut found) = asked();
     let product = ask.basket.request().lines[0].product_id.clone();
     found.stock.get_mut(&product).expect("a stock").available = 0;
-    // A request reads cheaply first, and so looks again; a message has looked closely already.
+    // The first read of a request is eventually consistent, so it reads again. That of a message is strong already.
     let mut request = placing(&ask, Origin::Request);
     assert_eq!(request.consistency(), Consistency::Eventual);
     assert!(matches!(request.found(&found, now()), Ok(Next::Read { backoff: false })));
@@ -135,7 +135,7 @@ fn a_refusal_rests_on_a_close_look() {
     let mut message = placing(&ask, message(None, false));
     assert!(matches!(message.found(&found, now()), Ok(Next::Settle(Rejection::OutOfStock { .. }))));
 
-    // Of a stock in cells, only all of them at once bear it out.
+    // If the stock has several cells, only a snapshot read proves "out of stock".
     let two = 2.try_into().expect("a number of cells");
     found.learn(WholeStock::shared_out(product, eur(1000), 0, two));
     let mut message = placing(&ask, Origin::Queue { queued_at: at(10), max_total: None, is_redriven: false });
@@ -145,7 +145,7 @@ fn a_refusal_rests_on_a_close_look() {
 }
 
 #[test]
-fn the_other_cells_are_read_when_the_first_has_too_little() {
+fn all_cells_are_read_if_the_first_has_too_little() {
     let (ask, mut found) = asked();
     let product = ask.basket.request().lines[0].product_id.clone();
     let mut cells = |count: i64, available: u64| {
@@ -154,7 +154,7 @@ fn the_other_cells_are_read_when_the_first_has_too_little() {
         placing(&ask, Origin::Request).cells_to_read(&found).map(|(_, mode)| mode).collect::<Vec<_>>()
     };
     assert_eq!(cells(2, 0), [ReadMode::Eventual]);
-    assert_eq!(cells(2, 1), [], "there is one unit, and one is asked for");
+    assert_eq!(cells(2, 1), [], "the line takes one unit, and the first cell has one");
     assert_eq!(cells(2, 2), []);
     assert_eq!(cells(1, 0), [], "there are no other cells");
 }
@@ -165,12 +165,12 @@ fn everything_that_an_order_depends_on_is_read() {
     let basket = Basket::try_from(request).expect("a basket");
     let ask = PlaceOrder { customer: "ada".parse().expect("an id"), key: "k".parse().expect("a key"), basket };
     let keys = placing(&ask, Origin::Request).keys();
-    // Header, waiting order, customer; product and stock of each line; the code; the cards.
+    // Header, queued order, customer; product and stock of each line; the discount code; the gift cards.
     assert_eq!(keys.len(), 3 + 2 * 2 + 1 + 2);
 }
 
 #[test]
-fn a_rejection_is_settled_by_what_was_there_at_one_moment() {
+fn a_snapshot_read_decides_whether_a_rejection_stands() {
     let (ask, _) = asked();
     let rejection = || Rejection::UnknownCustomer;
     let settled = |origin: Origin, queued: Option<QueuedOrder>| {
@@ -190,13 +190,13 @@ fn a_rejection_is_settled_by_what_was_there_at_one_moment() {
 }
 
 #[test]
-fn an_order_that_is_there_is_recalled_and_belongs_to_the_request_that_placed_it() {
+fn an_order_that_exists_is_replayed_only_to_the_request_that_placed_it() {
     let (ask, found) = asked();
     let Ok(Next::Commit(_, attempt)) = placing(&ask, Origin::Request).found(&found, now()) else { panic!("a commit") };
     let placed = attempt.order.clone();
-    let there = || Found { order: Some(placed.order.clone()), ..found.clone() };
-    assert!(matches!(placing(&ask, Origin::Request).found(&there(), now()), Ok(Next::Recall)));
-    assert!(matches!(placing(&ask, Origin::Request).settled(Rejection::KeyReused, there(), now()), Next::Recall));
+    let existing = || Found { order: Some(placed.order.clone()), ..found.clone() };
+    assert!(matches!(placing(&ask, Origin::Request).found(&existing(), now()), Ok(Next::Recall)));
+    assert!(matches!(placing(&ask, Origin::Request).settled(Rejection::KeyReused, existing(), now()), Next::Recall));
     assert_eq!(Placing::replay(&ask, &placed), Placement::Replayed(placed.clone()));
     let (request, _) = shop(&[1, 2], &[], None);
     let other = PlaceOrder { basket: Basket::try_from(request).expect("a basket"), ..ask };

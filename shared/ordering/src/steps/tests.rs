@@ -1,4 +1,4 @@
-//! The laws of the steps, over any order and any sequence of them.
+//! Invariants of the steps, for any order and any sequence of changes.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use key_schema::entity::{Invoice, Order};
@@ -17,7 +17,7 @@ pub(crate) fn at(minute: i64) -> Timestamp {
     format!("2026-11-22T10:{minute:02}:00.000Z").parse().expect("a time")
 }
 
-/// An order as it is placed, paid with a gift card and a bank card as far as each has a part.
+/// A newly placed order, paid with a gift card and a bank card. A payment of zero is left out.
 pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
     let order_id: OrderId = "an-order".parse().expect("an id");
     let mut payments = Vec::new();
@@ -61,8 +61,8 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
     }
 }
 
-fn asks() -> impl Strategy<Value = Vec<Transition<'static>>> {
-    let ask = prop_oneof![
+fn any_changes() -> impl Strategy<Value = Vec<Transition<'static>>> {
+    let change = prop_oneof![
         select(&OrderStatus::ALL[..]).prop_map(Transition::Advance),
         select(vec!["bank-1", "bank-2"]).prop_map(|reference| Transition::Capture { reference }),
         select(vec![CancellationCause::Customer, CancellationCause::Staff])
@@ -70,10 +70,10 @@ fn asks() -> impl Strategy<Value = Vec<Transition<'static>>> {
         (0..2_i64).prop_map(|minute| Transition::Expire { deadline: at(minute) }),
         select(vec!["back-1", "back-2"]).prop_map(|reference| Transition::ConfirmRefund { reference }),
     ];
-    vec(ask, 0..12)
+    vec(change, 0..12)
 }
 
-/// Received, returned and due, over all payments.
+/// The sums received, returned and due over all payments.
 fn sums(whole: &WholeOrder) -> [i64; 3] {
     let balances: Vec<_> = whole.invoice.payments.iter().map(Payment::balance).collect();
     let sum = |of: fn(&key_schema::entity::Balance) -> Money| balances.iter().map(|it| of(it).amount()).sum();
@@ -82,21 +82,22 @@ fn sums(whole: &WholeOrder) -> [i64; 3] {
 
 proptest! {
     #[test]
-    fn no_cent_goes_astray_whatever_is_asked(by_gift_card in 0..1000_i64, by_card in 0..1000_i64, asks in asks()) {
+    fn payments_always_add_up_after_any_sequence_of_changes(
+        by_gift_card in 0..1000_i64, by_card in 0..1000_i64, changes in any_changes(),
+    ) {
         let mut whole = placed(by_gift_card, by_card);
         let mut captured = 0;
-        for (ask, minute) in asks.into_iter().zip(1..) {
+        for (change, minute) in changes.into_iter().zip(1..) {
             let before = whole.clone();
-            if let Step::To(next) = ask.of(&whole, at(minute)) {
+            if let Step::To(next) = change.of(&whole, at(minute)) {
                 whole = *next;
                 prop_assert_ne!(&whole, &before, "a step changes something");
-                // Asked again, it changes nothing.
-                let again = ask.of(&whole, at(59));
-                prop_assert!(matches!(again, Step::Stay), "{:?}: {:?}", ask, again);
+                let repeated = change.of(&whole, at(59));
+                prop_assert!(matches!(repeated, Step::Stay), "{:?}: {:?}", change, repeated);
                 prop_assert!(whole.order.status == before.order.status || before.order.status.may_become(whole.order.status));
                 prop_assert_eq!(whole.order.version - before.order.version, u64::from(whole.order.status != before.order.status));
                 prop_assert!(whole.order.status == before.order.status || whole.order.changed_at == Some(at(minute)));
-                if matches!(ask, Transition::Capture { .. }) {
+                if matches!(change, Transition::Capture { .. }) {
                     captured += by_card;
                 }
             }
@@ -104,7 +105,7 @@ proptest! {
             let parts: i64 = whole.invoice.payments.iter().map(|payment| payment.amount().amount()).sum();
             prop_assert_eq!(parts, whole.order.total.amount());
             prop_assert!(whole.is_consistent(), "{:?}", whole);
-            // What came in is what the bank has taken and what the gift card held; what is left of it is owed.
+            // The shop received what the bank captured and what the gift card paid. What it has not returned, it owes.
             let [received, returned, due] = sums(&whole);
             prop_assert_eq!(received, by_gift_card + captured);
             let owed = match whole.order.status {
@@ -137,7 +138,7 @@ impl Step {
 }
 
 #[test]
-fn a_status_that_the_order_has_passed_is_a_replay() {
+fn advancing_to_a_status_that_the_order_has_passed_changes_nothing() {
     let Step::To(shipped) = advance(&placed(5, 0), OrderStatus::Shipped, at(1)) else { panic!("it is shipped") };
     let Step::To(delivered) = advance(&shipped, OrderStatus::Delivered, at(2)) else { panic!("it is delivered") };
     assert_eq!(advance(&delivered, OrderStatus::Shipped, at(3)), Step::Stay);
@@ -147,7 +148,7 @@ fn a_status_that_the_order_has_passed_is_a_replay() {
 }
 
 #[test]
-fn a_refund_is_confirmed_once_under_its_reference_and_only_where_it_is_due() {
+fn a_refund_is_confirmed_only_if_it_is_due_and_under_one_reference() {
     let by_staff = Cancel { cause: CancellationCause::Staff, reason: None };
     let to = |step: Step| if let Step::To(next) = step { *next } else { panic!("{step:?}") };
     let paid = to(capture(&placed(0, 5), "bank-1", at(1)));

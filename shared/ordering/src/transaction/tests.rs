@@ -1,4 +1,4 @@
-//! What a cancelled transaction says of a line.
+//! The meaning of a cancelled transaction for a line of the order.
 
 use key_schema::value::Cells;
 use table::{Item, write_item};
@@ -21,8 +21,8 @@ fn line(product: &str, quantity: i64) -> OrderLine {
     }
 }
 
-/// The verdict when the condition of p1's line failed on this item. Its line is written first, and stands second in the
-/// basket.
+/// The verdict if the condition of p1's line failed on this item. That line is the transaction's first, and the
+/// basket's second.
 fn verdict(item: Option<Item>) -> Verdict {
     let guards = [Guard::Header, Guard::Stock(line("p1", 2)), Guard::Stock(line("p0", 1))];
     let causes = vec![Cause::None, Cause::Condition(item), Cause::None];
@@ -35,18 +35,18 @@ fn stock(available: u64, price: i64, cells: i64) -> Item {
 }
 
 #[test]
-fn too_little_in_the_only_cell_is_a_rejection_that_names_the_line_of_the_basket() {
+fn too_little_in_the_only_cell_is_a_rejection_that_names_the_line_in_the_basket() {
     let expected = Rejection::OutOfStock { line: 1, product: "p1".parse().expect("an id"), available: 1 };
     assert!(matches!(verdict(Some(stock(1, 1000, 1))), Verdict::Rejected(rejection) if rejection == expected));
 }
 
 #[test]
-fn another_price_is_no_rejection() {
+fn a_changed_price_is_not_a_rejection() {
     assert!(matches!(verdict(Some(stock(1, 900, 1))), Verdict::TryAgain { short } if short.is_empty()));
 }
 
 #[test]
-fn too_little_in_one_cell_of_several_is_read_again_and_so_is_a_cell_that_is_gone() {
+fn too_little_in_one_of_several_cells_and_a_removed_cell_lead_to_another_read() {
     let short = |item| match verdict(item) {
         Verdict::TryAgain { short } => short.len(),
         Verdict::AlreadyPlaced | Verdict::Rejected(_) => panic!("this can be tried again"),

@@ -1,0 +1,114 @@
+//! The items that placing an order depends on, as they were read.
+
+use std::collections::HashMap;
+
+use key_schema::entity::{
+    Customer, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder, Stock, WholeOrder, WholeStock,
+};
+use key_schema::value::{GiftCardCode, OrderId, ProductId, Quantity};
+use serde::Deserialize;
+use stock::Source;
+
+/// The items that an order depends on, as far as they exist.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The customer.
+    pub customer: Option<Customer>,
+    /// The order itself, if it was placed before.
+    pub order: Option<Order>,
+    /// The item of the order in the queue, if it was accepted to be placed later.
+    pub queued: Option<QueuedOrder>,
+    /// The products.
+    pub products: HashMap<ProductId, Product>,
+    /// The products' stocks: the whole stock of one cell, or the first of several cells.
+    pub stock: HashMap<ProductId, Stock>,
+    /// All cells of those stocks whose cells were all read.
+    pub cells: HashMap<ProductId, WholeStock>,
+    /// The discount code.
+    pub discount: Option<Discount>,
+    /// The gift cards.
+    pub gift_cards: HashMap<GiftCardCode, GiftCard>,
+}
+
+/// One of the items that make up [`Found`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+pub enum FoundItem {
+    /// The customer.
+    Customer(Customer),
+    /// The order.
+    Order(Order),
+    /// The item of the order in the queue.
+    QueuedOrder(QueuedOrder),
+    /// A product.
+    Product(Product),
+    /// The stock of a product, or its first cell.
+    Stock(Stock),
+    /// The discount code.
+    Discount(Discount),
+    /// A gift card.
+    GiftCard(GiftCard),
+}
+
+impl FromIterator<FoundItem> for Found {
+    fn from_iter<I: IntoIterator<Item = FoundItem>>(items: I) -> Self {
+        let mut found = Self::default();
+        for item in items {
+            match item {
+                FoundItem::Customer(customer) => found.customer = Some(customer),
+                FoundItem::Order(order) => found.order = Some(order),
+                FoundItem::QueuedOrder(queued) => found.queued = Some(queued),
+                FoundItem::Product(product) => {
+                    found.products.insert(product.product_id.clone(), product);
+                }
+                FoundItem::Stock(stock) => {
+                    found.stock.insert(stock.product_id.clone(), stock);
+                }
+                FoundItem::Discount(discount) => found.discount = Some(discount),
+                FoundItem::GiftCard(card) => {
+                    found.gift_cards.insert(card.code.clone(), card);
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Found {
+    /// Adds a stock of which all cells were read.
+    pub fn learn(&mut self, whole: WholeStock) {
+        self.stock.insert(whole.product_id.clone(), whole.first());
+        self.cells.insert(whole.product_id.clone(), whole);
+    }
+
+    /// The units of a product that can be sold; `None` if not all cells of its stock were read.
+    pub fn available(&self, product: &ProductId) -> Option<u64> {
+        let whole = self.cells.get(product).map(WholeStock::available);
+        whole.or_else(|| self.stock.get(product).filter(|stock| stock.cells.is_one()).map(|stock| stock.available))
+    }
+
+    /// Whether the stock of a product has several cells.
+    pub(crate) fn is_in_cells(&self, product: &ProductId) -> bool {
+        self.stock.get(product).is_some_and(|stock| !stock.cells.is_one())
+    }
+
+    /// The cell from which an order takes the units of a line: the order's own cell, unless that is known to have too
+    /// little, and then another one. `None` if every cell has too little.
+    pub fn cell_of(&self, order: &OrderId, line: &OrderLine) -> Option<u8> {
+        let home = self.stock.get(&line.product_id).map_or(0, |stock| order.spread(stock.cells.get()));
+        let whole = self.cells.get(&line.product_id);
+        whole.map_or(Some(home), |whole| whole.cell_with(line.quantity.get().into(), home))
+    }
+
+    /// The [cell](Self::cell_of), with the version of the price.
+    pub(crate) fn source_of(&self, order: &OrderId, line: &OrderLine) -> Option<Source> {
+        let price_version = self.stock.get(&line.product_id).map_or(0, |stock| stock.price_version);
+        self.cell_of(order, line).map(|cell| Source { cell, price_version })
+    }
+
+    /// The stocks of which no single cell has enough for the order's line, with the quantity of the line.
+    pub(crate) fn scattered(&self, order: &WholeOrder) -> impl Iterator<Item = (&WholeStock, Quantity)> {
+        let scattered = order.lines.iter().filter(|line| self.cell_of(&order.order.order_id, line).is_none());
+        scattered.filter_map(|line| Some((self.cells.get(&line.product_id)?, line.quantity)))
+    }
+}
