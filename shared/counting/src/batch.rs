@@ -1,4 +1,4 @@
-//! A batch of a shard's records, from its delivery until it is counted.
+//! Counting a batch of a shard's records, without I/O.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,80 +7,80 @@ use key_schema::value::{OrderId, SequenceNumber};
 
 use crate::{Change, Counts, Uncountable};
 
-/// The most counters of one step: a transaction holds 100 items, and one of them is the checkpoint. The most that
-/// one record adds to is a customer, a day and the 40 products of an order.
+/// The most counters that one step changes: a transaction has at most 100 items, and one of them is the checkpoint. One
+/// record changes at most 42 counters: those of a customer, a day and the 40 products of an order.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
 pub const MOST_COUNTERS: usize = 99;
 
 /// A record of the stream.
 #[derive(Debug)]
 pub struct Record {
-    /// Its place in the shard.
+    /// The record's position in the shard.
     pub number: SequenceNumber,
-    /// What it means.
+    /// The record's meaning, or the reason why it can never be counted.
     pub change: Result<Change, Uncountable>,
 }
 
-/// A batch that is being counted. Ask it what is [next](Self::next), do that, and tell it what came of it; until it
-/// is done, or until something fails, when the batch may be dropped at any point.
+/// A batch that is being counted. The caller repeats: it asks for the [next](Self::next) request, makes it, and reports
+/// the answer. It may drop the batch at any point, for example after an error.
 #[derive(Debug)]
 pub struct Batch {
     records: Vec<Record>,
     mark: Option<SequenceNumber>,
-    /// Whether the mark was read or written, and is not only a hint.
+    /// Whether the mark was read or written. Otherwise it is only a hint.
     is_mark_known: bool,
     lines: BTreeMap<OrderId, Vec<OrderLine>>,
-    /// The uncountable records that somebody else has taken.
+    /// The uncountable records that the queue of lost records has accepted.
     given_up: BTreeSet<SequenceNumber>,
     most_counters: usize,
     progress: Progress,
 }
 
-/// What became of a batch.
+/// The numbers of a batch's records by what happened to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// How many of its records were counted.
+    /// The number of records that this batch counted.
     pub applied: usize,
-    /// How many had been counted or given up before.
+    /// The number of records that were counted or given up before.
     pub skipped: usize,
-    /// How many were given up.
+    /// The number of records that this batch gave up.
     pub given_up: usize,
-    /// In how many transactions.
+    /// The number of transactions that this batch took.
     pub steps: usize,
 }
 
-/// What to do next.
+/// The next request to make.
 #[derive(Debug, PartialEq)]
 pub enum Next<'a> {
-    /// Read the shard's checkpoint, strongly, and say where its mark [is](Batch::found).
+    /// Read the mark in the shard's checkpoint, strongly consistent. Then call [`found`](Batch::found).
     Mark,
-    /// Read the lines of these orders, strongly, and [learn](Batch::learn) them.
+    /// Read the lines of these orders, strongly consistent. Then call [`learn`](Batch::learn) for each order.
     Lines(Vec<&'a OrderId>),
-    /// Write this in one transaction: the new mark under the condition that the mark is the previous one, and what
-    /// is added to each counter. Then say that it is [applied](Batch::applied), or where the mark
-    /// [is](Batch::found) if it was another one. If nobody answers, ask for what is next: the same step, which can
-    /// happen only once.
+    /// Write this in one transaction: the new mark, on condition that the old one is `previous`, and the additions to
+    /// the counters. Then call [`applied`](Batch::applied); or, if the condition failed, [`found`](Batch::found) with
+    /// the actual mark. If there is no answer, call [`next`](Batch::next) again. It returns the same step, which can
+    /// only happen once.
     Apply(Step),
-    /// These records can never be counted, and everything before them is counted. Hand each to a place where it is kept,
-    /// and say that it is [given up](Batch::give_up): only then does the mark move past it. Handing the same record over
-    /// twice must do no harm.
+    /// Send these records to the queue of lost records: they can never be counted, and everything before them is
+    /// counted. Then call [`give_up`](Batch::give_up) for each record that the queue accepted. Only then does the mark
+    /// move past it. A record may be sent twice.
     GiveUp(Vec<&'a SequenceNumber>),
-    /// Everything is counted.
+    /// Nothing: everything is counted.
     Done,
 }
 
-/// What one transaction does.
+/// The content of one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Where the mark must be; none if the shard has no checkpoint.
+    /// The mark that the checkpoint must have. `None` if the shard must have no checkpoint.
     pub previous: Option<SequenceNumber>,
-    /// Where it is then: at the last record of this step.
+    /// The new mark: the last record of this step.
     pub mark: SequenceNumber,
-    /// What is added to the counters.
+    /// The additions to the counters.
     pub counts: Counts,
-    /// How many records that is.
+    /// The number of records that this step counts.
     pub records: usize,
-    /// How many records it passes over, because they were given up.
+    /// The number of given-up records over which this step moves the mark.
     pub given_up: usize,
 }
 
@@ -89,14 +89,14 @@ impl Step {
         Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0 }
     }
 
-    /// Whether there is nothing to write: no counter changes, and no record is passed over.
+    /// Whether there is nothing to write: no counter changes, and no given-up record is passed.
     fn is_empty(&self) -> bool {
         self.counts.is_empty() && self.given_up == 0
     }
 }
 
 impl Batch {
-    /// A batch as it was delivered, and where the shard's mark is said to be, if anybody says so.
+    /// A batch as it was delivered. `hint` is the shard's mark according to the consumer's window state or memory.
     pub fn new(mut records: Vec<Record>, hint: Option<SequenceNumber>) -> Self {
         records.sort_by(|a, b| a.number.cmp(&b.number));
         Self {
@@ -110,19 +110,19 @@ impl Batch {
         }
     }
 
-    /// The same in smaller steps, so that tests and models see many.
+    /// The batch with smaller steps, so that tests and models see more of them.
     #[must_use]
     pub fn with_most_counters(self, most_counters: usize) -> Self {
         Self { most_counters, ..self }
     }
 
-    /// What to do next.
+    /// The next request.
     ///
-    /// A hint that leaves out no record needs no look at the checkpoint: the first step's condition is that it is
-    /// right. A hint that would leave one out is not believed, and no record is given up by a hint.
+    /// If the hint lies before all records, the checkpoint is not read: the first step's condition verifies the hint.
+    /// If the hint would skip a record, or a record is to be given up, the checkpoint is read.
     ///
-    /// A batch with no net effect leaves the checkpoint alone: replaying it is free. If a record was given up, the mark
-    /// moves past it, so that it is never counted later, when somebody may have repaired the counters already.
+    /// A batch with no net effect leaves the checkpoint alone: replaying it is free. But the mark always moves past a
+    /// record that was given up. Otherwise a later release might count it after an operator has repaired the counters.
     pub fn next(&self) -> Next<'_> {
         let Some(first) = self.records.first() else { return Next::Done };
         if !self.is_mark_known && self.mark.as_ref().is_none_or(|mark| first.number <= *mark) {
@@ -178,14 +178,14 @@ impl Batch {
         }
     }
 
-    /// The checkpoint holds this mark, or there is no checkpoint.
+    /// Takes the mark in the checkpoint; `None` if there is no checkpoint.
     pub fn found(&mut self, mark: Option<SequenceNumber>) {
         (self.mark, self.is_mark_known) = (mark, true);
         let counted = self.records.len() - self.left().count();
         self.progress.skipped = counted.saturating_sub(self.progress.applied + self.progress.given_up);
     }
 
-    /// These are the lines of an order that was called off.
+    /// Takes the lines of a cancelled order.
     pub fn learn(&mut self, order: OrderId, lines: Vec<OrderLine>) {
         for record in &mut self.records {
             let called_off = record.change.as_ref().ok().and_then(Change::called_off);
@@ -197,7 +197,7 @@ impl Batch {
         self.lines.insert(order, lines);
     }
 
-    /// The lines of an order that was called off do not read as lines, now or later.
+    /// Takes note that the lines of a cancelled order cannot be deserialized, now or later.
     pub fn cannot_learn(&mut self, order: &OrderId) {
         for record in &mut self.records {
             if record.change.as_ref().ok().and_then(Change::called_off).is_some_and(|header| header.order_id == *order)
@@ -207,12 +207,12 @@ impl Batch {
         }
     }
 
-    /// This record is kept elsewhere, and is to be passed over.
+    /// Takes note that the queue of lost records has accepted this record.
     pub fn give_up(&mut self, number: SequenceNumber) {
         self.given_up.insert(number);
     }
 
-    /// The step is written.
+    /// Takes note that the step is written.
     pub fn applied(&mut self, step: Step) {
         self.progress.applied += step.records;
         self.progress.given_up += step.given_up;
@@ -220,22 +220,22 @@ impl Batch {
         self.found(Some(step.mark));
     }
 
-    /// Where the shard's mark is, as far as is known here: a hint for the next batch.
+    /// The shard's mark, as far as this batch knows it: a hint for the next batch.
     pub fn mark(&self) -> Option<&SequenceNumber> {
         self.mark.as_ref()
     }
 
-    /// The first record that may not be counted: from there on the shard is to be delivered again after a failure.
+    /// The first record that may not be counted yet. After a failure, Lambda must deliver the shard again from there.
     pub fn first_left(&self) -> Option<&SequenceNumber> {
         if self.is_mark_known { self.left().next() } else { self.records.first() }.map(|record| &record.number)
     }
 
-    /// Why this record cannot be counted, if it cannot.
+    /// The reason why this record cannot be counted; `None` if it can.
     pub fn reason(&self, number: &SequenceNumber) -> Option<&Uncountable> {
         self.records.iter().find(|record| record.number == *number)?.change.as_ref().err()
     }
 
-    /// What became of the batch so far.
+    /// The progress so far.
     pub fn progress(&self) -> Progress {
         self.progress
     }

@@ -1,4 +1,4 @@
-//! What the counters must be, as far as the orders tell.
+//! The values that counters may have, given the orders.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Counts;
 
-/// Of what the counters of one item are.
+/// The subject of an item with counters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Aggregate {
@@ -30,15 +30,15 @@ impl fmt::Display for Aggregate {
     }
 }
 
-/// Between what the counters of one item must lie, given its orders.
+/// Bounds on an item's counters, given its orders.
 ///
-/// The counters follow the orders. A change from before the horizon is counted, or lost for ever; any of the later
-/// ones may be counted already, or not yet. So each counter is what the orders add up to, less any part of the
-/// later changes: from `least` to `most`, which are the same if nothing changed later.
-/// Outside, something is wrong.
+/// Counters lag behind the orders. A change before the horizon is counted, or lost forever. A later change may or may
+/// not be counted yet. So each counter is the sum over the orders, less any part of the later changes: a value from
+/// `least` to `most`. The two are equal if nothing changed after the horizon. A counter
+/// outside its bounds is wrong.
 ///
-/// Every order of the item has to be added once, as it was read after the counters were. What changed between the
-/// two is a later change like the others, however long it took.
+/// Read the counters first, then add each order of the item once. An order that changes between the two reads counts as
+/// a later change, however long the reads take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     aggregate: Aggregate,
@@ -49,35 +49,35 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Those of no order.
+    /// The bounds without any order.
     pub fn new(aggregate: Aggregate, horizon: Timestamp) -> Self {
         Self { aggregate, horizon, is_settled: true, least: Counts::default(), most: Counts::default() }
     }
 
-    /// Adds an order, with those of its lines that count for this item.
+    /// Adds an order, with the lines that count for this item.
     pub fn add(&mut self, order: &Order, lines: &[OrderLine]) {
         let is_new = order.placed_at >= self.horizon;
-        let is_moved = is_new || order.last_change() >= self.horizon;
-        let (status, is_standing) = (order.status, order.status != OrderStatus::Cancelled);
-        let whole = |times| {
+        let is_changed = is_new || order.last_change() >= self.horizon;
+        let status = order.status;
+        let with_lines = |times| {
             let mut counts = Counts::of_order(order, times);
             for line in lines {
                 counts.add(&Counts::of_line(line, order.placed_at, times));
             }
             counts
         };
-        self.is_settled &= !is_moved;
-        if is_standing {
-            self.include(!is_new, true, &whole(1));
-        } else if is_moved {
-            // Counted when it was placed, and not yet taken back; or taken back before, from another shard of the
-            // stream.
-            self.include(false, true, &whole(1));
-            self.include(is_new, false, &whole(-1));
+        self.is_settled &= !is_changed;
+        if status != OrderStatus::Cancelled {
+            self.include(!is_new, true, &with_lines(1));
+        } else if is_changed {
+            // The placing may be counted and the cancellation not yet; or the reverse, if they are in different shards
+            // of the stream.
+            self.include(false, true, &with_lines(1));
+            self.include(is_new, false, &with_lines(-1));
         }
-        self.include(!is_moved, true, &Counts::of_status(order, status, 1));
-        if is_moved {
-            // It may have come into any earlier status and left it, in whichever order the two are counted.
+        self.include(!is_changed, true, &Counts::of_status(order, status, 1));
+        if is_changed {
+            // The order may have entered and left any earlier status, and either of the two may be counted first.
             for before in OrderStatus::ALL.into_iter().filter(|before| status.may_have_been(*before)) {
                 self.include(true, false, &Counts::of_status(order, before, -1));
                 self.include(false, true, &Counts::of_status(order, before, 1));
@@ -95,18 +95,18 @@ impl Bounds {
         }
     }
 
-    /// What must be added to these counters, which were read before the orders. Nothing, if they may be right.
+    /// The amounts to add to these counters so that they lie within the bounds. Empty if they already do.
     #[must_use]
     pub fn deficit(&self, counted: &Counts) -> Counts {
         counted.deficit(&self.least, &self.most)
     }
 
-    /// Whether no order changed after the horizon: the counters must be exactly what the orders add up to.
+    /// Whether no order changed after the horizon. Then the counters must be exactly the sums over the orders.
     pub fn is_settled(&self) -> bool {
         self.is_settled
     }
 
-    /// The item.
+    /// The subject of the counters.
     pub fn aggregate(&self) -> &Aggregate {
         &self.aggregate
     }

@@ -1,4 +1,4 @@
-//! What one record of the stream means.
+//! The meaning of one stream record.
 
 use key_schema::entity::{Entity as _, Order, OrderItem, OrderLine, OrderStatus};
 use key_schema::layout::ENTITY_TYPE;
@@ -7,52 +7,52 @@ use serde_dynamo::{AttributeValue, Item};
 
 use crate::Counts;
 
-/// What one record of the stream means to the counts.
+/// The meaning of one stream record for the counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// An order was placed.
     Placed(Order),
     /// A line of an order was placed.
     Line(OrderItem),
-    /// An order, here as it became, went on from this status.
+    /// An order changed its status. Holds the order after the change and the status before.
     Moved(Order, OrderStatus),
-    /// Nothing: another kind of item, another change of an order, an order that was put back after it was lost, or a
-    /// deletion, by DynamoDB's TTL or by anybody.
+    /// Nothing that counts: a change of another kind of item, another change of an order, the restoration of a lost
+    /// order, or a deletion.
     Nothing,
 }
 
 /// A record that cannot be counted, now or later.
 #[derive(Debug, thiserror::Error)]
 pub enum Uncountable {
-    /// It does not read as a record of the stream.
-    #[error("the record does not read as one: {0}")]
+    /// The event is not a stream record.
+    #[error("the event is not a stream record: {0}")]
     Record(String),
-    /// Its image does not read as what it says it is.
-    #[error("an image does not read as its entity")]
+    /// An image cannot be deserialized as its entity.
+    #[error("an image cannot be read as its entity")]
     Image(#[from] serde_dynamo::Error),
-    /// The lines of the order that was called off are not as many as its header says.
-    #[error("the order has {found} lines and not {expected}")]
+    /// A cancelled order has a different number of lines than its header says.
+    #[error("the order has {found} lines, but its header says {expected}")]
     Lines {
-        /// How many were read.
+        /// The number of lines that were read.
         found: usize,
-        /// How many there must be.
+        /// The number of lines in the header.
         expected: u8,
     },
-    /// The lines of the order that was called off do not read as lines.
-    #[error("the lines of the order do not read as lines")]
+    /// The lines of a cancelled order cannot be deserialized.
+    #[error("the lines of the order cannot be read as lines")]
     UnreadableLines,
 }
 
 impl Change {
-    /// Reads a record: its event name (`INSERT`, `MODIFY`, `REMOVE`), when it was written, and the item before and
-    /// after, empty if there was none.
+    /// Reads a record: its event name (`INSERT`, `MODIFY`, `REMOVE`), its time, and the item before and after, each
+    /// empty if there was none.
     ///
-    /// An order is counted when it is placed. An order or a line that is inserted later was placed, and counted, before:
-    /// somebody puts it back. Deletions count nothing either, so deleting an order and putting it back leaves the counts
-    /// as they were.
+    /// An order counts when it is placed. An order or a line that is inserted long after its time of placing is a
+    /// restoration: it was counted before. Deletions do not count either, so deleting and restoring an order leaves the
+    /// counts as they were.
     ///
     /// # Errors
-    /// An image that does not read as the entity it names.
+    /// An image cannot be deserialized as its entity.
     pub fn read(event_name: &str, written_at: Timestamp, old: Item, new: Item) -> Result<Self, Uncountable> {
         let kind = match new.get(ENTITY_TYPE) {
             Some(AttributeValue::S(kind)) => kind.as_str(),
@@ -75,11 +75,11 @@ impl Change {
         })
     }
 
-    /// The order whose lines are needed to count this: one that was called off takes its lines along, and its
-    /// record does not hold them.
+    /// The order that this change cancels. To count the change, the order's lines must be read: its record does not
+    /// hold them.
     ///
-    /// Reading them later is exact. Lines are snapshots that nothing changes or deletes, and an order is called off
-    /// only by whoever saw all of them.
+    /// Reading them later gives the same result: nothing changes or deletes lines, and an order can be cancelled only
+    /// after all of its lines were written.
     pub fn called_off(&self) -> Option<&Order> {
         match self {
             Self::Moved(order, _) if order.status == OrderStatus::Cancelled => Some(order),
@@ -87,7 +87,7 @@ impl Change {
         }
     }
 
-    /// What it adds to the counters. `lines` are those of the order if it was [called off](Self::called_off).
+    /// The amounts that the change adds to the counters. `lines` are those of the [cancelled](Self::called_off) order.
     pub fn counts(&self, lines: &[OrderLine]) -> Counts {
         match self {
             Self::Placed(order) => {

@@ -1,4 +1,4 @@
-//! Amounts, by counter.
+//! Amounts to add to counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Aggregate;
 
-/// What to add to the counters, merged by item. An item to which nothing is added is not among them.
+/// Amounts to add to counters, merged by item. An item to which nothing is added is left out.
 ///
-/// Amounts are at most 2^53 and a batch has at most 1,000 records, so no sum of a batch leaves an `i64`. What has been
-/// counted before may: such a sum stays at the nearest `i64`.
+/// Amounts are at most 2^53 and a batch has at most 1,000 records, so no sum of a batch exceeds an `i64`. A sum with
+/// the stored counters may exceed it, and then saturates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     customers: BTreeMap<CustomerId, CustomerStats>,
@@ -20,7 +20,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// An order without its lines, so many times.
+    /// The counts of an order without its lines, multiplied by `times`.
     pub(crate) fn of_order(order: &Order, times: i64) -> Self {
         let money: Sums<_> = [(order.total.currency(), times * order.total.amount())].into_iter().collect();
         let customer_id = order.customer_id.clone();
@@ -35,7 +35,7 @@ impl Counts {
         counts
     }
 
-    /// An order's place among those of a status, so many times.
+    /// The count of an order in a status, multiplied by `times`.
     pub(crate) fn of_status(order: &Order, status: OrderStatus, times: i64) -> Self {
         let mut counts = Self::default();
         let statuses = [(status, times)].into_iter().collect();
@@ -44,7 +44,7 @@ impl Counts {
         counts
     }
 
-    /// A line of an order that was placed at this time, so many times.
+    /// The counts of a line of an order that was placed at this time, multiplied by `times`.
     pub(crate) fn of_line(line: &OrderLine, placed_at: Timestamp, times: i64) -> Self {
         let units = times * i64::from(line.quantity.get());
         let revenue = [(line.amount.currency(), times * line.amount.amount())].into_iter().collect();
@@ -56,26 +56,30 @@ impl Counts {
         counts
     }
 
-    /// Adds others. What comes to nothing is left out.
+    /// Adds other counts. Items whose amounts become zero are left out.
     pub fn add(&mut self, other: &Self) {
         other.customers.iter().for_each(|(id, amounts)| add(&mut self.customers, id, amounts));
         other.products.iter().for_each(|(id, amounts)| add(&mut self.products, id, amounts));
         other.days.iter().for_each(|(day, amounts)| add(&mut self.days, day, amounts));
     }
 
-    /// What to add to the counters of this item.
+    /// The counts of one item only.
     #[must_use]
     pub fn only(&self, aggregate: &Aggregate) -> Self {
         let mut only = Self::default();
         match aggregate {
-            Aggregate::Customer(id) => only.customers.extend(self.customers.get(id).map(|of| (id.clone(), of.clone()))),
-            Aggregate::Product(id) => only.products.extend(self.products.get(id).map(|of| (id.clone(), of.clone()))),
-            Aggregate::Day(day) => only.days.extend(self.days.get(day).map(|of| (*day, of.clone()))),
+            Aggregate::Customer(id) => {
+                only.customers.extend(self.customers.get(id).map(|stats| (id.clone(), stats.clone())));
+            }
+            Aggregate::Product(id) => {
+                only.products.extend(self.products.get(id).map(|stats| (id.clone(), stats.clone())));
+            }
+            Aggregate::Day(day) => only.days.extend(self.days.get(day).map(|totals| (*day, totals.clone()))),
         }
         only
     }
 
-    /// What to add so that each counter lies between its least and its most.
+    /// The amounts to add so that each counter lies between `least` and `most`.
     #[must_use]
     pub fn deficit(&self, least: &Self, most: &Self) -> Self {
         Self {
@@ -94,32 +98,32 @@ impl Counts {
         }
     }
 
-    /// What to add to customers' stats.
+    /// The amounts to add to customers' stats.
     pub fn customers(&self) -> impl Iterator<Item = &CustomerStats> {
         self.customers.values()
     }
 
-    /// What to add to products' stats.
+    /// The amounts to add to products' stats.
     pub fn products(&self) -> impl Iterator<Item = &ProductStats> {
         self.products.values()
     }
 
-    /// What to add to days' totals.
+    /// The amounts to add to days' totals.
     pub fn days(&self) -> impl Iterator<Item = &DayTotals> {
         self.days.values()
     }
 
-    /// To how many items something is added.
+    /// The number of items to which something is added.
     pub fn len(&self) -> usize {
         self.customers.len() + self.products.len() + self.days.len()
     }
 
-    /// Whether nothing is added to anything.
+    /// Whether nothing is added to any item.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// To how many items more something would be added with others.
+    /// The number of further items to which something would be added together with `other`.
     pub(crate) fn growth(&self, other: &Self) -> usize {
         other.customers.keys().filter(|id| !self.customers.contains_key(*id)).count()
             + other.products.keys().filter(|id| !self.products.contains_key(*id)).count()
@@ -127,16 +131,16 @@ impl Counts {
     }
 }
 
-fn add<K: Ord + Clone, T: Tally + Clone>(counters: &mut BTreeMap<K, T>, of: &K, amounts: &T) {
-    match counters.get_mut(of) {
+fn add<K: Ord + Clone, T: Tally + Clone>(counters: &mut BTreeMap<K, T>, id: &K, amounts: &T) {
+    match counters.get_mut(id) {
         Some(counter) => {
             counter.add(amounts);
             if counter.is_zero() {
-                counters.remove(of);
+                counters.remove(id);
             }
         }
         None if amounts.is_zero() => {}
-        None => _ = counters.insert(of.clone(), amounts.clone()),
+        None => _ = counters.insert(id.clone(), amounts.clone()),
     }
 }
 
@@ -144,13 +148,13 @@ fn deficit<K: Ord + Clone, T: Tally>(
     counters: &BTreeMap<K, T>,
     least: &BTreeMap<K, T>,
     most: &BTreeMap<K, T>,
-    nothing: impl Fn(&K) -> T,
+    zero: impl Fn(&K) -> T,
 ) -> BTreeMap<K, T> {
-    let every: BTreeSet<_> = counters.keys().chain(least.keys()).chain(most.keys()).collect();
-    let deficits = every.into_iter().map(|of| {
-        let nothing = nothing(of);
-        let in_each = [counters, least, most].map(|counts| counts.get(of).unwrap_or(&nothing));
-        (of.clone(), in_each[0].deficit(in_each[1], in_each[2]))
+    let ids: BTreeSet<_> = counters.keys().chain(least.keys()).chain(most.keys()).collect();
+    let deficits = ids.into_iter().map(|id| {
+        let zero = zero(id);
+        let [counter, least, most] = [counters, least, most].map(|counts| counts.get(id).unwrap_or(&zero));
+        (id.clone(), counter.deficit(least, most))
     });
     deficits.filter(|(_, deficit)| !deficit.is_zero()).collect()
 }
@@ -165,7 +169,7 @@ fn no_totals(date: Day) -> DayTotals {
 
 macro_rules! counted {
     ($($stats:ident: $counters:ident by $id:ident)+) => {$(
-        /// What the counters of an item say.
+        /// The counters of an item as counts.
         impl From<$stats> for Counts {
             fn from(stats: $stats) -> Self {
                 let mut counts = Self::default();

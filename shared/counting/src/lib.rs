@@ -1,27 +1,28 @@
-//! What the table's stream says about orders, as exact counts.
+//! Exact counts of orders, from the table's stream.
 //!
-//! The stream tells of every change at least once: Lambda delivers a batch again when it was not answered, splits
-//! it, makes it longer, or starts a shard over. A counter that only added would count twice. So each batch is
-//! applied in transactions that move the shard's mark, the last record that is counted, together with the counters,
-//! under the condition that the mark is where it was taken to be:
+//! Lambda delivers every stream record at least once: it repeats a batch that was not answered, splits it, makes it
+//! longer, or starts a shard over. A consumer that only added would count records twice. So each shard has a checkpoint
+//! with a **mark**: the sequence number of the last record that is counted. A batch is applied in transactions that
+//! change the counters and move the mark, on condition that the mark is where the consumer expects it. Two invariants
+//! follow:
 //!
-//! 1. **Prefix.** At every moment each counter is the sum, over all shards, of the records up to the shard's mark.
-//! 2. **Completeness.** When every record was delivered once, the counters are the sums over the orders themselves.
+//! 1. **Prefix.** At every moment, each counter is the sum of the records up to the mark of each shard.
+//! 2. **Completeness.** Once every record was delivered, the counters are the sums over the orders themselves.
 //!
-//! Both hold whatever is delivered, as long as no delivery leaves out what comes before it in its shard; however
-//! often, by however many consumers at once, and wherever any of them dies. What a consumer is told or remembers of
-//! the mark is a hint: it may spare a read, and no record is ever left out because of it.
+//! Both hold for repeated deliveries, for concurrent consumers, and wherever a consumer crashes. They require only that
+//! no delivery skips records of its shard that are not counted yet. The mark that a consumer is told or remembers is
+//! only a hint: it can save a read, but no record is ever skipped because of it.
 //!
-//! Additions commute. So shards need no order among each other, and a child shard, which begins without a mark,
-//! needs not wait for its parents. Only between two shards may a counter be below zero, when what is undone is
-//! counted before what was done.
+//! Additions commute. So the order of shards does not matter, and a child shard, which begins without a mark, need not
+//! wait for its parents. A counter may be negative for a while if one shard's cancellation is counted before another
+//! shard's order.
 //!
-//! - [`Change`]: what one record of the stream means.
-//! - [`Counts`]: what that adds to the counters.
-//! - [`Batch`]: what to read and what to write until a batch is counted. It does neither itself.
-//! - [`Bounds`]: the other way round, what the counters must be, given the orders as they are.
+//! - [`Change`]: the meaning of one stream record.
+//! - [`Counts`]: the amounts that changes add to the counters.
+//! - [`Batch`]: the decisions of counting a batch, as a state machine.
+//! - [`Bounds`]: the values that the counters may have, given the orders.
 //!
-//! **Invariant: pure. No AWS client, no async, no clock, so that the laws are tested over thousands of schedules.**
+//! **Invariant: no AWS client, no async and no clock, so that tests explore thousands of schedules.**
 
 #![warn(missing_docs)]
 

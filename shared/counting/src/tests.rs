@@ -1,4 +1,4 @@
-//! The laws of counting, over thousands of schedules of what can happen between a stream, its consumers and the table.
+//! The invariants of counting, checked over thousands of schedules of a stream, its consumers and the table.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod bounds;
@@ -16,22 +16,22 @@ use deliver::{Deliveries, Hint};
 use shop::{Act, Stream, any_act};
 use table::Fate;
 
-/// What happens next.
+/// One event of a schedule.
 #[derive(Clone, Debug)]
 enum Event {
-    /// In the shop.
+    /// A write in the shop.
     Act(Act),
-    /// The stream goes on in other shards.
+    /// The stream's open shards are closed and replaced.
     Reshard,
-    /// The event source delivers a batch of a shard, of so many records at most.
+    /// The event source delivers the next batch of a shard: the shard, the most records, and the consumer's hint.
     Deliver(usize, usize, Hint),
-    /// Somebody delivers any batch of a shard: again, in part, grown, or from the beginning.
+    /// Any batch of a shard is delivered: again, in part, longer, or from the beginning of the shard.
     Replay(usize, usize, usize, Hint),
-    /// A consumer that is at work does what is next, with this fate.
+    /// A consumer makes its next request, with this fate.
     Go(usize, Fate),
-    /// A consumer dies.
+    /// A consumer crashes.
     Crash(usize),
-    /// A transaction arrives that nobody waits for any more.
+    /// A transaction arrives after its consumer stopped waiting for the answer.
     Arrive(usize),
 }
 
@@ -56,7 +56,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn happens(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
+fn apply(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
     match event {
         Event::Act(act) => stream.act(act),
         Event::Reshard => stream.reshard(),
@@ -71,21 +71,21 @@ fn happens(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
 }
 
 proptest! {
-    // 2,048, or eight times what PROPTEST_CASES says.
+    // 2,048 cases, or eight times PROPTEST_CASES.
     #![proptest_config(Config { cases: 8 * Config::default().cases, max_shrink_iters: 20_000, ..Config::default() })]
 
     #[test]
-    fn the_counters_are_at_every_moment_the_sums_up_to_the_marks_and_in_the_end_those_of_the_orders(
+    fn counters_are_always_the_sums_up_to_the_marks_and_finally_the_sums_over_the_orders(
         events in vec(any_event(), 1..120), most in prop_oneof![Just(7_usize), Just(crate::MOST_COUNTERS)],
     ) {
         let (mut stream, mut deliveries) = (Stream::default(), Deliveries::new(most));
         for event in events {
             let at = format!("{event:?}");
-            happens(event, &mut stream, &mut deliveries);
+            apply(event, &mut stream, &mut deliveries);
             prop_assert_eq!(&deliveries.table.counts, &stream.counts_up_to(&deliveries.table.marks), "after {}", at);
             for (shard, mark) in &deliveries.table.marks {
                 for poison in stream.shards[*shard].poisons_up_to(mark) {
-                    prop_assert!(deliveries.lost.contains(&(*shard, poison.clone())), "{} is nowhere", poison);
+                    prop_assert!(deliveries.lost.contains(&(*shard, poison.clone())), "{} is neither counted nor in the queue", poison);
                 }
             }
         }
@@ -95,11 +95,11 @@ proptest! {
             let poisons = shard.last().into_iter().flat_map(|last| shard.poisons_up_to(last));
             let poisons: Vec<_> = poisons.map(|number| (at, number.clone())).collect();
             let lost: Vec<_> = deliveries.lost.iter().filter(|(shard, _)| *shard == at).cloned().collect();
-            prop_assert_eq!(lost, poisons, "each is given up, and nothing else");
+            prop_assert_eq!(lost, poisons, "exactly the unreadable records are given up");
         }
         let lost = deliveries.lost.len();
 
-        // From the beginning, by consumers who know nothing or the wrong thing: nothing is counted again.
+        // Every shard from its beginning, without a hint and with a wrong one: nothing is counted again.
         for hint in [Hint::None, Hint::Wrong(usize::MAX)] {
             deliveries.start_over(&stream, hint);
             prop_assert_eq!(&deliveries.table.counts, &stream.truth());

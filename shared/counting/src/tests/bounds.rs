@@ -1,5 +1,5 @@
-//! The law of bounds: whatever part of the recent changes is counted, the counters lie within, and what is beyond
-//! them is seen.
+//! The invariant of bounds: whichever part of the recent changes is counted, the counters are within the bounds; wrong
+//! counters are not.
 
 use key_schema::entity::{Order, OrderLine, OrderStatus};
 use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
@@ -9,17 +9,18 @@ use serde_json::json;
 
 use crate::{Aggregate, Bounds, Change, Counts};
 
-/// When recent changes begin, in minutes of the day.
+/// The minute of the day at which recent changes begin.
 const HORIZON: u8 = 30;
 
-/// When it was placed, in which status, when and whereto it went on, and the amount of its one line.
+/// The history of an order: the minute of its placing, whether it was paid then, the minutes between its changes with
+/// whether each cancels it, and the amount of its one line.
 type History = (u8, bool, Vec<(u8, bool)>, u8);
 
 fn at(minute: u8) -> Timestamp {
     format!("2026-11-21T00:{minute:02}:00Z").parse().expect("a time")
 }
 
-/// The order as it is in the end, and every change of it with the time it happened.
+/// The order after its last change, its lines, and all of its changes with their times.
 fn changes((placed, is_paid, steps, amount): &History) -> (Order, Vec<OrderLine>, Vec<(Timestamp, Change)>) {
     let status = if *is_paid { OrderStatus::Paid } else { OrderStatus::Pending };
     let money = json!({ "amount": amount, "currency": "EUR" });
@@ -36,10 +37,10 @@ fn changes((placed, is_paid, steps, amount): &History) -> (Order, Vec<OrderLine>
     let item = serde_json::from_value(item).expect("an item");
     let mut changes = vec![(at(*placed), Change::Placed(order.clone())), (at(*placed), Change::Line(item))];
     let mut minute = *placed;
-    for (later, is_called_off) in steps {
-        let may_be = |next: &OrderStatus| order.status.may_become(*next);
-        let ways: Vec<_> = OrderStatus::ALL.into_iter().filter(may_be).collect();
-        let Some(next) = (if *is_called_off { ways.last() } else { ways.first() }) else { break };
+    for (later, is_cancelled) in steps {
+        let may_be_next = |next: &OrderStatus| order.status.may_become(*next);
+        let possible: Vec<_> = OrderStatus::ALL.into_iter().filter(may_be_next).collect();
+        let Some(next) = (if *is_cancelled { possible.last() } else { possible.first() }) else { break };
         let before = order.status;
         minute = (minute + later).min(59);
         (order.status, order.changed_at) = (*next, Some(at(minute)));
@@ -50,7 +51,7 @@ fn changes((placed, is_paid, steps, amount): &History) -> (Order, Vec<OrderLine>
 
 proptest! {
     #[test]
-    fn counters_that_miss_any_part_of_the_recent_changes_are_within_the_bounds_and_others_are_not(
+    fn counters_that_lack_any_part_of_the_recent_changes_are_within_the_bounds_and_wrong_ones_are_not(
         histories in vec((0..60_u8, any::<bool>(), vec((0..20_u8, any::<bool>()), 0..4), 1..100_u8), 0..6),
         is_counted in vec(any::<bool>(), 36),
     ) {
@@ -77,7 +78,7 @@ proptest! {
             prop_assert_eq!(bounds.is_settled(), is_settled);
             prop_assert!(bounds.deficit(&counted).is_empty(), "{:?} lacks {:?}", counted, bounds.deficit(&counted));
 
-            // One order too many is seen at once if everything is settled; a hundred are seen always.
+            // If no order changed recently, one surplus order is detected. A hundred are always detected.
             let mut surplus = Counts::default();
             let (order, lines, _) = changes(&(0, true, vec![], 7));
             let times = if is_settled { 1 } else { 100 };
@@ -88,8 +89,8 @@ proptest! {
             let deficit = bounds.deficit(&wrong);
             prop_assert!(!deficit.is_empty());
             wrong.add(&deficit);
-            prop_assert!(bounds.deficit(&wrong).is_empty(), "what is lacking, added, is right");
-            prop_assert!(!is_settled || wrong == counted, "and exactly that, if everything is settled");
+            prop_assert!(bounds.deficit(&wrong).is_empty(), "adding the deficit repairs the counters");
+            prop_assert!(!is_settled || wrong == counted, "exactly, if no order changed recently");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A model of Lambda: the event source, and the consumers at work.
+//! A model of Lambda: the event source mapping and its concurrent consumers.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,33 +9,34 @@ use super::shop::Stream;
 use super::table::{Fate, Table};
 use crate::{Batch, Next};
 
-/// What a consumer is told of the mark.
+/// The mark that a consumer is told.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Hint {
-    /// Nothing.
+    /// No mark.
     None,
-    /// What the last one of this shard answered.
+    /// The state that the shard's last consumer returned.
     State,
-    /// Anything.
+    /// Any sequence number.
     Wrong(usize),
 }
 
-/// A consumer at work.
+/// A consumer that is counting a batch.
 struct Run {
     shard: usize,
     batch: Batch,
-    /// How far the shard is delivered when it is done; none if the event source does not wait for it.
+    /// The position that the event source reaches in the shard once the batch is done. `None` if the event source does
+    /// not wait for this consumer.
     end: Option<usize>,
 }
 
-/// The event source's place in each shard, the consumers and the table.
+/// The event source's position in each shard, the consumers, and the table.
 pub(super) struct Deliveries {
     pub(super) table: Table,
     most_counters: usize,
     runs: Vec<Run>,
-    /// How far each shard is delivered, and the state of its window.
+    /// The position reached in each shard, and the state of its window.
     sources: Vec<(usize, Option<SequenceNumber>)>,
-    /// The records that were given up, as often as that may have been.
+    /// The queue of lost records. A record that was sent twice is there once.
     pub(super) lost: BTreeSet<(usize, SequenceNumber)>,
 }
 
@@ -44,7 +45,7 @@ impl Deliveries {
         Self { table: Table::default(), most_counters, runs: Vec::new(), sources: Vec::new(), lost: BTreeSet::new() }
     }
 
-    /// The event source delivers what comes next in a shard, unless a consumer has a batch of it already.
+    /// The event source delivers the next records of a shard, unless a consumer is still working on the previous ones.
     pub(super) fn deliver(&mut self, stream: &Stream, shard: usize, size: usize, hint: Hint) {
         let Some(shard) = shard.checked_rem(stream.shards.len()) else { return };
         if self.runs.iter().any(|run| run.shard == shard && run.end.is_some()) {
@@ -55,17 +56,17 @@ impl Deliveries {
         self.start(stream, shard, range, hint, true);
     }
 
-    /// Somebody delivers any part of a shard, while others may be at work on it: from any place up to the event
-    /// source's own, since no delivery leaves out what was not answered.
+    /// Any part of a shard is delivered, while other consumers may work on the shard. The part begins at or before the
+    /// event source's position, because no delivery skips unanswered records.
     pub(super) fn replay(&mut self, stream: &Stream, shard: usize, from: usize, size: usize, hint: Hint) {
         let Some(shard) = shard.checked_rem(stream.shards.len()) else { return };
         let from = from % (self.source(shard).0 + 1);
-        // A batch that was cut in two ends anywhere; the rest of it comes another time.
+        // A split batch may end anywhere. The rest of it is delivered another time.
         let range = from..stream.shards[shard].len().min(from + size);
         self.start(stream, shard, range, hint, false);
     }
 
-    /// A consumer does what is next for it.
+    /// A consumer makes its next request.
     pub(super) fn go(&mut self, stream: &Stream, run: usize, fate: Fate) {
         let Some(at) = run.checked_rem(self.runs.len()) else { return };
         let Run { shard, batch, .. } = &mut self.runs[at];
@@ -98,7 +99,7 @@ impl Deliveries {
                 let numbers: Vec<_> = numbers.into_iter().cloned().collect();
                 for number in numbers {
                     self.lost.insert((*shard, number.clone()));
-                    // If the answer is lost, the record is handed over again.
+                    // If the answer is lost, the consumer sends the record again.
                     if !matches!(fate, Fate::CutAfter) {
                         batch.give_up(number);
                     }
@@ -107,14 +108,14 @@ impl Deliveries {
         }
     }
 
-    /// A consumer dies, and with it what it knows.
+    /// A consumer crashes and loses its memory.
     pub(super) fn crash(&mut self, run: usize) {
         if let Some(at) = run.checked_rem(self.runs.len()) {
             self.runs.swap_remove(at);
         }
     }
 
-    /// The event source goes on to the end of every shard, while what was on its way arrives.
+    /// The event source delivers every shard to its end, while delayed transactions arrive.
     pub(super) fn deliver_everything(&mut self, stream: &Stream) {
         for at in (0..self.runs.len()).rev() {
             if self.runs[at].end.is_some() {
@@ -126,7 +127,7 @@ impl Deliveries {
             self.table.arrive(shard);
             while self.source(shard).0 < stream.shards[shard].len() {
                 self.deliver(stream, shard, 5, Hint::State);
-                // Also those whom nobody waits for.
+                // This includes consumers that the event source does not wait for.
                 (0..self.runs.len()).rev().for_each(|run| self.go(stream, run, Fate::Done));
             }
         }
@@ -134,7 +135,7 @@ impl Deliveries {
         self.finish(stream);
     }
 
-    /// Every shard from the beginning, as if nobody had ever counted it.
+    /// Delivers every shard from its beginning, as if it had never been counted.
     pub(super) fn start_over(&mut self, stream: &Stream, hint: Hint) {
         for (shard, records) in stream.shards.iter().enumerate() {
             self.start(stream, shard, 0..records.len(), hint, false);
@@ -142,7 +143,7 @@ impl Deliveries {
         self.finish(stream);
     }
 
-    /// Every consumer comes to its end.
+    /// Runs every consumer to its end.
     fn finish(&mut self, stream: &Stream) {
         while !self.runs.is_empty() {
             self.go(stream, 0, Fate::Done);
@@ -160,7 +161,7 @@ impl Deliveries {
         self.runs.push(Run { shard, batch, end });
     }
 
-    /// The consumer answers: that all is counted, or from where on it is not.
+    /// A consumer returns: either its batch is done, or it reports the first record that is not counted.
     fn answer(&mut self, stream: &Stream, at: usize, is_done: bool) {
         let Run { shard, batch, end } = self.runs.swap_remove(at);
         let Some(end) = end else { return };

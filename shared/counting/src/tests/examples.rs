@@ -1,4 +1,4 @@
-//! Examples, in figures.
+//! Examples with concrete numbers.
 
 use key_schema::entity::{CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums};
 use key_schema::layout::{ENTITY_TYPE, Stored};
@@ -32,7 +32,8 @@ fn image<T: Stored>(entity: &T) -> Item {
     item
 }
 
-/// So many seconds after the order was placed, or some milliseconds before that: the stream has whole seconds.
+/// The time of a record written this many seconds after the order was placed. The stream's times are whole seconds, so
+/// the time for 0 is a little before the order's.
 fn at(seconds: i64) -> Timestamp {
     let placed: Timestamp = "2026-11-21T23:59:59Z".parse().expect("a time");
     Timestamp::from_millisecond((placed.as_second() + seconds) * 1000).expect("a time")
@@ -47,7 +48,7 @@ fn record(number: &str, change: Change) -> Record {
 }
 
 #[test]
-fn an_order_counts_what_is_paid_for_it_and_a_line_what_it_comes_to() {
+fn an_order_counts_with_its_total_and_a_line_with_its_amount() {
     let placed = Change::Placed(order("PENDING")).counts(&[]);
     let ada = CustomerStats { customer_id: "ada".parse().expect("an id"), orders: 1, spent: eur(3913) };
     let statuses = [(OrderStatus::Pending, 1)].into_iter().collect();
@@ -62,7 +63,7 @@ fn an_order_counts_what_is_paid_for_it_and_a_line_what_it_comes_to() {
 }
 
 #[test]
-fn an_order_that_is_called_off_leaves_its_status_and_nothing_else() {
+fn a_cancelled_order_counts_only_in_its_status() {
     let mut counts = Change::Placed(order("PENDING")).counts(&[]);
     counts.add(&Change::Line(line()).counts(&[]));
     counts.add(&Change::Moved(order("CANCELLED"), OrderStatus::Pending).counts(&[line().line]));
@@ -74,12 +75,12 @@ fn an_order_that_is_called_off_leaves_its_status_and_nothing_else() {
 }
 
 #[test]
-fn an_order_that_is_called_off_with_other_lines_than_it_had_cannot_be_counted() {
+fn a_cancellation_cannot_be_counted_if_lines_of_the_order_are_missing() {
     let moved = || Change::Moved(order("CANCELLED"), OrderStatus::Paid);
     let mut batch = Batch::new(vec![record("8", Change::Placed(order("PAID"))), record("9", moved())], None);
     batch.found(None);
     batch.learn("first".parse().expect("an id"), Vec::new());
-    let Next::Apply(step) = batch.next() else { panic!("what comes before it is counted") };
+    let Next::Apply(step) = batch.next() else { panic!("the records before it are counted") };
     batch.applied(step);
     let number = "9".parse().expect("a number");
     assert_eq!(batch.next(), Next::GiveUp(vec![&number]));
@@ -87,12 +88,12 @@ fn an_order_that_is_called_off_with_other_lines_than_it_had_cannot_be_counted() 
 }
 
 #[test]
-fn the_mark_moves_past_what_is_given_up_together_with_what_comes_behind_it() {
+fn one_step_moves_the_mark_past_given_up_records_and_counts_the_records_after_them() {
     let poison =
         |number: &str| Record { number: number.parse().expect("a number"), change: Err(Uncountable::UnreadableLines) };
     let records = vec![poison("1"), poison("2"), record("3", Change::Line(line())), poison("4")];
     let mut batch = Batch::new(records, Some("0".parse().expect("a number")));
-    assert_eq!(batch.next(), Next::Mark, "nothing is given up by a hint");
+    assert_eq!(batch.next(), Next::Mark, "a record is given up only if the mark was read");
     batch.found(None);
     let numbers = ["1", "2", "4"].map(|number| number.parse().expect("a number"));
     let [first, second, last] = &numbers;
@@ -103,7 +104,7 @@ fn the_mark_moves_past_what_is_given_up_together_with_what_comes_behind_it() {
     assert_eq!((step.mark.as_str(), step.records, step.given_up, step.counts.len()), ("3", 1, 2, 2));
     batch.applied(step);
     assert_eq!(batch.next(), Next::GiveUp(vec![last]));
-    assert_eq!(batch.first_left(), Some(last), "if nobody takes it, it comes again");
+    assert_eq!(batch.first_left(), Some(last), "it is delivered again if the queue does not accept it");
     batch.give_up(last.clone());
     let Next::Apply(step) = batch.next() else { panic!("a step") };
     assert_eq!((step.mark.as_str(), step.records, step.given_up), ("4", 0, 1));
@@ -113,10 +114,11 @@ fn the_mark_moves_past_what_is_given_up_together_with_what_comes_behind_it() {
 }
 
 #[test]
-fn what_comes_to_nothing_is_not_written() {
+fn a_batch_without_net_effect_is_not_written() {
     let moved = |status, before| Change::Moved(order(status), before);
-    let back = [moved("PAID", OrderStatus::Pending), moved("PENDING", OrderStatus::Paid), Change::Nothing];
-    let records = back.into_iter().zip(["1", "2", "3"]).map(|(change, number)| record(number, change)).collect();
+    let there_and_back = [moved("PAID", OrderStatus::Pending), moved("PENDING", OrderStatus::Paid), Change::Nothing];
+    let records =
+        there_and_back.into_iter().zip(["1", "2", "3"]).map(|(change, number)| record(number, change)).collect();
     let mut batch = Batch::new(records, None);
     assert_eq!(batch.next(), Next::Mark);
     batch.found(None);
@@ -125,7 +127,7 @@ fn what_comes_to_nothing_is_not_written() {
 }
 
 #[test]
-fn a_deletion_and_what_is_no_order_count_nothing() {
+fn deletions_and_other_entities_do_not_count() {
     let item: Item = serde_dynamo::to_item(json!({ "EntityType": "order" })).expect("an item");
     let other: Item = serde_dynamo::to_item(json!({ "EntityType": "customerStats" })).expect("an item");
     for (event_name, old, new) in [
@@ -139,7 +141,7 @@ fn a_deletion_and_what_is_no_order_count_nothing() {
 }
 
 #[test]
-fn an_order_counts_when_it_is_placed_and_not_when_it_is_put_back() {
+fn an_order_counts_when_it_is_placed_and_not_when_it_is_restored() {
     let read = |seconds, item: Item| Change::read("INSERT", at(seconds), Item::default(), item).expect("a change");
     let header = |version: u64| image(&Order { version, ..order("PENDING") });
     assert!(matches!(read(0, header(1)), Change::Placed(_)));
@@ -151,7 +153,7 @@ fn an_order_counts_when_it_is_placed_and_not_when_it_is_put_back() {
 }
 
 #[test]
-fn what_somebody_took_is_not_handed_over_again_with_what_comes_before_it() {
+fn a_record_that_the_queue_has_accepted_is_not_sent_again_with_earlier_records() {
     let poison =
         |number: &str| Record { number: number.parse().expect("a number"), change: Err(Uncountable::UnreadableLines) };
     let mut batch = Batch::new(vec![poison("1"), poison("2")], None);
@@ -161,8 +163,8 @@ fn what_somebody_took_is_not_handed_over_again_with_what_comes_before_it() {
 }
 
 #[test]
-fn a_step_is_as_large_as_it_may_be() {
-    // Of the order its customer and its day, of the line its product and the same day.
+fn a_step_takes_as_many_records_as_its_counters_allow() {
+    // The order changes the counters of its customer and its day, the line those of its product and the same day.
     let records = || vec![record("1", Change::Placed(order("PENDING"))), record("2", Change::Line(line()))];
     for (most, expected) in [(3, 2), (2, 1), (1, 1)] {
         let mut batch = Batch::new(records(), None).with_most_counters(most);
@@ -173,7 +175,7 @@ fn a_step_is_as_large_as_it_may_be() {
 }
 
 #[test]
-fn what_lies_before_the_mark_is_skipped() {
+fn records_up_to_the_mark_are_skipped() {
     let records = ["1", "2", "3"].map(|number| record(number, Change::Line(line()))).into();
     let mut batch = Batch::new(records, None);
     batch.found(Some("2".parse().expect("a number")));
@@ -185,7 +187,7 @@ fn what_lies_before_the_mark_is_skipped() {
 }
 
 #[test]
-fn an_order_whose_lines_do_not_read_as_lines_cannot_be_counted_and_others_can() {
+fn unreadable_lines_stop_only_the_count_of_their_own_order() {
     let moved = |id: &str| {
         let order = Order { order_id: id.parse().expect("an id"), ..order("CANCELLED") };
         Change::Moved(order, OrderStatus::Paid)
@@ -204,6 +206,6 @@ fn an_order_whose_lines_do_not_read_as_lines_cannot_be_counted_and_others_can() 
 }
 
 #[test]
-fn an_item_to_which_nothing_is_added_is_not_among_the_counts() {
+fn counts_leave_out_an_item_to_which_nothing_is_added() {
     assert!(Counts::of_order(&order("PENDING"), 0).is_empty());
 }

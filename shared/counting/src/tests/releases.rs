@@ -1,4 +1,4 @@
-//! Records that earlier releases wrote are counted by this one.
+//! This release counts records that earlier releases wrote.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_dynamo::Item;
 
 use crate::Change;
 
-/// The items of a kind as each release wrote them, by the release's day.
+/// The items of an entity as each release wrote them, each with the name of the release's file.
 fn fixtures(kind: &str) -> Vec<(String, BTreeMap<String, Item>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/items").join(kind);
     let files = fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path());
@@ -22,7 +22,7 @@ fn fixtures(kind: &str) -> Vec<(String, BTreeMap<String, Item>)> {
 
 #[test]
 fn records_of_every_release_are_counted() {
-    // As the fixtures have it.
+    // The time in the fixtures.
     let placed_at: Timestamp = "2026-11-21T09:30:00.000Z".parse().expect("a time");
     let read = |name, old: &Item, new: &Item| Change::read(name, placed_at, old.clone(), new.clone());
     let orders = fixtures("order");

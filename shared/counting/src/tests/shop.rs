@@ -1,4 +1,4 @@
-//! A model of the shop and of its table's stream.
+//! A model of the shop and its table's stream.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use serde_json::json;
 
 use crate::{Change, Counts, Record, Uncountable};
 
-/// When records are written: orders are placed on this day and on the next, and none is older than an hour.
+/// The time of all records. It is within an hour after every order's time of placing, or before it.
 const WRITTEN_AT: &str = "2026-11-21T00:00:30.000Z";
 
-/// When an order is put back, long after it was placed.
-const PUT_BACK_AT: &str = "2026-11-25T00:00:00.000Z";
+/// The time at which orders are restored, long after they were placed.
+const RESTORED_AT: &str = "2026-11-25T00:00:00.000Z";
 
-/// What happens in the shop.
+/// A write in the shop.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
-    /// Customer, day, currency, and the product, quantity and price of each line.
+    /// Places an order: customer, day, currency, and product, quantity and price of each line.
     Place(u8, u8, bool, Vec<(u8, i64, i64)>),
-    /// An order goes on.
+    /// Moves an order to its next status.
     Advance(usize),
-    /// An order is called off, if it still can be.
+    /// Cancels an order, if its status allows it.
     Cancel(usize),
-    /// An order's header is written without going on.
+    /// Writes an order's header without changing its status.
     Touch(usize),
-    /// Something is written that does not count.
+    /// Writes items that do not count.
     Other,
-    /// Something is written that nobody can read.
+    /// Writes a record that cannot be read.
     Poison(usize),
-    /// An order and its lines are deleted and put back, later.
-    PutBack(usize),
+    /// Deletes an order with its lines and restores it later.
+    Restore(usize),
 }
 
 pub(super) fn any_act() -> impl Strategy<Value = Act> {
@@ -47,15 +47,16 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
         1 => any::<usize>().prop_map(Act::Touch),
         1 => Just(Act::Other),
         1 => any::<usize>().prop_map(Act::Poison),
-        1 => any::<usize>().prop_map(Act::PutBack),
+        1 => any::<usize>().prop_map(Act::Restore),
     ]
 }
 
-/// A shard: its records, and what the counters hold when so many of them are counted.
+/// A shard.
 #[derive(Default)]
 pub(super) struct Shard {
-    /// Nobody can read a record without a change.
+    /// The records. One without a change cannot be read.
     records: Vec<(SequenceNumber, Option<Change>)>,
+    /// For each record, the sum of all records up to it.
     sums: Vec<Counts>,
 }
 
@@ -71,7 +72,7 @@ impl Shard {
         records.map(|(number, change)| Record { number, change: change.ok_or_else(unreadable) }).collect()
     }
 
-    /// The records up to a mark that nobody can read.
+    /// The records up to a mark that cannot be read.
     pub(super) fn poisons_up_to(&self, mark: &SequenceNumber) -> impl Iterator<Item = &SequenceNumber> {
         let unreadable = self.records.iter().filter(|(_, change)| change.is_none());
         unreadable.map(|(number, _)| number).filter(move |number| *number <= mark)
@@ -91,8 +92,8 @@ impl Shard {
 #[derive(Default)]
 pub(super) struct Stream {
     pub(super) shards: Vec<Shard>,
-    /// The first of the shards that still grow. Each order is in one of them.
-    growing: usize,
+    /// The index of the first open shard. All later ones are open too.
+    first_open: usize,
     orders: Vec<(Order, Vec<OrderLine>)>,
     written: u128,
 }
@@ -112,7 +113,7 @@ impl Stream {
             }),
             Act::Touch(which) => self.change(which, |status| status),
             Act::Poison(partition) => self.record(partition, None, &Counts::default()),
-            Act::PutBack(which) => self.put_back(which),
+            Act::Restore(which) => self.restore(which),
             Act::Other => {
                 let stats =
                     CustomerStats { customer_id: "ada".parse().unwrap(), orders: 7, spent: [].into_iter().collect() };
@@ -124,14 +125,14 @@ impl Stream {
         }
     }
 
-    /// The shards that grow are closed, and one more takes over: what was in one shard may be in any of them now.
+    /// Closes the open shards and opens one to three new ones. The next records of an order may be in any of them.
     pub(super) fn reshard(&mut self) {
-        let grown = (self.shards.len() - self.growing).max(1);
-        self.growing = self.shards.len();
-        self.shards.extend((0..=grown % 3).map(|_| Shard::default()));
+        let open = (self.shards.len() - self.first_open).max(1);
+        self.first_open = self.shards.len();
+        self.shards.extend((0..=open % 3).map(|_| Shard::default()));
     }
 
-    /// What the counters hold when each shard is counted up to its mark.
+    /// The sum of the records of each shard up to its mark.
     pub(super) fn counts_up_to(&self, marks: &BTreeMap<usize, SequenceNumber>) -> Counts {
         let mut counts = Counts::default();
         for (shard, mark) in marks {
@@ -141,7 +142,7 @@ impl Stream {
         counts
     }
 
-    /// What the orders themselves add up to.
+    /// The sum over the orders themselves.
     pub(super) fn truth(&self) -> Counts {
         let mut counts = Counts::default();
         for (order, lines) in &self.orders {
@@ -156,12 +157,12 @@ impl Stream {
         counts
     }
 
-    /// The lines of an order, as they lie in the table.
+    /// The lines of an order in the table.
     pub(super) fn lines(&self, order: &OrderId) -> Vec<OrderLine> {
         self.orders.iter().find(|(known, _)| known.order_id == *order).expect("an order").1.clone()
     }
 
-    /// A number that no, one or another record has.
+    /// Any sequence number, of a record or of none.
     pub(super) fn any_number(&self, which: usize) -> SequenceNumber {
         let number = which as u128 % (self.written + 3);
         number_of(number)
@@ -183,7 +184,7 @@ impl Stream {
         .expect("an order");
         let at = self.orders.len();
         self.orders.push((order.clone(), Vec::new()));
-        // The items of a transaction are in the stream in any order.
+        // The stream has the items of a transaction in any order.
         let header_first = at.is_multiple_of(2);
         for header in [header_first, !header_first] {
             if header {
@@ -216,10 +217,10 @@ impl Stream {
         if self.shards.is_empty() {
             self.reshard();
         }
-        let growing = self.shards.len() - self.growing;
+        let open = self.shards.len() - self.first_open;
         self.written += 1 + self.written % 3;
         let number = number_of(self.written);
-        let shard = &mut self.shards[self.growing + partition % growing];
+        let shard = &mut self.shards[self.first_open + partition % open];
         let mut sum = shard.sums.last().cloned().unwrap_or_default();
         sum.add(counts);
         shard.sums.push(sum);
@@ -238,21 +239,21 @@ impl Stream {
         self.record(partition, Some(change), &counts);
     }
 
-    fn put_back(&mut self, which: usize) {
+    fn restore(&mut self, which: usize) {
         let Some(at) = which.checked_rem(self.orders.len()) else { return };
         let (order, lines) = self.orders[at].clone();
         self.write(at, "REMOVE", item(&order), Item::default());
-        self.write_at(at, "INSERT", PUT_BACK_AT, Item::default(), item(&order));
+        self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&order));
         for line in lines {
             let (order_id, customer_id) = (order.order_id.clone(), order.customer_id.clone());
             let line = OrderItem { order_id, customer_id, placed_at: order.placed_at, shard: 0, line };
             self.write(at, "REMOVE", item(&line), Item::default());
-            self.write_at(at, "INSERT", PUT_BACK_AT, Item::default(), item(&line));
+            self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&line));
         }
     }
 }
 
-/// Numbers that soon have one digit more, and are more than an integer holds.
+/// Sequence numbers that exceed a 64-bit integer, and that soon get one more digit.
 fn number_of(written: u128) -> SequenceNumber {
     let number = 10_u128.pow(36) - 20 + written;
     format!("{number}").parse().expect("a sequence number")

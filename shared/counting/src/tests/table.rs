@@ -1,4 +1,4 @@
-//! A model of the table: marks and counters, which change together or not at all.
+//! A model of the table: marks and counters, which change together in one transaction.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,32 @@ use key_schema::value::SequenceNumber;
 
 use crate::{Counts, Step};
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
-    /// It is done and answered.
+    /// The request is done and answered.
     Done,
-    /// It is refused, for good: throttled, or in conflict for too long.
+    /// The request fails for good: throttled, or in conflict for too long.
     Failed,
-    /// It is lost on its way, and nobody knows.
+    /// The request is lost, without an answer.
     CutBefore,
-    /// It is done, and the answer is lost.
+    /// The request is done, and its answer is lost.
     CutAfter,
-    /// It is lost for now and arrives later, when somebody else may have done the same.
+    /// The request is not answered and arrives later, when another consumer may have made the same one.
     Late,
 }
 
 /// The table.
 #[derive(Default)]
 pub(super) struct Table {
-    /// By the index of the shard.
+    /// The marks, by the index of the shard.
     pub(super) marks: BTreeMap<usize, SequenceNumber>,
     pub(super) counts: Counts,
     late: Vec<(usize, Step)>,
 }
 
 impl Table {
-    /// One conditional transaction; or where the mark is instead.
+    /// Commits one conditional transaction. If the condition fails, returns the actual mark.
     pub(super) fn commit(&mut self, shard: usize, step: &Step) -> Result<(), Option<SequenceNumber>> {
         let mark = self.marks.get(&shard);
         if mark != step.previous.as_ref() {
@@ -42,12 +42,12 @@ impl Table {
         Ok(())
     }
 
-    /// A transaction is on its way.
+    /// Delays a transaction.
     pub(super) fn delay(&mut self, shard: usize, step: Step) {
         self.late.push((shard, step));
     }
 
-    /// One that is on its way arrives.
+    /// Commits one of the delayed transactions.
     pub(super) fn arrive(&mut self, which: usize) {
         if let Some(which) = which.checked_rem(self.late.len()) {
             let (shard, step) = self.late.swap_remove(which);
@@ -55,7 +55,7 @@ impl Table {
         }
     }
 
-    /// All that are on their way arrive.
+    /// Commits all delayed transactions.
     pub(super) fn arrive_all(&mut self) {
         (0..self.late.len()).for_each(|_| self.arrive(0));
     }
