@@ -1,4 +1,4 @@
-//! Which events are published together.
+//! The events that one call publishes together.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,26 @@ use crate::Subject;
 /// The most entries of one `PutEvents`.
 pub const MOST_ENTRIES: usize = 10;
 
-/// The most bytes of one `PutEvents`: 256 KB, of which a few are left for what counts beside the details (source,
-/// detail-type and time of each entry).
+/// The most bytes of the details in one `PutEvents`: the limit of 256 KB, less 100 bytes for source, detail-type and
+/// time of each entry, which count as well.
 pub const MOST_BYTES: usize = 256 * 1024 - MOST_ENTRIES * 100;
 
 /// An event that is not published yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<'a> {
-    /// Its place in the batch.
+    /// The event's position in the batch.
     pub position: usize,
-    /// What it is about.
+    /// The event's subject.
     pub subject: Subject<'a>,
-    /// The length of its detail.
+    /// The length of the event's detail.
     pub bytes: usize,
 }
 
-/// Which of the events that wait go into the next call: the oldest of each subject, up to [`MOST_ENTRIES`] and
-/// [`MOST_BYTES`], but always one.
+/// The positions of the events for the next call: the oldest waiting event of each subject, up to [`MOST_ENTRIES`] and
+/// [`MOST_BYTES`], but at least one.
 ///
-/// EventBridge may accept some entries of a call and fail others. Two of one order in a call might therefore arrive
-/// the wrong way round.
+/// EventBridge may accept some entries of a call and fail others. If one call had two events of the same subject, the
+/// older one could fail and arrive after the newer one.
 pub fn next_call<'a>(waiting: impl IntoIterator<Item = Waiting<'a>>) -> Vec<usize> {
     let (mut subjects, mut bytes) = (BTreeSet::new(), 0);
     let oldest_of_each = waiting.into_iter().filter(|event| subjects.insert(event.subject));

@@ -1,4 +1,4 @@
-//! From a record of the stream to the event that it stands for.
+//! Makes an event from a stream record.
 
 use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentState, Product, QueuedOrder, Settlement};
 use key_schema::layout::ENTITY_TYPE;
@@ -10,30 +10,30 @@ use crate::{
     EventId, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved, RefundDue, RefundMade,
 };
 
-/// A record of an order, an invoice or a product does not read like one.
+/// An image of an order, an invoice or a product cannot be deserialized.
 #[derive(Debug, thiserror::Error)]
 #[error("an image of an order, an invoice or a product cannot be read")]
 pub struct Unreadable(#[from] serde_dynamo::Error);
 
-/// A record of the table's stream, as far as an event is made from it.
+/// The parts of a stream record from which an event is made.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
-    /// Its `eventName`: `INSERT`, `MODIFY` or `REMOVE`.
+    /// The `eventName`: `INSERT`, `MODIFY` or `REMOVE`.
     pub name: &'a str,
-    /// When the change was written.
+    /// The time of the change.
     pub written_at: Timestamp,
-    /// The item before; empty if there was none.
+    /// The item before the change; empty if there was none.
     pub old: Item,
-    /// The item after; empty if there is none.
+    /// The item after the change; empty if it was deleted.
     pub new: Item,
 }
 
-/// The event of a record, as far as the record alone can tell it.
+/// The event of a record, or the part of it that the record has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Draft {
-    /// The event.
+    /// The complete event.
     Event(Event),
-    /// An order was placed. The event holds its lines, which are items of their own:
+    /// An order was placed. The event also needs the order's lines, which are items of their own:
     /// [`OrderPlaced::new`](crate::OrderPlaced::new).
     Placed(Order),
 }
@@ -44,13 +44,13 @@ impl<E: Into<Event>> From<E> for Draft {
     }
 }
 
-/// The event that a record stands for.
+/// The event of a record, if it has one.
 ///
-/// Most records stand for none: those of other entities, what expires, and writes that change nothing that is told.
-/// An order that was put back by hand was not placed then. Attributes that are not known here do not matter.
+/// Most records have none: those of other entities, expirations, and changes that no event reports. The restoration of
+/// a lost order is not its placing, and has no event either. Attributes that this release does not know are ignored.
 ///
 /// # Errors
-/// An order, an invoice or a product cannot be read. To pass it over would be to lose an event.
+/// An order, an invoice or a product cannot be deserialized. Skipping the record would lose an event.
 pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
     let Record { name, written_at, old, new } = record;
     let entity = |image: &Item| match image.get(ENTITY_TYPE) {
@@ -64,7 +64,7 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
             order.is_placed_at(written_at).then_some(Draft::Placed(order))
         }
         ("MODIFY", Order::TYPE) => status_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
-        ("MODIFY", Invoice::TYPE) => paid(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("MODIFY", Invoice::TYPE) => card_payment_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
         ("MODIFY", QueuedOrder::TYPE) => {
             let (before, after): (QueuedOrder, QueuedOrder) = (from_item(old)?, from_item(new)?);
             (before.refusal != after.refusal).then(|| OrderRejected::new(after)).flatten().map(Draft::from)
@@ -91,8 +91,8 @@ fn status_changed(old: &Order, new: Order) -> Option<OrderStatusChanged> {
     })
 }
 
-/// What a change of an invoice says of its card payment, of which it has at most one: what the gift cards leave.
-fn paid(old: &Invoice, new: Invoice) -> Option<Event> {
+/// The event of a change of an invoice's card payment. An invoice has at most one, for what the gift cards leave.
+fn card_payment_changed(old: &Invoice, new: Invoice) -> Option<Event> {
     let before = old.payments.iter().find(|payment| is_by_card(payment))?.state();
     let payment = new.payments.into_iter().find(is_by_card)?;
     let after = payment.state();

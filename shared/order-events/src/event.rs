@@ -15,7 +15,7 @@ use crate::{
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
 pub const LAYOUT_VERSION: u32 = 1;
 
-/// What an event is about. The events of one subject are published in the order of its changes.
+/// The subject of an event. The events of one subject are published in the order of its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject<'a> {
     /// An order, with its invoice and payments.
@@ -25,7 +25,7 @@ pub enum Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// The `source` of its events on the bus.
+    /// The `source` of the subject's events on the bus.
     pub fn source(self) -> &'static str {
         match self {
             Self::Order(_) => Source::Order.name(),
@@ -43,7 +43,7 @@ impl fmt::Display for Subject<'_> {
     }
 }
 
-/// Named as the subjects of its events are.
+/// The event sources, named like the variants of [`Subject`] for the macro below.
 enum Source {
     Order,
     Product,
@@ -61,42 +61,41 @@ impl Source {
 /// A kind of event, by its names on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Its `source`.
+    /// The `source` on the bus.
     pub source: &'static str,
-    /// Its `detail-type`.
+    /// The `detail-type` on the bus.
     pub detail_type: &'static str,
 }
 
 macro_rules! events {
     ($($kind:ident of $subject:ident($id:ident))+) => {
-        /// Something that happened to an order or a product.
+        /// An event of an order or a product.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
         #[serde(untagged)]
-        #[expect(missing_docs, reason = "each holds the struct of its name")]
         pub enum Event {
             $($kind($kind)),+
         }
 
-        /// The kinds of events.
+        /// All kinds of events.
         pub const KINDS: &[Kind] =
             &[$(Kind { source: Source::$subject.name(), detail_type: stringify!($kind) }),+];
 
         impl Event {
-            /// Its kind: the `detail-type` on the bus.
+            /// The event's kind: its `detail-type` on the bus.
             pub fn detail_type(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($kind)),+
                 }
             }
 
-            /// Its id.
+            /// The event's id.
             pub fn id(&self) -> &EventId {
                 match self {
                     $(Self::$kind(event) => &event.id),+
                 }
             }
 
-            /// The order or product that it is about.
+            /// The event's order or product.
             pub fn subject(&self) -> Subject<'_> {
                 match self {
                     $(Self::$kind(event) => Subject::$subject(&event.$id)),+
@@ -110,7 +109,7 @@ macro_rules! events {
             }
         })+
 
-        /// The schema of each kind's detail, by name, with those that it refers to.
+        /// The schemas of all kinds' details by name, and those that they refer to.
         pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
             let mut schemas = Vec::new();
             $(
@@ -134,10 +133,10 @@ events! {
 }
 
 impl Event {
-    /// The JSON that is published. Of equal events it is equal, byte for byte.
+    /// The JSON to publish. Equal events have equal JSON, byte for byte.
     ///
     /// # Errors
-    /// None in practice: every field has a JSON form.
+    /// Serialization fails. Every field has a JSON form, so this does not happen.
     pub fn detail(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }

@@ -5,7 +5,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// The namespace of the events' ids (UUIDv5, RFC 9562). Changing it makes every event that is published again look new.
+/// The namespace of the events' ids (UUIDv5, RFC 9562). If it changed, events that are published again would have new
+/// ids.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1b0e_7c64_52fd_4a0a_8c3b_2d96_4f1e_a7d8);
 
 /// An event's own id: the same for every copy of the event, and for no other.
@@ -20,7 +21,7 @@ impl EventId {
         &self.0
     }
 
-    /// The id of an order's being placed, which happens once.
+    /// The id of placing an order, which happens once.
     pub(crate) fn of_placing(order: &OrderId) -> Self {
         Self::named(&format!("OrderPlaced#{order}"))
     }
@@ -30,28 +31,28 @@ impl EventId {
         Self::named(&format!("OrderStatusChanged#{order}#{version}"))
     }
 
-    /// The id of an invoice's being paid by card, which happens once.
+    /// The id of capturing an invoice's card payment, which happens once.
     pub(crate) fn of_capture(invoice: &InvoiceId) -> Self {
         Self::named(&format!("PaymentCaptured#{invoice}"))
     }
 
-    /// The id of an order's rejection at this moment. One that is asked for again may be rejected again.
+    /// The id of an order's rejection at this time. An order that is requested again may be rejected again.
     pub(crate) fn of_rejection(order: &OrderId, at: Timestamp) -> Self {
         Self::named(&format!("OrderRejected#{order}#{at}"))
     }
 
-    /// The id of an invoice's card payment becoming due to be given back, which happens once.
+    /// The id of an invoice's refund becoming due, which happens once.
     pub(crate) fn of_refund_due(invoice: &InvoiceId) -> Self {
         Self::named(&format!("RefundDue#{invoice}"))
     }
 
-    /// The id of an invoice's card payment being given back, which happens once.
+    /// The id of an invoice's refund, which happens once.
     pub(crate) fn of_refund(invoice: &InvoiceId) -> Self {
         Self::named(&format!("RefundMade#{invoice}"))
     }
 
-    /// The id of a product's change to this version. A product that is removed and created again begins with version 1
-    /// again, so the second of the write is a part of the id.
+    /// The id of a product's change to this version. The versions of a product that is removed and created again start
+    /// at 1 again, so the second of the write is a part of the id.
     pub(crate) fn of_product_change(product: &ProductId, version: u64, written_at: Timestamp) -> Self {
         Self::named(&format!("ProductChanged#{product}#{version}#{}", written_at.as_second()))
     }
@@ -61,7 +62,7 @@ impl EventId {
         Self::named(&format!("ProductRemoved#{product}#{version}#{}", written_at.as_second()))
     }
 
-    /// No id holds a `#`, so no two changes read alike.
+    /// The id of a change with this name. Ids in the name contain no `#`, so different changes have different names.
     fn named(change: &str) -> Self {
         Self(Uuid::new_v5(&NAMESPACE, change.as_bytes()).to_string())
     }

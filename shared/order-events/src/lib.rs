@@ -1,17 +1,15 @@
-//! What Till tells the world about its orders and products, made from the records of the table's stream. Pure.
+//! The events that Till publishes about orders and products, made from the table's stream without I/O.
 //!
-//! - [`draft_of`]: the event that a record stands for, if it stands for one.
-//! - [`next_call`]: which of the events that wait may be published together.
-//! - [`describe`]: the events as a part of the API's description. `docs/events.md` is made from the same types.
+//! - [`draft_of`] makes the event of a record.
+//! - [`next_call`] decides which waiting events may be published together.
+//! - [`describe`] adds the events to the API's description. `docs/events.md` is generated from the same types.
 //!
-//! A new kind of event is a struct with `id`, `layout_version` and the id of its subject, a name in the list of
-//! `event.rs`, and a case in [`draft_of`]. A new entity needs a filter in `template.yaml`, too.
+//! To add a kind of event: write a struct with `id`, `layout_version` and the id of its subject, add its name to the
+//! list in `event.rs`, and add a case to [`draft_of`]. Events of another entity also need a filter in `template.yaml`.
 //!
-//! **Invariant: an event is a pure function of the change it tells of, its id included.** A record that is
-//! delivered again makes the same event, byte for byte, so whoever receives events can drop those whose id is
-//! known. (The lines of an order are not in its record, but they are written with it and never change.)
-
-#![warn(missing_docs)]
+//! **Invariant: an event, including its id, is a pure function of the change.** A record that is delivered again makes
+//! the same event, byte for byte, so receivers can drop events with a known id. (The lines of an order are not in its
+//! record, but they are written in the same transaction and never change.)
 
 mod call;
 mod change;

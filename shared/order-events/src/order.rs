@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::EventId;
 use crate::event::LAYOUT_VERSION;
 
-/// An order was placed. It is the order's version 1.
+/// An order was placed. Its version is 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderPlaced {
@@ -16,23 +16,23 @@ pub struct OrderPlaced {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Which order.
+    /// The order.
     pub order_id: OrderId,
-    /// Whose.
+    /// The customer.
     pub customer_id: CustomerId,
-    /// When.
+    /// The time at which the order was placed.
     pub placed_at: Timestamp,
-    /// Pending while the card is to be charged, or paid.
+    /// `PENDING` if the bank card is still to be charged, `PAID` otherwise.
     pub status: OrderStatus,
-    /// What is to be paid.
+    /// The amount to pay.
     pub total: Money,
-    /// How many lines the order has.
+    /// The number of lines.
     pub line_count: u8,
-    /// The lines, by product.
+    /// The lines, sorted by product id.
     pub lines: Vec<OrderLine>,
 }
 
-/// An order went from one status to another.
+/// An order changed its status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderStatusChanged {
@@ -40,19 +40,19 @@ pub struct OrderStatusChanged {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Which order.
+    /// The order.
     pub order_id: OrderId,
-    /// Whose.
+    /// The customer.
     pub customer_id: CustomerId,
-    /// The status before.
+    /// The status before the change.
     pub from: OrderStatus,
-    /// The status from then on.
+    /// The status after the change.
     pub to: OrderStatus,
-    /// The order's version from then on: a change with a greater one came later.
+    /// The order's version after the change. A later change has a greater version.
     pub version: u64,
 }
 
-/// The bank has taken the card's part of an invoice.
+/// The bank captured the card payment of an invoice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentCaptured {
@@ -60,21 +60,21 @@ pub struct PaymentCaptured {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Of which invoice.
+    /// The invoice.
     pub invoice_id: InvoiceId,
-    /// Of which order.
+    /// The invoice's order.
     pub order_id: OrderId,
-    /// Whose.
+    /// The customer.
     pub customer_id: CustomerId,
-    /// How much.
+    /// The amount captured.
     pub amount: Money,
-    /// What the bank calls the payment, if it is known.
+    /// The bank's reference for the payment, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reference: Option<String>,
 }
 
-/// An order that was accepted, to be placed later, could not be placed when its turn came.
+/// An order that was accepted to be placed later could not be placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderRejected {
@@ -82,20 +82,20 @@ pub struct OrderRejected {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Which order.
+    /// The order.
     pub order_id: OrderId,
-    /// Whose.
+    /// The customer.
     pub customer_id: CustomerId,
-    /// When it was accepted.
+    /// The time at which the order was accepted.
     pub queued_at: Timestamp,
-    /// When it was rejected.
+    /// The time at which the order was rejected.
     pub rejected_at: Timestamp,
-    /// Why: the last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` tells the rest.
+    /// The last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` has the details.
     pub reason: String,
 }
 
 impl OrderRejected {
-    /// The event of an order that was refused, if it was.
+    /// The event of a queued order that was refused; `None` if it was not.
     pub(crate) fn new(queued: QueuedOrder) -> Option<Self> {
         let Refusal { at, rejection } = queued.refusal?;
         Some(Self {
@@ -110,7 +110,7 @@ impl OrderRejected {
     }
 }
 
-/// Without the codes that may be in the rejection: whoever has a gift card's code can spend it.
+/// The reason without the codes in the rejection: anybody who has a gift card's code can spend the card.
 fn reason(rejection: &Rejection) -> &'static str {
     match rejection {
         Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } => "not-found",
@@ -125,14 +125,14 @@ fn reason(rejection: &Rejection) -> &'static str {
     }
 }
 
-/// An order does not have as many lines as its header says. Lines are written with the header and never change, so a
-/// strongly consistent read of them says the same again.
+/// An order has a different number of lines than its header says. Lines are written with the header and never change,
+/// so another strongly consistent read would return the same.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the order has {found} lines and not {expected}")]
+#[error("the order has {found} lines, but its header says {expected}")]
 pub struct MissingLines {
-    /// How many were read.
+    /// The number of lines that were read.
     pub found: usize,
-    /// How many there must be.
+    /// The number of lines in the header.
     pub expected: u8,
 }
 
@@ -140,7 +140,7 @@ impl OrderPlaced {
     /// The event of an order that was placed with these lines.
     ///
     /// # Errors
-    /// These are not all of its lines.
+    /// Lines are missing.
     pub fn new(order: Order, lines: Vec<OrderLine>) -> Result<Self, MissingLines> {
         if lines.len() != usize::from(order.line_count) {
             return Err(MissingLines { found: lines.len(), expected: order.line_count });

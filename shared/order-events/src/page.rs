@@ -1,7 +1,7 @@
-//! The tables and samples of `docs/events.md`, made from the types so that they cannot go stale.
+//! The tables and samples of `docs/events.md`, generated from the types so that they cannot go stale.
 #![allow(clippy::expect_used, reason = "tests")]
 
-use std::{env, fs};
+use std::fs;
 
 use serde_json::Value;
 
@@ -9,9 +9,9 @@ use crate::event::schemas;
 use crate::tests::samples;
 use crate::{Event, KINDS, Kind};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/events.md");
+const PAGE: &str = "events.md";
 
-/// Every kind of event: what it says, field by field, and a sample.
+/// A chapter for every kind of event, with its fields and a sample.
 fn chapters() -> String {
     let chapters: Vec<_> = KINDS.iter().zip(samples()).map(|(kind, sample)| chapter(kind, &sample)).collect();
     chapters.join("\n")
@@ -22,18 +22,19 @@ fn chapter(Kind { source, detail_type: kind }: &Kind, sample: &Event) -> String 
     let schema = schemas().into_iter().find(|(name, _)| name == kind).expect("a schema").1;
     let schema = serde_json::to_value(schema).expect("JSON");
     let required = schema["required"].as_array().expect("a list");
-    // In the order in which the detail has them.
+    // In the order of the detail.
     let text = sample.detail().expect("JSON");
     let mut fields: Vec<_> = schema["properties"].as_object().expect("properties").iter().collect();
     fields.sort_by_key(|(name, _)| text.find(&format!("\"{name}\":")));
 
     let about = schema["description"].as_str().expect("a description");
     let mut chapter =
-        format!("### {kind}\n\n{about} Its source is `{source}`.\n\n| field | type | what |\n|---|---|---|\n");
+        format!("### {kind}\n\n{about} The source is `{source}`.\n\n| field | type | meaning |\n|---|---|---|\n");
     chapter.extend(fields.into_iter().map(|(name, field)| {
         let optional = if required.iter().any(|required| required == name) { "" } else { ", optional" };
-        let what = field["description"].as_str().expect("a description");
-        format!("| `{name}` | {}{optional} | {what} |\n", type_of(field))
+        // A description of several lines would break its row.
+        let meaning = field["description"].as_str().expect("a description").replace('\n', " ");
+        format!("| `{name}` | {}{optional} | {meaning} |\n", type_of(field))
     }));
     let sample = serde_json::to_string_pretty(sample).expect("JSON");
     chapter + &format!("\n```json\n{sample}\n```\n")
@@ -50,30 +51,16 @@ fn type_of(field: &Value) -> String {
     referred(field).or(through).unwrap_or_else(own)
 }
 
-/// The text with what stands between its markers replaced.
-fn current(text: &str) -> String {
-    let (open, close) = ("<!-- events -->", "<!-- /events -->");
-    let (before, rest) = text.split_once(open).expect("the first marker");
-    let (_, after) = rest.split_once(close).expect("the last marker");
-    format!("{before}{open}\n\n{}\n{close}{after}", chapters())
-}
-
 #[test]
 fn the_events_in_the_documentation_are_those_of_the_code() {
-    let written = fs::read_to_string(FILE).expect("docs/events.md");
-    let current = current(&written);
-    if env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
-        fs::write(FILE, &current).expect("docs/events.md is writable");
-        return;
-    }
-    assert!(written == current, "docs/events.md is stale: UPDATE_DOCS=1 cargo test -p events");
+    docs_check::check(PAGE, &[("events", chapters())], "cargo test -p order-events").expect("docs/events.md");
 }
 
 #[test]
-fn the_documentations_rule_is_for_these_events() {
-    let text = fs::read_to_string(FILE).expect("docs/events.md");
-    let (_, rest) = text.split_once("```json\n").expect("the rule comes first");
-    let (rule, _) = rest.split_once("```").expect("it ends");
+fn the_rule_in_the_documentation_names_events_of_the_code() {
+    let text = fs::read_to_string(docs_check::file(PAGE)).expect("docs/events.md");
+    let (_, rest) = text.split_once("```json\n").expect("the rule is the first JSON");
+    let (rule, _) = rest.split_once("```").expect("the end of the rule");
     let rule: Value = serde_json::from_str(rule).expect("JSON");
     for detail_type in rule["detail-type"].as_array().expect("a list") {
         let kind = KINDS.iter().find(|kind| detail_type == kind.detail_type).expect("a kind of event");

@@ -8,8 +8,7 @@ use utoipa::ToSchema;
 use crate::EventId;
 use crate::event::LAYOUT_VERSION;
 
-/// A product was created, or something of it in the catalogue changed. Stock is not part of it: a sale is no change of
-/// a product.
+/// A product was created, or its catalogue entry changed. A change of stock, such as a sale, has no event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProductChanged {
@@ -17,18 +16,18 @@ pub struct ProductChanged {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Which product.
+    /// The product.
     pub product_id: ProductId,
-    /// Its version from then on, the `ETag` of the API: a change with a greater one came later. A new product begins
-    /// with 1.
+    /// The product's version after the change, which is the API's `ETag`. The first is 1; a later change has a greater
+    /// one.
     pub version: u64,
-    /// Its name from then on.
+    /// The name after the change.
     pub name: String,
-    /// Its description from then on.
+    /// The description after the change.
     pub description: String,
-    /// Its category from then on.
+    /// The category after the change.
     pub category: Category,
-    /// Its price from then on.
+    /// The price after the change.
     pub price: Money,
 }
 
@@ -40,9 +39,9 @@ pub struct ProductRemoved {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Which product.
+    /// The product.
     pub product_id: ProductId,
-    /// Its last version.
+    /// The product's last version.
     pub version: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The events of money that goes back to customers.
+//! The events of refunds.
 
 use key_schema::value::{CustomerId, InvoiceId, Money, OrderId};
 use serde::Serialize;
@@ -6,8 +6,7 @@ use utoipa::ToSchema;
 
 use crate::EventId;
 
-/// Money is to be given back to a customer: the order is cancelled, and the bank has taken its card payment. It stays due
-/// until `RefundMade`.
+/// A refund is due: an order is cancelled, and the bank captured its card payment. It stays due until `RefundMade`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundDue {
@@ -15,23 +14,23 @@ pub struct RefundDue {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Of which invoice.
+    /// The invoice.
     pub invoice_id: InvoiceId,
-    /// Of which order.
+    /// The invoice's order.
     pub order_id: OrderId,
-    /// Whose.
+    /// The customer.
     pub customer_id: CustomerId,
-    /// How much.
+    /// The amount to refund.
     pub amount: Money,
-    /// What the bank calls the payment, if it is known.
+    /// The bank's reference for the payment, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reference: Option<String>,
-    /// Whether the bank took the payment after the order was cancelled. Then no `PaymentCaptured` was sent for it.
+    /// Whether the bank captured the payment after the order was cancelled. Then there was no `PaymentCaptured` event.
     pub captured_after_cancellation: bool,
 }
 
-/// A customer has got back what was due.
+/// A refund was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundMade {
@@ -39,14 +38,14 @@ pub struct RefundMade {
     pub id: EventId,
     /// The version of this event's layout.
     pub layout_version: u32,
-    /// Of which invoice.
+    /// The invoice.
     pub invoice_id: InvoiceId,
-    /// Of which order.
+    /// The invoice's order.
     pub order_id: OrderId,
-    /// Whose.
+    /// The customer.
     pub customer_id: CustomerId,
-    /// How much.
+    /// The amount refunded.
     pub amount: Money,
-    /// What the bank calls the refund.
+    /// The bank's reference for the refund.
     pub reference: String,
 }

@@ -1,4 +1,4 @@
-//! Records that earlier releases wrote are published by this one.
+//! This release publishes events of records that earlier releases wrote.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use serde_dynamo::Item;
 
 use crate::{Draft, Record, draft_of};
 
-/// The kind of the event that a record is published as, with images of the fixtures of each release.
-fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>) -> Vec<&'static str> {
+/// The kind of the event that a record makes, for the images that each release wrote.
+fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>) -> Vec<Option<&'static str>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/items").join(entity);
     let files = fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path());
     let kinds = files.map(|path| {
@@ -18,11 +18,11 @@ fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>)
         let items: BTreeMap<String, Item> = serde_json::from_str(&text).expect("items");
         let image = |key: Option<&str>| key.map(|key| items[key].clone()).unwrap_or_default();
         let written_at = "2026-11-21T09:30:00.000Z".parse().expect("a time");
-        match draft_of(Record { name, written_at, old: image(old), new: image(new) }).expect("it can be read") {
-            Some(Draft::Placed(_)) => "OrderPlaced",
-            Some(Draft::Event(event)) => event.detail_type(),
-            None => "nothing",
-        }
+        let draft = draft_of(Record { name, written_at, old: image(old), new: image(new) }).expect("a readable record");
+        draft.map(|draft| match draft {
+            Draft::Placed(_) => "OrderPlaced",
+            Draft::Event(event) => event.detail_type(),
+        })
     });
     kinds.collect()
 }
@@ -38,6 +38,6 @@ fn records_of_every_release_are_published() {
         ("product", "REMOVE", Some("Product(First)"), None, "ProductRemoved"),
     ] {
         let kinds = kinds(entity, name, old, new);
-        assert!(!kinds.is_empty() && kinds.iter().all(|known| *known == kind), "{entity} {name}: {kinds:?}");
+        assert!(!kinds.is_empty() && kinds.iter().all(|found| *found == Some(kind)), "{entity} {name}: {kinds:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Whatever happens to orders and however the stream delivers it, the same changes make the same events, and no others.
+//! The same changes always make the same events, and no others, for any history of orders and any delivery of the
+//! stream.
 #![allow(clippy::expect_used, reason = "tests")]
 
 mod history;
@@ -18,10 +19,10 @@ use history::histories;
 pub(crate) use sample::samples;
 use sample::{Record, event_of, image, line, order, product, queued, record};
 
-/// A rejection is told once, without the codes that were in the request. That an order waits, is delayed or is asked for
-/// again is not told.
+/// A rejection is published once, without the codes in the request. Queueing, delaying or repeating an order has no
+/// event.
 #[test]
-fn a_rejection_is_told_and_no_code_is() {
+fn a_rejection_is_published_without_codes() {
     let card = Rejection::GiftCardBalance { code: "SECRET".parse().expect("a code") };
     let refused = || queued(Some(card.clone()));
     let event = event_of(&record("MODIFY", queued(None), refused())).expect("an event");
@@ -43,18 +44,18 @@ proptest! {
         let events = history.events();
         let ids: BTreeSet<_> = events.iter().map(Event::id).collect();
         prop_assert_eq!(ids.len(), events.len());
-        let told = events.iter().map(|event| {
+        let published = events.iter().map(|event| {
             let subject = event.subject().to_string();
             let (_, number) = subject.split_once('-').expect("order-NUMBER");
             let version = if let Event::OrderStatusChanged(change) = event { change.version } else { 0 };
             (event.detail_type(), number.parse().expect("a number"), version)
         });
-        prop_assert_eq!(told.collect::<BTreeSet<_>>(), history.changes);
+        prop_assert_eq!(published.collect::<BTreeSet<_>>(), history.changes);
     }
 
-    /// Lambda cuts the stream into batches as it likes, and goes back to a checkpoint when a batch failed.
+    /// Lambda may divide the stream into any batches, and delivers records again after a failure.
     #[test]
-    fn however_records_are_delivered_the_events_are_the_same_byte_for_byte(
+    fn records_that_are_delivered_again_make_the_same_events_byte_for_byte(
         history in histories(), rewinds in vec((any::<Index>(), any::<Index>()), 0..6),
     ) {
         let details = |records: &[Record]| -> Vec<(String, String)> {
@@ -70,9 +71,9 @@ proptest! {
         prop_assert_eq!(details(&delivered).into_iter().collect::<BTreeSet<_>>(), expected);
     }
 
-    /// Some entries of each call fail, and wait for the next.
+    /// Some entries of each call fail, and wait for the next call.
     #[test]
-    fn whatever_calls_fail_the_events_of_an_order_arrive_in_their_order(
+    fn the_events_of_an_order_arrive_in_the_order_of_its_changes_even_if_entries_fail(
         history in histories(), failures in vec(subsequence((0..MOST_ENTRIES).collect::<Vec<_>>(), 0..MOST_ENTRIES), 8),
     ) {
         let events = history.events();
@@ -90,9 +91,9 @@ proptest! {
         }
         for order in history.orders.values() {
             let of_order = |event: &&&Event| event.subject() == Subject::Order(&order.order_id);
-            let (made, came) = (events.iter().collect::<Vec<_>>(), &arrived);
+            let made = events.iter().collect::<Vec<_>>();
             prop_assert_eq!(
-                made.iter().filter(of_order).collect::<Vec<_>>(), came.iter().filter(of_order).collect::<Vec<_>>()
+                made.iter().filter(of_order).collect::<Vec<_>>(), arrived.iter().filter(of_order).collect::<Vec<_>>()
             );
         }
     }
@@ -116,22 +117,22 @@ fn the_derivation_of_ids_never_changes() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_passed_over() {
+fn an_unreadable_order_is_an_error_and_not_skipped() {
     let mut newer = image(Order::TYPE, &order("a"));
     newer.insert("status".to_owned(), AttributeValue::S("LOST".to_owned()));
-    draft_of(record("INSERT", Item::default(), newer)).expect_err("a status that nobody knows");
+    draft_of(record("INSERT", Item::default(), newer)).expect_err("an unknown status");
 }
 
-/// Placing happens once: a header that is put back by hand, or copied from another table, is no second time.
+/// An order is placed once. A header that is restored by hand or from another table is not placed a second time.
 #[test]
-fn an_order_that_is_put_back_was_not_placed_then() {
+fn the_restoration_of_an_order_is_not_its_placing() {
     let insert = |order: &Order, written_at: &str| {
         let written_at = written_at.parse().expect("a time");
         draft_of(Record { written_at, ..record("INSERT", Item::default(), image(Order::TYPE, order)) })
             .expect("readable")
     };
     let placed = order("a");
-    // The stream's times are whole seconds.
+    // The stream's times are whole seconds, so they may be a little before the order's own time.
     for at in ["2026-11-21T09:29:59.000Z", "2026-11-21T09:30:30.000Z"] {
         assert_eq!(insert(&placed, at), Some(Draft::Placed(placed.clone())), "{at}");
     }
@@ -140,7 +141,7 @@ fn an_order_that_is_put_back_was_not_placed_then() {
 }
 
 #[test]
-fn an_event_of_a_product_is_of_a_version_and_a_product_that_comes_again_is_another() {
+fn a_product_that_is_created_again_has_events_with_new_ids() {
     let changed = |name, old, new, written_at: &str| {
         let written_at = written_at.parse().expect("a time");
         event_of(&Record { written_at, ..record(name, old, new) })
@@ -151,12 +152,12 @@ fn an_event_of_a_product_is_of_a_version_and_a_product_that_comes_again_is_anoth
     let again = changed("INSERT", Item::default(), image(1), later).expect("an event");
     assert_eq!((created.detail_type(), again.detail_type()), ("ProductChanged", "ProductChanged"));
     assert_ne!(created.id(), again.id());
-    assert_eq!(changed("MODIFY", image(2), image(2), later), None, "another attribute than the product's own");
+    assert_eq!(changed("MODIFY", image(2), image(2), later), None, "the version did not change");
 }
 
 /// The largest events are those of orders with 40 lines, and of products with long descriptions.
 #[test]
-fn a_call_is_never_larger_than_eventbridge_takes_it_and_no_event_is_too_large_for_a_call() {
+fn no_call_exceeds_the_limit_of_eventbridge_and_every_event_fits_into_a_call() {
     let mut placed = order(&"x".repeat(64));
     placed.line_count = 40;
     // A name has at most 200 characters, which have at most four bytes, or two where JSON escapes them.
@@ -174,11 +175,11 @@ fn a_call_is_never_larger_than_eventbridge_takes_it_and_no_event_is_too_large_fo
     let call = next_call(waiting.map(|(position, id)| Waiting { position, subject: Subject::Order(id), bytes }));
     assert!(call.len() * bytes <= MOST_BYTES && (call.len() + 1) * bytes > MOST_BYTES, "{} of {bytes}", call.len());
     let too_large = Waiting { position: 7, subject: Subject::Order(&ids[0]), bytes: MOST_BYTES + 1 };
-    assert_eq!(next_call([too_large]), [7], "an event that nobody foresaw is for EventBridge to refuse");
+    assert_eq!(next_call([too_large]), [7], "an event over the limit is sent alone, and EventBridge refuses it");
 }
 
 #[test]
-fn every_kind_says_which_layout_it_has() {
+fn every_kind_has_a_layout_version() {
     for (kind, event) in KINDS.iter().zip(samples()) {
         let detail: serde_json::Value = serde_json::from_str(&event.detail().expect("JSON")).expect("JSON");
         assert_eq!(detail["layoutVersion"], 1, "{}", kind.detail_type);

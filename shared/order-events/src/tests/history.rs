@@ -1,4 +1,4 @@
-//! Histories of a shop: the records that the stream has of them, and what is to be told.
+//! Histories of a shop: their stream records, and the events to expect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,24 +10,24 @@ use serde_dynamo::Item;
 use super::sample::{Record, event_of, image, invoice, order, record};
 use crate::Event;
 
-/// What may happen in a shop.
+/// One step of a history.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// An order is placed, or goes one step of its way if it is.
+    /// Moves the order to its next status.
     Advance,
     Cancel,
-    /// The bank takes the money of a cancelled order, or gives back what is due.
+    /// The bank captures the payment of a cancelled order, or makes the refund that is due.
     Settle,
-    /// The header is written without another status.
+    /// Writes the header without changing the status.
     Touch,
-    /// An item that is no order lies down beside it.
+    /// Writes another item in the order's collection.
     Flag,
-    /// DynamoDB deletes what has expired.
+    /// Deletes the header, like DynamoDB's TTL.
     Expire,
 }
 
-/// The records that a history of steps writes, each step about one of a few orders; and what was changed, told
-/// independently.
+/// The records of a sequence of steps over a few orders, and independently of them the changes that events must report:
+/// each with its kind, the number of its order, and the version of a status change or 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     pub(super) records: Vec<Record>,
@@ -102,12 +102,12 @@ impl History {
         self.orders.insert(number, new);
     }
 
-    fn pay(&mut self, number: usize, to: PaymentState, told: Option<&'static str>) {
+    fn pay(&mut self, number: usize, to: PaymentState, kind: Option<&'static str>) {
         let (order, from) = (self.orders[&number].order_id.clone(), self.payments[&number]);
         let [old, new] = [from, to].map(|state| image(Invoice::TYPE, &invoice(&order, state)));
         self.record("MODIFY", old, new);
         self.payments.insert(number, to);
-        self.changes.extend(told.map(|kind| (kind, number, 0)));
+        self.changes.extend(kind.map(|kind| (kind, number, 0)));
     }
 
     fn record(&mut self, name: &'static str, old: Item, new: Item) {

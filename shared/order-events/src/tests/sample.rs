@@ -1,4 +1,4 @@
-//! One of each thing that events tell of.
+//! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
     Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentState, PaymentStatus, Product, QueuedOrder,
@@ -11,7 +11,7 @@ use serde_dynamo::{AttributeValue, Item, to_item};
 
 use crate::{Draft, Event, OrderPlaced, draft_of};
 
-/// A record of the stream, as far as it matters here.
+/// A stream record.
 pub(super) type Record = crate::Record<'static>;
 
 pub(super) const PLACED_AT: &str = "2026-11-21T09:30:00.000Z";
@@ -20,7 +20,7 @@ pub(super) fn record(name: &'static str, old: Item, new: Item) -> Record {
     Record { name, written_at: PLACED_AT.parse().expect("a time"), old, new }
 }
 
-/// The event of a record, with the lines of its order if it is placed.
+/// The event of a record. An order that is placed gets two lines.
 pub(super) fn event_of(record: &Record) -> Option<Event> {
     match draft_of(record.clone()).expect("it can be read")? {
         Draft::Event(event) => Some(event),
@@ -55,7 +55,7 @@ pub(super) fn product(version: u64) -> Product {
 pub(super) fn image(entity: &str, of: &impl Serialize) -> Item {
     let mut item: Item = to_item(of).expect("an item");
     item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(entity.to_owned()));
-    // As a newer version might write it.
+    // An attribute of a newer release.
     item.insert("unheardOf".to_owned(), AttributeValue::Bool(true));
     item
 }
@@ -111,7 +111,7 @@ pub(super) fn invoice(order: &OrderId, state: PaymentState) -> Invoice {
 /// The order of the samples.
 pub(super) const ID: &str = "ccc44633-c523-5b35-9669-978f6b6bc252";
 
-/// An order that waits, or was rejected.
+/// An order in the queue, or one that was rejected.
 pub(super) fn queued(rejection: Option<Rejection>) -> Item {
     let at = |time: &str| time.parse::<Timestamp>().expect("a time");
     let Order { order_id, customer_id, request_hash, placed_at, .. } = order(ID);
