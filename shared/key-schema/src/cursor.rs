@@ -1,10 +1,11 @@
-//! Cursors: how far a client has read in a list.
+//! Cursors: a client's position in a list.
 //!
-//! A cursor holds the sort key of the last item read and nothing else. The partition is rebuilt from the request, so no
-//! cursor can be used to read another's data. A checksum over pattern, partition and position tells a cursor of
-//! this list from a broken one and from one of another list. It is no secret and protects nothing: whoever forges
-//! one learns what he could have asked for anyway. What DynamoDB would refuse is refused here, so a forged one is a
-//! client's error too.
+//! A cursor contains only the sort key of the last item read, and a checksum. The partition key is rebuilt from the
+//! request, so a cursor cannot be used to read another customer's data.
+//!
+//! The checksum covers pattern, partition and position. It detects broken cursors and cursors of other lists. It is not
+//! a secret: a client with a forged cursor reads only what it may read anyway. A position that DynamoDB would refuse is
+//! refused here, so that a forged cursor is the client's error and not the server's.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,33 +14,35 @@ use sha2::{Digest as _, Sha256};
 use crate::layout::AccessPattern;
 use crate::value::Invalid;
 
+/// The length of the checksum in bytes.
 const CHECKSUM: usize = 6;
 
-/// Sort keys have at most 1,024 bytes; the range that goes on after one is a byte longer than it.
-const LONGEST: usize = 1024;
+/// The longest sort key in bytes. A position must be shorter, because the key at which the next page starts is one byte
+/// longer than the position.
+const LONGEST_SORT_KEY: usize = 1024;
 
-/// The cursor for a client that has read this pattern up to `position`, a sort key.
+/// The cursor of a client that has read this pattern's list up to the sort key `position`.
 pub fn seal<P: AccessPattern>(pattern: &P, position: &str) -> String {
     let mut bytes = checksum(pattern, position).to_vec();
     bytes.extend_from_slice(position.as_bytes());
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The position that a client's cursor holds.
+/// The position in a client's cursor.
 ///
 /// # Errors
-/// The cursor is broken, belongs to another list, or lies outside the range that is asked for.
+/// The cursor is broken, belongs to another list, or lies outside the requested range.
 pub fn open<P: AccessPattern>(pattern: &P, cursor: &str) -> Result<String, Invalid> {
     let position = || {
         let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
         let (sum, position) = bytes.split_at_checked(CHECKSUM)?;
         let position = str::from_utf8(position).ok()?;
-        let a_key = position.len() < LONGEST && position.bytes().all(|byte| byte.is_ascii_graphic());
-        let ours = sum == checksum(pattern, position)
-            && a_key
+        let is_key = position.len() < LONGEST_SORT_KEY && position.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_valid = sum == checksum(pattern, position)
+            && is_key
             && pattern.range().contains(position)
             && !pattern.rest(position).is_empty();
-        ours.then(|| position.to_owned())
+        is_valid.then(|| position.to_owned())
     };
     position().ok_or_else(|| Invalid::new("cursor must be the `next` of an earlier page of this list and range"))
 }
@@ -48,7 +51,7 @@ fn checksum<P: AccessPattern>(pattern: &P, position: &str) -> [u8; CHECKSUM] {
     let mut hash = Sha256::new();
     hash.update([P::DECLARED.number]);
     hash.update(pattern.partition());
-    // A partition key holds no line feed.
+    // A separator: no partition key contains a line feed.
     hash.update("\n");
     hash.update(position);
     let mut sum = [0; CHECKSUM];
@@ -110,15 +113,15 @@ mod tests {
             let cursor = seal(&invoices(&ada), &position);
             prop_assert!(open(&invoices(&other), &cursor).is_err());
             prop_assert!(open(&products, &cursor).is_err());
-            prop_assert!(open(&products, &seal(&products, &position)).is_err(), "no product lies there");
+            prop_assert!(open(&products, &seal(&products, &position)).is_err(), "the position is not in the products' range");
         }
 
         #[test]
-        fn whatever_a_client_sends_is_a_position_or_an_error(cursor in any::<String>(), position in any::<String>()) {
+        fn any_text_is_a_position_of_the_list_or_an_error(cursor in any::<String>(), position in any::<String>()) {
             let (ada, order) = (customer("ada"), "first".parse::<OrderId>().expect("an id"));
             let pattern = InvoicesOfCustomer { customer: &ada, issued: TimeRange::default() };
             prop_assert!(open(&pattern, &cursor).is_err());
-            // The checksum is no secret, so a client can seal anything.
+            // The checksum is not a secret, so a client can forge any cursor.
             let whole = OrderById { id: &order };
             if let Ok(opened) = open(&whole, &seal(&whole, &position)) {
                 prop_assert!(opened == position && !whole.rest(&position).is_empty());
@@ -152,10 +155,10 @@ mod tests {
         let ada = customer("ada");
         let january = InvoicesOfCustomer { customer: &ada, issued: range("2026-01-01", "2026-02-01") };
         let opens = |position: &str| open(&january, &seal(&january, position)).is_ok();
-        assert!(!opens("i#2026-02-01T00:00:00.000Z#"), "nothing is left after the end");
+        assert!(!opens("i#2026-02-01T00:00:00.000Z#"), "nothing follows the end of the range");
         let long = |bytes: usize| format!("{:a<bytes$}", "i#2026-01-02#");
         assert!(opens(&long(1023)));
-        assert!(!opens(&long(1024)), "what goes on after it would be longer than a key may be");
-        assert!(!opens("i#2026-01-02#é"), "no key holds such a character");
+        assert!(!opens(&long(1024)), "the next page's first key would be too long");
+        assert!(!opens("i#2026-01-02#é"), "keys are ASCII");
     }
 }

@@ -1,18 +1,16 @@
-//! The key schema: what Till stores, where each item lies, and every question the table answers.
+//! The key schema: the entities that Till stores, their keys, and every access pattern of the table.
 //!
-//! - [`value`]: the typed parts that everything is made of. Text becomes one of them at the edge or is refused.
-//! - [`entity`]: the entities, as plain data. They know nothing of keys.
-//! - [`layout`]: where each entity lies in the table and its two indexes, and the access patterns that read it there.
-//! - [`cursor`]: how far a client has read in a list.
-//! - [`markdown_tables`]: the layout as the charts in the documentation.
+//! - [`value`]: the types of all fields, such as ids, money and times. Text is parsed into them, or refused.
+//! - [`entity`]: the entities, as plain data without keys.
+//! - [`layout`]: the keys of each entity in the table and its two indexes, and the access patterns that read them.
+//! - [`cursor`]: a client's position in a list.
+//! - [`markdown_tables`]: the layout as the tables in `docs/key-schema.md`.
 //!
-//! The crate is pure: no AWS client, no async, no clock.
+//! The crate has no AWS client, no async and no clock.
 //!
-//! **Invariant: no other crate spells a key.** Within this one each partition and each sort key is spelled in
-//! exactly one [`Template`](layout::Template), which writing fills in and reading fills in part, so that the two
-//! cannot drift.
-
-#![warn(missing_docs)]
+//! **Invariant: no other crate spells a key.** In this crate, exactly one [`Template`](layout::Template) spells each
+//! partition key and each sort key. Writing fills the whole template, and reading fills all or part of the same one, so
+//! the two cannot drift apart.
 
 pub mod cursor;
 pub mod entity;

@@ -5,21 +5,19 @@ use utoipa::ToSchema;
 
 use crate::value::{CustomerId, ProductId, Quantity, Timestamp};
 
-/// What a customer means to buy. It is gone after a while.
+/// A customer's cart. It expires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cart {
-    /// Whose.
     pub customer_id: CustomerId,
-    /// The lines, each of another product.
+    /// The lines, each with a different product.
     pub lines: Vec<CartLine>,
-    /// When it was put down.
     pub updated_at: Timestamp,
-    /// Tells this cart from those before and after it; the `ETag`. A random number that JSON holds exactly, so a cart can
-    /// be replaced without being read. Absent in a cart of before there were versions.
+    /// A random version, the `ETag`. Being random, it can be replaced without reading the cart. JSON can hold it
+    /// exactly. Absent in carts from before there were versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// From when on it is gone, in seconds since 1970. DynamoDB's TTL deletes it some time after that.
+    /// The time of expiry, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
     pub expires_at: i64,
 }
 
@@ -29,17 +27,17 @@ pub struct Cart {
 pub struct CartLine {
     /// The product.
     pub product_id: ProductId,
-    /// How many.
+    /// The number of units.
     pub quantity: Quantity,
 }
 
 impl Cart {
-    /// The version, which is 0 for a cart that has none.
+    /// The version; 0 for a cart without one.
     pub fn version(&self) -> u64 {
         self.version.unwrap_or_default()
     }
 
-    /// Whether it is gone, whether or not DynamoDB has deleted it yet.
+    /// Whether the cart has expired, even if DynamoDB has not deleted it yet.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= now.as_second()
     }

@@ -11,52 +11,47 @@ use super::tally::{saturated, spent};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Customer {
-    /// Who it is.
     pub customer_id: CustomerId,
     /// Unique in the shop.
     pub username: Username,
     /// Unique in the shop.
     #[serde(deserialize_with = "EmailAddress::stored")]
     pub email: EmailAddress,
-    /// How to address them.
     pub name: String,
-    /// When they signed up.
     pub created_at: Timestamp,
-    /// How often the profile was written; the `ETag`.
+    /// The number of times the profile was written, which is the `ETag`.
     pub version: u64,
 }
 
 impl Customer {
-    /// Whether `other` came from the same sign-up.
+    /// Whether both come from the same sign-up request.
     pub fn is_same_sign_up(&self, other: &Self) -> bool {
-        let asked = |customer: &Self| (customer.username.clone(), customer.email.clone(), customer.name.clone());
-        asked(self) == asked(other)
+        let request = |customer: &Self| (customer.username.clone(), customer.email.clone(), customer.name.clone());
+        request(self) == request(other)
     }
 }
 
-/// What a customer's orders add up to, or what to add to that. Counted from the table's stream; absent until the
-/// first order is.
+/// Counters of a customer's orders, or amounts to add to them. The item does not exist before the first order is
+/// counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomerStats {
-    /// Whose.
     pub customer_id: CustomerId,
-    /// How many orders, cancelled ones left out.
+    /// The number of orders, without cancelled ones.
     #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
-    /// What they came to, in minor units: `spent:EUR`.
+    /// The sum of their totals, in minor units, as attributes like `spent:EUR`.
     #[serde(flatten, with = "spent")]
     pub spent: Sums<Currency>,
 }
 
-/// An e-mail address in use. There is one for each, so the address is unique; it is also how a customer is found by it.
+/// An e-mail address in use. The item's key is the address, so the address is unique. It leads to the address's
+/// customer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EmailClaim {
-    /// The address.
     #[serde(deserialize_with = "EmailAddress::stored")]
     pub email: EmailAddress,
-    /// Who uses it.
     pub customer_id: CustomerId,
 }
 
@@ -64,8 +59,6 @@ pub struct EmailClaim {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsernameClaim {
-    /// The name.
     pub username: Username,
-    /// Who uses it.
     pub customer_id: CustomerId,
 }

@@ -1,4 +1,4 @@
-//! What was ordered on each day.
+//! The totals of each day.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,23 +7,23 @@ use crate::value::{Currency, Day};
 use super::tally::{revenue, saturated, status};
 use super::{OrderStatus, Sums};
 
-/// What the orders placed on one day add up to, or what to add to that. Counted from the table's stream; absent
-/// until the first order is.
+/// Counters of the orders placed on one day, or amounts to add to them. The item does not exist before the first order
+/// is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DayTotals {
-    /// Which day, in UTC.
+    /// The day in UTC.
     pub date: Day,
-    /// How many orders, cancelled ones left out.
+    /// The number of orders, without cancelled ones.
     #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
-    /// How many units.
+    /// The number of units, without cancelled orders.
     #[serde(default, deserialize_with = "saturated")]
     pub units: i64,
-    /// What was to be paid for them, in minor units and after discounts: `revenue:EUR`.
+    /// The sum of the orders' totals after discounts, in minor units, as attributes like `revenue:EUR`.
     #[serde(flatten, with = "revenue")]
     pub revenue: Sums<Currency>,
-    /// How many of the orders have each status now, cancelled ones too: `status:PENDING`.
+    /// The number of orders in each status now, including cancelled ones, as attributes like `status:PENDING`.
     #[serde(flatten, with = "status")]
     pub statuses: Sums<OrderStatus>,
 }

@@ -8,33 +8,31 @@ use crate::value::{DiscountCode, Percent, Timestamp};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Discount {
-    /// The code, as customers enter it.
     pub code: DiscountCode,
-    /// Per cent off the lines' sum.
+    /// The percentage off the sum of the lines.
     pub percent: Percent,
-    /// Good from this moment on; absent: at once.
+    /// The first moment at which the code is valid. Without it, the code is valid at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Timestamp>,
-    /// Good until before this moment; absent: for ever.
+    /// The first moment at which the code is no longer valid. Without it, the code is valid forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Timestamp>,
-    /// How many orders may use it; absent: any number.
+    /// The most orders that may use the code. Without it, any number may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_uses: Option<u32>,
-    /// How many orders use it, if that is limited. The uses of any other code are not counted, except that releases
-    /// before November 2026 did.
+    /// The number of orders that use the code, if `max_uses` limits it. Otherwise uses are not counted; releases before
+    /// November 2026 counted them.
     pub uses: u32,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 
 impl Discount {
-    /// Whether the code may be used at this moment, as far as its window goes.
+    /// Whether this moment is in the code's window.
     pub fn is_in_window(&self, now: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= now) && self.to.is_none_or(|to| now < to)
     }
 
-    /// Whether only so many orders may use it.
+    /// Whether the number of uses is limited.
     pub fn is_limited(&self) -> bool {
         self.max_uses.is_some()
     }
@@ -44,13 +42,13 @@ impl Discount {
         self.max_uses.is_none_or(|most| self.uses < most)
     }
 
-    /// Whether `other` was made by the same request.
+    /// Whether both were created by the same request.
     pub fn is_same_request(&self, other: &Self) -> bool {
-        let asked = |code: &Self| (code.percent, code.from, code.to, code.max_uses);
-        asked(self) == asked(other)
+        let request = |code: &Self| (code.percent, code.from, code.to, code.max_uses);
+        request(self) == request(other)
     }
 
-    /// The code as it was when it was made.
+    /// The code as it was when it was created.
     #[must_use]
     pub fn as_created(&self) -> Self {
         Self { uses: 0, ..self.clone() }

@@ -12,28 +12,28 @@ use crate::value::{GiftCardCode, Money, OrderId, Timestamp};
 pub struct GiftCard {
     /// The code on the card.
     pub code: GiftCardCode,
-    /// What is left on it.
+    /// The amount left on the card.
     pub balance: Money,
-    /// What it was sold with.
+    /// The amount with which the card was sold.
     pub initial: Money,
-    /// When it was made.
+    /// The time at which the card was created.
     pub created_at: Timestamp,
 }
 
 impl GiftCard {
-    /// Whether `other` was made by the same request.
+    /// Whether both were created by the same request.
     pub fn is_same_request(&self, other: &Self) -> bool {
         self.initial == other.initial
     }
 
-    /// The card as it was when it was made.
+    /// The card as it was when it was created.
     #[must_use]
     pub fn as_created(&self) -> Self {
         Self { balance: self.initial, ..self.clone() }
     }
 }
 
-/// What one order took off a gift card.
+/// The use of a gift card by one order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GiftCardEntry {
@@ -41,10 +41,10 @@ pub struct GiftCardEntry {
     pub code: GiftCardCode,
     /// The order.
     pub order_id: OrderId,
-    /// What it took.
+    /// The amount that the order took.
     pub amount: Money,
-    /// When.
+    /// The time at which the order was placed.
     pub at: Timestamp,
-    /// Captured, or refunded when the order was called off.
+    /// `captured`, or `refunded` if the order was cancelled.
     pub status: PaymentStatus,
 }

@@ -1,21 +1,24 @@
-//! Answers that are kept for requests with an idempotency key.
+//! Stored answers to requests with an idempotency key.
 
 use serde::{Deserialize, Serialize};
 
 use crate::value::{IdempotencyRecordId, RequestHash, Timestamp};
 
-/// How long an answer is kept: three days, in seconds. A client that has not heard for longer has to look for itself.
+/// The time for which an answer is stored: three days, in seconds. A client that repeats a request later than that must
+/// find out the outcome by other requests.
 const KEPT_SECONDS: i64 = 3 * 24 * 60 * 60;
 
-/// The answer to a request that had an idempotency key, written in the transaction that did what was asked. The same
-/// request again is answered from here. Only for requests that would otherwise be done twice: an order, say, is its own
-/// record.
+/// The answer to a request with an idempotency key, written in the same transaction as the request's effect. A repeated
+/// request gets this answer.
+///
+/// Only requests that could otherwise take effect twice have such a record. An order, for example, needs none: its id
+/// is a function of the key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdempotencyRecord {
-    /// Names caller and key.
+    /// The id that caller and key determine.
     pub record_id: IdempotencyRecordId,
-    /// The request: tells a repeated one from another one under the same key.
+    /// The hash of the request, which distinguishes a repeated request from a different one with the same key.
     pub request_hash: RequestHash,
     /// The answer's status code.
     pub status: u16,
@@ -27,17 +30,17 @@ pub struct IdempotencyRecord {
     pub version: Option<u64>,
     /// The answer's body, as JSON.
     pub body: String,
-    /// From when on it is gone, in seconds since 1970. DynamoDB's TTL deletes it some time after that.
+    /// The time of expiry, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
     pub expires_at: i64,
 }
 
 impl IdempotencyRecord {
-    /// From when on a record that is made at this moment is gone.
+    /// The time of expiry of a record that is created at this moment, in seconds since 1970.
     pub fn expiry(made_at: Timestamp) -> i64 {
         made_at.as_second() + KEPT_SECONDS
     }
 
-    /// Whether it is gone, whether or not DynamoDB has deleted it yet.
+    /// Whether the record has expired, even if DynamoDB has not deleted it yet.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= now.as_second()
     }

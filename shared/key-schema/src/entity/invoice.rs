@@ -1,4 +1,4 @@
-//! Invoices and the payments in them.
+//! Invoices and their payments.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,32 +6,28 @@ use utoipa::ToSchema;
 use super::OrderStatus;
 use crate::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
 
-/// The invoice of an order. The amounts of its payments add up to its own.
+/// The invoice of an order. The amounts of its payments add up to its amount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Invoice {
-    /// Which invoice.
     pub invoice_id: InvoiceId,
-    /// Of which order.
     pub order_id: OrderId,
-    /// For whom.
     pub customer_id: CustomerId,
-    /// When.
     pub issued_at: Timestamp,
-    /// What is to be paid.
+    /// The amount to pay, which is the order's total.
     pub amount: Money,
-    /// How it is paid: gift cards first, the rest by card.
+    /// The payments: gift cards first, then at most one card payment for the rest.
     pub payments: Vec<Payment>,
 }
 
-/// The money that moved by a payment.
+/// The money that a payment moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
-    /// What the shop has received.
+    /// The amount that the shop received.
     pub received: Money,
-    /// What it has given back.
+    /// The amount that the shop returned.
     pub returned: Money,
-    /// What it still has to give back.
+    /// The amount that the shop still has to return.
     pub due: Money,
 }
 
@@ -39,88 +35,78 @@ pub struct Balance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Payment {
-    /// Taken off a gift card.
-    GiftCard {
-        /// Which.
-        code: GiftCardCode,
-        /// How much.
-        amount: Money,
-        /// Where it stands.
-        status: PaymentStatus,
-    },
-    /// Charged to a bank card.
+    /// A payment with a gift card.
+    GiftCard { code: GiftCardCode, amount: Money, status: PaymentStatus },
+    /// A payment with a bank card.
     Card {
-        /// How much.
         amount: Money,
-        /// Where it stands.
         status: PaymentStatus,
-        /// What the bank calls it, once captured.
+        /// The bank's reference for the payment, once it is captured.
         #[serde(skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
-        /// What became of it when its order was cancelled. Absent if the order was not, and if the release of 2026-11-21
-        /// cancelled it.
+        /// The settlement of a cancelled order's payment. Absent if the order is not cancelled, or if the release of
+        /// 2026-11-21 cancelled it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         settlement: Option<Settlement>,
     },
 }
 
-/// Where a payment stands, as it is stored. [`PaymentState`] tells more.
+/// The status of a payment as it is stored. [`PaymentState`] is more precise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PaymentStatus {
-    /// Promised by the bank, not yet taken.
+    /// The bank has authorized the payment, but not captured it.
     Authorized,
-    /// Taken.
+    /// The payment is captured.
     Captured,
-    /// The order was cancelled. A gift card has got its money back; what became of a card payment is its
-    /// [`Settlement`]. The value is kept because the last release reads it.
+    /// The order was cancelled. A gift card has its money back; for a card payment, [`Settlement`] says more. The value
+    /// must stay, because the last release reads it.
     Refunded,
 }
 
-/// What becomes of a card payment after its order was cancelled.
+/// The settlement of a card payment after its order was cancelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub enum Settlement {
-    /// The bank has not taken it.
+    /// The bank had not captured the payment.
     Voided,
-    /// The bank has taken it, and the customer is to get it back.
+    /// The bank captured the payment, and must refund it.
     RefundDue,
-    /// The customer has got it back.
+    /// The bank refunded the payment.
     Refunded {
-        /// What the bank calls the refund.
+        /// The bank's reference for the refund.
         reference: String,
     },
 }
 
-/// Where a payment stands. None returns to a state that it has left.
+/// The state of a payment. A payment never returns to an earlier state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PaymentState {
-    /// Promised by the bank, not yet taken.
+    /// The bank has authorized the payment, but not captured it.
     Authorized,
-    /// Taken.
+    /// The payment is captured.
     Captured,
-    /// Never taken: the order was cancelled before.
+    /// The order was cancelled before the payment was captured.
     Voided,
-    /// Taken, and to be given back: the order is cancelled.
+    /// The order is cancelled, and the captured payment must be refunded.
     RefundDue,
-    /// Given back.
+    /// The payment was refunded.
     Refunded,
 }
 
 impl Payment {
-    /// The amount.
     pub fn amount(&self) -> Money {
         match self {
             Self::GiftCard { amount, .. } | Self::Card { amount, .. } => *amount,
         }
     }
 
-    /// Where it stands.
+    /// The state.
     ///
-    /// The release of 2026-11-21 called every payment of a cancelled order `refunded`, whether or not the bank had taken
-    /// it, and told nobody to give it back. It had been taken if it has a reference; then it counts as due until
-    /// somebody confirms the refund.
+    /// The release of 2026-11-21 marked every payment of a cancelled order as `refunded`, captured or not, and
+    /// published no event for the refund. If such a payment has a reference, it was captured, and counts as due until
+    /// its refund is confirmed.
     pub fn state(&self) -> PaymentState {
         match self {
             Self::GiftCard { status: PaymentStatus::Refunded, .. } => PaymentState::Refunded,
@@ -137,7 +123,7 @@ impl Payment {
         }
     }
 
-    /// Whether a payment of an order of this status may stand where this one does.
+    /// Whether an order in this status may have a payment in this state.
     pub fn fits(&self, order: OrderStatus) -> bool {
         let state = self.state();
         match (order, self) {
@@ -150,8 +136,8 @@ impl Payment {
         }
     }
 
-    /// This payment once its order is cancelled. A gift card gets its money back at once; a card payment that was taken
-    /// is to be given back, one that was not is void.
+    /// The payment after the cancellation of its order. A gift card is refunded at once. A card payment becomes due for
+    /// refund if it was captured, and void if not.
     #[must_use]
     pub fn cancelled(mut self) -> Self {
         let is_captured = self.state() == PaymentState::Captured;
@@ -165,7 +151,7 @@ impl Payment {
         self
     }
 
-    /// What has come in by this payment, what has gone back to the customer, and what still has to.
+    /// The amounts that this payment brought in, that were returned, and that are due.
     pub fn balance(&self) -> Balance {
         let (amount, zero) = (self.amount(), Money::zero(self.amount().currency()));
         match self.state() {
@@ -176,7 +162,7 @@ impl Payment {
         }
     }
 
-    /// This payment as it stood when the order was placed.
+    /// The payment as it was when the order was placed.
     #[must_use]
     pub fn as_placed(&self) -> Self {
         match self {

@@ -37,7 +37,7 @@ pub use tally::{Sums, Tally};
 
 /// A kind of item.
 pub trait Entity {
-    /// Its name, the value of the item's `EntityType`.
+    /// The entity's name: the value of the item's attribute `EntityType`.
     const TYPE: &'static str;
 }
 
@@ -48,7 +48,7 @@ macro_rules! entities {
         }
     )+
 
-    /// The name of every kind, for the test that each has a place.
+    /// The names of all entities, for the test that each has a place in the layout.
     #[cfg(test)]
     pub(crate) const TYPES: &[&str] = &[$($name),+];
     };

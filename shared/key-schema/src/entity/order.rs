@@ -16,72 +16,69 @@ pub(super) mod tests;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
-    /// Which order.
     pub order_id: OrderId,
-    /// Whose.
     pub customer_id: CustomerId,
-    /// Where it stands.
     pub status: OrderStatus,
-    /// When it was placed.
     pub placed_at: Timestamp,
-    /// When its status was last written: [`last_change`](Order::last_change). Not known of an order from before
-    /// this was kept.
+    /// The time at which the status was last written. Absent in orders from before this attribute existed: see
+    /// [`last_change`](Order::last_change).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<Timestamp>,
-    /// How often the header was written.
+    /// The number of times the header was written.
     pub version: u64,
     /// The sum of the lines.
     pub subtotal: Money,
-    /// What the discount code takes off.
+    /// The amount that the discount code takes off.
     pub discount: Money,
-    /// The discount code, if this order is counted among the code's uses. A cancellation takes that use back.
+    /// The discount code, if this order counts as one of the code's uses. A cancellation gives that use back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_code: Option<DiscountCode>,
-    /// The discount code, if this order is not counted: the code may be used any number of times. An attribute of
-    /// its own, because the last release takes a use back for every order that has a `discountCode`.
+    /// The discount code, if its uses are unlimited and not counted. It is a separate attribute because the last
+    /// release gives a use back for every cancelled order with a `discountCode`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncounted_code: Option<DiscountCode>,
-    /// What is to be paid.
+    /// The amount to pay.
     pub total: Money,
-    /// What the customer asked for: tells a repeated request from another one under the same key.
+    /// The hash of the request, which distinguishes a repeated request from a different one with the same key.
     pub request_hash: RequestHash,
-    /// How many lines it has: tells a whole order from one that is just being written.
+    /// The number of lines, which detects a read that saw only a part of the transaction that placed the order.
     pub line_count: u8,
-    /// The shard of the status index that holds it. Kept, so that another number of shards moves no order.
+    /// The order's shard in the list of its status. It is stored so that a change of the number of shards moves no
+    /// order.
     pub shard: u8,
-    /// When and why it was called off, if it was.
+    /// The cancellation, if the order is cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancellation: Option<Cancellation>,
 }
 
 impl Order {
-    /// The discount code, whether or not this order is counted among its uses.
+    /// The discount code, whether or not this order counts as one of its uses.
     pub fn code(&self) -> Option<&DiscountCode> {
         self.discount_code.as_ref().or(self.uncounted_code.as_ref())
     }
 
-    /// When it was placed or its status last changed: whatever is counted of the order, from then on it stays.
+    /// The time at which the order was placed or its status last changed. Its counts have not changed since.
     pub fn last_change(&self) -> Timestamp {
         self.changed_at.unwrap_or(self.placed_at)
     }
 }
 
-/// When and why an order was called off.
+/// The cancellation of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancellation {
-    /// When.
+    /// The time of the cancellation.
     pub at: Timestamp,
-    /// Why, if somebody said.
+    /// The reason in words, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who or what cancelled it. Not known of an order that the release of 2026-11-21 cancelled.
+    /// The person or process that cancelled the order. Absent if the release of 2026-11-21 cancelled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub cause: Option<CancellationCause>,
 }
 
-/// Who or what cancelled an order.
+/// The person or process that cancelled an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CancellationCause {
@@ -89,28 +86,25 @@ pub enum CancellationCause {
     Customer,
     /// The shop's staff.
     Staff,
-    /// It was not paid in time.
+    /// The shop itself, because the order was not paid in time.
     Unpaid,
 }
 
-/// Where an order stands.
+/// The status of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum OrderStatus {
-    /// Placed; the card part is authorized.
+    /// The order is placed, and its card payment is authorized but not captured.
     Pending,
-    /// Paid in full.
     Paid,
-    /// On its way.
     Shipped,
-    /// Arrived.
     Delivered,
-    /// Called off; everything it took was put back.
+    /// The order is cancelled, and what it took from stocks, discount code and gift cards was given back.
     Cancelled,
 }
 
 impl OrderStatus {
-    /// Whether an order of this status may become one of that status. There is no other way.
+    /// Whether an order may change from this status to `next` in one step.
     pub fn may_become(self, next: Self) -> bool {
         matches!(
             (self, next),
@@ -121,20 +115,20 @@ impl OrderStatus {
         )
     }
 
-    /// Every status, in the order of the way: none becomes one that comes before it.
+    /// All statuses in lifecycle order: no status changes to an earlier one.
     pub const ALL: [Self; 5] = [Self::Pending, Self::Paid, Self::Shipped, Self::Delivered, Self::Cancelled];
 
-    /// Whether an order of this status stays in it for ever.
+    /// Whether this is a terminal status: an order in it never changes its status again.
     pub fn is_terminal(self) -> bool {
         !Self::ALL.into_iter().any(|next| self.may_become(next))
     }
 
-    /// Whether an order that has this status may have had that one before.
+    /// Whether an order in this status may have been in `before`.
     pub fn may_have_been(self, before: Self) -> bool {
         before.may_become(self) || Self::ALL.into_iter().any(|next| before.may_become(next) && self.may_have_been(next))
     }
 
-    /// The status of a new order: paid, unless something is left for the card.
+    /// The status of a new order: pending if it has a card payment, paid otherwise.
     pub fn when_placed(payments: &[Payment]) -> Self {
         if payments.iter().any(|payment| matches!(payment, Payment::Card { .. })) { Self::Pending } else { Self::Paid }
     }
@@ -158,72 +152,67 @@ impl KeyPart for OrderStatus {
     }
 }
 
-/// One line of an order: a snapshot of the product as it was sold, which later changes of the product leave alone.
+/// One line of an order: a snapshot of the product when it was ordered. Later changes of the product do not affect it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderLine {
     /// The product.
     pub product_id: ProductId,
-    /// Its name then.
+    /// The product's name when it was ordered.
     pub name: String,
-    /// How many.
+    /// The number of units.
     pub quantity: Quantity,
-    /// Its price then.
+    /// The product's price when it was ordered.
     pub unit_price: Money,
     /// `quantity` times `unitPrice`.
     pub amount: Money,
 }
 
-/// An order's line as an item of its own.
+/// An order line as an item of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderItem {
-    /// The order it belongs to.
     pub order_id: OrderId,
-    /// Whose order.
     pub customer_id: CustomerId,
-    /// When it was placed.
     pub placed_at: Timestamp,
-    /// The shard of the product's list that holds it. Kept, so that another number of shards moves no line.
+    /// The line's shard in the list of its product. It is stored so that a change of the number of shards moves no
+    /// line.
     pub shard: u8,
-    /// The line.
     #[serde(flatten)]
     pub line: OrderLine,
 }
 
-/// Somebody in the shop wants to look at this order. Exists only while the order is flagged.
+/// A flag on an order that the shop's staff should look at. The item exists only while the order is flagged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderFlag {
     /// The order.
     pub order_id: OrderId,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Since when.
+    /// The time at which the order was flagged.
     pub flagged_at: Timestamp,
 }
 
-/// An order with everything that belongs to it.
+/// An order with its lines, its invoice and its flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeOrder {
     /// The header.
     pub order: Order,
-    /// The lines, by product id.
+    /// The lines, sorted by product id.
     pub lines: Vec<OrderLine>,
-    /// The invoice.
     pub invoice: Invoice,
-    /// The flag, while there is one.
     pub flag: Option<OrderFlag>,
 }
 
 impl WholeOrder {
-    /// Whether the payments stand where those of an order of this status may. If not, the header was read before a
-    /// transaction and the invoice after it, or the other way round.
+    /// Whether the states of the payments match the order's status. If not, the read is torn: header and invoice were
+    /// read on different sides of a transaction.
     pub fn is_consistent(&self) -> bool {
         self.invoice.payments.iter().all(|payment| payment.fits(self.order.status))
     }
 
-    /// The order as it was when it was placed, whatever has happened to it since: what a repeated request is answered.
+    /// The order as it was when it was placed: the answer to a repeated request.
     #[must_use]
     pub fn as_placed(&self) -> Self {
         let payments: Vec<Payment> = self.invoice.payments.iter().map(Payment::as_placed).collect();

@@ -1,23 +1,23 @@
-//! Tells an order that was placed from one that was put back.
+//! Distinguishes the placing of an order from its restoration.
 
 use crate::value::Timestamp;
 
 use super::{Order, OrderItem};
 
-/// An order is written within this many seconds of `placedAt`: the time for which a function tries to place it, and
-/// room for clocks that disagree.
+/// An order is written within this many seconds after `placedAt`: the time for which a function retries, plus a margin
+/// for clock skew.
 const PLACED_WITHIN_SECONDS: u32 = 3600;
 
 impl Order {
-    /// Whether an insertion of this header at `written_at` placed the order. A header that is inserted later, or with a
-    /// later version than the first, was restored: by hand, from a backup or from another table.
+    /// Whether the insertion of this header at `written_at` placed the order. If the header is inserted later than
+    /// that, or with a version greater than 1, it is a restoration: by hand, from a backup or from another table.
     pub fn is_placed_at(&self, written_at: Timestamp) -> bool {
         self.version == 1 && is_recent(self.placed_at, written_at)
     }
 }
 
 impl OrderItem {
-    /// Whether an insertion of this line at `written_at` was a part of placing its order.
+    /// Whether the insertion of this line at `written_at` was a part of placing its order.
     pub fn is_placed_at(&self, written_at: Timestamp) -> bool {
         is_recent(self.placed_at, written_at)
     }

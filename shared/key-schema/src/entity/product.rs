@@ -1,4 +1,4 @@
-//! Products, and what is counted of them.
+//! Products and their counters.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,49 +11,41 @@ use super::tally::{revenue, saturated};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Product {
-    /// Which product.
     pub product_id: ProductId,
-    /// What it is called.
     pub name: String,
-    /// What it is.
     pub description: String,
-    /// Where in the catalogue it stands.
     pub category: Category,
-    /// What one costs.
+    /// The price of one unit.
     pub price: Money,
-    /// How many could be sold at first: tells a repeated request from another one under the same id.
+    /// The units in stock when the product was created. They distinguish a repeated request from a different one with
+    /// the same id.
     pub initial_stock: u32,
-    /// How often the product was written; the `ETag`. A sale does not move it.
+    /// The number of times the product was written, which is the `ETag`. A sale does not change it.
     pub version: u64,
 }
 
-/// What was sold of a product, or what to add to that. Counted from the table's stream; absent until the first
-/// order is.
+/// Counters of a product's sales, or amounts to add to them. The item does not exist before the first order is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProductStats {
-    /// Of which product.
     pub product_id: ProductId,
-    /// How many orders, cancelled ones left out.
+    /// The number of orders, without cancelled ones.
     #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
-    /// How many units.
+    /// The number of units, without cancelled orders.
     #[serde(default, deserialize_with = "saturated")]
     pub units: i64,
-    /// What they came to, in minor units and before discounts: `revenue:EUR`.
+    /// The sum of the lines' amounts before discounts, in minor units, as attributes like `revenue:EUR`.
     #[serde(flatten, with = "revenue")]
     pub revenue: Sums<Currency>,
 }
 
-/// A part of the count of a product's views. Each view is counted in one of many parts, so that no partition takes
-/// them all.
+/// One shard of the count of a product's views. Each view is counted in one of many shards, so that no partition is
+/// hot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ViewShard {
-    /// Of which product.
     pub product_id: ProductId,
-    /// Which part.
     pub shard: u8,
-    /// How many views.
     pub views: u64,
 }

@@ -1,7 +1,7 @@
-//! Items of counters.
+//! Items with counters.
 //!
-//! `ADD` changes a number where it lies, without reading it, and only at the top level of an item. So every sum is
-//! an attribute of its own: `revenue:EUR` beside `revenue:USD`. No other attribute of any item holds a colon.
+//! DynamoDB's `ADD` changes a number without reading it, but only at the top level of an item. So every sum is an
+//! attribute of its own, such as `revenue:EUR` and `revenue:USD`. No other attribute's name contains a colon.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use crate::value::{Currency, Money};
 
 use super::{CustomerStats, DayTotals, ProductStats};
 
-/// An item of counters, and as well the amounts to add to one.
+/// An item with counters, or the amounts to add to one.
 pub trait Tally {
-    /// Adds the amounts of `other`, which is of the same item.
+    /// Adds the amounts of `other`, which must belong to the same item.
     fn add(&mut self, other: &Self);
 
-    /// What to add so that each number lies between its least and its most. All are of the same item.
+    /// The amounts to add so that each number lies between `least` and `most`, which must belong to the same item.
     #[must_use]
     fn deficit(&self, least: &Self, most: &Self) -> Self;
 
@@ -32,7 +32,7 @@ macro_rules! tallies {
 
             fn deficit(&self, least: &Self, most: &Self) -> Self {
                 let mut deficit = self.clone();
-                $(deficit.$number = lacking(self.$number, least.$number, most.$number);)+
+                $(deficit.$number = amount_to_bounds(self.$number, least.$number, most.$number);)+
                 $(deficit.$sums = self.$sums.deficit(&least.$sums, &most.$sums);)+
                 deficit
             }
@@ -50,13 +50,14 @@ tallies! {
     DayTotals: orders units, revenue statuses;
 }
 
-fn lacking(number: i64, least: i64, most: i64) -> i64 {
+fn amount_to_bounds(number: i64, least: i64, most: i64) -> i64 {
     number.max(least).min(most.max(least)).saturating_sub(number)
 }
 
-/// One sum for each of several things. What was never counted is zero, and a sum of zero is as good as none.
+/// A sum for each key. A missing sum is zero, and sums of zero are not stored.
 ///
-/// A sum may pass below zero: a change that is counted before what it undoes, from another shard of the stream.
+/// A sum may be negative for a while: a cancellation may be counted before the order, if the two are in different
+/// shards of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sums<K>(BTreeMap<K, i64>);
 
@@ -67,30 +68,30 @@ impl<K> Default for Sums<K> {
 }
 
 impl<K: Ord + Copy> Sums<K> {
-    /// Adds to one sum.
-    pub fn add(&mut self, of: K, amount: i64) {
-        let sum = self.0.entry(of).or_default();
+    /// Adds an amount to one sum.
+    pub fn add(&mut self, key: K, amount: i64) {
+        let sum = self.0.entry(key).or_default();
         *sum = sum.saturating_add(amount);
         if *sum == 0 {
-            self.0.remove(&of);
+            self.0.remove(&key);
         }
     }
 
-    /// Adds to every sum its counterpart.
+    /// Adds each sum of `other`.
     pub fn add_all(&mut self, other: &Self) {
-        other.iter().for_each(|(of, amount)| self.add(of, amount));
+        other.iter().for_each(|(key, amount)| self.add(key, amount));
     }
 
-    /// What to add so that each sum lies between its least and its most.
+    /// The amounts to add so that each sum lies between `least` and `most`.
     fn deficit(&self, least: &Self, most: &Self) -> Self {
-        let of = |sums: &Self, of| sums.0.get(&of).copied().unwrap_or_default();
-        let every = self.0.keys().chain(least.0.keys()).chain(most.0.keys()).collect::<BTreeSet<_>>();
-        every.into_iter().map(|&key| (key, lacking(of(self, key), of(least, key), of(most, key)))).collect()
+        let of = |sums: &Self, key| sums.0.get(&key).copied().unwrap_or_default();
+        let keys = self.0.keys().chain(least.0.keys()).chain(most.0.keys()).collect::<BTreeSet<_>>();
+        keys.into_iter().map(|&key| (key, amount_to_bounds(of(self, key), of(least, key), of(most, key)))).collect()
     }
 
-    /// Every sum but those of zero.
+    /// The sums that are not zero.
     pub fn iter(&self) -> impl Iterator<Item = (K, i64)> {
-        self.0.iter().map(|(of, sum)| (*of, *sum))
+        self.0.iter().map(|(key, sum)| (*key, *sum))
     }
 
     /// Whether all sums are zero.
@@ -102,13 +103,13 @@ impl<K: Ord + Copy> Sums<K> {
 impl<K: Ord + Copy> FromIterator<(K, i64)> for Sums<K> {
     fn from_iter<I: IntoIterator<Item = (K, i64)>>(amounts: I) -> Self {
         let mut sums = Self::default();
-        amounts.into_iter().for_each(|(of, amount)| sums.add(of, amount));
+        amounts.into_iter().for_each(|(key, amount)| sums.add(key, amount));
         sums
     }
 }
 
 impl Sums<Currency> {
-    /// The sums above zero, as money. One beyond the greatest amount of money, 2^53 - 1, is shown as that.
+    /// The positive sums as money. A sum over the greatest amount of money, 2^53 - 1, becomes that amount.
     pub fn money(&self) -> Vec<Money> {
         self.iter().filter(|(_, sum)| sum.is_positive()).map(|(currency, sum)| Money::nearest(sum, currency)).collect()
     }
@@ -116,21 +117,21 @@ impl Sums<Currency> {
 
 macro_rules! attributes {
     ($($module:ident = $prefix:literal)+) => {$(
-        /// Sums as attributes of the item, each named by its prefix and what it is of.
+        /// Serializes sums as attributes of the item, each named by the prefix and its key.
         pub(super) mod $module {
             use std::fmt::Display;
 
             use serde::de::{DeserializeOwned, Deserializer};
             use serde::ser::Serializer;
 
-            use super::{Named, Sums};
+            use super::{PrefixVisitor, Sums};
 
             pub(in super::super) fn serialize<K, S>(sums: &Sums<K>, serializer: S) -> Result<S::Ok, S::Error>
             where
                 K: Display + Ord + Copy,
                 S: Serializer,
             {
-                serializer.collect_map(sums.iter().map(|(of, sum)| (format!(concat!($prefix, "{}"), of), sum)))
+                serializer.collect_map(sums.iter().map(|(key, sum)| (format!(concat!($prefix, "{}"), key), sum)))
             }
 
             pub(in super::super) fn deserialize<'de, K, D>(deserializer: D) -> Result<Sums<K>, D::Error>
@@ -138,7 +139,7 @@ macro_rules! attributes {
                 K: DeserializeOwned + Ord + Copy,
                 D: Deserializer<'de>,
             {
-                deserializer.deserialize_map(Named::new($prefix))
+                deserializer.deserialize_map(PrefixVisitor::new($prefix))
             }
         }
     )+};
@@ -150,8 +151,8 @@ attributes! {
     status = "status:"
 }
 
-/// A count as it is read: DynamoDB adds up to 38 digits, and one that no `i64` holds is the nearest that one does. So a
-/// counter that ran away, whatever made it, is shown and compared, and takes nothing else with it.
+/// A counter as it is read. DynamoDB's numbers have up to 38 digits; a number that exceeds an `i64` becomes the nearest
+/// `i64`. So an item with an absurd counter can still be read and repaired.
 struct Saturated(i64);
 
 impl<'de> serde::Deserialize<'de> for Saturated {
@@ -173,7 +174,7 @@ impl<'de> serde::Deserialize<'de> for Saturated {
                 Ok(Saturated(i64::try_from(number).unwrap_or(i64::MAX)))
             }
 
-            #[expect(clippy::cast_possible_truncation, reason = "beyond an i64 the cast gives the nearest one")]
+            #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
             fn visit_f64<E>(self, number: f64) -> Result<Saturated, E> {
                 Ok(Saturated(number as i64))
             }
@@ -183,24 +184,24 @@ impl<'de> serde::Deserialize<'de> for Saturated {
     }
 }
 
-/// Reads a [`Saturated`] count.
+/// Deserializes a [`Saturated`] counter.
 pub(super) fn saturated<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     serde::Deserialize::deserialize(deserializer).map(|Saturated(number)| number)
 }
 
-/// Reads the attributes that begin with a prefix, and passes over all others.
-struct Named<K> {
+/// Reads the attributes whose names begin with a prefix, and ignores all others.
+struct PrefixVisitor<K> {
     prefix: &'static str,
-    of: std::marker::PhantomData<K>,
+    key: std::marker::PhantomData<K>,
 }
 
-impl<K> Named<K> {
+impl<K> PrefixVisitor<K> {
     fn new(prefix: &'static str) -> Self {
-        Self { prefix, of: std::marker::PhantomData }
+        Self { prefix, key: std::marker::PhantomData }
     }
 }
 
-impl<'de, K: serde::de::DeserializeOwned + Ord + Copy> serde::de::Visitor<'de> for Named<K> {
+impl<'de, K: serde::de::DeserializeOwned + Ord + Copy> serde::de::Visitor<'de> for PrefixVisitor<K> {
     type Value = Sums<K>;
 
     fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -212,10 +213,10 @@ impl<'de, K: serde::de::DeserializeOwned + Ord + Copy> serde::de::Visitor<'de> f
         let mut sums = Sums::default();
         while let Some(name) = item.next_key::<String>()? {
             match name.strip_prefix(self.prefix) {
-                Some(of) => {
-                    let of: serde::de::value::StrDeserializer<'_, A::Error> = of.into_deserializer();
+                Some(key) => {
+                    let key: serde::de::value::StrDeserializer<'_, A::Error> = key.into_deserializer();
                     let Saturated(sum) = item.next_value()?;
-                    sums.add(K::deserialize(of)?, sum);
+                    sums.add(K::deserialize(key)?, sum);
                 }
                 None => _ = item.next_value::<serde::de::IgnoredAny>()?,
             }

@@ -1,4 +1,4 @@
-//! What entities say of themselves: whether they are gone, whether two are of one request, what they add up to.
+//! Expiry, equality of requests, payment states and sums of the entities.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;
@@ -18,11 +18,13 @@ fn eur(amount: i64) -> Money {
     Money::new(amount, currency("EUR")).expect("an amount")
 }
 
-/// The last moment before `noon`, `noon` and the first after it: a millisecond apart.
-const AROUND_NOON: [&str; 3] = ["2026-11-21T11:59:59.999Z", "2026-11-21T12:00:00.000Z", "2026-11-21T12:00:00.001Z"];
+/// The millisecond before noon, noon, and the millisecond after it.
+const AROUND_NOON: [&str; 3] = ["2026-11-21T11:59:59.999Z", "2026-11-21T12:00:00.000Z", AFTER_NOON];
 
-fn around_noon<T>(ask: impl Fn(Timestamp) -> T) -> [T; 3] {
-    AROUND_NOON.map(|moment| ask(at(moment)))
+const AFTER_NOON: &str = "2026-11-21T12:00:00.001Z";
+
+fn around_noon<T>(test: impl Fn(Timestamp) -> T) -> [T; 3] {
+    AROUND_NOON.map(|moment| test(at(moment)))
 }
 
 fn queued_order() -> QueuedOrder {
@@ -31,7 +33,7 @@ fn queued_order() -> QueuedOrder {
 }
 
 #[test]
-fn what_expires_is_gone_from_that_second_on_and_not_before() {
+fn an_item_is_expired_from_its_second_of_expiry_on() {
     let noon = at("2026-11-21T12:00:00Z").as_second();
     let cart = Cart {
         customer_id: "ada".parse().expect("an id"),
@@ -59,7 +61,7 @@ fn what_expires_is_gone_from_that_second_on_and_not_before() {
 }
 
 #[test]
-fn accepted_orders_answers_and_checkpoints_are_kept_for_days() {
+fn queued_orders_live_14_days_answers_3_and_checkpoints_8() {
     let waiting = queued_order();
     assert_eq!(waiting.expires_at, at("2026-12-05").as_second());
     assert_eq!(IdempotencyRecord::expiry(at("2026-11-21")), at("2026-11-24").as_second());
@@ -72,7 +74,7 @@ fn accepted_orders_answers_and_checkpoints_are_kept_for_days() {
 }
 
 #[test]
-fn two_customers_are_of_one_sign_up_when_they_asked_for_the_same() {
+fn two_profiles_with_the_same_request_are_of_the_same_sign_up() {
     let ada = Customer {
         customer_id: "ada".parse().expect("an id"),
         username: "ada".parse().expect("a name"),
@@ -104,22 +106,22 @@ fn discount() -> Discount {
 }
 
 #[test]
-fn a_code_is_good_from_its_first_moment_until_before_its_last() {
+fn a_discount_code_is_valid_from_its_first_moment_until_before_its_last() {
     let noon = Some(at("2026-11-21T12:00:00Z"));
     let window = |from, to| around_noon(|now| Discount { from, to, ..discount() }.is_in_window(now));
     assert_eq!(window(None, None), [true; 3]);
     assert_eq!(window(noon, None), [false, true, true]);
     assert_eq!(window(None, noon), [true, false, false]);
-    assert_eq!(window(noon, Some(at(AROUND_NOON[2]))), [false, true, false]);
+    assert_eq!(window(noon, Some(at(AFTER_NOON))), [false, true, false]);
 }
 
 #[test]
-fn a_limited_code_has_as_many_uses_as_it_was_made_with() {
+fn a_limited_code_can_be_used_as_often_as_its_limit_says() {
     let used = |uses| Discount { uses, ..discount() };
     assert_eq!([0, 1, 2, 3].map(|uses| used(uses).has_uses_left()), [true, true, false, false]);
     assert!(used(1).is_limited());
-    let free = Discount { max_uses: None, ..used(u32::MAX) };
-    assert!(free.has_uses_left() && !free.is_limited());
+    let unlimited = Discount { max_uses: None, ..used(u32::MAX) };
+    assert!(unlimited.has_uses_left() && !unlimited.is_limited());
     assert_eq!(used(2).as_created(), used(0));
     assert!(used(2).is_same_request(&Discount { created_at: at("2026-11-22"), ..used(0) }));
     for other in [
@@ -133,16 +135,16 @@ fn a_limited_code_has_as_many_uses_as_it_was_made_with() {
 }
 
 #[test]
-fn a_gift_card_as_it_was_made_holds_all_that_it_was_sold_with() {
+fn a_gift_card_as_it_was_created_has_its_initial_balance() {
     let card = GiftCard {
         code: "GIFT".parse().expect("a code"),
         balance: eur(1),
         initial: eur(10),
         created_at: at("2026-11-21"),
     };
-    let made = GiftCard { balance: eur(10), ..card.clone() };
-    assert_eq!(card.as_created(), made);
-    assert!(card.is_same_request(&made));
+    let created = GiftCard { balance: eur(10), ..card.clone() };
+    assert_eq!(card.as_created(), created);
+    assert!(card.is_same_request(&created));
     assert!(!card.is_same_request(&GiftCard { initial: eur(11), ..card.clone() }));
 }
 
@@ -154,9 +156,9 @@ fn gift_card(status: PaymentStatus) -> Payment {
     Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status }
 }
 
-/// Where a payment stands, with which status of its order that goes together, and what came in, went back and is due.
+/// For each payment: its state, the statuses of an order that it fits, and the amounts received, returned and due.
 #[test]
-fn a_payment_stands_where_its_status_and_its_settlement_say() {
+fn status_and_settlement_determine_the_state_of_a_payment() {
     use OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
     use PaymentStatus::{Authorized, Captured, Refunded};
     let refunded = Some(Settlement::Refunded { reference: "re-1".to_owned() });
@@ -171,24 +173,24 @@ fn a_payment_stands_where_its_status_and_its_settlement_say() {
         (card(Refunded, None, Some(Settlement::Voided)),                 PaymentState::Voided,     cancelled,       [0, 0, 0]),
         (card(Refunded, Some("pi-1"), Some(Settlement::RefundDue)),      PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
         (card(Refunded, Some("pi-1"), refunded),                         PaymentState::Refunded,   cancelled,       [5, 5, 0]),
-        // As the release of 2026-11-21 left them.
+        // Payments of the release of 2026-11-21.
         (card(Refunded, None, None),                                     PaymentState::Voided,     cancelled,       [0, 0, 0]),
         (card(Refunded, Some("pi-1"), None),                             PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
         (gift_card(Captured),                                            PaymentState::Captured,   live_or_pending, [5, 0, 0]),
         (gift_card(Refunded),                                            PaymentState::Refunded,   cancelled,       [5, 5, 0]),
-        // No order has such a payment; it fits none.
+        // No order has such a payment.
         (gift_card(Authorized),                                          PaymentState::Authorized, &[],             [0, 0, 0]),
     ];
-    for (payment, state, of, [received, returned, due]) in table {
+    for (payment, state, fitting, [received, returned, due]) in table {
         assert_eq!(payment.state(), state, "{payment:?}");
-        assert_eq!(OrderStatus::ALL.into_iter().filter(|status| payment.fits(*status)).collect::<Vec<_>>(), of);
+        assert_eq!(OrderStatus::ALL.into_iter().filter(|status| payment.fits(*status)).collect::<Vec<_>>(), fitting);
         let balance = Balance { received: eur(received), returned: eur(returned), due: eur(due) };
         assert_eq!(payment.balance(), balance, "{payment:?}");
     }
 }
 
 #[test]
-fn a_cancelled_payment_is_void_or_due_or_back_on_its_gift_card_and_as_placed_it_is_as_before() {
+fn a_cancellation_voids_or_refunds_a_payment_and_as_placed_undoes_it() {
     use PaymentStatus::{Authorized, Captured};
     let table = [
         (card(Authorized, None, None), PaymentState::Voided),
@@ -203,7 +205,7 @@ fn a_cancelled_payment_is_void_or_due_or_back_on_its_gift_card_and_as_placed_it_
 }
 
 #[test]
-fn an_order_is_consistent_when_each_of_its_payments_fits_its_status() {
+fn an_order_is_consistent_if_each_of_its_payments_fits_its_status() {
     let paid = |payments: Vec<Payment>| {
         let mut order = order::tests::placed(&payments);
         order.order.status = OrderStatus::Paid;
@@ -216,7 +218,7 @@ fn an_order_is_consistent_when_each_of_its_payments_fits_its_status() {
 }
 
 #[test]
-fn an_order_knows_its_code_whether_or_not_the_use_is_counted_and_when_it_last_changed() {
+fn an_order_has_its_code_whether_or_not_the_use_is_counted_and_its_last_change() {
     let order = order::tests::placed(&[]).order;
     let code = |text: &str| Some(text.parse().expect("a code"));
     assert_eq!(order.code(), None);
@@ -227,7 +229,6 @@ fn an_order_knows_its_code_whether_or_not_the_use_is_counted_and_when_it_last_ch
     assert_eq!(Order { changed_at: None, ..order.clone() }.last_change(), order.placed_at);
 }
 
-/// An insertion within the hour places the order; one that is later, or of a later version, brings it back.
 #[test]
 fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
     let WholeOrder { mut order, .. } = order::tests::placed(&[]);
@@ -251,7 +252,7 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
 }
 
 #[test]
-fn an_order_is_in_its_last_status_when_none_follows() {
+fn delivered_and_cancelled_are_terminal_and_the_earlier_statuses_follow_from_the_steps() {
     let last: Vec<_> = OrderStatus::ALL.into_iter().filter(|status| status.is_terminal()).collect();
     assert_eq!(last, [OrderStatus::Delivered, OrderStatus::Cancelled]);
     for (status, before) in
@@ -272,7 +273,7 @@ fn tally(orders: i64, units: i64, revenue: i64, dollars: i64) -> ProductStats {
 
 proptest! {
     #[test]
-    fn what_is_added_to_a_tally_is_in_it_and_what_it_lacks_brings_it_between_its_bounds(
+    fn add_sums_up_every_number_and_adding_the_deficit_brings_every_number_into_its_bounds(
         a: [i16; 4], b: [i16; 4], least: [i16; 4], more: [u8; 4],
     ) {
         let of = |n: [i16; 4]| tally(n[0].into(), n[1].into(), n[2].into(), n[3].into());
@@ -299,18 +300,18 @@ fn a_tally_is_zero_only_if_each_of_its_numbers_is() {
     }
     let mut most = tally(i64::MAX, 0, i64::MAX, 0);
     most.add(&tally(1, 0, 1, 0));
-    assert_eq!(most, tally(i64::MAX, 0, i64::MAX, 0), "a counter does not turn over");
+    assert_eq!(most, tally(i64::MAX, 0, i64::MAX, 0), "a counter saturates");
 }
 
 #[test]
-fn sums_above_zero_are_money_and_no_more_than_money_can_be() {
+fn only_positive_sums_are_money_and_they_saturate() {
     let sums: Sums<Currency> =
         [(currency("EUR"), 7), (currency("USD"), -1), (currency("CHF"), i64::MAX)].into_iter().collect();
     assert_eq!(sums.money(), [Money::nearest(i64::MAX, currency("CHF")), eur(7)]);
 }
 
 #[test]
-fn a_count_that_no_integer_holds_is_read_as_the_nearest_one() {
+fn a_counter_that_exceeds_an_integer_is_read_as_the_nearest_one() {
     let item = |orders: &str, spent: &str| {
         let number = |text: &str| serde_dynamo::AttributeValue::N(text.to_owned());
         let item = serde_dynamo::Item::from(std::collections::HashMap::from([

@@ -1,4 +1,4 @@
-//! What an order may become, and what it was.
+//! The statuses of an order, and the order as it was placed.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use super::OrderStatus::{self, Cancelled, Delivered, Paid, Pending, Shipped};
@@ -9,7 +9,7 @@ use crate::value::{Currency, InvoiceId, KeyPart as _, Money, OrderId, RequestHas
 const ALL: [OrderStatus; 5] = [Pending, Paid, Shipped, Delivered, Cancelled];
 
 #[test]
-fn an_order_goes_its_way_step_by_step_and_is_called_off_only_before_it_is_shipped() {
+fn an_order_advances_step_by_step_and_can_be_cancelled_only_before_it_is_shipped() {
     #[rustfmt::skip]
     let table = [
         // From       to Pending  Paid   Shipped Delivered Cancelled
@@ -26,7 +26,7 @@ fn an_order_goes_its_way_step_by_step_and_is_called_off_only_before_it_is_shippe
 }
 
 #[test]
-fn a_status_reads_the_same_in_keys_in_items_and_to_people() {
+fn a_status_has_the_same_text_in_keys_in_items_and_when_displayed() {
     for status in ALL {
         let mut key = String::new();
         status.write_to(&mut key);
@@ -39,15 +39,15 @@ fn a_status_reads_the_same_in_keys_in_items_and_to_people() {
 }
 
 #[test]
-fn an_order_is_pending_only_while_something_is_left_for_the_card() {
+fn a_new_order_is_pending_only_if_it_has_a_card_payment() {
     let card = Payment::Card { amount: eur(1), status: PaymentStatus::Authorized, reference: None, settlement: None };
     assert_eq!(OrderStatus::when_placed(&[gift_card(), card]), Pending);
     assert_eq!(OrderStatus::when_placed(&[gift_card()]), Paid);
-    assert_eq!(OrderStatus::when_placed(&[]), Paid, "a discount of all of it leaves nothing to pay");
+    assert_eq!(OrderStatus::when_placed(&[]), Paid, "an order with a discount of 100 % needs no payment");
 }
 
 #[test]
-fn an_order_as_it_was_placed_knows_nothing_of_what_came_after() {
+fn as_placed_undoes_all_later_changes() {
     let card = Payment::Card { amount: eur(5), status: PaymentStatus::Authorized, reference: None, settlement: None };
     for payments in [vec![gift_card()], vec![gift_card(), card]] {
         let placed = placed(&payments);
