@@ -1,4 +1,4 @@
-//! Known bugs, planted to see that the invariants find them. A invariant that finds none of them proves nothing.
+//! Known bugs, planted to see that the invariants find them. An invariant that finds none of them proves nothing.
 
 use table::WriteKind;
 
