@@ -1,4 +1,4 @@
-//! What a call cost, from the engine's own figures.
+//! The capacity that a call consumed, by the engine's own figures.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -21,7 +21,7 @@ const METERED: [&str; 10] = [
     "UpdateItem",
 ];
 
-/// Whether capacity was spent on reading or on writing.
+/// The kind of capacity that was consumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Read capacity units.
@@ -30,16 +30,16 @@ pub enum Access {
     Write,
 }
 
-/// What one call consumed of one table, in capacity units.
+/// The capacity units that one call consumed of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consumed {
     /// The table's name.
     pub table: String,
-    /// Units of which kind.
+    /// The kind of the units.
     pub access: Access,
     /// Units of the table itself.
     pub table_units: f64,
-    /// Units of each index that was touched, by the index's name.
+    /// Units of each index, by the index's name.
     pub index_units: BTreeMap<String, f64>,
 }
 
@@ -56,8 +56,8 @@ impl Consumed {
     }
 }
 
-/// The write units that these calls consumed of the table or index of this name in each second since `from`, up to the
-/// last second in which there were any. Calls from before it do not count.
+/// The write units that these calls consumed of the table or index with this name, for each second from `from` to the
+/// last second with any. Earlier calls do not count.
 pub fn write_units_per_second(calls: &[Call], resource: &str, from: Instant) -> Vec<f64> {
     let mut seconds = Vec::new();
     for call in calls {
@@ -75,7 +75,8 @@ pub fn write_units_per_second(calls: &[Call], resource: &str, from: Instant) -> 
     seconds
 }
 
-/// Asks for the figures of table and indexes. Answers whether the client had asked for figures itself.
+/// Makes the request ask for the capacity figures of the table and its indexes. Returns whether the client had asked
+/// for figures itself.
 pub(super) fn ask(action: &str, request: &mut Value) -> bool {
     if !METERED.contains(&action) {
         return false;
@@ -87,7 +88,7 @@ pub(super) fn ask(action: &str, request: &mut Value) -> bool {
     asked
 }
 
-/// The figures of an answer: one entry for a single-table action, a list for a batch or a transaction.
+/// The figures of a response: one entry for a single-table action, a list for a batch or a transaction.
 pub(super) fn read(action: &str, response: &Value) -> Vec<Consumed> {
     let entries = match &response["ConsumedCapacity"] {
         Value::Array(entries) => entries.as_slice(),
@@ -97,7 +98,8 @@ pub(super) fn read(action: &str, response: &Value) -> Vec<Consumed> {
     entries.iter().flat_map(|entry| consumed(action, entry)).collect()
 }
 
-/// Transactions say which kind their units are (a replayed one reads); for the rest the action says it.
+/// Transactions report the kind of their units (a replayed one reads). For the other actions the kind follows from the
+/// action.
 fn consumed(action: &str, entry: &Value) -> Vec<Consumed> {
     let kinds = [(Access::Read, "ReadCapacityUnits"), (Access::Write, "WriteCapacityUnits")];
     let named: Vec<_> = kinds.into_iter().filter(|(_, unit)| !entry[*unit].is_null()).collect();

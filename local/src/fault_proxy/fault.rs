@@ -1,69 +1,68 @@
-//! What can go wrong between a function and DynamoDB.
+//! Faults between a function and DynamoDB.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The Region and account of the embedded engine's own ARNs.
+/// The Region and account in the embedded engine's own ARNs.
 const LOCAL: &str = "dynoxide:000000000000";
 
-/// What happens to a call.
+/// A fault that a call suffers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
-    /// Refused for want of capacity, for one reason: `TableWriteProvisionedThroughputExceeded`, say. The reason decides
-    /// which of its three throttling exceptions DynamoDB throws.
+    /// The call is throttled for one reason, for example `TableWriteProvisionedThroughputExceeded`. The reason
+    /// determines which of its three throttling exceptions DynamoDB returns.
     Throttle {
-        /// As in `ThrottlingReasons`: what is throttled, at what, and by which limit.
+        /// The reason, as in `ThrottlingReasons`.
         reason: &'static str,
         /// The ARN of the table or index.
         resource: String,
     },
     /// The transaction is cancelled because of one of its items.
     Cancel {
-        /// The position of the item at fault, from 0. Of a transaction that has fewer items, it is the last.
+        /// The position of the item at fault, from 0. In a transaction with fewer items, it is the last item.
         item: usize,
         /// As in `CancellationReasons`.
         code: &'static str,
         /// As in `CancellationReasons`.
         message: &'static str,
     },
-    /// Another transaction holds the first item, and what it has written already fails the conditions of all others.
+    /// Another transaction holds the first item, and its writes already fail the conditions of all other items.
     HalfSeen,
-    /// A write outside of any transaction is refused: a transaction holds its item.
+    /// A write outside a transaction is refused, because a transaction holds its item.
     Conflict,
-    /// A transaction is refused: an earlier attempt with its token is still under way.
+    /// A transaction is refused, because an earlier attempt with its token is still in progress.
     InProgress,
-    /// DynamoDB fails: 500, nothing done.
+    /// DynamoDB fails with 500. The call has no effect.
     InternalError,
-    /// A `BatchGetItem` leaves the last so many keys of each table unprocessed.
+    /// A `BatchGetItem` leaves this many keys of each table unprocessed: the last ones.
     Unprocessed(usize),
-    /// The call takes this much longer, and then goes as always.
+    /// The call is delayed by this time.
     Delay(Duration),
-    /// The connection is cut before DynamoDB hears of the call: nothing is done.
+    /// The connection is cut before the call reaches DynamoDB. The call has no effect.
     CutBefore,
-    /// The connection is cut after DynamoDB answered: it is done, and the client does not know.
+    /// The connection is cut after DynamoDB answered. The call took effect, and the client does not know.
     CutAfter,
-    /// The connection is cut at once, and the call is done so much later all the same: after the client's own next
-    /// attempt, say.
+    /// The connection is cut at once, and the call takes effect after this time: for example after the client's retry.
     Late(Duration),
-    /// The service refuses the call with this status and this exception: nothing is done.
+    /// The service refuses the call with this status and this exception. The call has no effect.
     Refused {
-        /// 400 and above.
+        /// The status, 400 or above.
         status: u16,
-        /// As in `__type`.
+        /// The exception, as in `__type`.
         exception: &'static str,
     },
-    /// A batch is answered, and each of its entries failed: nothing is done.
+    /// Every entry of a batch fails. The call has no effect.
     FailedEntries,
 }
 
 impl Fault {
-    /// Another transaction holds the item at this position of the transaction.
+    /// A conflict: another transaction holds the item at this position.
     pub fn conflict(item: usize) -> Self {
         Self::Cancel { item, code: "TransactionConflict", message: "Transaction is ongoing for the item" }
     }
 
-    /// The table's, or this index's, provisioned write units are used up.
+    /// A throttle: the provisioned write units of the table, or of this index, are used up.
     pub(super) fn beyond_provisioned(table: &str, index: Option<&str>) -> Self {
         let table = format!("arn:aws:dynamodb:{LOCAL}:table/{table}");
         match index {
@@ -75,7 +74,7 @@ impl Fault {
         }
     }
 
-    /// The same, as the reason why a transaction is cancelled: the item at this position finds no units.
+    /// The same as a cancellation: the item at this position finds no capacity.
     pub(super) fn exhausted(item: usize, index: bool) -> Self {
         let message = if index {
             "The level of configured provisioned throughput for one or more global secondary indexes of the table was \
@@ -88,7 +87,7 @@ impl Fault {
         Self::Cancel { item, code: "ProvisionedThroughputExceeded", message }
     }
 
-    /// The answer that DynamoDB would give instead of doing the call, if this fault makes it refuse.
+    /// DynamoDB's refusal of the call, if this fault is one.
     pub(super) fn refusal(&self, request: &Value) -> Option<(u16, Value)> {
         match self {
             Self::Throttle { reason, resource } => Some((400, throttled(reason, resource))),
@@ -133,8 +132,8 @@ impl Fault {
     }
 }
 
-/// The exception of this reason. `ThrottlingException` comes from another model than DynamoDB's own, and spells its
-/// list with a small letter.
+/// The exception for this reason. `ThrottlingException` comes from another service model, and spells its list with a
+/// lower-case letter.
 fn throttled(reason: &str, resource: &str) -> Value {
     let (exception, list, message) = if reason.ends_with("MaxOnDemandThroughputExceeded") {
         (
@@ -177,7 +176,7 @@ fn cancelled(request: &Value, reason: impl Fn(usize) -> Option<(&'static str, &'
     })
 }
 
-/// The answer of SQS to a batch, or of EventBridge, which names no queue.
+/// The response of SQS to a batch, or of EventBridge, whose requests name no queue.
 fn failed_entries(request: &Value) -> Value {
     let entries = request["Entries"].as_array().map(Vec::as_slice).unwrap_or_default();
     if request["QueueUrl"].is_null() {
@@ -189,8 +188,8 @@ fn failed_entries(request: &Value) -> Value {
     json!({ "Successful": [], "Failed": failed.collect::<Vec<_>>() })
 }
 
-/// Takes the last `count` keys of each table out of a `BatchGetItem`. Answers them as its `UnprocessedKeys`. The first
-/// key stays, for DynamoDB refuses a batch of which it can read nothing.
+/// Removes the last `count` keys of each table from a `BatchGetItem`, and returns them as its `UnprocessedKeys`. The
+/// first key stays, because DynamoDB refuses a batch without keys.
 pub(super) fn hold_back(request: &mut Value, count: usize) -> Value {
     let mut unprocessed = json!({});
     for (table, wanted) in request["RequestItems"].as_object_mut().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Transactions that are under way, and hold their items.
+//! Transactions in progress, and the items that they hold.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::fault::Fault;
 
-/// An embedded engine does one transaction after the other, so that none ever meets another. On AWS one takes a while,
-/// and whoever wants to write one of its items meanwhile is told of a conflict. Of those who meet, AWS may let either
-/// go on; here it is the first.
+/// The items that are held. An embedded engine runs transactions one after the other, so they never conflict. On AWS a
+/// transaction takes some time, and another write to one of its items meanwhile is a conflict. AWS may refuse either of
+/// the two; here it is always the later one.
 #[derive(Default)]
 pub(super) struct Holds(Mutex<State>);
 
@@ -27,17 +27,17 @@ type Item = [String; 3];
 pub(super) struct Held<'a> {
     holds: &'a Holds,
     items: Vec<Item>,
-    /// For how long.
+    /// The time for which they are held.
     pub(super) time: Duration,
 }
 
 impl Holds {
-    /// From now on each transaction holds its items for so long; for no time, none does.
+    /// From now on each transaction holds its items for this time. A time of zero turns this off.
     pub(super) fn set(&self, time: Duration) {
         self.state().time = time;
     }
 
-    /// Holds the items of a transaction that writes; or says how a call is refused that wants an item which is held.
+    /// Holds the items of a write transaction, or returns the refusal of a call on an item that is held.
     pub(super) fn hold(&self, action: &str, request: &Value) -> Result<Option<Held<'_>>, Fault> {
         let mut state = self.state();
         if state.time.is_zero() {
@@ -69,7 +69,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// The items that a call wants for itself, in the order of its actions. Ordinary reads want none.
+/// The items that a call conflicts on, in the order of its actions. Ordinary reads conflict on none.
 fn items(action: &str, request: &Value) -> Vec<Item> {
     let item = |ask: &Value| {
         let key = if ask["Key"].is_null() { &ask["Item"] } else { &ask["Key"] };

@@ -1,4 +1,4 @@
-//! A limit on what may be written, as a table with provisioned capacity has one.
+//! A limit of write capacity, like that of a table with provisioned capacity.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,18 +11,18 @@ use super::fault::Fault;
 /// The actions that a limit applies to.
 pub(super) const WRITES: [&str; 5] = ["BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"];
 
-/// How many write units each table, and each index, has per second, and what happens to writes beyond them.
+/// The write units per second of each table and each index, and the refusal of writes beyond them.
 ///
-/// Each has a bucket of one second's units, which refills continuously. A write is debited with what the engine reports
-/// once it has answered, and refused while a bucket of its table is empty or overdrawn. Limited writes take turns, so
-/// each sees what the one before consumed, and a bucket is overdrawn by one call at most:
+/// Each has a token bucket of one second's units, which refills continuously. A write is debited with the units that
+/// the engine reports in its response. A write is refused while a bucket of its table is empty or overdrawn. Limited
+/// writes run one at a time, so a bucket is overdrawn by one call at most:
 ///
 /// **in any `t` seconds, a table or index consumes less than `(1 + t)` times its units per second and one call more.**
 ///
-/// Three things are simpler than on AWS. An empty index refuses every write to its table, also one that would not
-/// touch it, for the engine says only afterwards which indexes a write touches. A write whose condition fails costs
-/// nothing, for the engine does not say what it costs. And unused units are kept for one second, not for five
-/// minutes.
+/// Three things are simpler than on AWS. If an index's bucket is empty, every write to the table is refused, even one
+/// that does not touch the index, because the engine reports only afterwards which indexes a write touched. A write
+/// whose condition fails costs nothing, because the engine does not report its cost. Unused units are kept for one
+/// second, not for five minutes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WriteLimit {
     units_per_second: f64,
@@ -30,13 +30,13 @@ pub struct WriteLimit {
 }
 
 impl WriteLimit {
-    /// So many write units per second for each table and each index. Zero refuses every write.
+    /// A limit of `units` write units per second for each table and each index. Zero refuses every write.
     pub fn per_second(units: f64) -> Self {
         Self { units_per_second: units, cancels: false }
     }
 
-    /// Transactions beyond the limit are cancelled because of their first item in the exhausted table, instead of being
-    /// refused with a `ProvisionedThroughputExceededException`. DynamoDB does both.
+    /// Cancels transactions beyond the limit because of their first item in the exhausted table, instead of refusing
+    /// them with a `ProvisionedThroughputExceededException`. DynamoDB does both.
     #[must_use]
     pub fn cancelling(self) -> Self {
         Self { cancels: true, ..self }
@@ -46,7 +46,7 @@ impl WriteLimit {
 /// A limit and what is left of it.
 pub(super) struct Meter {
     limit: WriteLimit,
-    /// By the table's name, and the index's if it is one: in this order, a table comes before its indexes.
+    /// By the names of the table and the index. A table sorts before its indexes.
     buckets: BTreeMap<(String, Option<String>), Bucket>,
 }
 
@@ -60,7 +60,7 @@ impl Meter {
         Self { limit, buckets: BTreeMap::new() }
     }
 
-    /// How this call is refused, if it is beyond the limit.
+    /// The refusal of this call, if it is beyond the limit.
     pub(super) fn refusal(&mut self, action: &str, request: &Value, now: Instant) -> Option<Fault> {
         let tables = written_tables(action, request);
         for table in &tables {
@@ -79,7 +79,7 @@ impl Meter {
         })
     }
 
-    /// Takes out what a call has consumed. This may overdraw a bucket.
+    /// Debits what a call has consumed. This may overdraw a bucket.
     pub(super) fn debit(&mut self, consumed: &[Consumed], now: Instant) {
         for consumed in consumed.iter().filter(|consumed| consumed.access == Access::Write) {
             self.bucket(&consumed.table, None, now).units -= consumed.table_units;
@@ -89,7 +89,7 @@ impl Meter {
         }
     }
 
-    /// The bucket with what it holds now. A new one is full.
+    /// The bucket, refilled up to now. A new bucket is full.
     fn bucket(&mut self, table: &str, index: Option<&str>, now: Instant) -> &mut Bucket {
         let rate = self.limit.units_per_second;
         let name = (table.to_owned(), index.map(str::to_owned));
@@ -106,7 +106,7 @@ impl Bucket {
     }
 }
 
-/// The tables that a call writes to; for a transaction, one for each of its items.
+/// The tables that a call writes to. A transaction has one entry for each of its items.
 fn written_tables<'a>(action: &str, request: &'a Value) -> Vec<&'a str> {
     let table_of = |write: &'a Value| write["TableName"].as_str().unwrap_or_default();
     match action {

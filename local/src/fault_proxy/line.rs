@@ -1,4 +1,4 @@
-//! The line itself: it takes connections, and passes their calls on.
+//! Accepts connections, and forwards their calls.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,14 +25,14 @@ use crate::aws_json::{dummy_signature, local_client};
 use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Guard};
 
-/// The streams of a table are a service of their own.
+/// The target prefix of DynamoDB Streams, which is a service of its own.
 const STREAMS: &str = "DynamoDBStreams_";
 
-/// What every connection shares.
+/// State that all connections share.
 pub(super) struct Line {
     client: reqwest::Client,
     upstream: String,
-    /// Whose every call is to be, if not its sender's.
+    /// The access key for forwarded calls, if not the sender's.
     access_key: Option<String>,
     guard: Option<Arc<Guard>>,
     browsers: BrowserGuard,
@@ -40,7 +40,7 @@ pub(super) struct Line {
     state: Mutex<State>,
     under_way: AtomicUsize,
     pub(super) holds: Holds,
-    /// Held by a limited write until it is debited, so that the next one sees what it consumed.
+    /// Locked by a limited write until it is debited, so that the next write sees its consumption.
     pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct State {
     pub(super) rules: Vec<Rule>,
 }
 
-/// Serves whoever connects.
+/// Serves all connections.
 pub(super) async fn accept(listener: TcpListener, line: Arc<Line>) {
     // Aborting this task drops the set, and with it every connection.
     let mut connections = JoinSet::new();
@@ -69,10 +69,10 @@ pub(super) async fn accept(listener: TcpListener, line: Arc<Line>) {
 async fn serve(stream: TcpStream, line: Arc<Line>) {
     let service = service_fn(|request| {
         let line = Arc::clone(&line);
-        // In its own task: like DynamoDB, the fault proxy finishes a call although the client has hung up.
+        // In its own task: like DynamoDB, the fault proxy finishes a call even if the client has hung up.
         async move { tokio::spawn(async move { line.pass(request).await }).await? }
     });
-    // A service that fails makes hyper close the connection without another byte, which is what a cut is.
+    // If the service returns an error, hyper closes the connection without another byte: that is a cut.
     _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -123,14 +123,14 @@ impl Line {
             .as_ref()
             .map_or(Ok(()), |guard| guard.check_dynamodb(iam::caller(&head.headers), &target, &request));
         if target.starts_with(STREAMS) {
-            // Not a call of a function, but of what invokes it.
+            // The event source reads the stream, not the function: such calls are checked, but not recorded.
             if let Err(denial) = checked {
                 return Ok(Response::builder().status(400).body(Full::from(denial.of_dynamodb().to_string()))?);
             }
             return Ok(self.forward(&head.headers, &request).await?.map(|body| Full::from(body.to_string())));
         }
 
-        // IAM comes before everything that can go wrong.
+        // IAM is checked before faults: a denied call uses up no fault.
         let fault = checked.as_ref().ok().and_then(|()| rule::next(&mut self.state().rules, &action, &request));
         let cut = matches!(fault, Some(Fault::CutBefore | Fault::CutAfter));
         let mut call = Call {
@@ -216,7 +216,7 @@ impl Line {
         Ok(Response::from_parts(head, bytes))
     }
 
-    /// The meter, if there is a limit and this action is subject to it.
+    /// The meter, if there is a limit and it applies to this action.
     async fn meter_of(&self, action: &str) -> Option<MappedMutexGuard<'_, Meter>> {
         if !limit::WRITES.contains(&action) {
             return None;
@@ -224,7 +224,7 @@ impl Line {
         tokio::sync::MutexGuard::try_map(self.meter.lock().await, Option::as_mut).ok()
     }
 
-    /// Does a call after this time, though nobody waits for its answer.
+    /// Forwards a call after this time. Nobody waits for its response.
     fn forward_later(self: &Arc<Self>, headers: HeaderMap, request: Value, delay: Duration) {
         let under_way = UnderWay::begin(self);
         tokio::spawn(async move {
@@ -246,18 +246,18 @@ impl Line {
 
         let mut answer = Response::builder().status(response.status());
         for (name, value) in response.headers() {
-            // The body is written anew, so its length and checksum are, too.
+            // The body is serialized anew, so its length and checksum change.
             if ![CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) && name != "x-amz-crc32" {
                 answer = answer.header(name, value);
             }
         }
         let bytes = response.bytes().await?;
-        // Several actions of SQS answer nothing at all.
+        // Several SQS actions answer with an empty body.
         Ok(answer.body(if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes)? })?)
     }
 }
 
-/// A call that is under way until this is dropped.
+/// A call in progress. It ends when this is dropped.
 struct UnderWay(Arc<Line>);
 
 impl UnderWay {
@@ -273,14 +273,14 @@ impl Drop for UnderWay {
     }
 }
 
-/// Answers in the engine's stead, which does not hear of the call.
+/// Answers instead of the engine, to which the call is not forwarded.
 fn refuse(call: &mut Call, (status, body): (u16, Value)) -> Result<Response<Full<Bytes>>> {
     call.at = Instant::now();
     (call.status, call.response) = (Some(status), body);
     Ok(Response::builder().status(status).body(Full::from(call.response.to_string()))?)
 }
 
-/// `DynamoDB_20120810.Query`, say.
+/// The target of a call, for example `DynamoDB_20120810.Query`.
 fn target_of(headers: &HeaderMap) -> &str {
     headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default()
 }

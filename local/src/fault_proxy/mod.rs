@@ -1,9 +1,9 @@
-//! The fault proxy between the functions and DynamoDB: it records every call, and can make any of them go wrong.
+//! The fault proxy between the functions and DynamoDB: it records every call, and can make any call fail.
 //!
-//! It is also where the roles of the functions are enforced, in every stack; the rest is for tests. An embedded engine
-//! never throttles, conflicts or loses a connection, and AWS does all three, so a test asks the fault proxy for it. The fault proxy
-//! asks for the consumed capacity of every call, and keeps the figures to itself unless the client asked, too.
-//! Cutting a connection really closes it: the client sees what it would see in production.
+//! The fault proxy also enforces the functions' roles, in every stack. Recording and faults are for tests: AWS
+//! throttles calls, reports conflicts and loses connections, and an embedded engine does none of these. The fault proxy
+//! requests the consumed capacity of every call, and removes the figures from the response unless the client requested
+//! them. A cut connection is really closed, so the client sees the same as in production.
 
 mod capacity;
 mod fault;
@@ -32,24 +32,24 @@ use crate::browser_guard::BrowserGuard;
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 
-/// One call as it went over the fault proxy.
+/// One recorded call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// `TransactWriteItems`, say.
+    /// The action, for example `TransactWriteItems`.
     pub action: String,
-    /// What the client asked.
+    /// The request of the client.
     pub request: Value,
-    /// What was answered, heard or not. Null if nothing was.
+    /// The response, even if the client did not receive it. Null if there was none.
     pub response: Value,
-    /// None: the connection was cut before there was an answer.
+    /// The status of the response. `None` if the connection was cut before a response.
     pub status: Option<u16>,
-    /// When the engine had answered, or the fault proxy had refused or cut the call in its stead.
+    /// The time at which the engine answered, or the fault proxy refused or cut the call instead.
     pub at: Instant,
-    /// How long the engine took to answer. Zero if it was not asked.
+    /// The time that the engine took to answer. Zero if the call was not forwarded.
     pub took: Duration,
-    /// The capacity that the engine reports, per table. A refused call reports none, though AWS bills for it.
+    /// The capacity that the engine reports, per table. A refused call reports none, although AWS bills for it.
     pub consumed: Vec<Consumed>,
-    /// What the fault proxy did to this call. If it was beyond the [`WriteLimit`], the refusal, which is a
+    /// The fault that was injected into this call. For a call beyond the [`WriteLimit`] it is the refusal: a
     /// [`Fault::Throttle`] or a [`Fault::Cancel`].
     pub fault: Option<Fault>,
 }
@@ -63,19 +63,20 @@ pub struct FaultProxy {
 }
 
 impl FaultProxy {
-    /// Starts a fault proxy to the endpoint with this base URL.
+    /// Starts a fault proxy in front of the endpoint with this base URL.
     pub async fn start(upstream: &str) -> Result<Self> {
         Self::open(upstream, None, None, true).await
     }
 
-    /// As [`FaultProxy::start`], and every call is this access key's, whoever sends it. `DynamoDB Local` keeps a database
-    /// for each. The signature is a dummy from there on, which only local endpoints take.
+    /// Like [`FaultProxy::start`], but every call is forwarded with this access key, whatever key signed it. `DynamoDB
+    /// Local` has a separate database for each access key. The forwarded signature is a dummy, which only local
+    /// endpoints accept.
     pub async fn start_as(upstream: &str, access_key: &str) -> Result<Self> {
         Self::open(upstream, Some(access_key), None, true).await
     }
 
-    /// Starts one that refuses what the caller's role does not allow, and records calls or does not. Which function
-    /// calls ends here, for the tables are the same to all.
+    /// Starts a fault proxy that refuses calls that the caller's role does not allow, and optionally records calls. It
+    /// forwards every call with the same access key, because all functions share the tables.
     pub(crate) async fn guarded(upstream: &str, guard: &Arc<Guard>, records: bool) -> Result<Self> {
         Self::open(upstream, Some(NO_FUNCTION), Some(Arc::clone(guard)), records).await
     }
@@ -88,63 +89,64 @@ impl FaultProxy {
         Ok(Self { url, line, accepting })
     }
 
-    /// Where clients should call.
+    /// The base URL for clients.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Does this to the next `times` calls that match. Of several rules for one call, the oldest applies.
+    /// Injects this fault into the next `times` matching calls. If several rules match a call, the oldest applies.
     pub fn inject(&self, matching: Match, fault: Fault, times: usize) {
         self.inject_after(0, matching, fault, times);
     }
 
-    /// As [`FaultProxy::inject`], from the call on that matches after `skip` others: the second is the one after 1.
+    /// Like [`FaultProxy::inject`], but skips the first `skip` matching calls.
     pub fn inject_after(&self, skip: usize, matching: Match, fault: Fault, times: usize) {
         self.line.state().rules.push(Rule::counted(matching, fault, skip, times));
     }
 
-    /// Does this to a share of the calls that match, from 0 (none) to 1 (all), until [`FaultProxy::heal`].
+    /// Injects this fault into a share of the matching calls, from 0 (none) to 1 (all), until [`FaultProxy::heal`].
     ///
-    /// Which of them it is follows from the seed and the order of the calls. A call that is spared may still suffer a
-    /// younger rule.
+    /// The seed and the order of the calls determine which calls fail. A newer rule may still apply to a call that this
+    /// rule spares.
     pub fn inject_share(&self, matching: Match, fault: Fault, share: f64, seed: u64) {
         self.line.state().rules.push(Rule::random(matching, fault, share, seed));
     }
 
-    /// Forgets every rule, counted or random. A limit stays.
+    /// Removes every rule, counted or random. A write limit stays.
     pub fn heal(&self) {
         self.line.state().rules.clear();
     }
 
-    /// How many counted faults still wait for a call. A test that injects faults should leave none.
+    /// The number of counted faults that were not injected yet. A test that injects faults should leave none.
     pub fn pending(&self) -> usize {
         self.line.state().rules.iter().map(Rule::pending).sum()
     }
 
-    /// Limits what may be written from now on, with full buckets, or lifts the limit.
+    /// Limits the write capacity from now on, with full buckets, or removes the limit.
     ///
-    /// A call that is being limited already ends first.
+    /// It waits for a limited call that is in progress.
     pub async fn limit_writes(&self, limit: Option<WriteLimit>) {
         *self.line.meter.lock().await = limit.map(Meter::new);
     }
 
-    /// From now on a transaction takes so long, and holds the items that it writes: another that wants one of them is
-    /// cancelled, and another write refused, because of a conflict. No time at all lifts it.
+    /// From now on each transaction takes this long, and holds the items that it writes. Because of the conflict,
+    /// another transaction on one of these items is cancelled, and any other write to one is refused. A time of zero
+    /// turns this off.
     pub fn hold_items(&self, time: Duration) {
         self.line.holds.set(time);
     }
 
-    /// Whether no call is under way: also none whose client hung up, and none of a [`Fault::Late`].
+    /// Whether no call is in progress, including calls whose client hung up and calls of a [`Fault::Late`].
     pub fn is_idle(&self) -> bool {
         self.line.is_idle()
     }
 
-    /// Every call so far, in the order of their ends.
+    /// Every call so far, in the order in which they ended.
     pub fn calls(&self) -> Vec<Call> {
         self.line.state().calls.clone()
     }
 
-    /// Every call since the last time of asking.
+    /// Every call since this was last called.
     pub fn take_calls(&self) -> Vec<Call> {
         std::mem::take(&mut self.line.state().calls)
     }

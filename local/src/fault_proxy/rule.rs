@@ -1,4 +1,4 @@
-//! Which calls go wrong, and how often.
+//! Rules: which calls fail, and how often.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::fault::Fault;
 
 type Predicate = Arc<dyn Fn(&Value) -> bool + Send + Sync>;
 
-/// Which calls a fault is for.
+/// A condition on calls.
 #[derive(Clone)]
 pub struct Match {
     action: Option<Cow<'static, str>>,
@@ -29,12 +29,12 @@ impl Match {
         Self { action: Some(Cow::Borrowed(action)), predicate: None }
     }
 
-    /// The same, of an action that was recorded.
+    /// Calls of one action, by a name that was recorded at run time.
     pub fn recorded(action: String) -> Self {
         Self { action: Some(Cow::Owned(action)), predicate: None }
     }
 
-    /// Only those whose request satisfies this, too.
+    /// Adds a condition on the request.
     #[must_use]
     pub fn when(self, predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Self {
         Self { predicate: Some(Arc::new(predicate)), ..self }
@@ -52,7 +52,7 @@ impl fmt::Debug for Match {
     }
 }
 
-/// A fault that waits for its calls.
+/// A fault with the calls that it applies to.
 pub(super) struct Rule {
     matching: Match,
     fault: Fault,
@@ -84,7 +84,7 @@ impl Rule {
         }
     }
 
-    /// The fault, if this call suffers it. A counted rule is then used up by one.
+    /// The fault, if the rule applies to this call. That uses up one application of a counted rule.
     fn strike(&mut self, action: &str, request: &Value) -> Option<Fault> {
         if !self.matching.matches(action, request) {
             return None;
@@ -105,7 +105,7 @@ impl Rule {
     }
 }
 
-/// The fault for this call, by the oldest rule that strikes it.
+/// The fault for this call, by the oldest rule that applies to it.
 pub(super) fn next(rules: &mut [Rule], action: &str, request: &Value) -> Option<Fault> {
     rules.iter_mut().find_map(|rule| rule.strike(action, request))
 }

@@ -1,19 +1,17 @@
 //! How AWS authorises a call of DynamoDB.
 //!
-//! - A transaction is no action of its own: each item is authorised as the action that would do the same alone, or as
-//!   `ConditionCheckItem`, with the transaction in `dynamodb:EnclosingOperation`
-//!   ([source][transactions], whose second
-//!   example has the key for `ConditionCheckItem`, too; the Service Authorization Reference does not list it there).
+//! - A transaction is not an action of its own: each item is authorised as the corresponding single action, or as
+//!   `ConditionCheckItem`, with the transaction in `dynamodb:EnclosingOperation` ([source][transactions], whose second
+//!   example also has the key for `ConditionCheckItem`; the Service Authorization Reference does not list it there).
 //! - `BatchGetItem` and `BatchWriteItem` are actions of their own, on each table, with the partition keys of all items.
 //! - A Query or Scan of an index is about `table/NAME/index/INDEX`, and `dynamodb:LeadingKeys` of such a Query is the
-//!   partition key of the index
-//!   ([source][conditions]). A Scan has
-//!   none, which is why `ForAllValues` alone would let it pass.
-//! - `PartiQL` is authorised as `PartiQLSelect` and so on. Its table is not read out of the statement: a policy that
-//!   grants it on one table grants it on none here.
-//! - `dynamodb:ReturnValues` also has `ReturnValuesOnConditionCheckFailure`, the only such parameter of a
-//!   `ConditionCheckItem`, for which the Reference lists that key.
-//! - An iterator of a stream does not show whose it is. The stack has one stream, so it is taken to be of that.
+//!   partition key of the index ([source][conditions]). A Scan has no leading keys, so `ForAllValues` alone would allow
+//!   it.
+//! - `PartiQL` is authorised as `PartiQLSelect` and so on. The statement's table is not parsed, so a policy that grants
+//!   `PartiQL` on one table grants it on no table here.
+//! - `dynamodb:ReturnValues` also covers `ReturnValuesOnConditionCheckFailure`. That is the only such parameter of a
+//!   `ConditionCheckItem`, for which the Reference lists the key.
+//! - A shard iterator does not name its stream. The stack has one stream, so every iterator is taken to belong to it.
 //!
 //! [transactions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 //! [conditions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
@@ -24,15 +22,15 @@ use super::ask::{ATTRIBUTES, Ask, ENCLOSING_OPERATION, LEADING_KEYS, RETURN_CONS
 use super::expression;
 use crate::resource::{stream_arn, table_arn};
 
-/// The parameters that have names of attributes in them.
+/// The parameters that contain attribute names.
 const EXPRESSIONS: [&str; 5] =
     ["ConditionExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression", "UpdateExpression"];
 
-/// The template's table, as far as its keys matter.
+/// The keys of the template's table.
 pub(super) struct Schema {
     table: String,
     partition_key: String,
-    /// By the index's name.
+    /// The partition key of each index, by the index's name.
     indexes: Vec<(String, String)>,
 }
 
@@ -53,7 +51,7 @@ impl Schema {
         }
     }
 
-    /// What IAM is asked about this call. Nothing, if the call names nothing: then it does nothing either.
+    /// The authorisation requests of this call. Empty if the call names no item; such a call has no effect.
     pub(super) fn asks(&self, action: &str, request: &Value) -> Vec<Ask> {
         match action {
             "BatchGetItem" => self.batches(action, request, |wanted| list(&wanted["Keys"]).iter().collect()),
@@ -72,7 +70,7 @@ impl Schema {
         }
     }
 
-    /// The same for a call of the table's stream.
+    /// The authorisation requests of a call of the table's stream.
     pub(super) fn stream_asks(&self, action: &str, request: &Value) -> Vec<Ask> {
         let named = request["StreamArn"].as_str().and_then(|arn| arn.split_once(":table/")?.1.split('/').next());
         let resource = match (action, request["TableName"].as_str()) {
@@ -154,7 +152,7 @@ fn statement(request: &Value) -> Ask {
     Ask::new("dynamodb", action, table_arn("*"))
 }
 
-/// A table may be named by its ARN.
+/// The ARN of a table that a request names by its name or its ARN.
 fn arn(table: &str) -> String {
     if table.starts_with("arn:") { table.to_owned() } else { table_arn(table) }
 }

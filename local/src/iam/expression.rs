@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Words that stand where a name could.
+/// Keywords that can stand where a name could.
 const KEYWORDS: [&str; 8] = ["SET", "REMOVE", "ADD", "DELETE", "AND", "OR", "NOT", "BETWEEN"];
 
 /// The top-level attributes that an expression names, with placeholders resolved.
@@ -19,7 +19,7 @@ pub(super) fn attributes(request: &Value, expression: &str) -> Vec<String> {
     names.map(|(_, name)| resolve(request, name)).collect()
 }
 
-/// The value that a key condition demands of this attribute, as text.
+/// The value that a key condition requires of this attribute, as text.
 pub(super) fn demanded(request: &Value, attribute: &str) -> Option<String> {
     let tokens = tokens(request["KeyConditionExpression"].as_str()?);
     tokens.windows(3).find_map(|window| {
@@ -33,7 +33,7 @@ pub(super) fn demanded(request: &Value, attribute: &str) -> Option<String> {
     })
 }
 
-/// What a key attribute holds: a string, a number or base64.
+/// The value of a key attribute as text: a string, a number or base64.
 pub(super) fn text(value: &Value) -> Option<String> {
     ["S", "N", "B"].iter().find_map(|kind| value[*kind].as_str()).map(str::to_owned)
 }
@@ -43,7 +43,7 @@ fn resolve(request: &Value, name: &str) -> String {
     resolved.to_owned()
 }
 
-/// Words with their `#` or `:`, and every other character by itself.
+/// The tokens of an expression: words with their `#` or `:`, and every other character by itself.
 fn tokens(expression: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut in_word = false;

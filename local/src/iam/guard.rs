@@ -1,4 +1,4 @@
-//! Who may do what: the roles of a template's functions, enforced.
+//! Enforces the roles of a template's functions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,11 +19,11 @@ use crate::template::{Role, Template};
 pub struct Guard {
     roles: BTreeMap<String, Role>,
     schema: Schema,
-    /// None: nothing is remembered, as in a stack that runs for long.
+    /// `None`: rulings are not remembered, as in a stack that runs for long.
     rulings: Option<Mutex<Vec<Ruling>>>,
 }
 
-/// One question that was asked about one function, and the answer.
+/// One authorisation request of one function, and the decision.
 #[derive(Debug, Clone)]
 pub struct Ruling {
     /// The function's logical id.
@@ -34,39 +34,39 @@ pub struct Ruling {
     pub allowed: bool,
 }
 
-/// Why a call is refused, in AWS's words.
+/// AWS's message for a refused call.
 #[derive(Debug)]
 pub(crate) struct Denial(pub(crate) String);
 
 impl Guard {
-    /// A guard of this template's roles, which remembers its rulings or not.
+    /// A guard for this template's roles. If `remembers`, it keeps its rulings.
     pub fn new(template: &Template, remembers: bool) -> Self {
         let roles = template.functions.iter().map(|function| (function.logical_id.clone(), function.role.clone()));
         Self { roles: roles.collect(), schema: Schema::new(&template.table), rulings: remembers.then(Mutex::default) }
     }
 
-    /// A guard that lets everything pass.
+    /// A guard that allows everything.
     #[cfg(test)]
     pub(crate) fn of_nobody() -> std::sync::Arc<Self> {
         std::sync::Arc::new(Self { roles: BTreeMap::new(), schema: Schema::new(&Value::Null), rulings: None })
     }
 
-    /// What IAM is asked about this call of DynamoDB.
+    /// The authorisation requests of this call of DynamoDB.
     pub fn dynamodb_asks(&self, action: &str, request: &Value) -> Vec<Ask> {
         self.schema.asks(action, request)
     }
 
-    /// The policies of a function's role; none, if there is no such function.
+    /// The policies of a function's role. `None` if there is no such function.
     pub fn policies(&self, function: &str) -> Option<&[Policy]> {
         self.roles.get(function).map(|role| role.policies.as_slice())
     }
 
-    /// Every ruling so far, if they are remembered.
+    /// Every ruling so far, if rulings are remembered.
     pub fn rulings(&self) -> Vec<Ruling> {
         self.remembered().map(|rulings| rulings.clone()).unwrap_or_default()
     }
 
-    /// Every refusal since the last time of asking, which are forgotten with this.
+    /// Every refusal since this was last called.
     pub fn take_denials(&self) -> Vec<Ruling> {
         let Some(mut rulings) = self.remembered() else { return Vec::new() };
         let (allowed, denied) = std::mem::take(&mut *rulings).into_iter().partition(|ruling| ruling.allowed);
@@ -93,7 +93,7 @@ impl Guard {
         self.check(caller, || entries.iter().map(services::event_ask).collect())
     }
 
-    /// All must be allowed, and all are asked, so that a refusal does not hide another.
+    /// Checks that all requests are allowed. It evaluates all of them, so that the first refusal does not hide another.
     fn check(&self, caller: Option<&str>, asks: impl FnOnce() -> Vec<Ask>) -> Result<(), Denial> {
         let Some((caller, role)) = caller.and_then(|caller| self.roles.get_key_value(caller)) else { return Ok(()) };
         let mut refusal = None;
@@ -125,7 +125,7 @@ impl fmt::Display for Ruling {
 impl Denial {
     fn new(role: &str, caller: &str, ask: &Ask) -> Self {
         let Ask { action, resource, .. } = ask;
-        // SQS spells its actions in small letters here.
+        // SQS writes its actions in lower case in this message.
         let action = if action.starts_with("sqs:") { action.to_lowercase() } else { action.clone() };
         Self(format!(
             "User: arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{caller} is not authorized to perform: {action} on \
@@ -133,13 +133,13 @@ impl Denial {
         ))
     }
 
-    /// As DynamoDB says it.
+    /// The refusal as DynamoDB's error.
     pub(crate) fn of_dynamodb(&self) -> Value {
         json!({ "__type": "com.amazon.coral.service#AccessDeniedException", "Message": self.0 })
     }
 }
 
-/// Whose access key signed a call.
+/// The access key that signed a call.
 pub(crate) fn caller(headers: &HeaderMap) -> Option<&str> {
     let signature = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     signature.split_once("Credential=")?.1.split('/').next()

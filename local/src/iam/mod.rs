@@ -1,12 +1,14 @@
-//! IAM on a laptop: what a function's role in `template.yaml` does not allow is refused here as AWS refuses it.
+//! IAM on a laptop: calls that a function's role in `template.yaml` does not allow are refused, as on AWS.
 //!
-//! On Lambda each function has its role's credentials. Here its access key is its logical id, so whoever receives a
-//! call knows which function signed it. A [`Guard`] makes of the call the [`Ask`]s by which AWS authorises it, and
-//! holds them against the policies of that function's role. Whoever else signs (a developer, a test) may do anything.
+//! On Lambda each function has the credentials of its role. Here a function's access key is its logical id, so a
+//! service knows which function signed a call. A [`Guard`] derives from the call the [`Ask`]s by which AWS authorises
+//! it, and evaluates them against the policies of that function's role. Callers with another access key (a developer, a
+//! test) may do anything.
 //!
-//! The evaluator is our own: `awsim-iam-policy` 0.8 reads a statement without a `Resource` as one about everything,
-//! takes the names of condition keys literally, and would turn `serde_json`'s `preserve_order` on for every function
-//! in this build. This one refuses to read what it does not know, so what it does not know widens nothing.
+//! The evaluator is our own. `awsim-iam-policy` 0.8 reads a statement without a `Resource` as one about every resource,
+//! compares the names of condition keys literally, and would turn on `serde_json`'s `preserve_order` for every function
+//! in this build. This evaluator fails on every policy element that it does not know, so an unknown element never
+//! widens a permission.
 
 mod ask;
 mod dynamodb;

@@ -9,7 +9,7 @@ use super::statement::{Effect, Statement};
 /// A policy document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// Its statements, in its order, which means nothing.
+    /// Its statements. Their order has no meaning.
     pub statements: Vec<Statement>,
 }
 
@@ -30,7 +30,7 @@ impl Policy {
     }
 }
 
-/// Whether these policies of one role allow it: one statement does, and none denies it.
+/// Whether these policies of one role allow the request: a statement allows it, and none denies it.
 pub fn permit(policies: &[Policy], ask: &Ask) -> bool {
     let matching = policies.iter().flat_map(|policy| &policy.statements).filter(|statement| statement.matches(ask));
     let mut effects = matching.map(|statement| statement.effect).peekable();

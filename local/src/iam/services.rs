@@ -16,7 +16,7 @@ pub(super) fn queue_ask(action: &str, request: &Value) -> Ask {
     Ask::new("sqs", single, queue_arn(queue))
 }
 
-/// Each entry by itself, so that each has one source and one type.
+/// The authorisation request of one entry. Each entry is authorised separately, so each has one source and one type.
 pub(super) fn event_ask(entry: &Entry) -> Ask {
     let bus = &entry.event_bus_name;
     let bus = if bus.starts_with("arn:") { bus.clone() } else { bus_arn(bus) };

@@ -1,4 +1,4 @@
-//! One statement of a policy, as it is read and as it matches.
+//! Statements of a policy: parsing and matching.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::ask::{Ask, KEYS, SEVERAL};
 use super::wildcard;
 
-/// What a statement does to the calls that it matches.
+/// The effect of a statement on the calls that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// They are allowed, unless another statement denies them.
@@ -18,9 +18,9 @@ pub enum Effect {
 /// One statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// What becomes of the calls that it matches.
+    /// The effect on matching calls.
     pub effect: Effect,
-    /// Patterns of actions, one of which must match, in any case of letters.
+    /// Patterns of actions. One must match, ignoring case.
     pub actions: Vec<String>,
     /// Patterns of ARNs, one of which must match.
     pub resources: Vec<String>,
@@ -31,33 +31,33 @@ pub struct Statement {
 /// One condition on one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// How the call's values are compared.
+    /// The comparison.
     pub operator: Operator,
-    /// `dynamodb:LeadingKeys`.
+    /// The condition key, for example `dynamodb:LeadingKeys`.
     pub key: &'static str,
-    /// What they are compared with.
+    /// The values that the call's values are compared with.
     pub values: Vec<String>,
 }
 
-/// How a call's values of a key are compared with those of a condition.
+/// The comparison of a call's values with those of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// `Null`: whether the key is missing.
     IsNull,
-    /// `StringEquals`: each as it is written.
+    /// `StringEquals`: literal comparison.
     Equals(Quantifier),
-    /// `StringLike`: each as a pattern.
+    /// `StringLike`: comparison with patterns.
     Like(Quantifier),
 }
 
-/// How many of the call's values must match one of the condition's.
+/// The number of the call's values that must match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantifier {
-    /// The only one there is.
+    /// The single value.
     Only,
-    /// All, which also holds if there are none.
+    /// `ForAllValues`: all values. It also holds if there are none.
     All,
-    /// At least one.
+    /// `ForAnyValue`: at least one value.
     Any,
 }
 
@@ -151,7 +151,7 @@ fn object(value: &Value) -> Result<&Map<String, Value>> {
     value.as_object().context("it is not an object")
 }
 
-/// A text, or a list of some. YAML spells `false` also without quotes.
+/// A text, or a list of texts. In YAML `false` may be unquoted.
 fn texts(value: &Value) -> Result<Vec<String>> {
     let list = match value {
         Value::Array(list) if !list.is_empty() => list.as_slice(),
@@ -159,7 +159,7 @@ fn texts(value: &Value) -> Result<Vec<String>> {
         _ => bail!("it is neither a text nor a list of some"),
     };
     let texts = list.iter().map(|value| match value {
-        // A policy variable is filled in for each call, and taken literally it would mean something else.
+        // IAM substitutes policy variables for each call. Taken literally they would have another meaning.
         Value::String(text) => {
             ensure!(!text.contains("${"), "{text}: variables are not known to the laptop stack");
             Ok(text.clone())

@@ -1,4 +1,4 @@
-//! What is asked about which call, and what a policy answers.
+//! Tests of the authorisation requests of calls, and of the decisions of policies.
 
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ fn a_wildcard_stays_in_its_part_of_an_arn() {
 }
 
 #[test]
-fn all_values_must_match_and_none_do_too() {
+fn for_all_values_needs_every_value_to_match_and_holds_without_values() {
     let guard = reading(&json!({ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["o#*", "p#*"] } }));
     assert!(allows(&guard, "GetItem", &get("o#1")));
     assert!(allows(&guard, "BatchGetItem", &batch(&["o#1", "p#2"])));
@@ -96,7 +96,7 @@ fn all_values_must_match_and_none_do_too() {
 }
 
 #[test]
-fn any_value_must_match_and_none_do_not() {
+fn for_any_value_needs_one_value_to_match_and_fails_without_values() {
     let within = json!({ "dynamodb:EnclosingOperation": ["TransactWriteItems", "TransactGetItems"] });
     let guard = reading(&json!({ "ForAnyValue:StringEquals": within }));
     assert!(!allows(&guard, "GetItem", &get("o#1")));
@@ -111,7 +111,7 @@ fn any_value_must_match_and_none_do_not() {
 }
 
 #[test]
-fn what_is_denied_is_not_allowed_and_what_is_not_allowed_neither() {
+fn a_call_that_is_denied_or_not_allowed_is_refused() {
     let allow = json!({ "Effect": "Allow", "Action": "dynamodb:*Item", "Resource": "*" });
     let deny = json!({ "Effect": "Deny", "Action": ["DynamoDB:deleteitem"], "Resource": TABLE });
     let guard = guard(&json!([allow, deny]));
@@ -125,7 +125,7 @@ fn what_is_denied_is_not_allowed_and_what_is_not_allowed_neither() {
 }
 
 #[test]
-fn who_is_no_function_may_do_anything() {
+fn a_caller_that_is_not_a_function_may_do_anything() {
     let guard = guard(&json!({ "Effect": "Deny", "Action": "*", "Resource": "*" }));
     for caller in [None, Some("local"), Some("")] {
         assert!(guard.check_dynamodb(caller, "DynamoDB_20120810.DeleteTable", &Value::Null).is_ok(), "{caller:?}");
@@ -141,7 +141,7 @@ fn who_is_no_function_may_do_anything() {
 }
 
 #[test]
-fn a_transaction_is_asked_about_item_by_item() {
+fn a_transaction_is_authorised_item_by_item() {
     let item = json!({ "TableName": "orders", "Item": { "PK": { "S": "o#2" }, "SK": { "S": "x" } } });
     let items =
         json!([{ "Put": item }, { "Update": get("o#3") }, { "Delete": get("o#4") }, { "ConditionCheck": get("o#5") }]);
@@ -159,7 +159,7 @@ fn a_transaction_is_asked_about_item_by_item() {
 }
 
 #[test]
-fn a_batch_is_asked_about_with_all_its_keys() {
+fn a_batch_is_authorised_with_all_its_keys() {
     let put = json!({ "PutRequest": { "Item": { "PK": { "S": "o#1" }, "a": { "N": "1" } } } });
     let writes = json!([put, { "DeleteRequest": { "Key": { "PK": { "S": "c#2" } } } }]);
     let asked = asks("BatchWriteItem", &json!({ "RequestItems": { "orders": writes, "theirs": [] } }));
@@ -171,7 +171,7 @@ fn a_batch_is_asked_about_with_all_its_keys() {
 }
 
 #[test]
-fn a_query_of_an_index_leads_with_the_key_of_the_index() {
+fn the_leading_key_of_an_index_query_is_the_index_s_partition_key() {
     let query = json!({
         "TableName": TABLE, "IndexName": "GSI1", "Select": "COUNT", "ReturnConsumedCapacity": "TOTAL",
         "KeyConditionExpression": "#p = :p AND begins_with(GSI1SK, :s)",
@@ -194,7 +194,7 @@ fn a_query_of_an_index_leads_with_the_key_of_the_index() {
 }
 
 #[test]
-fn an_update_names_what_it_sets_and_what_it_returns() {
+fn an_update_names_the_attributes_that_it_sets_and_returns() {
     let mut update = get("o#1");
     update["UpdateExpression"] = json!("SET #a = if_not_exists(b, :x) + :x, c[0].d = :x REMOVE e ADD f :x");
     update["ExpressionAttributeNames"] = json!({ "#a": "first" });
@@ -205,7 +205,7 @@ fn an_update_names_what_it_sets_and_what_it_returns() {
 }
 
 #[test]
-fn partiql_is_asked_about_by_its_verb() {
+fn partiql_is_authorised_by_its_verb() {
     let asked = asks("ExecuteStatement", &json!({ "Statement": " DELETE FROM orders WHERE PK = 'o#1'" }));
     assert_eq!(asked[0].action, "dynamodb:PartiQLDelete");
     let several = json!({ "Statements": [{ "Statement": "select * from orders" }, { "Statement": "insert into x" }] });

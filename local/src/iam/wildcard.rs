@@ -1,10 +1,10 @@
-//! `*` and `?` of IAM.
+//! IAM's wildcards, `*` and `?`.
 
-/// Whether the text is of this pattern: `*` is any text, `?` is any one character.
+/// Whether the text matches this pattern: `*` is any text, `?` is any one character.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut read) = (0, 0);
-    // Where the last star was, and how much of the text it is taken to stand for.
+    // The position of the last star, and how much of the text it is assumed to match.
     let mut star: Option<(usize, usize)> = None;
     while read < text.len() {
         match pattern.get(at) {
@@ -25,8 +25,8 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     pattern[at..].iter().all(|rest| *rest == '*')
 }
 
-/// Whether the ARN is of this pattern. A wildcard reaches no further than its own part between colons, of which the
-/// sixth is the rest; a single `*` is every ARN.
+/// Whether the ARN matches this pattern. A wildcard matches only within its own part between colons; the sixth part is
+/// the rest. A single `*` matches every ARN.
 pub(super) fn matches_arn(pattern: &str, arn: &str) -> bool {
     if pattern == "*" {
         return true;

@@ -1,4 +1,4 @@
-//! What is recorded of each call.
+//! Tests of the recorded calls.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ async fn a_call_is_recorded_with_the_capacity_of_table_and_indexes() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_for_figures_gets_them() {
+async fn a_client_that_requests_capacity_figures_receives_them() {
     let bench = Bench::start().await;
     let mut request = put("one");
     request["ReturnConsumedCapacity"] = json!("INDEXES");
@@ -47,7 +47,7 @@ async fn a_replayed_transaction_reads() {
 }
 
 #[tokio::test]
-async fn a_call_knows_when_it_was_answered() {
+async fn a_recorded_call_has_the_time_of_its_answer() {
     let bench = Bench::start().await;
     bench.proxy.inject(Match::any(), Fault::CutBefore, 1);
     bench.proxy.inject(Match::any(), Fault::InternalError, 1);
@@ -60,7 +60,7 @@ async fn a_call_knows_when_it_was_answered() {
 }
 
 #[test]
-fn consumption_is_summed_by_the_second_apart_for_table_and_index() {
+fn write_units_are_summed_per_second_separately_for_table_and_index() {
     let start = Instant::now();
     let earlier = call(start, Access::Write);
     let from = start + Duration::from_millis(200);

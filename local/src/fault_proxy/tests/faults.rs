@@ -1,4 +1,4 @@
-//! What can be made to go wrong.
+//! Tests of the faults.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::{Bench, TABLE, batch, consumed, put, transaction};
 use crate::fault_proxy::{Access, Fault, Match};
 
 #[tokio::test]
-async fn a_throttled_call_says_why_and_does_nothing() {
+async fn a_throttled_call_names_the_reason_and_has_no_effect() {
     let bench = Bench::start().await;
     let throttle = Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: "arn:x".to_owned() };
     bench.proxy.inject(Match::action("PutItem"), throttle.clone(), 1);
@@ -35,7 +35,7 @@ async fn a_conflict_names_the_item_at_fault() {
 }
 
 #[tokio::test]
-async fn a_fault_applies_as_often_as_told_and_only_to_what_matches() {
+async fn a_fault_applies_to_the_given_number_of_matching_calls() {
     let bench = Bench::start().await;
     let second = Match::action("PutItem").when(|request| request["Item"]["PK"]["S"] == "two");
     bench.proxy.inject(second, Fault::InternalError, 2);
@@ -46,7 +46,7 @@ async fn a_fault_applies_as_often_as_told_and_only_to_what_matches() {
 }
 
 #[tokio::test]
-async fn keys_left_unprocessed_are_not_read_and_can_be_asked_again() {
+async fn unprocessed_keys_are_not_read_and_can_be_requested_again() {
     let bench = Bench::start().await;
     bench.call("TransactWriteItems", transaction(&["one", "two", "three"])).await.unwrap();
     bench.proxy.take_calls();
@@ -63,7 +63,7 @@ async fn keys_left_unprocessed_are_not_read_and_can_be_asked_again() {
 }
 
 #[tokio::test]
-async fn a_connection_cut_before_the_call_leaves_nothing_behind() {
+async fn a_call_whose_connection_is_cut_before_has_no_effect() {
     let bench = Bench::start().await;
     bench.proxy.inject(Match::action("PutItem"), Fault::CutBefore, 1);
     bench.call("PutItem", put("one")).await.unwrap_err();
@@ -72,7 +72,7 @@ async fn a_connection_cut_before_the_call_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_connection_cut_after_the_call_leaves_its_write_behind() {
+async fn a_call_whose_connection_is_cut_after_takes_effect() {
     let bench = Bench::start().await;
     bench.proxy.inject(Match::action("PutItem"), Fault::CutAfter, 1);
     bench.call("PutItem", put("one")).await.unwrap_err();
@@ -81,7 +81,7 @@ async fn a_connection_cut_after_the_call_leaves_its_write_behind() {
 }
 
 #[tokio::test]
-async fn a_delayed_call_is_done_although_its_client_has_gone() {
+async fn a_delayed_call_takes_effect_although_its_client_has_hung_up() {
     let bench = Bench::start().await;
     let delay = std::time::Duration::from_millis(100);
     bench.proxy.inject(Match::action("PutItem"), Fault::Delay(delay), 1);
@@ -95,7 +95,7 @@ async fn a_delayed_call_is_done_although_its_client_has_gone() {
 }
 
 #[tokio::test]
-async fn a_fault_may_spare_the_calls_before_it() {
+async fn a_fault_skips_the_first_matching_calls() {
     let bench = Bench::start().await;
     bench.proxy.inject_after(2, Match::recorded("PutItem".to_owned()), Fault::InternalError, 1);
     assert!(!bench.exists("one").await, "another action does not count");
@@ -105,7 +105,7 @@ async fn a_fault_may_spare_the_calls_before_it() {
 }
 
 #[tokio::test]
-async fn a_late_call_is_done_after_its_connection_was_cut() {
+async fn a_late_call_takes_effect_after_its_connection_was_cut() {
     let bench = Bench::start().await;
     bench.proxy.inject(Match::action("PutItem"), Fault::Late(Duration::from_millis(200)), 1);
     assert!(bench.call("PutItem", put("one")).await.is_err());

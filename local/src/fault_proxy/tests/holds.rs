@@ -9,7 +9,7 @@ fn reading(key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn whoever_wants_an_item_that_a_transaction_holds_is_told_of_a_conflict() {
+async fn a_write_to_an_item_that_a_transaction_holds_is_a_conflict() {
     let bench = Bench::start().await;
     bench.proxy.hold_items(A_WHILE);
     let others = async {
@@ -31,13 +31,13 @@ async fn whoever_wants_an_item_that_a_transaction_holds_is_told_of_a_conflict() 
     let (first, ()) = tokio::join!(bench.call("TransactWriteItems", transaction(&["a", "b"])), others);
     assert_eq!(first.unwrap().0, 200);
     assert!(bench.exists("a").await);
-    // When it has ended, it holds nothing.
+    // The transaction has ended and holds no item.
     assert_eq!(bench.call("TransactWriteItems", transaction(&["b", "c"])).await.unwrap().0, 200);
     assert_eq!(bench.call("PutItem", put("a")).await.unwrap().0, 200);
 }
 
 #[tokio::test]
-async fn a_transaction_that_fails_holds_nothing_afterwards() {
+async fn a_failed_transaction_holds_no_item_afterwards() {
     let bench = Bench::start().await;
     bench.proxy.hold_items(Duration::from_millis(1));
     let mut fails = transaction(&["a"]);

@@ -1,4 +1,4 @@
-//! The limit on what may be written.
+//! Tests of the write limit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn index_refuses() -> Fault {
     Fault::Throttle { reason: "IndexWriteProvisionedThroughputExceeded", resource: format!("{ARN}/index/GSI1") }
 }
 
-/// What a call consumed of a table and of its index.
+/// The consumption of a call, of a table and its index.
 fn units(table: &str, access: Access, table_units: f64, index_units: f64) -> Vec<Consumed> {
     let index_units = BTreeMap::from([("GSI1".to_owned(), index_units)]);
     vec![Consumed { table: table.to_owned(), access, table_units, index_units }]
@@ -39,14 +39,14 @@ fn a_bucket_starts_full_is_debited_and_refills_with_time() {
     assert_eq!(refused(490, &mut meter), Some(table_refuses()));
     assert_eq!(refused(510, &mut meter), None);
 
-    // However long it is left alone, it holds no more than a second's units.
+    // A bucket never holds more than one second's units.
     let later = start + Duration::from_mins(1);
     meter.debit(&units(TABLE, Access::Write, 10.0, 0.0), later);
     assert_eq!(refused(60_000, &mut meter), Some(table_refuses()));
 }
 
 #[test]
-fn an_index_has_its_own_bucket_and_reads_and_other_tables_have_none_of_it() {
+fn an_index_has_its_own_bucket_and_reads_and_other_tables_do_not_debit_it() {
     let now = Instant::now();
     let mut meter = Meter::new(WriteLimit::per_second(10.0));
     meter.debit(&units(TABLE, Access::Read, 50.0, 0.0), now);
@@ -106,7 +106,7 @@ async fn every_write_beyond_the_limit_is_refused_and_no_read_is() {
 }
 
 #[tokio::test]
-async fn a_write_that_was_delayed_or_is_cut_off_is_limited_like_any_other() {
+async fn delayed_and_cut_writes_count_against_the_limit() {
     let bench = Bench::start().await;
     bench.proxy.limit_writes(Some(WriteLimit::per_second(0.0))).await;
     bench.proxy.inject(Match::any(), Fault::Delay(Duration::from_millis(1)), 1);
@@ -119,9 +119,9 @@ async fn a_write_that_was_delayed_or_is_cut_off_is_limited_like_any_other() {
     assert!(!bench.exists("one").await);
 }
 
-/// The law of [`WriteLimit`], for every stretch that begins with one call and ends with another.
+/// Checks the bound of [`WriteLimit`] for every interval from one call to another.
 #[tokio::test(flavor = "multi_thread")]
-async fn many_at_once_overshoot_by_one_transaction_at_most() {
+async fn concurrent_writes_exceed_the_limit_by_one_transaction_at_most() {
     const RATE: f64 = 40.0;
     let bench = Arc::new(Bench::start().await);
     bench.proxy.limit_writes(Some(WriteLimit::per_second(RATE))).await;

@@ -85,7 +85,7 @@ fn consumed(access: Access, table_units: f64, indexes: &[(&str, f64)]) -> Consum
 }
 
 #[tokio::test]
-async fn the_same_table_is_taken_as_it_is_and_another_is_refused() {
+async fn an_equal_table_is_reused_and_a_different_one_is_refused() {
     let engine = Engine::start(0, None).await.unwrap();
     let endpoint = Endpoint::new(engine.url()).unwrap();
     endpoint.ensure_table(&Template::parse(TEMPLATE).unwrap()).await.unwrap();

@@ -22,7 +22,7 @@ const ROLE: &str = r"
             Statement: [{ Effect: Allow, Action: dynamodb:GetItem, Resource: !GetAtt Table.Arn }]
 ";
 
-/// A fault proxy to a DynamoDB that answers who it thinks is calling.
+/// A fault proxy in front of a DynamoDB that answers with the caller's access key.
 async fn guarded() -> FaultProxy {
     let listener = loopback(0, "--dynamodb-port").await.unwrap();
     let url = url_of(&listener).unwrap();
@@ -42,7 +42,7 @@ async fn call(proxy: &FaultProxy, caller: &str, target: &str, request: Value) ->
 }
 
 #[tokio::test]
-async fn what_a_role_does_not_allow_does_not_reach_the_database_nor_use_up_a_fault() {
+async fn a_denied_call_neither_reaches_the_database_nor_uses_up_a_fault() {
     let proxy = guarded().await;
     proxy.inject(Match::any(), Fault::InternalError, 1);
     let (status, body) = call(&proxy, "GetOrder", "DynamoDB_20120810.PutItem", put("a")).await;
@@ -50,13 +50,13 @@ async fn what_a_role_does_not_allow_does_not_reach_the_database_nor_use_up_a_fau
     assert_eq!(proxy.pending(), 1);
     let calls = proxy.take_calls();
     assert_eq!((calls[0].status, calls[0].response == body, calls[0].fault.is_none()), (Some(400), true, true));
-    // Nobody's role is asked about.
+    // A caller that is not a function has no role to check.
     assert_eq!(call(&proxy, "me", "DynamoDB_20120810.PutItem", put("a")).await.0, 500);
     assert_eq!(call(&proxy, "me", "DynamoDB_20120810.PutItem", put("a")).await.0, 200);
 }
 
 #[tokio::test]
-async fn the_database_does_not_hear_which_function_calls() {
+async fn the_database_does_not_see_which_function_calls() {
     let proxy = guarded().await;
     let get = json!({ "TableName": TABLE, "Key": { "PK": { "S": "a" } } });
     assert_eq!(call(&proxy, "GetOrder", "DynamoDB_20120810.GetItem", get).await.1["caller"], "local");

@@ -1,11 +1,11 @@
-//! Faults that come at random.
+//! Tests of random faults.
 
 use super::{Bench, put};
 use crate::fault_proxy::{Fault, Match};
 
 const CALLS: usize = 40;
 
-/// Which of many calls went wrong.
+/// Makes many calls, and returns which of them failed.
 async fn struck(bench: &Bench) -> Vec<bool> {
     bench.proxy.take_calls();
     for _ in 0..CALLS {
@@ -15,7 +15,7 @@ async fn struck(bench: &Bench) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn a_share_of_the_calls_goes_wrong_until_the_wire_is_healed() {
+async fn a_share_of_the_calls_fails_until_the_faults_are_removed() {
     let bench = Bench::start().await;
     bench.proxy.inject_share(Match::action("PutItem"), Fault::InternalError, 0.5, 1);
     assert_eq!(bench.proxy.pending(), 0, "it waits for no number of calls");
@@ -30,7 +30,7 @@ async fn a_share_of_the_calls_goes_wrong_until_the_wire_is_healed() {
 }
 
 #[tokio::test]
-async fn the_same_seed_strikes_the_same_calls() {
+async fn the_same_seed_fails_the_same_calls() {
     let mut runs = Vec::new();
     for seed in [1, 1, 2] {
         let bench = Bench::start().await;
@@ -42,7 +42,7 @@ async fn the_same_seed_strikes_the_same_calls() {
 }
 
 #[tokio::test]
-async fn no_share_is_no_call_and_the_whole_is_every_call() {
+async fn a_share_of_zero_fails_no_call_and_a_share_of_one_fails_every_call() {
     let bench = Bench::start().await;
     bench.proxy.inject_share(Match::any(), Fault::CutBefore, 0.0, 1);
     assert_eq!(struck(&bench).await, [false; CALLS]);

@@ -1,4 +1,4 @@
-//! Whose the calls are.
+//! Tests of the access key of forwarded calls.
 
 use axum::Router;
 use axum::http::HeaderMap;
@@ -9,7 +9,7 @@ use crate::fault_proxy::FaultProxy;
 use crate::listen::{loopback, url_of};
 
 #[tokio::test]
-async fn every_call_is_one_access_keys_whoever_sends_it() {
+async fn every_call_is_forwarded_with_one_access_key() {
     let listener = loopback(0, "--dynamodb-port").await.unwrap();
     let upstream = url_of(&listener).unwrap();
     let router = Router::new().fallback(async |headers: HeaderMap| {

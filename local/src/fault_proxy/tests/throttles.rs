@@ -1,4 +1,4 @@
-//! Throttling as the functions' own client hears it.
+//! Throttling as the functions' own client sees it.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
@@ -13,7 +13,7 @@ use crate::fault_proxy::{Fault, Match, WriteLimit};
 
 const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-fault-proxy-tests";
 
-/// The client that the functions use, but it does not try again.
+/// The functions' client, without retries.
 fn sdk(bench: &Bench) -> Client {
     let variables = [
         ("AWS_ENDPOINT_URL_DYNAMODB", bench.proxy.url()),
@@ -45,7 +45,7 @@ fn reason(reason: &str, resource: &str) -> [ThrottlingReason; 1] {
 }
 
 #[tokio::test]
-async fn every_reason_comes_in_its_own_exception_and_the_sdk_reads_it() {
+async fn every_reason_has_its_own_exception_which_the_sdk_can_read() {
     let bench = Bench::start().await;
     let client = sdk(&bench);
     let cases = [
@@ -69,7 +69,7 @@ async fn every_reason_comes_in_its_own_exception_and_the_sdk_reads_it() {
 }
 
 #[tokio::test]
-async fn a_limit_speaks_as_provisioned_capacity_does() {
+async fn a_write_limit_refuses_like_provisioned_capacity() {
     let bench = Bench::start().await;
     let client = sdk(&bench);
     bench.proxy.limit_writes(Some(WriteLimit::per_second(0.0))).await;
