@@ -1,14 +1,14 @@
 //! Keeps web pages away from the laptop's ports.
 //!
-//! Every port here is on a loopback address, which no other machine reaches, but the browser of this one does, for any
-//! page that it shows. Such a page has two ways in:
+//! Every port is on a loopback address. No other machine can reach it, but the browser on this machine can, for any
+//! page that it shows. Such a page has two attacks:
 //!
-//! - **DNS rebinding.** The page lets its own name lead to 127.0.0.1. To the browser the port is then of the page's own
-//!   origin, and the page reads all answers, a token's too. The browser still sends the page's name as `Host`, so a
-//!   request is only answered if its `Host` is a loopback name or address. The port in it does not matter: a page cannot
-//!   rebind such a name, and a tunnel in front of this port has one of its own.
+//! - **DNS rebinding.** The page lets its own name resolve to 127.0.0.1. The browser then treats the port as the page's
+//!   own origin, and the page can read all answers, even a token. The browser still sends the page's name as `Host`, so
+//!   a request is answered only if its `Host` is a loopback name or address. Its port does not matter: a page cannot
+//!   rebind a loopback name, and a tunnel in front of this port has another port.
 //! - **Blind requests.** A form or a script sends a request whose answer it cannot read. The browser then names the
-//!   page in `Origin`, or says `cross-site` in `Sec-Fetch-Site`. Programs that are not browsers send neither.
+//!   page in `Origin`, or sends `Sec-Fetch-Site: cross-site`. Programs that are not browsers send neither.
 
 use std::net::IpAddr;
 
@@ -45,26 +45,26 @@ impl BrowserGuard {
         Ok(Self { port: listener.local_addr().context("a listener has no address")?.port() })
     }
 
-    /// Refuses a request that no program and no page may send to a service of AWS on a laptop.
+    /// Refuses a request to an AWS service on a laptop that comes from a web page.
     pub(crate) fn check(self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         Self::check_host(uri, headers)?;
         self.check_origin(headers)
     }
 
-    /// Refuses a request to a name that is not a loopback one: a page that rebound its name sends its own.
+    /// Refuses a request whose `Host` is not a loopback name or address.
     pub(crate) fn check_host(uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let only = (hosts.next(), hosts.next());
         let is_own = match (only, uri.authority()) {
             ((Some(host), None), in_target) => is_local(host) && in_target.is_none_or(is_loopback),
-            // HTTP/2 names the host in the target alone.
+            // HTTP/2 has the host only in the target.
             ((None, _), Some(in_target)) => is_loopback(in_target),
             _ => false,
         };
         if is_own { Ok(()) } else { Err(Refusal::Host) }
     }
 
-    /// Refuses what a page of another origin sends.
+    /// Refuses a request from a page of another origin.
     pub(crate) fn check_origin(self, headers: &HeaderMap) -> Result<(), Refusal> {
         let is_own_origin = |origin: &HeaderValue| {
             let authority = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
@@ -80,7 +80,7 @@ impl BrowserGuard {
         is_loopback(authority) && authority.port_u16().unwrap_or(DEFAULT_PORT) == self.port
     }
 
-    /// The same service of AWS, for programs alone.
+    /// Guards an AWS service, so that only programs can call it.
     pub(crate) fn protect(self, service: Router) -> Router {
         service.layer(from_fn_with_state(self, pass_programs))
     }
@@ -121,7 +121,7 @@ impl Refusal {
         }
     }
 
-    /// The refusal as a service of AWS would word it.
+    /// The refusal in the format of an AWS service.
     pub(crate) fn of_aws<B: From<String>>(self) -> Response<B> {
         let body = json!({ "__type": "AccessDeniedException", "message": self.detail() }).to_string();
         let mut response = Response::new(body.into());
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_and_a_page_of_this_port_may_send_what_they_want() {
+    fn requests_from_programs_and_from_pages_of_this_port_pass() {
         for own in [
             &[][..],
             &[("origin", "http://localhost:3000")],
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_another_origin_may_not() {
+    fn a_request_from_a_page_of_another_origin_is_refused() {
         for foreign in [
             ("origin", "https://evil.example"),
             ("origin", "http://evil.example:3000"),

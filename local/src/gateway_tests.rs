@@ -102,7 +102,7 @@ where
     Arc::new(move |event| Box::pin(body(event)))
 }
 
-/// Sends the request, which must be refused with this problem.
+/// Sends the request, and asserts that it is refused with this problem.
 async fn problem_of(request: RequestBuilder, status: u16, slug: &str, message: &str) -> Value {
     let response = request.send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/problem+json");
@@ -121,7 +121,7 @@ async fn json_of(request: RequestBuilder) -> Value {
 }
 
 #[tokio::test]
-async fn a_scoped_route_wants_a_valid_token_with_one_of_its_scopes() {
+async fn a_scoped_route_requires_a_valid_token_with_one_of_its_scopes() {
     let bench = Bench::start().await;
     problem_of(bench.get("/mine"), 401, "unauthorized", "Unauthorized").await;
     problem_of(bench.get("/mine").bearer_auth("nonsense"), 401, "unauthorized", "Unauthorized").await;
@@ -136,7 +136,7 @@ async fn a_scoped_route_wants_a_valid_token_with_one_of_its_scopes() {
 }
 
 #[tokio::test]
-async fn what_no_route_matches_is_not_found() {
+async fn a_request_that_matches_no_route_is_not_found() {
     let bench = Bench::start().await;
     for path in ["/", "/things", "/things/1", "/things/1/2", "/mine/"] {
         problem_of(bench.get(path), 404, "not-found", "Not Found").await;
@@ -182,7 +182,7 @@ async fn the_event_is_complete() {
 }
 
 #[tokio::test]
-async fn the_event_is_one_that_the_runtime_understands() {
+async fn the_runtime_can_parse_the_event() {
     let bench = Bench::start().await;
     let event = json_of(bench.post("/things/1?a=b").header("content-type", "application/json").body("{}")).await;
     let request = lambda_http::request::from_str(&event.to_string()).unwrap();
@@ -206,7 +206,7 @@ async fn claims_reach_the_function_as_strings() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_text_travels_in_base64() {
+async fn a_binary_body_is_sent_in_base64() {
     let bench = Bench::start().await;
     let event = json_of(bench.post("/things/1").body(vec![0xff, 0x00])).await;
     assert_eq!((&event["body"], &event["isBase64Encoded"]), (&json!("/wA="), &json!(true)));
@@ -225,7 +225,7 @@ async fn a_function_s_answer_becomes_the_response() {
 }
 
 #[tokio::test]
-async fn whatever_breaks_in_a_function_stays_inside() {
+async fn the_cause_of_a_function_s_failure_is_not_sent_to_the_client() {
     let bench = Bench::start().await;
     for path in ["/broken/error", "/broken/panic", "/broken/slow", "/broken/silent"] {
         let problem = problem_of(bench.get(path), 500, "internal", "Internal Server Error").await;
@@ -248,7 +248,7 @@ async fn a_body_beyond_six_megabytes_is_too_large() {
 }
 
 #[tokio::test]
-async fn a_token_of_the_local_route_opens_a_scoped_route() {
+async fn a_token_from_the_local_route_is_accepted_by_a_scoped_route() {
     let bench = Bench::start().await;
     for scope in ["shop", "admin", "till/shop", "till/admin"] {
         let answer = json_of(bench.post("/_local/token").json(&json!({ "sub": "ada", "scope": scope }))).await;
@@ -257,7 +257,7 @@ async fn a_token_of_the_local_route_opens_a_scoped_route() {
 }
 
 #[tokio::test]
-async fn the_local_route_refuses_what_it_does_not_know() {
+async fn the_local_route_refuses_unknown_fields_and_scopes() {
     let bench = Bench::start().await;
     for body in ["", r#"{"sub":"ada"}"#, r#"{"sub":"ada","scope":"root"}"#, r#"{"sub":"a","scope":"shop","x":1}"#] {
         problem_of(bench.post("/_local/token").body(body), 400, "validation", "Bad Request").await;
@@ -271,7 +271,7 @@ async fn the_description_of_the_api_is_served() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_said_to_be_so() {
+async fn a_port_in_use_is_reported() {
     let bench = Bench::start().await;
     let port = bench.stack.url().rsplit(':').next().unwrap().parse().unwrap();
     let options = Options { port, ..Options::new(Template::parse(TEMPLATE).unwrap()) };
@@ -280,7 +280,7 @@ async fn a_port_in_use_is_said_to_be_so() {
 }
 
 #[tokio::test]
-async fn a_stopped_stack_answers_no_more() {
+async fn a_stopped_stack_does_not_answer() {
     let Bench { stack, client } = Bench::start().await;
     let url = stack.url().to_owned();
     client.get(&url).send().await.unwrap();
@@ -288,7 +288,7 @@ async fn a_stopped_stack_answers_no_more() {
     client.get(&url).send().await.unwrap_err();
 }
 
-/// Nobody but the owner may read the directory or a file in it.
+/// Asserts that only the owner may read the directory and the files in it.
 #[cfg(unix)]
 fn assert_private(directory: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -306,7 +306,7 @@ fn assert_private(directory: &std::path::Path) {
 fn assert_private(_: &std::path::Path) {}
 
 #[tokio::test]
-async fn a_stack_starts_over_what_another_left_in_its_directory() {
+async fn a_stack_starts_with_the_data_of_an_earlier_one() {
     let directory = std::env::temp_dir().join(format!("till-stack-{}", uuid::Uuid::new_v4()));
     let options = Options { data: Some(directory.clone()), ..Options::new(Template::parse(TEMPLATE).unwrap()) };
     let first = Stack::start(options.clone(), |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))

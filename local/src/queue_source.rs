@@ -1,6 +1,6 @@
-//! SQS as an event source, as Lambda has it: long polls, batches, and what becomes of a batch's messages.
+//! SQS as an event source, as on Lambda: long polling, batches, and partial batch responses.
 //!
-//! Lambda does not slow down when messages fail, so neither does this: a consumer has to pace itself in both places.
+//! Lambda does not slow down when messages fail, so this does not either: a consumer has to limit its own rate.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::sandbox::{MAX_EVENT_BYTES, Sandbox};
 use crate::sqs::Sqs;
 use crate::template::QueueSource;
 
-/// As long as SQS allows.
+/// The longest poll that SQS allows.
 const LONG_POLL_SECONDS: u64 = 20;
 
-/// How long the end of a batching window sleeps between receives, which wait for whole seconds.
+/// The pause between receives in the last second of a batching window, because a receive can only wait whole seconds.
 const BETWEEN_RECEIVES: Duration = Duration::from_millis(100);
 
-/// How long to leave an SQS alone that does not answer.
+/// The pause after SQS did not answer.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 
-/// One poller with its execution environment. There are as many as the source's maximum concurrency.
+/// One poller with its execution environment. A source has as many as its maximum concurrency.
 pub(crate) struct Poller {
     pub(crate) sqs: Sqs,
     pub(crate) source: QueueSource,
@@ -35,7 +35,7 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    /// Consumes the queue until `stop` turns true. A batch that is running then runs on.
+    /// Consumes the queue until `stop` turns true. A running batch is finished.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
         loop {
             let outcome = tokio::select! {
@@ -56,7 +56,7 @@ impl Poller {
         }
     }
 
-    /// The next batch. From its first message on it waits for more, until it is full or its window ends.
+    /// The next batch. After the first message it waits for more, until the batch is full or its window ends.
     async fn gather(&self) -> Result<Vec<Value>> {
         let full = usize::try_from(self.source.batch_size)?;
         let mut batch = self.sqs.receive(&self.source.queue, full, LONG_POLL_SECONDS).await?;
@@ -77,7 +77,7 @@ impl Poller {
         Ok(batch)
     }
 
-    /// Invokes the function with these records, and deletes those that it is done with.
+    /// Invokes the function with these records, and deletes those that succeeded.
     async fn process(&self, records: Vec<Value>) {
         let answer = self.sandbox.invoke(json!({ "Records": records })).await;
         let failed = match answer {
@@ -95,12 +95,12 @@ impl Poller {
         let done = records.iter().filter(|record| message_id(record).is_some_and(|id| !failed.contains(id)));
         let handles: Vec<_> = done.filter_map(|record| record["receiptHandle"].as_str()).collect();
         if let Err(error) = self.sqs.delete(&self.source.queue, &handles).await {
-            // They come back, as they do on AWS: a consumer knows doubles.
+            // The messages come back, as on AWS: consumers are idempotent.
             tracing::warn!(queue = self.source.queue, "cannot delete: {error:#}");
         }
     }
 
-    /// A message as Lambda's event spells it.
+    /// A message as a record of Lambda's event.
     fn record(&self, message: &Value) -> Value {
         let attributes = message["MessageAttributes"].as_object().into_iter().flatten();
         let attributes: Map<_, _> = attributes.map(|(name, value)| (name.clone(), attribute(value))).collect();
@@ -132,7 +132,7 @@ fn attribute(value: &Value) -> Value {
     attribute
 }
 
-/// The records in as few events as their sizes allow.
+/// Splits the records into as few events as their sizes allow.
 fn events(records: impl Iterator<Item = Value>) -> Vec<Vec<Value>> {
     let mut events: Vec<Vec<Value>> = Vec::new();
     let mut bytes = 0;

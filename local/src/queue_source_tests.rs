@@ -4,7 +4,7 @@ use super::*;
 use crate::test_stack::{Bench, Call, dies_after, queue, template};
 
 #[tokio::test]
-async fn a_message_comes_as_lambda_spells_it_and_is_gone_after_success() {
+async fn a_message_arrives_in_lambdas_format_and_is_deleted_after_success() {
     let bench = Bench::start(template(|_| {}), |_| async { Ok(Value::Null) }).await;
     let attributes = json!({
         "kind": { "DataType": "String", "StringValue": "order" },
@@ -48,7 +48,7 @@ async fn a_batch_fills_over_several_receives() {
 }
 
 #[tokio::test]
-async fn a_batch_that_does_not_fill_goes_when_its_window_ends() {
+async fn a_batch_that_is_not_full_is_delivered_when_its_window_ends() {
     let template = template(|template| template.queue_sources[0].batching_window_seconds = 1);
     let bench = Bench::start(template, |_| async { Ok(json!({})) }).await;
     bench.send(&["a"]).await;
@@ -58,7 +58,7 @@ async fn a_batch_that_does_not_fill_goes_when_its_window_ends() {
 }
 
 #[tokio::test]
-async fn only_what_failed_comes_back_until_it_is_a_dead_letter() {
+async fn only_failed_messages_come_back_until_they_are_dead_letters() {
     let template = template(|template| dies_after(template, 2));
     let bench = Bench::start(template, |call| async move { Ok(call.failing(&["bad"])) }).await;
     bench.send(&["good", "bad", "fine"]).await;
@@ -91,7 +91,7 @@ async fn a_function_that_does_not_report_succeeds_or_fails_with_its_whole_batch(
 }
 
 #[test]
-fn an_event_has_at_most_what_lambda_takes() {
+fn an_event_is_at_most_as_large_as_lambda_allows() {
     let record = |bytes: usize| json!({ "body": "x".repeat(bytes) });
     let sizes = [MAX_EVENT_BYTES / 2, MAX_EVENT_BYTES / 3, MAX_EVENT_BYTES / 2, 1];
     let events = events(sizes.into_iter().map(record));

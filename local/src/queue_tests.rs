@@ -21,7 +21,7 @@ impl Bench {
         bench
     }
 
-    /// The answer, or the code of the error.
+    /// The answer, or the error code.
     async fn call(&self, action: &str, mut request: Value) -> Result<Value, String> {
         if request["QueueUrl"].is_null() {
             request["QueueUrl"] = json!(queue_url("writes"));
@@ -50,7 +50,7 @@ impl Bench {
 }
 
 #[tokio::test]
-async fn a_message_arrives_with_the_attributes_that_are_asked_for() {
+async fn a_message_arrives_with_the_requested_attributes() {
     let bench = Bench::start(None).await;
     let attributes = json!({
         "kind": { "DataType": "String", "StringValue": "order" },
@@ -80,7 +80,7 @@ async fn a_delayed_message_is_counted_and_comes_later() {
 }
 
 #[tokio::test]
-async fn a_message_that_comes_back_is_counted_as_visible() {
+async fn a_returned_message_is_counted_as_visible() {
     let bench = Bench::start(None).await;
     bench.send("one").await;
     let message = &bench.receive(json!({})).await[0];
@@ -142,7 +142,7 @@ async fn a_message_has_at_most_a_mebibyte_with_its_attributes() {
 }
 
 #[tokio::test]
-async fn what_is_out_of_range_or_not_there_is_refused() {
+async fn values_out_of_range_and_unknown_queues_are_refused() {
     let bench = Bench::start(None).await;
     let invalid = Err("InvalidParameterValue".to_owned());
     assert_eq!(bench.call("ReceiveMessage", json!({ "MaxNumberOfMessages": 11 })).await, invalid);
@@ -153,7 +153,7 @@ async fn what_is_out_of_range_or_not_there_is_refused() {
 }
 
 #[tokio::test]
-async fn messages_survive_a_restart_and_what_was_in_flight_comes_back() {
+async fn messages_survive_a_restart_and_messages_in_flight_come_back() {
     let data = std::env::temp_dir().join(format!("till-queues-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir(&data).unwrap();
     let bench = Bench::start(Some(&data)).await;
@@ -172,7 +172,7 @@ async fn messages_survive_a_restart_and_what_was_in_flight_comes_back() {
 }
 
 #[tokio::test]
-async fn a_process_that_is_killed_forgets_no_message_and_remembers_what_was_deleted() {
+async fn a_killed_process_loses_no_message_and_restores_no_deleted_one() {
     let data = std::env::temp_dir().join(format!("till-queues-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir(&data).unwrap();
     for round in 0..3 {
@@ -182,7 +182,7 @@ async fn a_process_that_is_killed_forgets_no_message_and_remembers_what_was_dele
         bench.call("DeleteMessage", json!({ "ReceiptHandle": handle })).await.unwrap();
         bench.call("SendMessage", json!({ "MessageBody": format!("kept {round}") })).await.unwrap();
         bench.receive(json!({})).await;
-        // As by SIGKILL: nothing is written when it ends.
+        // Like SIGKILL: nothing is written at the end.
         drop(bench);
         let bench = Bench::start(Some(&data)).await;
         let kept = &bench.receive(json!({})).await[0];
@@ -194,7 +194,7 @@ async fn a_process_that_is_killed_forgets_no_message_and_remembers_what_was_dele
 }
 
 #[tokio::test]
-async fn a_message_is_kept_as_long_as_the_queue_says() {
+async fn a_message_is_kept_for_the_queue_s_retention_period() {
     let bench = Bench::start(None).await;
     let attributes = json!({ "MessageRetentionPeriod": "1" });
     bench.call("CreateQueue", json!({ "QueueName": "brief", "Attributes": attributes })).await.unwrap();

@@ -1,24 +1,24 @@
-//! Dead letters on their way back to the queue that they came from.
+//! Moves dead letters back to the queue that they came from.
 //!
-//! AWS has `StartMessageMoveTask` for it; the embedded SQS knows the call and moves nothing, so the stack moves
-//! them. Each is sent before it is deleted: a crash between the two leaves it in both queues, and consumers know
-//! doubles.
+//! AWS has `StartMessageMoveTask` for this. The embedded SQS accepts that call but moves nothing, so the stack moves
+//! the messages. Each message is sent before it is deleted. After a crash between the two it is in both queues, which
+//! is safe because consumers are idempotent.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::sqs::{MAX_BATCH, Sqs};
 
-/// What one step did for one dead-letter queue.
+/// The result of one step for one dead-letter queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// The name of the dead-letter queue.
     pub from: String,
-    /// The name of the queue whose dead letters it has.
+    /// The name of the queue that the messages are moved to.
     pub to: String,
-    /// How many messages were moved in this step, at most ten.
+    /// The number of messages moved in this step, at most ten.
     pub moved: u64,
-    /// How many are left to be moved.
+    /// The number of messages still to be moved.
     pub left: u64,
 }
 

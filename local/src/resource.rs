@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 pub(crate) const REGION: &str = "us-east-1";
 pub(crate) const ACCOUNT: &str = "000000000000";
 
-/// A resource that exists on a laptop.
+/// A resource of the template that the laptop stack has.
 pub(crate) enum Resource {
     /// A DynamoDB table with this name.
     Table(String),
@@ -20,7 +20,7 @@ pub(crate) enum Resource {
 }
 
 impl Resource {
-    /// What `!Ref` answers.
+    /// The value of `!Ref`.
     pub(crate) fn reference(&self) -> String {
         match self {
             Self::Table(name) | Self::Bus(name) | Self::Role(name) => name.clone(),
@@ -29,7 +29,7 @@ impl Resource {
         }
     }
 
-    /// What `!GetAtt` answers.
+    /// The value of `!GetAtt`.
     pub(crate) fn attribute(&self, attribute: &str) -> Result<String> {
         Ok(match (self, attribute) {
             (Self::Table(name), "Arn") => table_arn(name),
@@ -80,8 +80,8 @@ pub(crate) fn queue_arn(name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
 }
 
-/// The URL of the queue with this name, as SQS spells it. SDKs send it in the request, and call the endpoint that they
-/// are told.
+/// The URL of the queue with this name, in SQS's format. SDKs send it in the request, but call their configured
+/// endpoint.
 pub(crate) fn queue_url(name: &str) -> String {
     format!("https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}")
 }

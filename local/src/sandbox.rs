@@ -1,5 +1,5 @@
-//! One execution environment of a consumer, as Lambda has them: started once, used by one invocation at a time, and
-//! gone with whatever it remembered when it crashes.
+//! One execution environment of a consumer, as on Lambda: it is started once, runs one invocation at a time, and loses
+//! its state when it crashes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -34,7 +34,8 @@ impl Sandbox {
         Ok(Self { start, timeout, inside: Mutex::new(Inside { invoke, running: None }) })
     }
 
-    /// Runs the function to its answer, its error, its timeout or its death. After the last two it starts afresh.
+    /// Runs the function until it answers, fails, times out or crashes. After a timeout or a crash the environment
+    /// starts afresh.
     pub(crate) async fn invoke(&self, event: Value) -> Result<Value, String> {
         let task = {
             let mut inside = self.inside();
@@ -42,7 +43,7 @@ impl Sandbox {
                 Some(invoke) => Arc::clone(invoke),
                 None => (self.start)().map_err(|error| format!("{error:#}"))?,
             };
-            // A task of its own: the function may panic, and must be one thing that can be aborted.
+            // A task of its own, so that a panic stays there and the invocation can be aborted.
             let task = tokio::spawn(tokio::time::timeout(self.timeout, invoke(event)));
             *inside = Inside { invoke: Some(invoke), running: Some(task.abort_handle()) };
             task
@@ -57,7 +58,7 @@ impl Sandbox {
         Err(crash)
     }
 
-    /// Ends the environment at once, with the invocation that runs in it, if one does.
+    /// Ends the environment at once, and the invocation that runs in it.
     pub(crate) fn kill(&self) {
         let mut inside = self.inside();
         inside.invoke = None;

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, ensure};
 use crate::sandbox::{Sandbox, StartConsumer};
 use crate::template::Function;
 
-/// Starts execution environments, and knows those that there are.
+/// Starts execution environments, and keeps track of them.
 pub(crate) struct Sandboxes {
-    /// By their binaries.
+    /// Consumers by their handlers' names.
     consumers: Vec<(String, StartConsumer)>,
     functions: Vec<Function>,
     started: Mutex<Vec<(String, Arc<Sandbox>)>>,
@@ -33,7 +33,7 @@ impl Sandboxes {
         Ok(sandbox)
     }
 
-    /// Ends every execution environment of this binary at once, as a crash does.
+    /// Ends every execution environment of the consumer with this handler at once, as a crash does.
     pub(crate) fn kill(&self, binary: &str) -> Result<()> {
         let started = self.started();
         let mut killed = started.iter().filter(|(name, _)| name == binary).peekable();
@@ -42,7 +42,7 @@ impl Sandboxes {
         Ok(())
     }
 
-    /// Ends them all.
+    /// Ends all environments.
     pub(crate) fn kill_all(&self) {
         self.started().iter().for_each(|(_, sandbox)| sandbox.kill());
     }

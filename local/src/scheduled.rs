@@ -1,4 +1,4 @@
-//! Functions that a schedule invokes on AWS. Schedules do not come by themselves here: whoever wants one says so.
+//! Functions that a schedule invokes on AWS. The stack runs no schedules: a request invokes the function.
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
@@ -7,7 +7,7 @@ use http_api::Kind;
 use crate::gateway::Invoke;
 use crate::problem::{answer, problem};
 
-/// Invokes the function with the event in the body, and answers its report.
+/// Invokes the function with the event in the body, and returns its report.
 pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8]) -> Response<Body> {
     let Some(function) = function else {
         return problem(Kind::NotFound, "This stack has no such function on a schedule.");

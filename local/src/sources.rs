@@ -1,4 +1,4 @@
-//! The event sources: what reads for the consumers and invokes them.
+//! The event sources: they read queues and the stream, and invoke the consumers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::stream::Stream;
 use crate::stream_source::{Consumer, Token};
 use crate::template::Template;
 
-/// How often to look whether a queue is empty.
+/// The interval between checks whether a queue is empty.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Every running event source. They end when dropped.
@@ -24,15 +24,15 @@ pub(crate) struct Sources {
     sqs: Sqs,
     /// The names of the queues that are consumed.
     queues: Vec<String>,
-    /// How to ask the consumers of the stream.
+    /// Channels to the stream's consumers.
     streams: Vec<mpsc::UnboundedSender<Token>>,
     stop: watch::Sender<bool>,
     running: JoinSet<()>,
 }
 
 impl Sources {
-    /// Connects the consumers, named by their binaries, to the template's event sources. The stream is found at one URL
-    /// of DynamoDB and read at the other.
+    /// Connects the consumers, named by their handlers, to the template's event sources. `dynamodb_url` is used to find
+    /// the stream, and the other URL to read it.
     pub(crate) async fn start(
         template: &Template,
         consumers: Vec<(String, StartConsumer)>,
@@ -57,7 +57,7 @@ impl Sources {
         for source in template.queue_sources.iter().filter(|source| source.enabled) {
             let queue = template.queue(&source.queue);
             let queue = queue.with_context(|| format!("there is no queue {}", source.queue))?;
-            // Lambda reads with the function's own role, and looks how full the queue is.
+            // Lambda reads with the function's own role, which must also allow it to read the queue's attributes.
             let sqs = self.sqs.signed_by(&source.function);
             let refused = || format!("{}: the role cannot consume {}", source.function, source.queue);
             sqs.counts_of(&source.queue).await.with_context(refused)?;
@@ -95,7 +95,7 @@ impl Sources {
         self.sandboxes.kill(binary)
     }
 
-    /// Returns when the consumed queues have no messages, in whatever state.
+    /// Waits until the consumed queues are empty, including messages in flight and delayed ones.
     pub(crate) async fn settle_queues(&self) -> Result<()> {
         for queue in &self.queues {
             while self.sqs.counts_of(queue).await? != Counts::default() {
@@ -105,22 +105,22 @@ impl Sources {
         Ok(())
     }
 
-    /// Returns when every consumer of the stream is done with what was written before. Batches do not wait to be full
-    /// meanwhile.
+    /// Waits until every consumer of the stream has processed everything that was written before. Meanwhile batches are
+    /// delivered without waiting to be full.
     pub(crate) async fn settle_streams(&self) {
         let (token, mut settled) = mpsc::channel(1);
         self.streams.iter().for_each(|consumer| _ = consumer.send(token.clone()));
         drop(token);
-        // Nobody sends anything: this ends when the last of the tokens is dropped.
+        // Nothing is sent on this channel: it closes when the last token is dropped.
         settled.recv().await;
     }
 
-    /// Reads no more, and lets running invocations finish within this time.
+    /// Stops reading, and lets running invocations finish within this time.
     pub(crate) async fn stop(mut self, grace: Duration) {
         self.stop.send_replace(true);
         let finished = async { while self.running.join_next().await.is_some() {} };
         _ = tokio::time::timeout(grace, finished).await;
-        // Without its poller, an invocation that runs on would still write to the table.
+        // An invocation that outlives its poller would still write to the table.
         self.sandboxes.kill_all();
     }
 }

@@ -21,7 +21,7 @@ async fn an_invocation_that_overruns_is_killed_with_its_environment() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_crash_too() {
+async fn a_panic_is_a_crash() {
     let bench = Bench::start(template(|_| {}), |call| async move {
         assert_ne!(call.environment, 0, "the first environment panics");
         Ok(Value::Null)

@@ -10,7 +10,7 @@ use crate::aws_json::Service;
 use crate::resource::queue_url;
 use crate::template::Queue;
 
-/// What one receive or one batch takes.
+/// The most messages in one receive or one batch.
 pub(crate) const MAX_BATCH: usize = 10;
 
 /// The queues, by name.
@@ -20,13 +20,13 @@ pub(crate) struct Sqs {
     queues: Vec<Queue>,
 }
 
-/// How many messages a queue has: approximate on AWS, exact in the embedded SQS.
+/// The number of messages of a queue: approximate on AWS, exact in the embedded SQS.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {
-    /// To be received.
+    /// Visible messages.
     pub(crate) visible: u64,
-    /// Received, and neither deleted nor visible again.
+    /// Messages that were received, and neither deleted nor visible again.
     pub(crate) in_flight: u64,
     /// Sent with a delay that has not ended.
     pub(crate) delayed: u64,

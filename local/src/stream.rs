@@ -5,40 +5,40 @@ use serde_json::{Value, json};
 
 use crate::aws_json::{Refusal, Service};
 
-/// The stream of one table.
+/// The stream of a table.
 pub(crate) struct Stream {
     service: Service,
     table: String,
     arn: String,
 }
 
-/// A part of the stream whose records are in order.
+/// A shard of the stream. Its records are in order.
 pub(crate) struct Shard {
     pub(crate) id: String,
-    /// The shard whose records come before this one's.
+    /// The parent shard, whose records come before this shard's.
     pub(crate) parent: Option<String>,
 }
 
-/// A place in a shard.
+/// A position in a shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Position {
     /// Before the oldest record.
     TrimHorizon,
-    /// Behind the newest record.
+    /// After the newest record.
     Latest,
-    /// Behind the record with this sequence number.
+    /// After the record with this sequence number.
     After(String),
 }
 
-/// What one read answers.
+/// The result of one read.
 pub(crate) struct Page {
     pub(crate) records: Vec<Value>,
-    /// None: the shard is closed, and this was all of it.
+    /// The next iterator. `None`: the shard is closed, and was read to its end.
     pub(crate) next: Option<String>,
 }
 
 impl Stream {
-    /// The stream of this table, which must have one, to be read at another URL of the same service.
+    /// The stream of this table, which must have one. It is read at another URL of the same service.
     pub(crate) async fn of_table(url: &str, table: &str, read_at: &str) -> Result<Self> {
         let answer = Service::dynamodb(url)?.succeed("DescribeTable", &json!({ "TableName": table })).await?;
         let arn = answer["Table"]["LatestStreamArn"].as_str().with_context(|| {
@@ -47,7 +47,7 @@ impl Stream {
         Ok(Self { service: Service::dynamodb_streams(read_at)?, table: table.to_owned(), arn: arn.to_owned() })
     }
 
-    /// The same, read as this function, whose role must allow to find the stream, too.
+    /// The same stream, read as this function. Its role must also allow `ListStreams`.
     pub(crate) async fn signed_by(&self, function: &str) -> Result<Self> {
         let service = self.service.signed_by(function);
         let listed = service.succeed("ListStreams", &json!({ "TableName": self.table })).await?;
@@ -56,12 +56,12 @@ impl Stream {
         Ok(Self { service, table: self.table.clone(), arn: self.arn.clone() })
     }
 
-    /// As the endpoint names it, which is not how a template does.
+    /// The stream's ARN at this endpoint, which differs from the template's.
     pub(crate) fn arn(&self) -> &str {
         &self.arn
     }
 
-    /// Every shard that still has records, or may have some.
+    /// Every shard that has records, or may get some.
     pub(crate) async fn shards(&self) -> Result<Vec<Shard>> {
         let mut shards = Vec::new();
         let mut request = json!({ "StreamArn": self.arn });
@@ -80,7 +80,7 @@ impl Stream {
         }
     }
 
-    /// Where to read on from this position. None: the shard is closed, and has no more.
+    /// An iterator at this position. `None`: the shard is closed, and has no more records.
     pub(crate) async fn iterator(&self, shard: &str, position: &Position) -> Result<Result<Option<String>, Refusal>> {
         let (kind, sequence_number) = match position {
             Position::TrimHorizon => ("TRIM_HORIZON", None),
@@ -95,7 +95,7 @@ impl Stream {
         Ok(answer.map(|answer| answer["ShardIterator"].as_str().map(str::to_owned)))
     }
 
-    /// The records that come next, up to a thousand.
+    /// The next records, up to a thousand.
     pub(crate) async fn read(&self, iterator: &str) -> Result<Result<Page, Refusal>> {
         let answer = self.service.call("GetRecords", &json!({ "ShardIterator": iterator })).await?;
         Ok(answer.map(|mut answer| Page {

@@ -1,7 +1,6 @@
-//! The table's stream as an event source, as Lambda has it: a poller for each shard, batches in order, retries,
-//! windows.
+//! The table's stream as an event source, as on Lambda: a poller for each shard, batches in order, retries, windows.
 //!
-//! One invocation runs per shard at a time: what a shard's records are counted into is marked with how far that went.
+//! Only one invocation runs per shard at a time, because the consumer keeps one checkpoint for each shard.
 
 mod backlog;
 mod delivery;
@@ -29,30 +28,30 @@ use crate::sqs::Sqs;
 use crate::stream::{Position, Shard, Stream};
 use crate::template::{StartingPosition, StreamSource};
 
-/// How often to look for new shards. The embedded engine has one for ever.
+/// The interval between checks for new shards. The embedded engine always has exactly one.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 
-/// Who waits for everything to be delivered sends these around. A poller drops its own when it has delivered all that
-/// there was when it got it.
+/// A token of a caller that waits until everything is delivered. Each poller receives one, and drops it after it has
+/// delivered everything that was in its shard at that time.
 pub(crate) type Token = mpsc::Sender<()>;
 
-/// The consumer of a stream: its pollers, and the shards that they are for.
+/// The consumer of a stream, with a poller for each shard.
 pub(crate) struct Consumer {
     source: Arc<StreamSource>,
     stream: Arc<Stream>,
     sqs: Sqs,
     sandboxes: Arc<Sandboxes>,
-    /// Execution environments whose shard has ended.
+    /// Execution environments whose shard has ended, for reuse.
     idle: Vec<Arc<Sandbox>>,
     stop: watch::Receiver<bool>,
-    /// The shards with a poller, and how to ask it.
+    /// Shards with a poller, and the channel to it.
     running: BTreeMap<String, mpsc::UnboundedSender<Token>>,
     finished: BTreeSet<String>,
     pollers: JoinSet<(String, Arc<Sandbox>)>,
 }
 
 impl Consumer {
-    /// Starts to consume. A stream that is consumed from its latest record on is so from when this returns.
+    /// Starts to consume. With the starting position `LATEST`, every record written after this returns is consumed.
     pub(crate) async fn start(
         source: &StreamSource,
         stream: &Arc<Stream>,
@@ -65,7 +64,7 @@ impl Consumer {
             stream: Arc::clone(stream),
             sqs: sqs.clone(),
             sandboxes: Arc::clone(sandboxes),
-            // Started here, so that a consumer which does not start is found now.
+            // Started now, so that a consumer that cannot start is reported now.
             idle: vec![sandboxes.start(&source.function)?],
             stop,
             running: BTreeMap::new(),
@@ -85,7 +84,7 @@ impl Consumer {
         Ok(consumer)
     }
 
-    /// ReadPlan for new shards until `stop` turns true, and then waits for the pollers.
+    /// Looks for new shards until `stop` turns true, and then waits for the pollers.
     pub(crate) async fn run(mut self, mut asking: mpsc::UnboundedReceiver<Token>) {
         let mut stop = self.stop.clone();
         let mut looks = tokio::time::interval(BETWEEN_LOOKS);
@@ -112,7 +111,7 @@ impl Consumer {
         while self.pollers.join_next().await.is_some() {}
     }
 
-    /// Polls every shard that is new and does not continue one that is still read: parents go before their children.
+    /// Starts a poller for every new shard whose parent is read to its end: parents come before their children.
     async fn look(&mut self) -> Result<()> {
         let shards = self.stream.shards().await?;
         let known: BTreeSet<_> = shards.iter().map(|shard| shard.id.clone()).collect();

@@ -83,7 +83,7 @@ Resources:
   Queue: { Type: AWS::SQS::Queue, Properties: { VisibilityTimeout: 60 } }
 ";
 
-/// The one line that a user would read about the sound template with this in it changed.
+/// The error message for the valid template with this change.
 fn error_with(from: &str, to: &str) -> String {
     assert!(SOUND.contains(from), "{from} is not in the sound template");
     let error = format!("{:#}", Template::parse(&SOUND.replacen(from, to, 1)).unwrap_err());
@@ -110,7 +110,7 @@ fn routes_come_with_their_scopes_and_functions() {
 }
 
 #[test]
-fn functions_inherit_what_globals_say_and_they_do_not() {
+fn functions_inherit_globals_that_they_do_not_override() {
     let template = Template::parse(SOUND).unwrap();
     let get_order = template.function("GetOrder").unwrap();
     assert_eq!((get_order.handler.as_str(), get_order.timeout_seconds), ("get-order", 5));
@@ -154,7 +154,7 @@ fn a_function_without_a_role_of_the_template_is_named() {
 }
 
 #[test]
-fn what_a_policy_says_that_is_not_understood_is_named() {
+fn an_unknown_policy_element_is_named() {
     let role = "GetOrderRole: Policies[0]: PolicyDocument: Statement[0]";
     let cases = [
         ("Action: dynamodb:Query", "NotAction: dynamodb:Scan", "NotAction is not known to the laptop stack"),
@@ -187,7 +187,7 @@ fn what_a_policy_says_that_is_not_understood_is_named() {
 }
 
 #[test]
-fn the_table_is_what_create_table_wants() {
+fn the_table_is_a_valid_create_table_request() {
     let template = Template::parse(SOUND).unwrap();
     assert_eq!(template.table["StreamSpecification"]["StreamEnabled"], true);
     assert_eq!(template.table["KeySchema"][1]["AttributeName"], "SK");
@@ -205,7 +205,7 @@ fn a_table_that_has_a_name_keeps_it() {
 }
 
 #[test]
-fn broken_yaml_is_said_to_be_so() {
+fn invalid_yaml_is_reported() {
     let error = format!("{:#}", Template::parse("Resources: [").unwrap_err());
     assert!(error.starts_with("this is not valid YAML: "), "{error}");
 }
@@ -250,7 +250,7 @@ fn a_function_without_a_handler_is_named() {
 }
 
 #[test]
-fn a_route_is_public_only_in_so_many_words() {
+fn a_route_is_public_only_if_the_template_says_so_explicitly() {
     let error = error_with(", Auth: { Authorizer: NONE }", "");
     assert_eq!(error, "ListProducts: Events.List: Auth is missing: name AuthorizationScopes, or Authorizer: NONE");
     let error = error_with("AuthorizationScopes: [shop, admin]", "AuthorizationScopes: []");
@@ -258,7 +258,7 @@ fn a_route_is_public_only_in_so_many_words() {
 }
 
 #[test]
-fn an_intrinsic_function_that_is_not_known_is_named() {
+fn an_unknown_intrinsic_function_is_named() {
     assert_eq!(
         error_with("TABLE_NAME: !Ref Table", "TABLE_NAME: !ImportValue Table"),
         "GetOrder: Environment.Variables.TABLE_NAME: !ImportValue is not known to the laptop stack"

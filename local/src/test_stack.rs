@@ -1,4 +1,4 @@
-//! For the tests of event sources: a stack whose only consumer does as a test says.
+//! For tests of event sources: a stack with one consumer, which the test provides.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use crate::sqs::Sqs;
 use crate::template::{Queue, Redrive, StreamSource};
 use crate::{Functions, Options, Stack, StartConsumer, Template};
 
-/// What every template here begins with. Its last resource is the table, which may go on.
+/// The beginning of every template here. Its last resource is the table, whose properties may continue.
 const ROLE_AND_TABLE: &str = r"
 Resources:
   Role:
@@ -50,7 +50,7 @@ const QUEUE: &str = r"
             FunctionResponseTypes: [ReportBatchItemFailures]
 ";
 
-/// Of a stack whose consumer has the table's stream.
+/// The rest of a template whose consumer reads the table's stream.
 const STREAM: &str = r"
       StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
   GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
@@ -74,7 +74,7 @@ const STREAM: &str = r"
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// With one poller and a visibility timeout of a second, neither of which AWS would take.
+/// A template with one poller and a visibility timeout of one second. AWS would accept neither.
 pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
     let mut template = Template::parse(&format!("{ROLE_AND_TABLE}{QUEUE}")).unwrap();
     template.queue_sources[0].maximum_concurrency = 1;
@@ -83,7 +83,7 @@ pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
     template
 }
 
-/// With a consumer of the stream that retries twice.
+/// A template with a consumer of the stream that retries twice.
 pub(crate) fn stream_template(change: impl FnOnce(&mut StreamSource)) -> Template {
     let mut template = Template::parse(&format!("{ROLE_AND_TABLE}{STREAM}")).unwrap();
     change(&mut template.stream_sources[0]);
@@ -98,7 +98,7 @@ pub(crate) fn dies_after(template: &mut Template, receives: u64) {
     queue(template).redrive = Some(Redrive { dead_letters: "dead".to_owned(), max_receive_count: receives });
 }
 
-/// A stack whose only consumer does as the test says, and remembers what it was given.
+/// A stack whose only consumer the test provides. It records the invocations.
 pub(crate) struct Bench {
     pub(crate) stack: Stack,
     pub(crate) sqs: Sqs,
@@ -108,7 +108,7 @@ pub(crate) struct Bench {
 /// One invocation.
 #[derive(Clone)]
 pub(crate) struct Call {
-    /// How many environments had been started before the one that ran this.
+    /// The number of environments started before the one that ran this call.
     pub(crate) environment: usize,
     pub(crate) event: Value,
 }
@@ -119,7 +119,7 @@ impl Call {
         records.iter().map(|record| record["body"].as_str().unwrap()).collect()
     }
 
-    /// The answer that these bodies failed.
+    /// An answer that reports the messages with these bodies as failed.
     pub(crate) fn failing(&self, bodies: &[&str]) -> Value {
         let records = self.event["Records"].as_array().unwrap().iter();
         let failed = records.filter(|record| bodies.contains(&record["body"].as_str().unwrap()));
@@ -155,7 +155,7 @@ impl Bench {
             });
             Ok(invoke)
         });
-        // The template says which of them there is.
+        // The template has one of the two.
         let consumers = ["drain-writes", "count-orders"].map(|name| (name.to_owned(), Arc::clone(&start))).to_vec();
         let functions = Functions { consumers, ..Functions::default() };
         let stack = Stack::start(options, |_, _| Ok(functions)).await.unwrap();
@@ -173,13 +173,13 @@ impl Bench {
         self.calls.lock().unwrap().clone()
     }
 
-    /// The calls, once there are as many as this.
+    /// Waits for this many calls, and returns them.
     pub(crate) async fn after(&self, calls: usize) -> Vec<Call> {
         self.until(|| async { self.calls().len() >= calls }).await;
         self.calls()
     }
 
-    /// Until the queues have as many messages as this, in whatever state.
+    /// Waits until the queues have this many messages, in any state.
     pub(crate) async fn until_there_are(&self, writes: u64, dead: u64) {
         self.until(|| async {
             let counts = self.sqs.counts().await.unwrap();
@@ -198,7 +198,7 @@ impl Bench {
         tokio::time::timeout(PATIENCE, waiting).await.expect("it happens in time");
     }
 
-    /// What the stack says about itself.
+    /// The answer of one of the stack's `/_local` routes.
     pub(crate) async fn local(&self, method: reqwest::Method, path: &str) -> Value {
         let request = local_client().unwrap().request(method, format!("{}/_local/{path}", self.stack.url()));
         request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()

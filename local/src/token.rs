@@ -1,7 +1,7 @@
-//! Access tokens for a laptop, signed with a secret that no one else has.
+//! Access tokens for a laptop, signed with a shared secret.
 //!
-//! A user pool signs with RSA and publishes its keys; here issuer and verifier are one process, so a shared secret
-//! does.
+//! A user pool signs with RSA and publishes its keys. Here issuer and verifier are one process, so a shared secret is
+//! enough.
 
 use std::io::Write;
 use std::path::Path;
@@ -22,7 +22,7 @@ const LIFETIME_SECONDS: u64 = 12 * 60 * 60;
 /// The file within a data directory that holds the secret.
 const SECRET_FILE: &str = "token-secret";
 
-/// Issues tokens and checks them.
+/// Issues and verifies tokens.
 pub struct Tokens {
     encoding: EncodingKey,
     decoding: DecodingKey,
@@ -41,12 +41,12 @@ struct Claims<'a> {
 }
 
 impl Tokens {
-    /// With a secret of this process: its tokens end with it.
+    /// Tokens with a new secret. They are not valid after this process ends.
     pub fn ephemeral() -> Self {
         Self::with_secret(&fresh_secret())
     }
 
-    /// With the secret kept in this directory, so that tokens outlive a restart.
+    /// Tokens with a secret kept in this directory, so that they survive a restart.
     pub fn kept_in(directory: &Path) -> Result<Self> {
         let file = directory.join(SECRET_FILE);
         let unusable = || {
@@ -71,13 +71,13 @@ impl Tokens {
         validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         validation.validate_nbf = true;
-        // Cognito's access tokens have no `aud`, so `is_for_till` looks at what they have instead.
+        // Cognito's access tokens have no `aud`: `is_for_till` checks their `client_id` instead.
         validation.validate_aud = false;
         validation.leeway = 0;
         Self { encoding: EncodingKey::from_secret(secret), decoding: DecodingKey::from_secret(secret), validation }
     }
 
-    /// A token for this caller, good for twelve hours.
+    /// A token for this caller, valid for twelve hours.
     pub fn issue(&self, sub: &str, scope: &str) -> Result<String> {
         self.issue_at(now()?, sub, scope)
     }
@@ -95,10 +95,10 @@ impl Tokens {
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).context("cannot sign a token")
     }
 
-    /// A token of whatever claims a test wants, signed as the stack signs its own.
+    /// A token with any claims, signed like the stack's own.
     ///
     /// # Errors
-    /// The claims are no JSON object.
+    /// The claims are not a JSON object.
     pub fn sign(&self, claims: &Value) -> Result<String> {
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding).context("cannot sign a token")
     }

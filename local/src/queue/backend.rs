@@ -1,8 +1,8 @@
-//! Where the messages are: the library's own state of the queues, held here rather than in the library's backend.
+//! The messages: the library's own queue state, held here instead of in the library's backend.
 //!
-//! The library's backend shows no messages, and messages must survive a restart. What SQS does with them remains the
-//! library's: every method below is one call of it, but for three gaps that show on a laptop, each said where it is
-//! filled.
+//! Messages must survive a restart, but the library's backend does not expose them. The behaviour of SQS remains the
+//! library's: every method below is one call of it. Three gaps of the library that matter on a laptop are filled here,
+//! each with a comment.
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -32,19 +32,19 @@ pub(super) struct Backend {
 #[derive(Default)]
 struct Inside {
     sqs: SqsState,
-    /// Messages of an earlier run, until their queue is created.
+    /// Messages of an earlier run whose queue is not created yet.
     kept: Kept,
-    /// Where what is sent and deleted is written down, if messages survive this process.
+    /// The journal of sent and deleted messages, if messages survive this process.
     journal: Option<Journal>,
 }
 
 impl Backend {
-    /// Begins with the messages of an earlier run.
+    /// A backend with the messages of an earlier run.
     pub(super) fn resuming(kept: Kept, journal: Option<Journal>) -> Self {
         Self { inside: Mutex::new(Inside { sqs: SqsState::default(), kept, journal }) }
     }
 
-    /// Every message there is, to be resumed with.
+    /// Every message, for the next run.
     pub(super) fn keep(&self) -> Kept {
         let inside = self.inside();
         let mut kept = inside.kept.clone();
@@ -63,7 +63,7 @@ impl Backend {
     }
 }
 
-/// Writes down what becomes of a message, if there is a journal. A call that cannot be written down has failed.
+/// Writes a change to the journal, if there is one. If that fails, the call fails.
 fn note(
     journal: &mut Option<Journal>,
     message: Option<&Message>,
@@ -77,7 +77,7 @@ fn note(
     }
 }
 
-/// Drops what is older than the queue keeps it, which the library does not.
+/// Drops messages older than the retention period, which the library does not.
 fn expire(queue: &mut QueueState) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let retention = u128::from(queue.queue.message_retention_period) * 1000;
@@ -95,7 +95,7 @@ impl SqsBackend for Backend {
     ) -> Answer<Queue> {
         let mut inside = self.inside();
         let Inside { sqs, kept, .. } = &mut *inside;
-        // The library knows the limit of before August 2025.
+        // The library has the limit from before August 2025.
         attributes.entry("MaximumMessageSize".to_owned()).or_insert_with(|| MAX_MESSAGE_BYTES.to_string());
         let created = sqs.create_queue(&name, REGION, ACCOUNT, &attributes, tags.as_ref()).cloned();
         if let Some(queue) = sqs.queues.get_mut(&name) {
@@ -116,7 +116,7 @@ impl SqsBackend for Backend {
         self.run(|sqs| {
             sqs.queues.get_mut(&name).into_iter().for_each(expire);
             let mut attributes = sqs.get_queue_attributes(&name)?;
-            // The library counts only what was never received, and leaves out what came back.
+            // The library counts only messages that were never received, and not those that came back.
             let messages = sqs.queues.get(&name).into_iter().flat_map(|queue| &queue.messages);
             let visible = messages.filter(|message| message.is_visible()).count();
             attributes.insert("ApproximateNumberOfMessages".to_owned(), visible.to_string());

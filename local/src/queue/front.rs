@@ -1,8 +1,8 @@
-//! What SQS does and the library does not, in front of it.
+//! A layer in front of the library, for behaviour of SQS that the library lacks.
 //!
-//! A batch is taken apart into single calls, because the library lets one bad entry fail all of them; sizes and ranges
-//! are checked; an attribute's bytes travel as text, because the library forgets bytes; and a receive shows only the
-//! attributes that it asks for, so that a function that forgets to ask notices here and not on AWS.
+//! A batch is split into single calls, because in the library one bad entry fails all of them. Sizes and ranges are
+//! checked. Binary attributes are stored as text, because the library drops bytes. A receive returns only the requested
+//! attributes, so that a function that forgets to request one fails here, and not only on AWS.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl Fault {
     }
 }
 
-/// Answers one call.
+/// Handles one call.
 pub(super) async fn answer(library: &SqsService, action: &str, request: Value) -> Outcome {
     match action.strip_suffix("Batch") {
         Some(single) => batch(library, single, &request).await,
@@ -113,7 +113,7 @@ async fn send(library: &SqsService, mut request: Value) -> Outcome {
 fn size(message: &Value) -> usize {
     let text = |value: &Value| value.as_str().map_or(0, str::len);
     let attributes = message["MessageAttributes"].as_object().into_iter().flatten().map(|(name, attribute)| {
-        // Four characters of base64 are three bytes.
+        // Four base64 characters are three bytes.
         let bytes = text(&attribute["BinaryValue"]) / 4 * 3;
         name.len() + text(&attribute["DataType"]) + text(&attribute["StringValue"]) + bytes
     });
@@ -133,7 +133,7 @@ async fn receive(library: &SqsService, request: &Value) -> Outcome {
         rename_binary(&mut message["MessageAttributes"], "StringValue", "BinaryValue");
         retain(message, "MessageAttributes", &[&request["MessageAttributeNames"]]);
         retain(message, "Attributes", &[&request["AttributeNames"], &request["MessageSystemAttributeNames"]]);
-        // The library takes zero for no word on it, and hides the message as long as the queue says.
+        // The library treats zero as absent, and uses the queue's visibility timeout.
         if request["VisibilityTimeout"] == 0 {
             let seen = json!({
                 "QueueUrl": request["QueueUrl"],
@@ -146,7 +146,7 @@ async fn receive(library: &SqsService, request: &Value) -> Outcome {
     Ok(answer)
 }
 
-/// Moves the value of every binary attribute from one field to the other.
+/// Renames the field that holds the value of every binary attribute.
 fn rename_binary(attributes: &mut Value, from: &str, to: &str) {
     for attribute in attributes.as_object_mut().into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
         let binary = attribute.get("DataType").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("Binary"));
@@ -156,7 +156,7 @@ fn rename_binary(attributes: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// Keeps those attributes of a message that a receive asks for: by name, by `prefix.*`, or all.
+/// Keeps the attributes of a message that a receive requests: by name, by `prefix.*`, or all.
 fn retain(message: &mut Value, property: &str, lists: &[&Value]) {
     let asked: Vec<_> = lists.iter().filter_map(|list| list.as_array()).flatten().filter_map(Value::as_str).collect();
     let wanted = |name: &str| {
@@ -166,7 +166,7 @@ fn retain(message: &mut Value, property: &str, lists: &[&Value]) {
         })
     };
     let Some(attributes) = message[property].as_object_mut() else {
-        // Looking a property up has made it.
+        // Indexing has created the property.
         message.as_object_mut().and_then(|message| message.remove(property));
         return;
     };

@@ -1,9 +1,9 @@
-//! What was sent and deleted since the messages were last written as a whole, so that a process that is killed forgets
-//! no message that it has taken.
+//! A journal of the messages sent and deleted since all messages were last written to their file. With it, a killed
+//! process loses no message that it has accepted.
 //!
-//! What was only received comes back at once, and what had moved to another queue is where it was: a message may arrive
-//! twice, and none is lost. A call is answered when its line is with the operating system, which outlives the process
-//! and not a power cut.
+//! After a crash, messages that were only received are visible at once, and messages that had moved to another queue
+//! are back in the old one. So a message may arrive twice, and none is lost. A call is answered after the operating
+//! system has its line: that survives the end of the process, but not a power cut.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -27,13 +27,13 @@ enum Entry {
 }
 
 impl Journal {
-    /// Reads the messages of an earlier run, however it ended, and begins a journal for this one.
+    /// Reads the messages of an earlier run, even if it crashed, and begins a journal for this run.
     pub(super) fn open(file: &Path) -> Result<(Self, Kept)> {
         let journal = Self::beside(file);
         let mut kept = Kept::read(file)?;
         match std::fs::read_to_string(&journal) {
             Ok(text) => {
-                // A line that is cut off was never answered.
+                // A truncated line belongs to a call that was never answered.
                 let entries = text.lines().filter_map(|line| serde_json::from_str(line).ok());
                 entries.for_each(|entry| match entry {
                     Entry::Sent { queue, message } => kept.add(&queue, message),
@@ -44,12 +44,12 @@ impl Journal {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", journal.display())),
         }
-        // The messages are in their file now, so what the journal says of them is said twice at most.
+        // The messages are in their file now, so at worst the old journal repeats them.
         let opened = private_file::create(&journal).with_context(|| format!("cannot write {}", journal.display()))?;
         Ok((Self(opened), kept))
     }
 
-    /// Forgets what the file of messages says.
+    /// Removes the journal, whose messages are in the file.
     pub(super) fn remove(file: &Path) -> Result<()> {
         std::fs::remove_file(Self::beside(file)).context("cannot remove the journal of the queues")
     }
@@ -65,7 +65,7 @@ impl Journal {
     fn add(&mut self, entry: &Entry) -> Result<()> {
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
-        // In one call, so that a line is there or not.
+        // In one call, so that a line is written completely or not at all.
         self.0.write_all(&line).context("cannot write the journal of the queues")
     }
 

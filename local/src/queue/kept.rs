@@ -1,4 +1,4 @@
-//! The messages in a file, between two runs.
+//! The file that keeps messages between two runs.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
@@ -10,7 +10,7 @@ use winterbaume_sqs::types::{Message, MessageAttribute};
 
 use crate::private_file;
 
-/// Messages by the name of their queue. What is in flight comes back when its visibility timeout ends, wherever it was.
+/// Messages by the name of their queue. A message in flight becomes visible when its visibility timeout ends.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Kept {
@@ -24,7 +24,7 @@ pub(super) struct KeptMessage {
     body: String,
     body_md5: String,
     sender: String,
-    /// This and the two other times are in milliseconds since 1970.
+    /// All times are in milliseconds since 1970.
     sent_at: i64,
     first_received_at: Option<i64>,
     receive_count: u32,
@@ -40,7 +40,7 @@ struct KeptAttribute {
 }
 
 impl Kept {
-    /// Reads the file; without one there is nothing kept.
+    /// Reads the file. If there is none, there are no messages.
     pub(super) fn read(file: &Path) -> Result<Self> {
         let unreadable = || {
             let file = file.display();
@@ -53,7 +53,7 @@ impl Kept {
         }
     }
 
-    /// Writes the file anew. A crash in the middle leaves the old one.
+    /// Replaces the file atomically: a crash leaves the old one.
     pub(super) fn write(&self, file: &Path) -> Result<()> {
         let unwritable = || format!("cannot write the queued messages to {}", file.display());
         let new = file.with_extension("json.new");
@@ -73,12 +73,12 @@ impl Kept {
         self.queues.entry(queue.to_owned()).or_default().push(message);
     }
 
-    /// Takes out the message of this id, if it is there.
+    /// Removes the message with this id, if it is there.
     pub(super) fn remove(&mut self, queue: &str, id: &str) {
         self.queues.entry(queue.to_owned()).or_default().retain(|message| message.id != id);
     }
 
-    /// Takes a queue's messages out.
+    /// Removes and returns a queue's messages.
     pub(super) fn take(&mut self, queue: &str) -> impl Iterator<Item = Message> + use<> {
         self.queues.remove(queue).unwrap_or_default().into_iter().map(Message::from)
     }
@@ -113,7 +113,7 @@ impl From<KeptMessage> for Message {
             message_id: kept.id,
             body: kept.body,
             body_md5: kept.body_md5,
-            // A receipt handle belongs to a receive of the earlier run.
+            // Receipt handles of the earlier run are not valid any more.
             receipt_handle: None,
             all_receipt_handles: Vec::new(),
             sender_id: kept.sender,

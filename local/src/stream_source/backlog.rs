@@ -1,4 +1,4 @@
-//! What was read of a shard and is not done with, in the batches that it is to be delivered in.
+//! Records that were read from a shard and are not processed yet, and the batches in which they will be delivered.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,22 +15,23 @@ pub(super) struct Backlog {
     batching_window: Duration,
     maximum_age: SignedDuration,
     windows: Windows,
-    /// A record is not older than this: a laptop that was off ages nothing.
+    /// The start of the stack. A record's age is counted from here at the earliest, so that records do not expire while
+    /// the laptop is off.
     started: Timestamp,
     records: VecDeque<Record>,
-    /// Since when a batch has been gathering.
+    /// The time at which the current batch began to gather.
     since: Instant,
-    /// What the records begin with, in pieces of batches that failed. The last one is next.
+    /// Parts of failed batches, which are delivered before all other records. The last part is next.
     parts: Vec<Part>,
-    /// The retries of the first record, if it failed and heads a batch that newer records may join.
+    /// The retries of the first record, if it failed and newer records may join its batch.
     carried: Option<u64>,
 }
 
-/// Some records, the first that there are, which are tried together.
+/// The first records of the backlog, which are delivered together.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub(super) len: usize,
-    /// How often this has been tried again.
+    /// The number of retries so far.
     pub(super) retries: u64,
 }
 
@@ -62,12 +63,12 @@ impl Backlog {
         self.records.iter().take(len)
     }
 
-    /// The record behind this part.
+    /// The record after this part.
     pub(super) fn behind(&self, part: Part) -> Option<&Record> {
         self.records.get(part.len)
     }
 
-    /// Whether there is less than a batch.
+    /// Whether the backlog is smaller than a batch.
     pub(super) fn has_room(&self) -> bool {
         self.records.len() < self.batch_size
     }
@@ -79,7 +80,7 @@ impl Backlog {
         self.records.extend(records);
     }
 
-    /// Whether a batch need not wait any longer: it is full, its window is over, or it is tried again.
+    /// Whether a batch is due: it is full, its batching window is over, or it is a retry.
     pub(super) fn is_due(&self, hurry: bool) -> bool {
         if self.records.is_empty() {
             return false;
@@ -90,18 +91,18 @@ impl Backlog {
         again || hurry || full || self.since.elapsed() >= self.batching_window
     }
 
-    /// What to try next. It is for the caller to be [`done`](Self::done) with it, or to put it back.
+    /// The next part to deliver. The caller must call [`done`](Self::done) for it, or put it back.
     pub(super) fn take_part(&mut self) -> Part {
         let carried = self.carried.take();
         self.parts.pop().unwrap_or_else(|| Part { len: self.batch_len(), retries: carried.unwrap_or_default() })
     }
 
-    /// Puts a part back, to be tried again before everything else, as it is.
+    /// Puts a part back unchanged, to be delivered before everything else.
     pub(super) fn put_back(&mut self, part: Part) {
         self.parts.push(part);
     }
 
-    /// Puts the rest of a part back. Newer records join it, unless another part of its batch comes behind it.
+    /// Puts the rest of a part back. Newer records may join it, unless another part of its batch follows.
     pub(super) fn put_back_rest(&mut self, part: Part) {
         if self.parts.is_empty() {
             self.carried = Some(part.retries);
@@ -110,13 +111,13 @@ impl Backlog {
         }
     }
 
-    /// The first `len` records are done with.
+    /// Removes the first `len` records, which are processed.
     pub(super) fn done(&mut self, len: usize) {
         self.records.drain(..len);
         self.since = Instant::now();
     }
 
-    /// Takes out of the next part what has become too old, always its first records.
+    /// Removes the records of the next part that are too old. These are always its first records.
     pub(super) fn take_aged(&mut self) -> (Part, Vec<Record>) {
         let now = Timestamp::now();
         let age = |record: &Record| now.duration_since(record.created.max(self.started));
@@ -133,7 +134,7 @@ impl Backlog {
         (Part { len, ..next }, self.records.drain(..len).collect())
     }
 
-    /// How many records make one batch: at most so many, of one window, in an event of at most so many bytes.
+    /// The length of the next batch, limited by the batch size, the tumbling window and the event's size in bytes.
     fn batch_len(&self) -> usize {
         let Some(first) = self.first() else { return 0 };
         let window = self.windows.start_of(first);

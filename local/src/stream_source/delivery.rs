@@ -1,4 +1,4 @@
-//! Delivers what was read of one shard: batches, and what becomes of those that fail.
+//! Delivers the records of one shard in batches, with retries, bisecting and discarding.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,12 +43,12 @@ impl Delivery {
         }
     }
 
-    /// Whether the open window, if there is one, has had all its records. Nothing must be pending.
+    /// Whether the open window, if there is one, has had all its records. The backlog must be empty.
     pub(super) fn window_is_over(&self, read_at: Timestamp, shard_ended: bool) -> bool {
         self.window.as_ref().is_some_and(|window| shard_ended || window.is_over(read_at))
     }
 
-    /// Invokes the function once, and answers how long to wait before the next time.
+    /// Invokes the function once, and returns the time to wait before the next invocation.
     pub(super) async fn step(&mut self) -> Option<Duration> {
         let (aged, records) = self.backlog.take_aged();
         if !records.is_empty() {
@@ -86,7 +86,7 @@ impl Delivery {
         None
     }
 
-    /// Invokes the function for the last time in this window, with no records.
+    /// Invokes the function without records, for the end of the window.
     pub(super) async fn end_window(&mut self) -> Option<Duration> {
         self.invoke_for_window(Ending::Final).await
     }
@@ -97,7 +97,7 @@ impl Delivery {
         if let Err(error) = outcome {
             window.failures += 1;
             tracing::error!(function = self.source.function, error, "function failed to end a window");
-            // With none left the state is lost: there is no record that a message could point at.
+            // After the last retry the state is lost: there is no record that a message could point to.
             let is_tried_again = match self.source.maximum_retry_attempts {
                 Some(most) => window.failures <= most,
                 None => window.is_younger_than(self.source.maximum_record_age_seconds),
@@ -126,11 +126,11 @@ impl Delivery {
         }
     }
 
-    /// The function was done with only this many records of the part.
+    /// Handles a partial failure: the function processed only the first `done` records of the part.
     async fn partly(&mut self, part: Part, done: usize) -> Option<Duration> {
         let retries = match done {
             0 => part.retries + 1,
-            // Cutting a batch where the function says uses up no retry, as little as halving it does.
+            // Like bisecting a batch, cutting it at the reported record uses up no retry.
             _ if self.source.bisects_batches => part.retries,
             _ => 1,
         };
@@ -147,7 +147,7 @@ impl Delivery {
         Some(backoff(retries))
     }
 
-    /// The function, and so the whole part, has failed.
+    /// Handles the failure of the whole part.
     async fn failed(&mut self, part: Part) -> Option<Duration> {
         if self.source.bisects_batches && part.len > 1 {
             let first = part.len / 2;
@@ -169,7 +169,7 @@ impl Delivery {
         self.backlog.done(len);
     }
 
-    /// Says which records the function will not be given again.
+    /// Reports records that will not be delivered again.
     async fn discard(&self, records: &[&Record], reason: Reason) {
         let message = pointer(records, &reason, &self.source.function, &self.stream, &self.shard);
         tracing::error!(function = self.source.function, %message, "records are given up");
@@ -181,7 +181,7 @@ impl Delivery {
     }
 }
 
-/// 100 ms for the first retry, twice as long for each next one, and two seconds at most.
+/// The backoff: 100 ms before the first retry, doubled for each further one, two seconds at most.
 fn backoff(failures: u64) -> Duration {
     let doublings = u32::try_from(failures.saturating_sub(1)).unwrap_or(u32::MAX);
     FIRST_BACKOFF.saturating_mul(2_u32.saturating_pow(doublings)).min(LONGEST_BACKOFF)

@@ -1,4 +1,4 @@
-//! Tells the queue of a source which records were given up.
+//! Messages to a source's on-failure queue about records that were given up.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -10,24 +10,24 @@ use crate::resource::{ACCOUNT, REGION};
 /// Why records were given up.
 pub(super) struct Reason {
     condition: &'static str,
-    /// How often the function was invoked with them.
+    /// The number of invocations with the records.
     invocations: u64,
     function_failed: bool,
 }
 
 impl Reason {
-    /// They failed this many times. The function failed with them, or it answered that they had.
+    /// The records failed this many times: the function failed, or it reported them as failed.
     pub(super) fn retry_attempts_exhausted(invocations: u64, function_failed: bool) -> Self {
         Self { condition: "RetryAttemptsExhausted", invocations, function_failed }
     }
 
-    /// They became too old after failing this many times.
+    /// The records became too old after this many failures.
     pub(super) fn record_age_exceeded(invocations: u64) -> Self {
         Self { condition: "RecordAgeExceeded", invocations, function_failed: invocations > 0 }
     }
 }
 
-/// The message about these records, at least one, of one shard. It points at them, and has none of their content.
+/// The message about these records, at least one, of one shard. It contains pointers to the records, not their content.
 pub(super) fn pointer(records: &[&Record], reason: &Reason, function: &str, stream: &str, shard: &str) -> Value {
     let (first, last) = (records.first(), records.last());
     let mut message = json!({

@@ -1,4 +1,4 @@
-//! One invocation of a stream's consumer.
+//! An invocation of a stream's consumer.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::template::StreamSource;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     NotYet,
-    /// It is, for the window is over.
+    /// The last one: the window is over.
     Final,
-    /// It is, for the state has become too large. The window goes on with a fresh one.
+    /// The last one with this state, because the state has become too large. The window continues with a fresh state.
     Early,
 }
 
@@ -25,16 +25,16 @@ pub(super) struct Invocation<'a> {
     pub(super) sandbox: &'a Sandbox,
     pub(super) stream: &'a str,
     pub(super) shard: &'a str,
-    /// None: the source has no windows.
+    /// The window. `None`: the source has no windows.
     pub(super) window: Option<&'a Window>,
     pub(super) records: Vec<&'a Record>,
     pub(super) ending: Ending,
 }
 
 pub(super) struct Success {
-    /// How many of the records the function is done with: those before the first that it says has failed.
+    /// The number of records that the function processed: those before the first one that it reported as failed.
     pub(super) done: usize,
-    /// Null if there is no window.
+    /// The state. Null if there is no window.
     pub(super) state: Value,
 }
 

@@ -1,4 +1,4 @@
-//! Polls one shard, and sees that what it reads is delivered.
+//! Polls one shard, and delivers its records.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use super::Token;
 use super::delivery::Delivery;
 use super::reader::{Found, Reader};
 
-/// How long to wait when there is nothing to do. Lambda polls four times a second.
+/// The pause when there is nothing to do. Lambda polls four times a second.
 const BETWEEN_READS: Duration = Duration::from_millis(200);
 
-/// How long to leave a stream alone that does not answer.
+/// The pause after the stream did not answer.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 
 pub(super) struct Poller {
     pub(super) reader: Reader,
     pub(super) delivery: Delivery,
-    /// Who wants to know when everything that there is now has been delivered.
+    /// Receives tokens of callers that wait until everything is delivered.
     pub(super) asking: mpsc::UnboundedReceiver<Token>,
     pub(super) waiting: Vec<Token>,
 }
 
-/// What comes after one turn.
+/// The action after one turn.
 enum Next {
     Turn,
     TurnAfter(Duration),
@@ -31,7 +31,7 @@ enum Next {
 }
 
 impl Poller {
-    /// Consumes the shard until its end, or until `stop` turns true. An invocation that is running then runs on.
+    /// Consumes the shard until its end, or until `stop` turns true. A running invocation is finished.
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             let pause = match self.turn().await {
@@ -48,7 +48,7 @@ impl Poller {
     }
 
     async fn turn(&mut self) -> Next {
-        // Who asks after the read may be asking for a record that it did not see.
+        // A token that arrives after the read may be about a record that the read did not see.
         while let Ok(token) = self.asking.try_recv() {
             self.waiting.push(token);
         }

@@ -9,38 +9,38 @@ use crate::aws_json::Refusal;
 use crate::stream::{Position, Stream};
 use crate::template::Pattern;
 
-/// Reads one shard from its position on.
+/// Reads one shard from a position.
 ///
-/// The position is kept in memory alone. After a restart over the same data everything is read, and delivered, again:
-/// that is legal, for a stream's records come at least once, and it shows whether a consumer is exact under it.
+/// The position is kept in memory only. After a restart over the same data all records are read and delivered again.
+/// Streams deliver records at least once, so consumers must tolerate that.
 pub(super) struct Reader {
     pub(super) stream: Arc<Stream>,
     pub(super) shard: String,
     pub(super) filters: Vec<Pattern>,
     pub(super) position: Position,
-    /// Where the next read begins. None: it follows from the position.
+    /// The iterator of the next read. `None`: it is derived from the position.
     pub(super) iterator: Option<String>,
 }
 
-/// What one read found.
+/// The result of one read.
 pub(super) enum Found {
-    /// These records, or only such as nobody wants.
+    /// Records were read. Those that match a filter are included.
     Records(Vec<Record>),
     /// No records at present.
     Nothing,
-    /// No records, now or ever.
+    /// No records, now or later: the shard has ended.
     End,
 }
 
 impl Reader {
-    /// Where reading begins, noted now: what is written after this is read.
+    /// Fixes the position now, so that every record written later is read.
     pub(super) async fn begin(&mut self) -> Result<()> {
         let iterator = self.stream.iterator(&self.shard, &self.position).await?;
         self.iterator = iterator.map_err(|refusal| refusal.into_error("GetShardIterator"))?;
         Ok(())
     }
 
-    /// The records that come next and match a filter.
+    /// Reads the next records, and keeps those that match a filter.
     pub(super) async fn read(&mut self) -> Result<Found> {
         let iterator = match self.iterator.take() {
             Some(iterator) => iterator,
@@ -52,7 +52,7 @@ impl Reader {
         };
         let page = match self.stream.read(&iterator).await {
             Ok(Ok(page)) => page,
-            // A read may be late and the iterator have expired: the position makes another one.
+            // The iterator may have expired before the read: get another one from the position.
             Ok(Err(refusal)) => return Err(self.recover(refusal, "GetRecords")),
             Err(error) => {
                 self.iterator = Some(iterator);

@@ -1,4 +1,4 @@
-//! One record of the stream, as a function is given it.
+//! A stream record in the format of Lambda's event.
 
 use anyhow::{Context, Result};
 use jiff::{SignedDuration, Timestamp};
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use crate::resource::REGION;
 
 pub(super) struct Record {
-    /// As Lambda's event spells it.
+    /// The record in Lambda's format.
     pub(super) event: Value,
     pub(super) sequence_number: String,
-    /// To the second, as DynamoDB tells it.
+    /// The creation time, which DynamoDB reports to the second.
     pub(super) created: Timestamp,
 }
 
 impl Record {
-    /// From what DynamoDB's streams answer, which lacks little of what Lambda makes of it.
+    /// Converts a record of DynamoDB Streams to Lambda's format.
     pub(super) fn new(mut answered: Value, stream: &str) -> Result<Self> {
         let written = &mut answered["dynamodb"];
         let sequence_number = written["SequenceNumber"].as_str().context("a record has no sequence number")?.to_owned();
@@ -28,7 +28,7 @@ impl Record {
         Ok(Self { event: answered, sequence_number, created })
     }
 
-    /// Whether the write changed nothing. The embedded engine makes a record of that, and AWS makes none.
+    /// Whether the write changed nothing. The embedded engine creates a record for such a write; AWS does not.
     pub(super) fn is_idle(&self) -> bool {
         let written = &self.event["dynamodb"];
         written.get("NewImage").is_some_and(|new| written.get("OldImage") == Some(new))

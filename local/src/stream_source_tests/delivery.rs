@@ -6,7 +6,7 @@ use crate::test_stack::{Bench, PATIENCE, stream_template};
 use crate::{Functions, Stack};
 
 #[tokio::test]
-async fn a_record_comes_as_lambda_spells_it() {
+async fn a_record_arrives_in_lambdas_format() {
     let bench = Bench::start(stream_template(|_| {}), |_| async { Ok(Value::Null) }).await;
     bench.put_value("a", "old").await;
     bench.put_value("a", "new").await;
@@ -80,7 +80,7 @@ async fn a_write_that_changes_nothing_is_not_delivered() {
 }
 
 #[tokio::test]
-async fn a_consumer_from_the_latest_record_on_sees_what_is_written_after_its_start() {
+async fn a_consumer_with_position_latest_receives_records_written_after_its_start() {
     let directory = std::env::temp_dir().join(format!("till-stream-{}", uuid::Uuid::new_v4()));
     let options = |template| Options { data: Some(directory.clone()), ..Options::new(template) };
     let bench = Bench::start_with(options(stream_template(|_| {})), |_| async { Ok(Value::Null) }).await;
@@ -88,7 +88,7 @@ async fn a_consumer_from_the_latest_record_on_sees_what_is_written_after_its_sta
     assert_eq!(bench.batches().await.join(" "), "a b");
     bench.stack.shutdown().await.unwrap();
 
-    // One that starts at the horizon is given everything again, in the same order.
+    // A consumer with the position TRIM_HORIZON receives everything again, in the same order.
     let bench = Bench::start_with(options(stream_template(|_| {})), |_| async { Ok(Value::Null) }).await;
     bench.put(&["c"]).await;
     assert_eq!(bench.batches().await.join(" "), "a b c");
@@ -110,7 +110,7 @@ async fn a_source_that_is_not_enabled_consumes_nothing() {
 }
 
 #[tokio::test]
-async fn a_stack_that_is_still_busy_says_so() {
+async fn waiting_for_a_busy_stack_ends_with_an_error() {
     let bench = Bench::start(stream_template(|_| {}), |_| std::future::pending()).await;
     bench.put(&["a"]).await;
     let error = bench.stack.settle_streams(PATIENCE / 100).await.unwrap_err().to_string();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::template::Template;
 use crate::test_stack::{Bench, Call, stream_template};
 
-/// How a consumer answers that fails whenever this record is there.
+/// A consumer that fails whenever its batch contains this record.
 fn failing_with(key: &'static str) -> impl Fn(&Call) -> Result<Value, String> + Clone {
     move |call| if call.keys().contains(key) { Err(format!("{key} is too much")) } else { Ok(Value::Null) }
 }
@@ -18,7 +18,7 @@ async fn bench(
     Bench::start(template, move |call| std::future::ready(answer(&call))).await
 }
 
-/// Answers as the first of these would the first time, and with success when they run out.
+/// A consumer that gives these answers one after the other, and then succeeds.
 fn first(answers: Vec<Result<&'static str, String>>) -> impl Fn(&Call) -> Result<Value, String> + Clone {
     let tries = Arc::new(AtomicUsize::new(0));
     move |call| match answers.get(tries.fetch_add(1, Ordering::Relaxed)) {
@@ -29,7 +29,7 @@ fn first(answers: Vec<Result<&'static str, String>>) -> impl Fn(&Call) -> Result
 }
 
 #[tokio::test]
-async fn from_the_first_failed_record_on_all_come_again_joined_by_newer_ones() {
+async fn all_records_from_the_first_failed_one_are_redelivered_together_with_newer_ones() {
     let template = stream_template(|source| source.batch_size = 3);
     let bench = bench(template, first(vec![Ok("b"), Ok("d")])).await;
     bench.put(&["a", "b", "c", "d", "e"]).await;
@@ -50,14 +50,14 @@ async fn the_lowest_of_several_failed_records_counts() {
 }
 
 #[tokio::test]
-async fn a_failed_batch_is_tried_again_as_it_was() {
+async fn a_failed_batch_is_retried_unchanged() {
     let template = stream_template(|source| source.batch_size = 2);
     let unknown =
         |call: &Call| Ok(json!({ "batchItemFailures": [{ "itemIdentifier": call.environment.to_string() }] }));
     let failing = first(vec![Err("not now".to_owned())]);
     let tries = Arc::new(AtomicUsize::new(0));
     let answer = move |call: &Call| {
-        // What names no record of the batch is a failure like any other.
+        // An answer that names no record of the batch counts as a failure.
         if tries.fetch_add(1, Ordering::Relaxed) == 0 { unknown(call) } else { failing(call) }
     };
     let bench = bench(template, answer).await;
@@ -66,11 +66,11 @@ async fn a_failed_batch_is_tried_again_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_failed_batch_is_halved_down_to_the_bad_record_which_is_given_up() {
+async fn a_failed_batch_is_bisected_down_to_the_bad_record_which_is_given_up() {
     let template = stream_template(|source| source.bisects_batches = true);
     let bench = bench(template, failing_with("bad")).await;
     bench.put(&["a", "b", "c", "bad", "d"]).await;
-    // Halving uses up no retry: the bad record is tried three times on its own.
+    // Bisecting uses up no retry: the bad record alone is tried three times.
     let expected = ["a b c bad d", "a b", "c bad d", "c", "bad d", "bad", "bad", "bad", "d"];
     assert_eq!(bench.batches().await, expected);
 
@@ -102,7 +102,7 @@ async fn a_failed_batch_is_halved_down_to_the_bad_record_which_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_not_halved_is_given_up_as_a_whole_and_the_next_one_comes() {
+async fn a_batch_that_is_not_bisected_is_given_up_as_a_whole_and_the_next_one_is_delivered() {
     let template = stream_template(|source| source.batch_size = 2);
     let bench = bench(template, failing_with("bad")).await;
     bench.put(&["a", "bad", "b", "c"]).await;
@@ -111,7 +111,7 @@ async fn a_batch_that_is_not_halved_is_given_up_as_a_whole_and_the_next_one_come
 }
 
 #[tokio::test]
-async fn what_a_function_reports_each_time_is_given_up_from_there_on() {
+async fn records_from_one_that_is_always_reported_are_given_up() {
     let bench = bench(stream_template(|_| {}), |call: &Call| Ok(call.failing_at("bad"))).await;
     bench.put(&["a", "bad", "b"]).await;
     assert_eq!(bench.batches().await, ["a bad b", "bad b", "bad b"]);
@@ -122,7 +122,7 @@ async fn what_a_function_reports_each_time_is_given_up_from_there_on() {
 }
 
 #[tokio::test]
-async fn a_half_that_is_cut_does_not_take_from_the_other() {
+async fn cutting_one_half_does_not_affect_the_other() {
     let template = stream_template(|source| source.bisects_batches = true);
     let bench = bench(template, first(vec![Err("too many".to_owned()), Ok("b")])).await;
     bench.put(&["a", "b", "c", "d"]).await;
@@ -130,7 +130,7 @@ async fn a_half_that_is_cut_does_not_take_from_the_other() {
 }
 
 #[tokio::test]
-async fn a_record_that_has_become_too_old_is_given_up() {
+async fn a_record_that_is_too_old_is_given_up() {
     let template = stream_template(|source| {
         source.maximum_record_age_seconds = 1;
         source.maximum_retry_attempts = None;
@@ -148,7 +148,7 @@ async fn a_record_that_has_become_too_old_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_killed_invocation_comes_again_in_a_new_environment() {
+async fn a_killed_invocation_is_repeated_in_a_new_environment() {
     let bench = Bench::start(stream_template(|_| {}), |call| async move {
         if call.environment == 0 { std::future::pending().await } else { Ok(Value::Null) }
     });

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::aws_json::Service;
 use crate::test_stack::{Bench, Call, PATIENCE};
 
-/// The stream's part of a bench.
+/// Helpers for tests of the stream.
 impl Bench {
-    /// Writes these items, with their own keys as values, in one call.
+    /// Writes items with these keys in one call.
     async fn put(&self, keys: &[&str]) {
         let puts = keys.iter().map(|key| json!({ "PutRequest": { "Item": item(key, key) } }));
         let request = json!({ "RequestItems": { self.stack.template().table_name(): puts.collect::<Vec<_>>() } });
@@ -37,7 +37,7 @@ impl Bench {
         self.settled().await.iter().map(Call::keys).collect()
     }
 
-    /// What the source's queue was told, oldest first.
+    /// The messages of the source's on-failure queue, oldest first.
     async fn given_up(&self) -> Vec<Value> {
         let messages = self.sqs.receive("given-up", 10, 0).await.unwrap();
         messages.iter().map(|message| serde_json::from_str(message["Body"].as_str().unwrap()).unwrap()).collect()
@@ -45,7 +45,7 @@ impl Bench {
 }
 
 impl Call {
-    /// The keys of the records, in one text.
+    /// The keys of the call's records, as one text.
     fn keys(&self) -> String {
         let records = self.event["Records"].as_array().unwrap();
         let keys: Vec<_> =
@@ -53,7 +53,7 @@ impl Call {
         keys.join(" ")
     }
 
-    /// The answer that the record of this key failed, if it is there.
+    /// An answer that reports the record with this key as failed, if it is in the batch.
     fn failing_at(&self, key: &str) -> Value {
         let records = self.event["Records"].as_array().unwrap().iter();
         let failed = records.filter(|record| record["dynamodb"]["Keys"]["PK"]["S"] == key);

@@ -10,11 +10,11 @@ use crate::Options;
 use crate::listen::{loopback, url_of};
 use crate::test_stack::{Bench, Call, stream_template};
 
-/// The shards of another stream: their ids, their parents and the keys of their records. All but the last are closed.
+/// The shards of the fake stream: id, parent, and the keys of their records. All but the last are closed.
 const SHARDS: [(&str, Option<&str>, &[&str]); 3] =
     [("child", Some("parent"), &["c"]), ("parent", Some("trimmed"), &["a", "b"]), ("open", Some("child"), &["d"])];
 
-/// A `DynamoDB` with a stream of several shards, whose iterators expire as soon as they can.
+/// A fake `DynamoDB` with a stream of several shards, whose iterators expire after one use.
 async fn other_dynamodb() -> String {
     let listener = loopback(0, "--dynamodb-port").await.unwrap();
     let url = url_of(&listener).unwrap();
@@ -70,7 +70,7 @@ fn record(key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_shard_of_another_endpoint_is_read_parents_first_also_when_an_iterator_expires() {
+async fn every_shard_is_read_parents_first_even_if_iterators_expire() {
     let endpoint = Some(other_dynamodb().await);
     let options = Options { dynamodb_endpoint: endpoint, ..Options::new(stream_template(|_| {})) };
     let bench = Bench::start_with(options, |_| async { Ok(Value::Null) }).await;

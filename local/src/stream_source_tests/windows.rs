@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::template::Template;
 use crate::test_stack::{Bench, Call, PATIENCE, stream_template};
 
-/// A window that no test sees the end of.
+/// A window that does not end during a test.
 const ENDLESS: u64 = 1_000_000_000;
 
 fn template(seconds: u64) -> Template {
     stream_template(|source| source.tumbling_window_seconds = seconds)
 }
 
-/// The answer of a consumer that counts the records of a window.
+/// A consumer's answer that counts the records of a window.
 fn counted(call: &Call) -> Value {
     let records = call.event["Records"].as_array().unwrap().len();
     let before = call.event["state"]["records"].as_u64().unwrap_or_default();
@@ -25,14 +25,14 @@ fn flags(call: &Call) -> (&Value, bool, bool) {
     (&call.event["state"], flag("isFinalInvokeForWindow"), flag("isWindowTerminatedEarly"))
 }
 
-/// Until a window of this many seconds begins.
+/// Waits until a window of this many seconds begins.
 async fn beginning_of_a_window(seconds: i64) {
     let into = Timestamp::now().as_millisecond().rem_euclid(seconds * 1000);
     tokio::time::sleep(Duration::from_millis(u64::try_from(seconds * 1000 - into).unwrap())).await;
 }
 
 #[tokio::test]
-async fn invocations_of_a_window_hand_their_state_on_and_the_last_one_ends_it() {
+async fn invocations_of_a_window_pass_their_state_on_and_the_last_one_ends_it() {
     let bench = Bench::start(template(2), |call| async move { Ok(counted(&call)) }).await;
     beginning_of_a_window(2).await;
     for keys in [&["a", "b"][..], &["c"]] {
@@ -60,7 +60,7 @@ async fn invocations_of_a_window_hand_their_state_on_and_the_last_one_ends_it() 
 }
 
 #[tokio::test]
-async fn a_batch_ends_its_window_if_a_record_of_a_later_one_comes_behind_it() {
+async fn a_batch_ends_its_window_if_the_next_record_belongs_to_a_later_one() {
     let mut template = template(1);
     template.stream_sources[0].batching_window_seconds = 30;
     let bench = Bench::start(template, |call| async move { Ok(counted(&call)) }).await;
@@ -82,7 +82,7 @@ async fn an_answer_without_a_state_is_a_failure() {
 }
 
 #[tokio::test]
-async fn a_failed_invocation_comes_again_with_the_state_before_it() {
+async fn a_failed_invocation_is_retried_with_the_state_before_it() {
     let bench = Bench::start(template(ENDLESS), |call| async move {
         let failed = call.keys() == "b" && call.environment == 0;
         assert!(!failed, "the first environment panics");
@@ -98,7 +98,7 @@ async fn a_failed_invocation_comes_again_with_the_state_before_it() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_window_is_tried_again_like_a_batch() {
+async fn the_last_invocation_of_a_window_is_retried_like_a_batch() {
     let bench = Bench::start(template(1), |call| async move {
         if call.keys().is_empty() { Err("not now".to_owned()) } else { Ok(counted(&call)) }
     });
@@ -112,7 +112,7 @@ async fn the_end_of_a_window_is_tried_again_like_a_batch() {
 }
 
 #[tokio::test]
-async fn a_state_that_is_too_large_ends_early_and_the_window_goes_on_with_a_fresh_one() {
+async fn a_state_that_is_too_large_ends_early_and_the_window_continues_with_a_fresh_one() {
     let bench =
         Bench::start(template(ENDLESS), |_| async { Ok(json!({ "state": { "all": "x".repeat(1024 * 1024) } })) });
     let bench = bench.await;

@@ -1,17 +1,17 @@
-//! Lambda's event filtering, as far as the laptop stack knows it.
+//! The parts of Lambda's event filtering that the laptop stack supports.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
 
-/// The pattern of one filter: what some fields of a record must be.
+/// The pattern of one filter: conditions on fields of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pattern(Node);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Node {
-    /// Every one of these fields.
+    /// All of these fields must match.
     All(Vec<(String, Node)>),
-    /// Any one of these.
+    /// One of these rules must match.
     Any(Vec<Rule>),
 }
 
@@ -25,8 +25,8 @@ enum Rule {
 }
 
 impl Pattern {
-    /// From its JSON text. What it cannot mean here is an error that names it, for a pattern that is half
-    /// understood lets the wrong records through.
+    /// Parses a pattern. An unknown element is an error that names it, because a pattern that is only partly understood
+    /// would let the wrong records pass.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let pattern: Value = serde_json::from_str(text).with_context(|| format!("{text} is not JSON"))?;
         let fields = pattern.as_object().with_context(|| format!("{text} is not an object"))?;
@@ -58,7 +58,7 @@ impl Node {
 
     fn matches(&self, value: Option<&Value>) -> bool {
         match (self, value) {
-            // Of a list, one element has to match.
+            // One element of a list has to match.
             (Self::All(_), Some(Value::Array(elements))) => elements.iter().any(|element| self.matches(Some(element))),
             (Self::All(fields), _) => {
                 fields.iter().all(|(name, node)| node.matches(value.and_then(|value| value.get(name))))
@@ -94,7 +94,7 @@ impl Rule {
 
     fn holds(&self, value: Option<&Value>) -> bool {
         match (self, value) {
-            // Only what is no object and no list is said to exist.
+            // `exists` is about leaves only, not about objects and lists.
             (Self::Exists(wanted), Some(Value::Array(elements))) => *wanted == elements.iter().any(is_leaf),
             (Self::Exists(wanted), _) => *wanted == value.is_some_and(is_leaf),
             (_, Some(Value::Array(elements))) => elements.iter().any(|element| self.holds(Some(element))),
@@ -115,7 +115,7 @@ fn is_leaf(value: &Value) -> bool {
     !value.is_object() && !value.is_array()
 }
 
-/// Numbers are the same if they are equal, however they are spelled.
+/// Whether two values are equal. Numbers are compared by value, whatever their notation.
 fn same(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),

@@ -31,7 +31,7 @@ fn numbers_match_by_value_and_null_and_booleans_as_they_are() {
 }
 
 #[test]
-fn rules_say_how_a_text_begins_how_it_ends_and_what_it_is_not() {
+fn rules_match_prefixes_suffixes_and_anything_but() {
     let record = json!({ "key": "o#1", "number": 5 });
     let holds = |field: &str, rule: Value| matches(&json!({ field: [rule] }), &record);
     assert!(holds("key", json!({ "prefix": "o#" })) && !holds("key", json!({ "prefix": "c#" })));
@@ -42,7 +42,7 @@ fn rules_say_how_a_text_begins_how_it_ends_and_what_it_is_not() {
 }
 
 #[test]
-fn only_a_plain_value_exists() {
+fn exists_is_true_only_for_leaves() {
     let record = json!({ "item": { "version": null, "tags": ["a"], "none": [] } });
     let exists = |field: &str, wanted: bool| matches(&json!({ "item": { field: [{ "exists": wanted }] } }), &record);
     assert!(exists("version", true) && !exists("version", false));
@@ -53,7 +53,7 @@ fn only_a_plain_value_exists() {
 }
 
 #[test]
-fn of_a_list_one_element_has_to_match() {
+fn one_element_of_a_list_has_to_match() {
     let record = json!({ "tags": ["a", "b"], "lines": [{ "sku": "x" }, { "sku": "y" }] });
     assert!(matches(&json!({ "tags": ["b"] }), &record) && !matches(&json!({ "tags": ["c"] }), &record));
     assert!(matches(&json!({ "lines": { "sku": ["y"] } }), &record));
@@ -61,7 +61,7 @@ fn of_a_list_one_element_has_to_match() {
 }
 
 #[test]
-fn a_pattern_that_is_not_understood_is_refused_by_name() {
+fn an_unknown_pattern_is_refused_and_named() {
     assert_eq!(
         error(r#"{ "a": { "b": [{ "numeric": ["=", 5] }] } }"#),
         "a: b: numeric is not known to the laptop stack: it knows prefix, suffix, anything-but and exists"

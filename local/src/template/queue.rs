@@ -19,24 +19,24 @@ pub struct Queue {
     pub logical_id: String,
     /// As declared, or from the logical id: `till-local-write-queue`.
     pub name: String,
-    /// How long a received message stays hidden.
+    /// The visibility timeout.
     pub visibility_timeout_seconds: u64,
-    /// How long a message is kept.
+    /// The retention period.
     pub retention_seconds: u64,
-    /// How long a receive waits for a message if it does not say.
+    /// The default wait of a receive.
     pub receive_wait_seconds: u64,
-    /// How long a message stays hidden at first if it does not say.
+    /// The default delay of a message.
     pub delay_seconds: u64,
-    /// Where messages go that are received too often. None: they come back until they are too old.
+    /// The redrive policy. `None`: messages come back until they are too old.
     pub redrive: Option<Redrive>,
 }
 
 /// A queue's `RedrivePolicy`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redrive {
-    /// The name of the queue that takes the dead letters.
+    /// The name of the dead-letter queue.
     pub dead_letters: String,
-    /// After how many receives a message is a dead letter.
+    /// The number of receives after which a message becomes a dead letter.
     pub max_receive_count: u64,
 }
 
@@ -68,7 +68,7 @@ impl Queue {
     }
 }
 
-/// Reads every queue, and lets the rest of the template refer to it.
+/// Reads every queue, and makes it known to references.
 pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Queue>> {
     let declared: Vec<(&str, &Yaml)> = of_type(resources, "AWS::SQS::Queue")
         .map(|(id, resource)| (id, resource.get("Properties").unwrap_or(&Yaml::Null)))
@@ -82,7 +82,7 @@ pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Que
         names.push(name);
     }
 
-    // Only now can one queue name another in its redrive policy.
+    // All names must be known before a redrive policy can refer to another queue.
     let mut queues = Vec::new();
     for ((id, properties), name) in declared.into_iter().zip(&names) {
         queues.push(read(scope, id, properties, name, &names).context(id.to_owned())?);
@@ -116,7 +116,8 @@ fn redrive(scope: &Scope, policy: &Yaml, names: &[String]) -> Result<Redrive> {
     Ok(Redrive { dead_letters: dead_letters.clone(), max_receive_count })
 }
 
-/// A dead letter does not say where it came from, so redriving it needs there to be one place.
+/// Checks that a dead-letter queue has only one source queue: a dead letter does not name its source, so redriving
+/// needs a single one.
 fn ensure_one_source_each(queues: &[Queue]) -> Result<()> {
     let targets = queues.iter().filter_map(|queue| Some((queue, &queue.redrive.as_ref()?.dead_letters)));
     for (index, (queue, target)) in targets.clone().enumerate() {

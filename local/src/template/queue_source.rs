@@ -6,19 +6,19 @@ use serde_yaml_ng::Value as Yaml;
 use super::{Function, Queue};
 use crate::intrinsic::Scope;
 
-/// Lambda begins with five pollers where the template sets no maximum. It adds more under load; a laptop does not.
+/// Lambda begins with five pollers if the template sets no maximum. Lambda adds more under load; the laptop does not.
 const DEFAULT_CONCURRENCY: u64 = 5;
 
 const DEFAULT_BATCH_SIZE: u64 = 10;
 
-/// What one receive answers at most; a larger batch takes several, and so a window.
+/// The most messages of one receive. A larger batch takes several receives, and so needs a batching window.
 const ONE_RECEIVE: u64 = 10;
 
-/// AWS recommends a visibility timeout of this many function timeouts, so that a batch that is throttled and tried
-/// again is not received elsewhere meanwhile.
+/// AWS recommends a visibility timeout of this many function timeouts, so that a throttled batch can be retried before
+/// its messages become visible.
 const TIMEOUTS_OF_VISIBILITY: u64 = 6;
 
-/// AWS recommends at least this many receives, so that no message becomes a dead letter for want of concurrency.
+/// AWS recommends at least this many receives, so that no message becomes a dead letter because of missing concurrency.
 const LEAST_RECEIVES: u64 = 5;
 
 /// An SQS queue that a function consumes.
@@ -28,15 +28,15 @@ pub struct QueueSource {
     pub function: String,
     /// The name of the queue.
     pub queue: String,
-    /// How many messages one invocation is given at most.
+    /// The most messages of one invocation.
     pub batch_size: u64,
-    /// How long a batch may wait to be full, in seconds.
+    /// The longest time that a batch waits to be full, in seconds.
     pub batching_window_seconds: u64,
-    /// How many invocations run at once, at most.
+    /// The most concurrent invocations.
     pub maximum_concurrency: u64,
-    /// Whether the function answers which messages failed. If not, they all succeed or all fail.
+    /// Whether the function reports failed messages. If not, all messages of a batch succeed or fail together.
     pub reports_item_failures: bool,
-    /// Whether the queue is consumed at all.
+    /// Whether the event source is enabled.
     pub enabled: bool,
 }
 
@@ -97,7 +97,7 @@ impl QueueSource {
     }
 }
 
-/// Whether `FunctionResponseTypes` has the one type that there is.
+/// Whether `FunctionResponseTypes` contains `ReportBatchItemFailures`.
 pub(super) fn reports_item_failures(scope: &Scope, properties: &Yaml) -> Result<bool> {
     let Some(types) = properties.get("FunctionResponseTypes") else { return Ok(false) };
     let types = types.as_sequence().context("FunctionResponseTypes is not a list")?;

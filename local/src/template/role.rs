@@ -1,4 +1,4 @@
-//! The roles of a template, and what they allow.
+//! The roles of a template, and their policies.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::iam::Policy;
 use crate::intrinsic::Scope;
 use crate::resource::{Resource, policy_arn, role_arn};
 
-/// An IAM role with everything that it allows.
+/// An IAM role with its policies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
     /// Its logical id: `GetOrderRole`.
     pub name: String,
-    /// Its own policies, and then the managed ones.
+    /// Its inline policies, and then the managed ones.
     pub policies: Vec<Policy>,
 }
 
@@ -23,7 +23,7 @@ pub struct Role {
 pub(super) struct Roles(BTreeMap<String, Role>);
 
 impl Roles {
-    /// Reads them, and lets the template refer to them.
+    /// Reads every role, and makes it known to references.
     pub(super) fn read(scope: &mut Scope, resources: &Mapping) -> Result<Self> {
         let mut managed = BTreeMap::new();
         for (id, resource) in of_type(resources, "AWS::IAM::ManagedPolicy") {
@@ -39,7 +39,7 @@ impl Roles {
         Ok(Self(roles))
     }
 
-    /// The role that these properties of a function name.
+    /// The role of a function with these properties.
     pub(super) fn of_function(&self, scope: &Scope, properties: &Yaml) -> Result<Role> {
         let arn = scope.required_text(properties, "Role")?;
         let role =

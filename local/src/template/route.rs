@@ -10,18 +10,18 @@ const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OP
 /// One route of the HTTP API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// In capitals: `GET`.
+    /// The method in upper case: `GET`.
     pub method: String,
     /// As declared: `/orders/{orderId}`.
     pub path: String,
     /// The logical id of the function that answers.
     pub function: String,
-    /// Any one of these lets a caller in. Empty: the route is public.
+    /// The accepted scopes; a caller needs one of them. Empty: the route is public.
     pub scopes: Vec<String>,
 }
 
 impl Route {
-    /// From the properties of an HTTP API event of the function with this logical id.
+    /// Reads a route from the properties of an HTTP API event of this function.
     pub(super) fn read(scope: &Scope, properties: &Yaml, function: &str) -> Result<Self> {
         let method = scope.required_text(properties, "Method")?.to_ascii_uppercase();
         ensure!(METHODS.contains(&method.as_str()), "Method: {method} is not one of {}", METHODS.join(", "));
@@ -35,7 +35,7 @@ impl Route {
         Ok(Self { method, path, function: function.to_owned(), scopes })
     }
 
-    /// Whether the two match the same requests: the names of their parameters do not matter.
+    /// Whether both routes match the same requests. The names of parameters do not matter.
     pub(super) fn matches_as(&self, other: &Self) -> bool {
         self.method == other.method && shape(&self.path) == shape(&other.path)
     }
@@ -50,7 +50,7 @@ fn scopes(scope: &Scope, auth: &Yaml) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let scopes = auth.get("AuthorizationScopes").and_then(Yaml::as_sequence);
-    // A route without a scope would let ID tokens in, so it is either public in so many words or has one.
+    // A route with an authorizer but without a scope would accept ID tokens, so a route is either explicitly public or has a scope.
     let scopes = scopes.filter(|scopes| !scopes.is_empty()).context("AuthorizationScopes is missing")?;
     scopes.iter().map(|each| scope.text(each)).collect()
 }

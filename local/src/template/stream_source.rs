@@ -11,10 +11,10 @@ use crate::intrinsic::Scope;
 
 const DEFAULT_BATCH_SIZE: u64 = 100;
 
-/// What Lambda says for "as long as the stream keeps a record", and means where the template is silent.
+/// Lambda's value for "no limit", which is also the default.
 const INFINITE: &str = "-1";
 
-/// The limit that Lambda does not insist on, and this project does.
+/// A limit that Lambda does not require, but this project does.
 const AGE: &str = "MaximumRecordAgeInSeconds";
 
 /// The table's stream, consumed by a function.
@@ -22,34 +22,34 @@ const AGE: &str = "MaximumRecordAgeInSeconds";
 pub struct StreamSource {
     /// The logical id of the function.
     pub function: String,
-    /// Which records come first.
+    /// The starting position.
     pub starting_position: StartingPosition,
-    /// How many records one invocation is given at most.
+    /// The most records of one invocation.
     pub batch_size: u64,
-    /// How long a batch may wait to be full, in seconds.
+    /// The longest time that a batch waits to be full, in seconds.
     pub batching_window_seconds: u64,
-    /// How long invocations hand their state on, in seconds. Zero: each is on its own.
+    /// The length of tumbling windows, in seconds. Zero: no windows.
     pub tumbling_window_seconds: u64,
-    /// How often a batch that failed is tried again. None: until its records are too old.
+    /// The most retries of a failed batch. `None`: until its records are too old.
     pub maximum_retry_attempts: Option<u64>,
-    /// How old a record may be when the function is given it, in seconds.
+    /// The largest age of a delivered record, in seconds.
     pub maximum_record_age_seconds: u64,
-    /// Whether a batch is halved when the function fails.
+    /// Whether a batch is bisected when the function fails.
     pub bisects_batches: bool,
-    /// Whether the function answers which records failed.
+    /// Whether the function reports failed records.
     pub reports_item_failures: bool,
-    /// The name of the queue that is told which records were given up. None: nobody is told.
+    /// The name of the on-failure queue, which gets pointers to records that were given up, if there is one.
     pub on_failure: Option<String>,
-    /// A record that matches none of them is passed over. Empty: all match.
+    /// The filters. A record that matches none is skipped. Empty: all records match.
     pub filters: Vec<Pattern>,
-    /// Whether the stream is consumed at all.
+    /// Whether the event source is enabled.
     pub enabled: bool,
 }
 
-/// Where in the stream a consumer starts.
+/// The position in the stream at which a consumer starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartingPosition {
-    /// With the oldest record that there is.
+    /// With the oldest record.
     TrimHorizon,
     /// With the first record after the start.
     Latest,
@@ -68,9 +68,9 @@ impl StreamSource {
         let arn = scope.required_text(properties, "Stream")?;
         let stream = stream.context("Stream: the table has no StreamSpecification")?;
         ensure!(arn == stream, "Stream: {arn} is not the stream of this template's table");
-        // The functions note one position per shard, and several batches of one shard at a time have several.
+        // The functions keep one checkpoint per shard, which cannot describe several concurrent batches of one shard.
         let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
-        ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, and counts keep one mark per shard");
+        ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, and counts keep one checkpoint per shard");
 
         let number = |property, default, range: RangeInclusive<u64>| {
             let number = scope.number_or(properties, property, default)?;
@@ -103,7 +103,7 @@ fn starting_position(scope: &Scope, properties: &Yaml) -> Result<StartingPositio
     }
 }
 
-/// A limit; none if it is infinite, as it is where the template is silent.
+/// A limit. `None` if it is infinite, which is the default.
 fn limit(scope: &Scope, properties: &Yaml, property: &str, range: &RangeInclusive<u64>) -> Result<Option<u64>> {
     let text = scope.text_or(properties, property, INFINITE)?;
     if text == INFINITE {

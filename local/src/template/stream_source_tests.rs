@@ -33,7 +33,7 @@ Resources:
             FilterCriteria: { Filters: [{ Pattern: '{ "eventName": ["INSERT"] }' }] }
 "#;
 
-/// The one line that a user would read about the sound template with this in it changed.
+/// The error message for the valid template with this change.
 fn error_with(from: &str, to: &str) -> String {
     assert!(SOUND.contains(from), "{from} is not in the sound template");
     let error = format!("{:#}", Template::parse(&SOUND.replacen(from, to, 1)).unwrap_err());
@@ -41,7 +41,7 @@ fn error_with(from: &str, to: &str) -> String {
     error
 }
 
-/// The same, of an error about the event.
+/// Asserts that the change is refused with this message about the event.
 fn refused(from: &str, to: &str, expected: &str) {
     assert_eq!(error_with(from, to), format!("CountOrders: Events.Stream: {expected}"));
 }
@@ -66,7 +66,7 @@ fn a_stream_event_comes_with_its_settings() {
 }
 
 #[test]
-fn a_stream_event_that_says_little_is_what_lambda_makes_of_it() {
+fn a_minimal_stream_event_has_lambdas_defaults() {
     let (head, _) = SOUND.split_once("            BatchSize").unwrap();
     let text = format!("{head}            Enabled: false\n").replace("TRIM_HORIZON", "LATEST");
     let expected = StreamSource {
@@ -101,7 +101,7 @@ fn only_the_tables_own_stream_is_a_source() {
 }
 
 #[test]
-fn records_that_are_tried_for_ever_are_refused_and_retries_without_end_are_not() {
+fn an_unlimited_record_age_is_refused_and_unlimited_retries_are_not() {
     let missing = "MaximumRecordAgeInSeconds is missing or -1, with which a batch that fails blocks its shard for 24 hours: set it";
     let age = "            MaximumRecordAgeInSeconds: 3600\n";
     refused(age, "", missing);
@@ -114,11 +114,11 @@ fn records_that_are_tried_for_ever_are_refused_and_retries_without_end_are_not()
 }
 
 #[test]
-fn several_batches_of_one_shard_at_a_time_are_refused() {
+fn concurrent_batches_of_one_shard_are_refused() {
     refused(
         "ParallelizationFactor: 1",
         "ParallelizationFactor: 2",
-        "ParallelizationFactor: 2 is not 1, and counts keep one mark per shard",
+        "ParallelizationFactor: 2 is not 1, and counts keep one checkpoint per shard",
     );
 }
 
@@ -155,7 +155,7 @@ fn a_destination_is_a_queue_of_the_template() {
 }
 
 #[test]
-fn a_filter_that_is_not_understood_is_named() {
+fn an_unknown_filter_is_named() {
     refused(
         r#"["INSERT"]"#,
         r#"[{ "cidr": "10.0.0.0/24" }]"#,

@@ -7,7 +7,8 @@ use serde_yaml_ng::{Mapping, Value as Yaml};
 use super::of_type;
 use crate::intrinsic::Scope;
 
-/// A stream's shard id is built from the table's name, and clients refuse the short ones: at least 11 characters.
+/// The local table's name. The engine derives shard ids from it, and clients refuse shard ids that are too short, so
+/// the name needs at least 11 characters.
 pub(super) const DEFAULT_NAME: &str = "till-local-orders";
 
 /// The template's table: its logical id and its properties.
@@ -20,7 +21,7 @@ pub(super) fn only(resources: &Mapping) -> Result<(&str, &Yaml)> {
     Ok((id, table.get("Properties").with_context(|| format!("{id}: Properties is missing"))?))
 }
 
-/// The `CreateTable` request: what shapes the table, without what only concerns its bill or its watchers.
+/// The `CreateTable` request: keys, indexes and stream, without billing and monitoring.
 pub(super) fn creation(scope: &Scope, properties: &Yaml, name: &str) -> Result<Json> {
     let mut request = json!({ "TableName": name, "BillingMode": "PAY_PER_REQUEST" });
     for property in ["KeySchema", "AttributeDefinitions"] {
