@@ -1,8 +1,7 @@
-//! A burst of orders far beyond the table's capacity, and how it is drained. A program of its own, for it measures
-//! rates: nothing else may keep the machine busy.
+//! A burst of orders far beyond the table's capacity, and its draining. This is a test program of its own because it
+//! measures rates: other tests must not run beside it.
 //!
-//! `UPDATE_DOCS=1 cargo test -p tests --test burst` runs it at full length and draws what happened:
-//! docs/drain-rate.svg.
+//! `UPDATE_DOCS=1 cargo test -p tests --test burst` runs it at full length and draws docs/drain-rate.svg.
 #![allow(unreachable_pub, unused_imports, dead_code, reason = "the shop has more than this test needs")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(
@@ -40,35 +39,35 @@ use crate::engine::{Feature, lacks};
 use crate::shop::{Client, Shop};
 use crate::shop_queue::DEAD_LETTERS;
 
-/// How large a burst: the table's capacity, which is also what the drain may take, in write units per second; and for
-/// how many seconds ten times as much is asked for.
+/// The size of a burst: the capacity of the table and of the drain, in write units per second, and the number of
+/// seconds for which ten times as much is requested.
 #[derive(Clone, Copy)]
 struct Size {
     capacity: f64,
     seconds: u32,
 }
 
-/// Short enough for every run of the tests.
+/// The size for every test run.
 const SHORT: Size = Size { capacity: 200.0, seconds: 2 };
 
-/// For the picture: so little that a laptop can really ask for ten times as much.
+/// The size for the picture. The capacity is so small that a laptop can request ten times as much.
 const FULL: Size = Size { capacity: 80.0, seconds: 30 };
 
-/// What one order of one line takes of the table when it is placed at once.
+/// The table's write units for an order of one line that is placed at once.
 const ORDER: f64 = 8.0;
 
-/// What it takes when it has waited: the check that it was not refused, too.
+/// The write units for a queued order, including the check that it was not refused.
 const DRAINED_ORDER: f64 = 10.0;
 
-/// How long after the burst what was under way then may still be throttled.
+/// The time after the burst in which requests of the burst may still be throttled.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// How many requests are under way at a time.
+/// The number of concurrent requests.
 const CLIENTS: usize = 64;
 
-/// What came of a burst.
+/// The result of a burst.
 struct Burst {
-    /// The orders that were accepted: placed at once, or to be placed later.
+    /// The accepted orders: placed at once or queued.
     accepted: BTreeSet<String>,
     at_once: usize,
     lasted: Duration,
@@ -83,7 +82,7 @@ fn body(number: u64) -> Value {
     json!({ "lines": [{ "productId": product, "quantity": 1 }] })
 }
 
-/// Orders ten times what the capacity is for, for so long; as fast as that, or as this machine can.
+/// Requests ten times as many orders as the capacity allows, for this time, or as many as this machine can.
 async fn offer(client: &Client, Size { capacity, seconds }: Size) -> Burst {
     let each_second = 10.0 * capacity / ORDER;
     let begin = tokio::time::Instant::now();
@@ -93,7 +92,7 @@ async fn offer(client: &Client, Size { capacity, seconds }: Size) -> Burst {
         tokio::time::sleep_until(due).await;
         loop {
             let key = format!("order-{number}");
-            // Who cannot have his order is told later.
+            // An order that cannot be placed is refused later, in the queue.
             let reply = if is_hopeless(number) {
                 let headers = [("idempotency-key", key.as_str()), ("prefer", "respond-async")];
                 client.send(Method::POST, "/orders", &headers, Some(body(number).to_string())).await
@@ -113,7 +112,7 @@ async fn offer(client: &Client, Size { capacity, seconds }: Size) -> Burst {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
+async fn a_burst_is_drained_at_the_configured_rate_without_loss() {
     if lacks(Feature::CapacityFigures) {
         return;
     }
@@ -142,7 +141,7 @@ async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
     let calls = shop.fault_proxy().take_calls();
     shop.fault_proxy().limit_writes(None).await;
 
-    // Nothing is lost, nothing is there twice.
+    // No order is lost, and none is there twice.
     let items = shop.dump().await;
     let ids = |kind: &str, is: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
         let those = items.iter().filter(|item| item["EntityType"]["S"] == kind && is(item));
@@ -155,8 +154,7 @@ async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
     assert_eq!(shop.available("thing").await, 1_000_000 - u64::try_from(placed.len()).expect("few"));
     assert_eq!(shop.messages_in(DEAD_LETTERS).await, 0);
 
-    // While there is a backlog, what is consumed stays under the target, and near it. The last second is not a
-    // whole one.
+    // While there is a backlog, the consumption stays below the target and near it. The last second is incomplete.
     let seconds = write_units_per_second(&calls, shop.table(), burst_end);
     let draining = &seconds[1..seconds.len().max(2) - 2];
     let mean = draining.iter().sum::<f64>() / draining.len() as f64;
@@ -168,7 +166,7 @@ async fn a_burst_is_drained_at_the_rate_and_loses_nothing() {
         refused.len(),
         drained_in.as_secs_f64(),
     );
-    // On a busy machine an order's answer may come late, and counts in the second after its own: two at most.
+    // On a busy machine the answers of up to two orders may be late, and count in the next second.
     assert!(draining.iter().all(|units| *units <= capacity + 2.0 * DRAINED_ORDER), "{draining:?}");
     let throttled = calls.iter().filter(|call| call.at > burst_end + SETTLING && call.fault.is_some()).count();
     assert_eq!(throttled, 0, "the table never had too little for the drain");

@@ -1,4 +1,4 @@
-//! Pictures for the documentation.
+//! The picture for the documentation.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,8 +11,7 @@ const BURST: RGBColor = RGBColor(240, 228, 200);
 const CONSUMED: RGBColor = RGBColor(50, 110, 170);
 const TARGET: RGBColor = RGBColor(190, 60, 40);
 
-/// Draws the write units that were consumed in each second against those that may be, with the time of the burst
-/// behind them: docs/drain-rate.svg.
+/// Draws docs/drain-rate.svg: the write units consumed in each second, the target, and the time of the burst.
 pub fn drain_rate(seconds: &[f64], target: f64, burst: Duration) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/drain-rate.svg");
     let area = SVGBackend::new(&file, (900, 420)).into_drawing_area();

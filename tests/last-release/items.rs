@@ -1,4 +1,4 @@
-//! Built with the last release's code, by `.ci/last-release`: it reads the items that this release writes.
+//! Reads the items of this release with the last release's code. `.ci/last-release` builds and runs it.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -14,7 +14,8 @@ use key_schema::layout::{InOrder, InProduct, InStock, ProfileOrOrder};
 use serde::de::DeserializeOwned;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
-/// What the last release need not read, by entity and state, and why not. Each is told in docs/operating.md, too.
+/// Items that the last release need not read, by entity and state, with the reason. docs/operating.md mentions each of
+/// them.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
 fn read<T: DeserializeOwned>(item: &Item) -> Result<(), String> {
@@ -25,8 +26,8 @@ fn is_in_order(item: &Item) -> bool {
     matches!(item.get("PK"), Some(AttributeValue::S(key)) if key.starts_with("o#"))
 }
 
-/// As this release's entity, and as an item of each collection that it may be found in. Entities that the last release
-/// does not know are items that it passes over.
+/// Reads the item as its entity, and as an item of each collection that may contain it. The last release skips items of
+/// unknown entities.
 fn read_as(entity: &str, item: &Item) -> Result<(), String> {
     match entity {
         Customer::TYPE => read::<Customer>(item).and_then(|()| read::<ProfileOrOrder>(item)),

@@ -1,4 +1,4 @@
-//! Built with the last release's code, by `.ci/last-release`: it reads the messages that this release sends.
+//! Reads the messages of this release with the last release's code. `.ci/last-release` builds and runs it.
 #![allow(clippy::expect_used, reason = "tests")]
 
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::{env, fs};
 use ordering::Waiting;
 use serde_json::Value;
 
-/// Orders that use a field which the last release does not know are dead letters of its drain, with the reason. The
-/// template replaces the drain first; after a rollback they are sent back.
+/// Messages with a field that the last release does not know. Its drain makes them dead letters. The template replaces
+/// the drain first; after a rollback they are redriven.
 const EXCEPTIONS: &[&str] = &["capped"];
 
 #[test]
@@ -23,7 +23,7 @@ fn the_last_release_reads_the_messages_of_this_one() {
         let read = Waiting::from_message(message["body"].as_str().expect("a body"));
         let name = kind.file_name().into_string().expect("a name");
         assert_eq!(read.is_err(), EXCEPTIONS.contains(&name.as_str()), "{name}: {read:?}");
-        // What makes it the same order is what this release says beside it.
+        // The request hash in this release's attributes must be the same.
         if let (Ok(waiting), Some(hash)) = (&read, message["attributes"].get("requestHash")) {
             assert_eq!(&serde_json::to_value(waiting.order.basket.hash()).expect("JSON"), hash, "{name}");
         }

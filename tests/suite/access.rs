@@ -1,6 +1,6 @@
-//! Who may do what, for every route. The requests are the sample events, of which each route must have one; the rules
-//! follow from the template's scopes and the names of the parameters. So a new route is tried as soon as it is there,
-//! and fails until it is clear whose its parameters are.
+//! Authorisation of every route. The requests are the sample events, one for each route. The rules follow from the
+//! template's scopes and the names of the parameters. So a new route is tested automatically, and the tests fail until
+//! the owner of each of its parameters is declared.
 
 mod ownership;
 mod sight;
@@ -20,14 +20,14 @@ struct Sample {
     path: String,
     headers: Vec<(String, String)>,
     body: Option<String>,
-    /// One of these is enough; none for a public route.
+    /// The accepted scopes, of which one is enough. Empty for a public route.
     scopes: Vec<String>,
-    /// Whose request it is: the token's `sub`.
+    /// The caller: the token's `sub`.
     caller: String,
 }
 
 impl Sample {
-    /// The request of this function.
+    /// The sample request of this function.
     fn of(function: &str) -> Self {
         let event = event(function);
         let text = |value: &Value| value.as_str().map(str::to_owned);

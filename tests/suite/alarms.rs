@@ -1,5 +1,5 @@
-//! Every alarm of operations.yaml is evaluated on the data of a shop that is in the trouble that the alarm is about, and
-//! on that of shops that are in none: the expression, the threshold, the periods and what is made of missing data.
+//! Evaluates every alarm of operations.yaml on metrics of a shop with the alarm's problem, and on metrics of healthy
+//! shops. This covers the expression, the threshold, the periods and the treatment of missing data.
 
 mod evaluation;
 mod metric_math;
@@ -12,7 +12,7 @@ use self::metric_math::Series;
 use self::troubles::{CALM, Shop, TROUBLES, Trouble};
 use crate::deployment;
 
-/// So many periods the shop is as it is. It is more than any alarm looks back.
+/// The number of periods of each phase: more than any alarm looks back.
 const WHILE: usize = 10;
 
 fn alarms() -> BTreeMap<String, Alarm> {
@@ -20,7 +20,7 @@ fn alarms() -> BTreeMap<String, Alarm> {
     deployment::alarms(&operations).map(|(name, alarm)| (name.to_owned(), Alarm::read(name, alarm))).collect()
 }
 
-/// The data of an alarm's metrics, one part of the time after the other.
+/// Concatenates the data of an alarm's metrics.
 fn joined(parts: &[BTreeMap<String, Series>]) -> BTreeMap<String, Series> {
     let mut all = BTreeMap::<String, Series>::new();
     for part in parts {
@@ -31,12 +31,12 @@ fn joined(parts: &[BTreeMap<String, Series>]) -> BTreeMap<String, Series> {
     all
 }
 
-/// How an alarm's metrics look in a shop in which all is well.
+/// An alarm's metrics in a healthy shop.
 fn calm(alarm: &Alarm, shop: Shop) -> BTreeMap<String, Series> {
     alarm.metrics.iter().map(|(id, metric)| (id.clone(), vec![shop(&alarm.name, metric); WHILE])).collect()
 }
 
-/// The same, but for the metrics that show the trouble.
+/// An alarm's metrics in a shop with this problem.
 fn troubled(alarm: &Alarm, trouble: &Trouble) -> BTreeMap<String, Series> {
     let (_, ordinary) = CALM[0];
     let mut data = calm(alarm, ordinary);
@@ -51,7 +51,7 @@ fn troubled(alarm: &Alarm, trouble: &Trouble) -> BTreeMap<String, Series> {
 }
 
 #[test]
-fn every_alarm_has_a_trouble_at_which_it_goes_off_and_one_at_which_it_does_not() {
+fn every_alarm_has_a_situation_in_which_it_goes_off_and_one_in_which_it_does_not() {
     for (name, alarm) in alarms() {
         let mut wanted: Vec<_> = alarm.metrics.keys().map(String::as_str).collect();
         let of_alarm = || TROUBLES.iter().filter(|trouble| trouble.alarm == name);
@@ -66,7 +66,7 @@ fn every_alarm_has_a_trouble_at_which_it_goes_off_and_one_at_which_it_does_not()
 }
 
 #[test]
-fn an_alarm_goes_off_when_it_should_and_comes_back() {
+fn an_alarm_goes_off_when_it_should_and_recovers() {
     let known = alarms();
     for trouble in TROUBLES {
         let alarm = &known[trouble.alarm];
@@ -85,7 +85,7 @@ fn an_alarm_goes_off_when_it_should_and_comes_back() {
 }
 
 #[test]
-fn no_alarm_goes_off_in_a_shop_in_which_all_is_well() {
+fn no_alarm_goes_off_in_a_healthy_shop() {
     for (name, alarm) in alarms() {
         for (before, shop_before) in CALM {
             for (after, shop_after) in CALM {

@@ -1,4 +1,4 @@
-//! An audit finds whatever breaks an invariant of the shop, and nothing else.
+//! An audit finds every breach of an invariant, and reports nothing else.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::invariants::breaches;
 use crate::shop::Shop;
 
-/// Everything is counted by then.
+/// A time by which everything is counted.
 const LATER: &str = "2100-01-01";
 
-/// A shop with something of every kind, and one order: its id and its invoice's.
+/// A shop with items of every kind and one order, with the ids of the order and its invoice.
 async fn a_shop() -> (Shop, String, String) {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;
@@ -38,19 +38,19 @@ async fn a_shop() -> (Shop, String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shop_that_was_only_used_keeps_every_law() {
+async fn an_audit_of_a_normally_used_shop_finds_no_breach() {
     let (shop, _, _) = a_shop().await;
     assert_eq!(breaches(&shop, LATER).await, Vec::<String>::new());
     let kinds: BTreeSet<_> = shop.dump().await.iter().map(|item| item["EntityType"]["S"].to_string()).collect();
-    // Of flags, orders that wait and comparisons there is none. The tests that have some have them audited, too.
+    // Without flags, queued orders and comparisons: other tests audit shops that have them.
     assert_eq!(kinds.len(), 18, "{kinds:?}");
 }
 
-/// An item's key, the attribute that is damaged, what is written there, and how the breaches begin.
+/// An item's key, the attribute that is damaged, the wrong value, and the beginnings of the expected breaches.
 type Damage = (String, String, &'static str, Value, Vec<String>);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_damage_is_found_and_named() {
+async fn every_damaged_item_is_reported() {
     let (shop, order, invoice) = a_shop().await;
     for (pk, sk, attribute, value, expected) in damages(&order, &invoice).into_iter().chain(damages_to_cells()) {
         let before = shop.item(&pk, &sk).await;
@@ -64,7 +64,7 @@ async fn each_damage_is_found_and_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_loss_is_found_and_named() {
+async fn every_missing_item_is_reported() {
     let (shop, order, invoice) = a_shop().await;
     for (pk, sk, expected) in losses(&order, &invoice) {
         let before = shop.item(&pk, &sk).await;
@@ -75,9 +75,9 @@ async fn each_loss_is_found_and_named() {
     }
 }
 
-/// Each is where it should be, if only there were the order that it is of.
+/// Items at the right keys of an order that does not exist.
 #[tokio::test(flavor = "multi_thread")]
-async fn each_stray_is_found_and_named() {
+async fn every_item_of_a_missing_order_is_reported() {
     let (shop, order, invoice) = a_shop().await;
     shop.admin()
         .send(Method::PUT, &format!("/orders/{order}/flag"), &[], Some(r#"{"reason":"odd"}"#.to_owned()))
@@ -113,7 +113,7 @@ async fn put(shop: &Shop, item: &Value) {
     shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
 }
 
-/// An audit finds these, by how they begin, and no others.
+/// Asserts that an audit finds breaches with these beginnings, and no others.
 async fn expect(shop: &Shop, beginnings: &[impl AsRef<str>], after: &str) {
     let found = breaches(shop, LATER).await;
     let pairs = found.iter().zip(beginnings);
@@ -121,7 +121,7 @@ async fn expect(shop: &Shop, beginnings: &[impl AsRef<str>], after: &str) {
     assert!(fits, "{after}: {found:#?}");
 }
 
-/// An item's key, and how the breaches begin when it is gone.
+/// For each item: its key, and the beginnings of the breaches if it is missing.
 fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
     let loss = |pk: &str, sk: &str, breaches: &[&str]| {
         let breaches = breaches.iter().map(|breach| breach.replace("ORDER", order)).collect();

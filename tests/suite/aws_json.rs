@@ -1,14 +1,14 @@
-//! One call of a service that speaks AWS's JSON protocol, whoever is said to have signed it.
+//! Calls services in AWS's JSON protocol, with any access key.
 
 use reqwest::Client as Http;
 use serde_json::Value;
 
-/// The access key of whoever is no function, and may do anything.
+/// The access key of a caller that is not a function. It may do anything.
 pub const OPERATOR: &str = "operator";
 
-/// Calls `DynamoDB_20120810.GetItem`, say, and tells the status and what was answered.
+/// Calls an action such as `DynamoDB_20120810.GetItem`, and returns the status and the answer.
 pub async fn call(http: &Http, url: &str, access_key: &str, target: &str, request: &Value) -> (u16, Value) {
-    // Local services want a signature, and do not check it.
+    // Local services require a signature, but do not check it.
     let signature = format!(
         "AWS4-HMAC-SHA256 Credential={access_key}/20260101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=0"
     );
@@ -23,7 +23,7 @@ pub async fn call(http: &Http, url: &str, access_key: &str, target: &str, reques
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-/// Calls it as somebody who may, which must succeed.
+/// Calls an action as the operator. The call must succeed.
 pub async fn expect(http: &Http, url: &str, target: &str, request: &Value) -> Value {
     let (status, body) = call(http, url, OPERATOR, target, request).await;
     assert_eq!(status, 200, "{target}: {body}");

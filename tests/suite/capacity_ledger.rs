@@ -1,7 +1,8 @@
-//! Every operation asks of DynamoDB what the ledger says, and is charged what the ledger computes, to the half unit.
+//! Every operation makes the requests that the capacity ledger declares, and consumes the units that the ledger
+//! computes, to the half unit.
 //!
-//! The ledger's figures come from the key schema, from DynamoDB's rules and from a sample of items of some size. Here
-//! a shop with items of that size does everything that the ledger knows, over a fault proxy that records each call.
+//! The ledger computes its figures from the key schema, DynamoDB's rules, and sample items of given sizes. These tests
+//! run every operation of the ledger in a shop with items of the same sizes, and compare the recorded calls.
 
 mod cells;
 mod counting;
@@ -19,12 +20,13 @@ use self::metered_shop::MeteredShop;
 use crate::completeness;
 use crate::engine::{Feature, lacks};
 
-/// As the template has it, but quicker to walk through.
+/// Typical sizes with fewer shards, so that the test is faster.
 const FEW_SHARDS: SampleSizes =
     SampleSizes { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..SampleSizes::TYPICAL };
 
-/// Items as small as can be (a gift card's code has 12 characters at least); of more than one kilobyte, where a write
-/// unit ends; and of more than four, where a read unit does. The lines of a product are in one partition, and in several.
+/// Three sizes of items: the smallest (a gift card's code has at least 12 characters); above one kilobyte, the size of
+/// a write unit; and above four kilobytes, the size of a read unit. The lines of a product are in one partition or in
+/// several.
 const EXTENTS: [SampleSizes; 3] = [
     SampleSizes {
         id: 12,
@@ -63,7 +65,7 @@ const EXTENTS: [SampleSizes; 3] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_operation_asks_and_is_charged_what_the_ledger_says_whatever_the_size() {
+async fn every_operation_makes_the_requests_and_consumes_the_units_of_the_ledger() {
     let has_no_figures = lacks(Feature::CapacityFigures);
     let books = EXTENTS.map(|sizes| async move {
         let mut shop = MeteredShop::open(sizes, has_no_figures).await;
@@ -89,9 +91,9 @@ fn every_function_and_every_access_pattern_is_in_the_ledger() {
     assert_eq!(asked, declared.collect());
 }
 
-/// What the drain takes out of its budget before it places an order.
+/// The units that the drain reserves before it places an order.
 #[test]
-fn an_order_is_expected_to_consume_what_the_ledger_says() {
+fn the_drain_reserves_the_units_that_the_ledger_computes() {
     for (lines, gift_cards, discount) in [(1, 0, false), (2, 1, true), (40, 4, true)] {
         let sizes = SampleSizes { lines, gift_cards, discount, ..SampleSizes::TYPICAL };
         let sample = Sample::new(sizes).expect("a sample");

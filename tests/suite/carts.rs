@@ -20,7 +20,7 @@ async fn shop() -> Shop {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cart_is_put_down_found_replaced_and_thrown_away() {
+async fn a_cart_is_created_read_replaced_and_deleted() {
     let shop = shop().await;
     let ada = shop.customer("ada");
     ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
@@ -37,7 +37,7 @@ async fn a_cart_is_put_down_found_replaced_and_thrown_away() {
         assert_eq!(ada.send(Method::DELETE, "/customers/ada/cart", &[], None).await.status, 204);
         ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
     }
-    // A cart is no part of what the profile shows.
+    // The profile does not include the cart.
     put(&shop, lines).await.expect(200);
     assert_eq!(ada.get("/customers/ada").await.expect(200)["customerId"], "ada");
 }
@@ -64,7 +64,7 @@ async fn an_expired_cart_is_gone_before_dynamodb_deletes_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cart_that_makes_no_sense_is_refused_and_the_old_one_stays() {
+async fn an_invalid_cart_is_refused_and_the_old_one_stays() {
     let shop = shop().await;
     put(&shop, json!([{ "productId": "thing", "quantity": 2 }])).await.expect(200);
     let before = shop.dump().await;
@@ -87,14 +87,14 @@ async fn a_cart_that_makes_no_sense_is_refused_and_the_old_one_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cart_that_arrives_late_replaces_no_newer_one_if_it_names_what_it_replaces() {
+async fn a_late_cart_with_if_match_does_not_replace_a_newer_one() {
     let shop = shop().await;
     let lines = |quantity: u64| json!([{ "productId": "thing", "quantity": quantity }]);
     let replace = async |if_match: &str, quantity: u64| {
         let body = json!({ "lines": lines(quantity) }).to_string();
         shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[("if-match", if_match)], Some(body)).await
     };
-    // There is none to replace.
+    // There is no cart to replace.
     for if_match in ["*", "\"1\"", "\"0\""] {
         replace(if_match, 1).await.problem(Kind::VersionConflict);
     }
@@ -103,7 +103,7 @@ async fn a_cart_that_arrives_late_replaces_no_newer_one_if_it_names_what_it_repl
     let second = replace(&first, 2).await;
     let second = second.header("etag").expect("a version").to_owned();
     assert_ne!(first, second);
-    // One that was on its way for a while, and the same twice.
+    // A delayed request, and the same request twice.
     replace(&first, 3).await.problem(Kind::VersionConflict);
     let found = shop.customer("ada").get("/customers/ada/cart").await;
     assert_eq!((found.header("etag"), &found.body["lines"]), (Some(&*second), &lines(2)));
@@ -111,17 +111,17 @@ async fn a_cart_that_arrives_late_replaces_no_newer_one_if_it_names_what_it_repl
         replace(foreign, 3).await.problem(Kind::VersionConflict);
     }
     replace("*", 4).await.expect(200);
-    // Without the header the last one wins, as the last device to be used does.
+    // Without the header the last writer wins.
     put(&shop, lines(5)).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cart_that_another_device_put_down_meanwhile_is_not_thrown_away() {
+async fn a_cart_that_another_device_wrote_meanwhile_is_not_deleted() {
     let shop = shop().await;
     let ada = shop.customer("ada");
     let throw_away =
         async |if_match: &str| ada.send(Method::DELETE, "/customers/ada/cart", &[("if-match", if_match)], None).await;
-    // There is none: afterwards there is none, whichever was meant.
+    // There is no cart, so every deletion succeeds.
     for if_match in ["*", "\"0\"", "\"7\"", "\"abc\""] {
         assert_eq!(throw_away(if_match).await.status, 204, "{if_match}");
     }
@@ -141,7 +141,7 @@ async fn a_cart_that_another_device_put_down_meanwhile_is_not_thrown_away() {
     put(&shop, json!([])).await.expect(200);
     assert_eq!(throw_away("*").await.status, 204);
     ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
-    // An expired one is none.
+    // An expired cart counts as missing.
     put(&shop, json!([])).await.expect(200);
     let expire = json!({
         "TableName": shop.table(), "Key": { "PK": { "S": "c#ada" }, "SK": { "S": "cart" } },
@@ -152,7 +152,7 @@ async fn a_cart_that_another_device_put_down_meanwhile_is_not_thrown_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cart_of_the_last_release_has_a_version_too() {
+async fn a_cart_of_the_last_release_has_a_version() {
     let shop = shop().await;
     let old = json!({
         "PK": { "S": "c#ada" }, "SK": { "S": "cart" }, "EntityType": { "S": "cart" }, "customerId": { "S": "ada" },
@@ -177,7 +177,7 @@ async fn a_cart_of_the_last_release_has_a_version_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cart_whose_answer_was_lost_is_put_down_once() {
+async fn a_cart_whose_answer_was_lost_is_written_once() {
     let shop = shop().await;
     let first = put(&shop, json!([])).await;
     let first = first.header("etag").expect("a version").to_owned();

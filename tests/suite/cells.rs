@@ -1,5 +1,5 @@
-//! Stocks that lie in several cells: what can be sold is the sum, whoever takes from whichever cell, and what is done
-//! to the cells meanwhile.
+//! Stocks in several cells: all units can be sold, and none twice, whichever cells orders use and however the cells
+//! change meanwhile.
 
 mod admin;
 mod busy;
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use crate::invariants::breaches;
 use crate::shop::{Client, Reply, Shop, eur};
 
-/// A shop where ada can buy things from a stock of eight cells.
+/// A shop with the customer ada and the product `thing` in eight cells.
 async fn shop(units: u64) -> Shop {
     let shop = Shop::with_ada().await;
     in_cells(&shop, units, 8).await.expect(201);
@@ -33,7 +33,7 @@ fn things(quantity: u64) -> Value {
     json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
 }
 
-/// Asks again as long as it is not known what became of it.
+/// Repeats a request while its outcome is unknown.
 async fn insist(client: &Client, method: Method, path: &str, header: (&str, &str), body: Value) -> Reply {
     loop {
         let reply = client.send(method.clone(), path, &[header], Some(body.to_string())).await;
@@ -43,7 +43,7 @@ async fn insist(client: &Client, method: Method, path: &str, header: (&str, &str
     }
 }
 
-/// Places an order, however often it takes.
+/// Places an order, with retries.
 async fn order(client: &Client, key: &str, body: Value) -> Reply {
     insist(client, Method::POST, "/orders", ("idempotency-key", key), body).await
 }
@@ -70,7 +70,7 @@ fn place(product: &str, cell: usize) -> [String; 2] {
     [key.clone(), key]
 }
 
-/// How many lie in each cell.
+/// The units of each cell.
 async fn units(shop: &Shop) -> Vec<u64> {
     let first = shop.item("p#thing", "stock").await;
     let cells = first["cells"]["N"].as_str().map_or(1, |cells| cells.parse().expect("a number"));
@@ -83,7 +83,7 @@ async fn units(shop: &Shop) -> Vec<u64> {
     units
 }
 
-/// Puts so many into each cell, however they came there.
+/// Sets the units of each cell directly in the table.
 pub async fn lay_out(shop: &Shop, product: &str, units: &[u64]) {
     for (cell, units) in units.iter().enumerate() {
         let [pk, sk] = place(product, cell);
@@ -105,7 +105,7 @@ async fn all_at_once(shop: &Shop, orders: impl IntoIterator<Item = (String, Valu
     sending.join_all().await
 }
 
-/// How many units lie in orders that stand.
+/// The units of orders that are not cancelled.
 async fn sold(shop: &Shop) -> u64 {
     let dump = shop.dump().await;
     let text = |item: &Value, name: &str| item[name]["S"].as_str().expect("a text").to_owned();
@@ -118,7 +118,7 @@ async fn sold(shop: &Shop) -> u64 {
         .sum()
 }
 
-/// What was supplied is sold or in the cells, and nothing else is wrong with the shop.
+/// Asserts that supplied units are sold or in the cells, and that an audit finds no breach.
 async fn conserved(shop: &Shop, supplied: u64) {
     assert_eq!(breaches(shop, "0000-01-01").await, Vec::<String>::new());
     let left: u64 = units(shop).await.iter().sum();

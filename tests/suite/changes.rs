@@ -1,4 +1,4 @@
-//! Changes under optimistic locking: products and their stock.
+//! Changes of products and stock with optimistic locking.
 
 use http_api::Kind;
 use reqwest::Method;
@@ -22,7 +22,7 @@ async fn shop() -> Shop {
     shop
 }
 
-/// The price in the product and its copy in the stock.
+/// The price of the product and its copy in the stock.
 async fn prices(shop: &Shop) -> [Value; 2] {
     let product = shop.item("p#thing", "p#thing").await;
     let stock = shop.item("p#thing", "stock").await;
@@ -62,13 +62,13 @@ async fn if_match_means_what_the_http_standard_says() {
     assert_eq!(patch(&admin, "*", json!({ "name": "B" })).await.header("etag"), Some("\"2\""));
     assert_eq!(adjust(&admin, "\"1\", \"2\"", 1).await.header("etag"), Some("\"3\""));
     assert_eq!(customer("*").await.header("etag"), Some("\"2\""));
-    // And * of what does not exist matches nothing that could be changed.
+    // And `*` matches nothing if the product does not exist.
     let unknown = json!({ "name": "B" }).to_string();
     admin.send(Method::PATCH, "/products/none", &[("if-match", "*")], Some(unknown)).await.problem(Kind::NotFound);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_price_is_the_products_and_its_copys_at_once() {
+async fn a_new_price_changes_the_product_and_its_copy_together() {
     let shop = shop().await;
     let changed = patch(&shop.admin(), "\"1\"", json!({ "price": eur(1500), "category": "others" })).await.expect(200);
     assert_eq!(changed["price"], eur(1500));
@@ -81,7 +81,7 @@ async fn a_new_price_is_the_products_and_its_copys_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_changes_of_one_version_one_is_made() {
+async fn only_one_of_many_changes_of_one_version_succeeds() {
     let shop = shop().await;
     let mut changing = JoinSet::new();
     for at in 0..20 {
@@ -98,7 +98,7 @@ async fn of_many_changes_of_one_version_one_is_made() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_that_is_sent_again_is_answered_and_not_made_again() {
+async fn a_repeated_change_is_answered_and_not_applied_again() {
     let shop = shop().await;
     let change = json!({ "price": eur(1500), "name": "Better" });
     let first = patch(&shop.admin(), "\"1\"", change.clone()).await.expect(200);
@@ -123,7 +123,7 @@ async fn units_are_added_once_and_never_taken_below_zero() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_adjustments_of_one_version_one_is_made() {
+async fn only_one_of_many_adjustments_of_one_version_succeeds() {
     let shop = shop().await;
     let mut adjusting = JoinSet::new();
     for _ in 0..20 {
@@ -136,7 +136,7 @@ async fn of_many_adjustments_of_one_version_one_is_made() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sales_and_adjustments_at_once_lose_no_unit() {
+async fn concurrent_sales_and_adjustments_lose_no_unit() {
     let shop = shop().await;
     let mut busy = JoinSet::new();
     for at in 0..20 {

@@ -1,4 +1,4 @@
-//! Usernames and e-mail addresses: one owner each, whoever asks, however many at once.
+//! Usernames and e-mail addresses have one owner each, also with concurrent requests.
 
 use http_api::Kind;
 use local::fault_proxy::{Fault, Match};
@@ -15,12 +15,12 @@ async fn change(client: &Client, id: &str, if_match: &str, body: Value) -> Reply
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_sign_up_with_one_address_one_gets_it() {
+async fn only_one_of_many_customers_who_sign_up_with_one_address_gets_it() {
     let shop = Shop::open().await;
     let mut signing_up = JoinSet::new();
     for at in 0..30 {
         let client = shop.customer(&format!("c{at}"));
-        // Every third shares the username too.
+        // Every third customer also has the same username.
         let username = if at % 3 == 0 { "ada".to_owned() } else { format!("c{at}") };
         let body = json!({ "username": username, "email": "ADA@example.com", "name": "Ada" });
         signing_up.spawn(async move { client.post("/customers", body).await });
@@ -37,7 +37,7 @@ async fn of_many_who_sign_up_with_one_address_one_gets_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_change_to_one_address_one_gets_it() {
+async fn only_one_of_many_customers_who_change_to_one_address_gets_it() {
     let shop = Shop::open().await;
     for at in 0..20 {
         shop.sign_up(&format!("c{at}")).await;
@@ -56,7 +56,7 @@ async fn of_many_who_change_to_one_address_one_gets_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_one_customers_changes_at_once_one_is_made() {
+async fn only_one_of_a_customer_s_concurrent_changes_succeeds() {
     let shop = Shop::with_ada().await;
     let mut changing = JoinSet::new();
     for at in 0..20 {
@@ -73,7 +73,7 @@ async fn of_one_customers_changes_at_once_one_is_made() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_customers_cannot_swap_their_names_past_each_other() {
+async fn two_customers_cannot_swap_their_names_in_concurrent_requests() {
     let shop = Shop::with_ada().await;
     shop.sign_up("bob").await;
     let (ada, bob) = (shop.customer("ada"), shop.customer("bob"));
@@ -87,7 +87,7 @@ async fn two_customers_cannot_swap_their_names_past_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_lets_the_old_address_go_and_finds_by_the_new_one() {
+async fn a_change_frees_the_old_address_and_the_customer_is_found_by_the_new_one() {
     let shop = Shop::with_ada().await;
     let admin = shop.admin();
     let reply = change(&shop.customer("ada"), "ada", "\"1\"", json!({ "email": "Lovelace@example.com" })).await;
@@ -102,14 +102,14 @@ async fn a_change_lets_the_old_address_go_and_finds_by_the_new_one() {
     admin.get("/customers").await.problem(Kind::Validation);
     shop.customer("ada").get("/customers?username=ada").await.problem(Kind::Forbidden);
 
-    // Somebody else may have it now.
+    // Another customer can take the old address now.
     let body = json!({ "username": "new", "email": "ada@example.com", "name": "New" });
     shop.customer("new").post("/customers", body).await.expect(201);
     invariants::hold(&shop).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_case_of_the_own_name_is_a_change_like_any_other() {
+async fn a_customer_can_change_the_case_of_the_own_username() {
     let shop = Shop::with_ada().await;
     let ada = shop.customer("ada");
     let changed =
@@ -119,8 +119,8 @@ async fn another_case_of_the_own_name_is_a_change_like_any_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_whose_answer_was_lost_is_made_once() {
-    // A name alone moves no claim, and is one write.
+async fn a_change_whose_answer_was_lost_is_applied_once() {
+    // A change of the name alone moves no claim, and is one write.
     let all = [
         ("TransactWriteItems", json!({ "email": "new@example.com", "username": "new" })),
         ("UpdateItem", json!({ "name": "New" })),
@@ -136,7 +136,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
         if first.status != 200 {
             first.problem(Kind::Throttled);
         }
-        // Whoever asks again, with what he knew then, is told that it is done.
+        // A retry with the old version is a replay.
         let again = change(&ada, "ada", "\"1\"", body).await;
         assert_eq!(again.header("etag"), Some("\"2\""));
         assert_eq!(again.expect(200)["version"], 2);

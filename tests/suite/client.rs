@@ -1,4 +1,4 @@
-//! Somebody who sends requests to a shop, wherever it is, and what comes back.
+//! A client that sends requests to a shop, local or deployed, and its replies.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use crate::customer_view;
 use crate::openapi::{self, Sent};
 
-/// Somebody who sends requests to a shop.
+/// A client of a shop.
 #[derive(Clone)]
 pub struct Client {
     http: Http,
     url: String,
     token: Option<String>,
-    /// Whether the token is an admin's, who may see everything.
+    /// Whether the token has the admin scope, so that the replies may contain every field.
     is_admin: bool,
-    /// Whether API Gateway is in between, whose own refusals are no problem documents. Nobody can change that.
+    /// Whether the shop is behind a real API Gateway, whose own errors are not problem documents.
     behind_api_gateway: bool,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -32,18 +32,18 @@ pub struct Reply {
 }
 
 impl Client {
-    /// Nobody in particular, at the base URL of a laptop's gateway.
+    /// A client without a token, at the base URL of the laptop's gateway.
     pub fn new(http: Http, url: &str) -> Self {
         Self { http, url: url.to_owned(), token: None, is_admin: false, behind_api_gateway: false }
     }
 
-    /// The same at the base URL of an API Gateway.
+    /// A client without a token, at the base URL of an API Gateway.
     #[allow(dead_code, reason = "only a deployed shop is behind one")]
     pub fn behind_api_gateway(self) -> Self {
         Self { behind_api_gateway: true, ..self }
     }
 
-    /// The same with another token, whatever it is worth.
+    /// The same client with another token, valid or not.
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), is_admin: holds_admin_scope(token), ..self.clone() }
     }
@@ -61,7 +61,7 @@ impl Client {
         self.send(Method::POST, "/orders", &[("idempotency-key", key)], Some(body.to_string())).await
     }
 
-    /// Sends whatever is wanted. What comes back must be as documented.
+    /// Sends a request, and checks the reply against the API's description.
     pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<String>) -> Reply {
         let mut request = self.http.request(method.clone(), format!("{}{path}", self.url));
         if let Some(token) = &self.token {
@@ -96,7 +96,7 @@ impl Client {
         reply
     }
 
-    /// The description of the API, as it is served.
+    /// The API's description, as the shop serves it.
     pub async fn open_api(&self) -> Value {
         let response = self.http.get(format!("{}/openapi.json", self.url)).send().await.expect("the gateway answers");
         response.json().await.expect("JSON")
@@ -124,7 +124,7 @@ impl Client {
     }
 }
 
-/// What the token says of itself, valid or not.
+/// Whether the token claims the admin scope. The token may be invalid.
 fn holds_admin_scope(token: &str) -> bool {
     let claims = token.split('.').nth(1).and_then(|part| BASE64_URL_SAFE_NO_PAD.decode(part).ok());
     let claims: Value = claims.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
@@ -132,14 +132,14 @@ fn holds_admin_scope(token: &str) -> bool {
 }
 
 impl Reply {
-    /// The body, of this status.
+    /// Asserts this status, and returns the body.
     #[track_caller]
     pub fn expect(self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.body);
         self.body
     }
 
-    /// The problem, of this kind.
+    /// Asserts a problem of this kind, and returns it.
     #[track_caller]
     pub fn problem(self, kind: Kind) -> Value {
         assert_eq!(self.body["type"], format!("/problems/{}", kind.slug()), "{}", self.body);
@@ -151,7 +151,7 @@ impl Reply {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// What API Gateway answers when it does not ask the function.
+    /// Whether the reply is one of API Gateway's own errors.
     fn is_a_bare_refusal(&self) -> bool {
         let message = match self.status {
             401 => "Unauthorized",
@@ -170,7 +170,7 @@ impl Reply {
         for member in ["title", "detail"] {
             assert!(self.body[member].is_string(), "{}", self.body);
         }
-        // What the gateway says in the place of a function has a `message`.
+        // The gateway's own errors have a `message`.
         let (outcome, is_failure) = (&self.body["outcome"], self.status >= 500 && self.body["message"].is_null());
         let is_told = [json!("none"), json!("unknown")].contains(outcome);
         assert_eq!((is_told, outcome.is_null()), (is_failure, !is_failure), "{}", self.body);

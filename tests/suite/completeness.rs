@@ -1,5 +1,4 @@
-//! Everything that names the functions names the same ones: folders, crates, the template, the events, the
-//! description of the API and the documentation.
+//! The code, the template, the events, the API's description and the documentation name the same functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 use crate::openapi;
 use crate::shop::{Shop, template_text};
 
-/// A route as everything that names it must: method, path and scopes.
+/// The method, path and scopes of each route, by the function's name.
 pub type Named = BTreeMap<String, (String, String, Vec<String>)>;
 
 fn file(path: &str) -> PathBuf {
@@ -37,7 +36,7 @@ pub fn texts(list: &Value) -> Vec<String> {
     texts.map(|text| text.as_str().expect("a text").to_owned()).collect()
 }
 
-/// What the code says.
+/// The routes of the code.
 pub fn declared() -> Named {
     let named = ROUTES.iter().map(|function| {
         let route = &function.route;
@@ -72,7 +71,7 @@ fn the_template_has_the_routes_of_the_code() {
 }
 
 #[test]
-fn whatever_consumes_events_has_a_source_of_them_and_no_route() {
+fn every_consumer_has_an_event_source_and_no_route() {
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
     for consumer in CONSUMERS {
         let properties = &template["Resources"][pascal_case(&consumer.name()).as_str()]["Properties"];
@@ -87,7 +86,7 @@ fn whatever_consumes_events_has_a_source_of_them_and_no_route() {
 }
 
 #[test]
-fn the_stream_is_filtered_for_what_counts() {
+fn the_event_source_filters_the_stream_for_relevant_records() {
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
     let source = &template["Resources"]["CountOrders"]["Properties"]["Events"]["Stream"]["Properties"];
     let filters = source["FilterCriteria"]["Filters"].as_sequence().expect("filters");
@@ -102,7 +101,7 @@ fn the_stream_is_filtered_for_what_counts() {
         .collect();
     let counted = [(Order::TYPE, "INSERT"), (Order::TYPE, "MODIFY"), (OrderItem::TYPE, "INSERT")];
     assert_eq!(wanted, counted.map(|(kind, event)| (kind.to_owned(), event.to_owned())).into());
-    // The shard is named in windows alone, and what fails must come again in part, and not for ever.
+    // Only windows name the shard; and failures must be retried in part, and not for ever.
     for property in ["TumblingWindowInSeconds", "MaximumRecordAgeInSeconds"] {
         assert!(source[property].as_u64().is_some_and(|value| value > 0), "{property}");
     }
@@ -110,9 +109,9 @@ fn the_stream_is_filtered_for_what_counts() {
     assert_eq!(source["StartingPosition"], "TRIM_HORIZON");
 }
 
-/// What changed longer ago than the event source keeps trying is counted or lost: only that may be compared exactly.
+/// A change older than the event source's retries is counted or lost. Only such changes may be compared exactly.
 #[test]
-fn changes_settle_after_the_stream_has_given_them_up() {
+fn changes_settle_only_after_the_event_source_has_given_up_retrying() {
     let template = template();
     let source = template.stream_sources.iter().find(|source| source.function == "CountOrders").expect("a source");
     let settle = &template.function("ReconcileCounts").expect("a function").environment["SETTLE_SECONDS"];
@@ -125,7 +124,7 @@ fn the_description_of_the_api_has_the_routes_of_the_code() {
     let mut named = Named::new();
     for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {
         for (method, operation) in operations.as_object().expect("operations") {
-            // One requirement for each scope: they are alternatives.
+            // Each scope is a separate requirement, because they are alternatives.
             let requirements = operation["security"].as_array().map(Vec::as_slice).unwrap_or_default();
             let scopes = requirements.iter().flat_map(|requirement| texts(&requirement["token"])).collect();
             let name = operation["operationId"].as_str().expect("a name").to_owned();
@@ -142,7 +141,7 @@ async fn the_description_of_the_api_is_served() {
 }
 
 #[test]
-fn a_function_is_its_file_its_event_its_handler_and_its_resource() {
+fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
     let all: BTreeSet<_> = names().into_iter().chain(CONSUMERS.iter().map(Consumer::name)).collect();
     let modules =
         listed("functions/src").into_iter().filter_map(|file| Some(file.strip_suffix(".rs")?.replace('_', "-")));

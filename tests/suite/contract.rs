@@ -1,4 +1,4 @@
-//! What the contract keeps from clients: loose bodies, guesses, and what is for the staff alone.
+//! The contract's restrictions: strict bodies, no guessing of codes, and fields for staff only.
 
 use http_api::Kind;
 use key_schema::entity::{Customer, Discount, EmailClaim};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::openapi;
 use crate::shop::{Shop, eur};
 
-/// A part of a body: where it is, as problems spell it, and the whole body with something else in its place.
+/// A part of a body: its path, as problems spell it, and the whole body with another value in its place.
 struct Swapped {
     at: String,
     body: Value,
     detail: &'static str,
 }
 
-/// A value that fits the schema, as far as reading it goes.
+/// A value that can be parsed with this schema.
 fn sample(schema: &Value) -> Value {
     let schema = openapi::resolve(schema);
     if let Some(choice) = ["oneOf", "anyOf"]
@@ -27,7 +27,7 @@ fn sample(schema: &Value) -> Value {
     {
         return sample(choice);
     }
-    // A part that only narrows another one down.
+    // Parts of an `allOf` may only restrict other parts.
     if let Some(parts) = schema["allOf"].as_array() {
         return sample(&parts[0]);
     }
@@ -52,7 +52,7 @@ fn sample(schema: &Value) -> Value {
     }
 }
 
-/// Each object replaced by the array of its values, and each name by an object.
+/// Replaces each object by the array of its values, and each enum value by an object.
 fn swaps(part: &Value, at: &str, whole: &dyn Fn(Value) -> Value, all: &mut Vec<Swapped>) {
     let mut swap = |value: Value, detail| {
         let at = if at.is_empty() { "body".to_owned() } else { at.to_owned() };
@@ -112,7 +112,7 @@ async fn a_body_is_an_object_at_every_depth_and_a_name_a_string() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flag_is_seen_by_the_staff_alone() {
+async fn a_flag_is_visible_to_staff_only() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
     let ada = shop.customer("ada");
@@ -128,7 +128,7 @@ async fn a_flag_is_seen_by_the_staff_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_product_came_to_is_seen_by_the_staff_alone() {
+async fn the_revenue_of_a_product_is_visible_to_staff_only() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
     shop.nobody().get("/products/cup/stats").await.problem(Kind::Unauthorized);
@@ -137,7 +137,7 @@ async fn what_a_product_came_to_is_seen_by_the_staff_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_holds_a_gift_card_sees_what_was_spent_and_not_on_which_orders() {
+async fn a_gift_card_shows_the_amounts_spent_but_not_the_orders() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
     shop.gift_card("GIFT-FOR-ADA", 1000).await;
@@ -151,7 +151,7 @@ async fn who_holds_a_gift_card_sees_what_was_spent_and_not_on_which_orders() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gift_card_of_an_earlier_release_is_good_whatever_its_code() {
+async fn a_gift_card_of_an_earlier_release_is_valid_with_any_code() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 5).await;
     let short = json!({ "code": "G", "balance": eur(1000) });
@@ -170,7 +170,7 @@ async fn a_discount_code_is_shown_to_customers_while_it_is_valid() {
     let past = json!({ "code": "PAST", "percent": 10, "to": "2026-01-01" });
     let problem = admin.post("/discounts", past).await.problem(Kind::Validation);
     assert_eq!(problem["detail"], "to: must be in the future");
-    // The mistake did not take the code.
+    // The failed request did not reserve the code.
     admin.post("/discounts", json!({ "code": "PAST", "percent": 10 })).await.expect(201);
     assert_eq!(ada.get("/discounts/PAST").await.expect(200)["percent"], 10);
 
@@ -185,12 +185,12 @@ async fn a_discount_code_is_shown_to_customers_while_it_is_valid() {
     shop.put(&serde_json::from_value::<Discount>(over).expect("a discount")).await;
     ada.get("/discounts/OVER").await.problem(Kind::NotFound);
     admin.get("/discounts/OVER").await.expect(200);
-    // Its name is not given to another campaign: the orders that used it still refer to it.
+    // The code cannot be reused: orders that used it still refer to it.
     admin.post("/discounts", json!({ "code": "OVER", "percent": 20 })).await.problem(Kind::AlreadyExists);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_an_earlier_release_took_is_found_and_can_be_changed() {
+async fn an_address_of_an_earlier_release_is_found_and_can_be_changed() {
     let shop = Shop::open().await;
     let email = EmailAddress::claimed("\"Ada\"@ex\u{e4}mple.com".to_owned()).expect("an address");
     let customer = Customer {
@@ -214,7 +214,7 @@ async fn an_address_that_an_earlier_release_took_is_found_and_can_be_changed() {
     shop.admin().get("/customers?email=%22ada%22%40ex%C3%A4mple.com").await.problem(Kind::NotFound);
 }
 
-/// Each schema of a text that a client sends, with where it is.
+/// Each schema of a text that clients send, with its path.
 fn sent_texts(schema: &Value, at: &str, all: &mut Vec<(String, Value)>) {
     let schema = openapi::resolve(schema);
     let is_text =
@@ -234,7 +234,7 @@ fn sent_texts(schema: &Value, at: &str, all: &mut Vec<(String, Value)>) {
 }
 
 #[test]
-fn the_description_says_what_each_text_looks_like_and_who_may_answer() {
+fn the_description_has_a_format_for_each_text_and_the_gateway_s_responses() {
     for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {
         for (method, operation) in operations.as_object().expect("operations") {
             let at = format!("{method} {path}");
@@ -260,17 +260,17 @@ fn the_description_says_what_each_text_looks_like_and_who_may_answer() {
     assert_eq!(openapi::document()["servers"][0]["url"], "/");
 }
 
-/// Whether the type takes the text, and whether the text is what the type's schema describes.
+/// Whether the type accepts the text, and whether the type's schema does.
 fn taken_and_described<T: DeserializeOwned>(schema: &str, text: &str) -> (bool, bool) {
     let text = json!(text);
-    // Of an address the pattern says it all, and what else a library takes for one is not for this test.
+    // Addresses are checked by the pattern alone, because the library's `format` is stricter.
     let mut schema = openapi::document()["components"]["schemas"][schema].clone();
     schema.as_object_mut().expect("a schema").remove("format");
     (serde_json::from_value::<T>(text.clone()).is_ok(), openapi::conforms(&schema, &text).is_ok())
 }
 
 fn any_text() -> impl Strategy<Value = String> {
-    // Rare characters that matter are made frequent.
+    // Make rare but relevant characters frequent.
     let special = prop::sample::select(
         "\0\t\n\r \u{7f}\u{85}\u{a0}\u{ad}\u{34f}\u{115f}\u{2000}\u{200b}\u{200d}\u{2028}\u{202e}\u{2060}\u{2066}\u{206a}\
          \u{2800}\u{3000}\u{fe0f}\u{feff}\u{fff0}\u{1d173}\u{e0001}.@#\"-_aZ0\u{e4}\u{1f600}"
@@ -287,7 +287,7 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Amounts about each bound, and any others.
+/// Amounts near each bound, and any others.
 fn any_amount() -> impl Strategy<Value = i64> {
     let bounds = prop::sample::select(vec![0, 1, MOST_CHARGED, (1 << 53) - 1, i64::MAX]);
     prop_oneof![(bounds, -2..=2_i64).prop_map(|(bound, off)| bound.saturating_add(off)), any::<i64>()]
@@ -295,7 +295,7 @@ fn any_amount() -> impl Strategy<Value = i64> {
 
 proptest! {
     #[test]
-    fn an_amount_is_taken_exactly_when_the_description_says_so(amount in any_amount()) {
+    fn an_amount_is_accepted_exactly_if_the_description_allows_it(amount in any_amount()) {
         let price = json!({ "amount": amount, "currency": "EUR" });
         let product = json!({ "name": "n", "description": "", "category": "c", "price": price });
         let changes = json!({ "price": price });
@@ -315,7 +315,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_is_taken_exactly_when_the_description_says_so(text in any_text()) {
+    fn a_text_is_accepted_exactly_if_the_description_allows_it(text in any_text()) {
         for (schema, (taken, described)) in [
             ("Name", taken_and_described::<Name>("Name", &text)),
             ("Description", taken_and_described::<Description>("Description", &text)),

@@ -1,4 +1,4 @@
-//! Counts: whatever the stream's consumers are delivered, the counts are those of the orders.
+//! The counts agree with the orders, for every way in which the stream's records are delivered.
 
 pub mod book;
 mod schedule;
@@ -18,11 +18,11 @@ use crate::shop_stream::{Tail, batch, is_wanted, number};
 use book::Book;
 use schedule::Delivery;
 
-/// Each schedule has new shards, as if the old ones had been split.
+/// The number of random schedules. Each has new shards, as if the old ones had been split.
 const SCHEDULES: u64 = 200;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
+async fn the_counts_agree_with_the_orders_for_any_delivery() {
     let shop = Shop::open().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
     let counters = shop.counters();
@@ -33,7 +33,7 @@ async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
         let mut rng = fastrand::Rng::with_seed(seed);
         book.write(&shop, &mut rng).await;
         let mut records = tail.new_records(&shop).await;
-        // The filter spares invocations. The counts do not need it.
+        // The filter saves invocations. The counts are right without it.
         if rng.u8(..4) != 0 {
             records.retain(is_wanted);
         }
@@ -68,14 +68,14 @@ async fn the_counts_are_those_of_the_orders_whatever_is_delivered() {
     let least = usize::try_from(schedules).expect("few");
     assert!(delivered > 2 * least && crashed > least && reported > least / 40, "{tried}");
 
-    // From the beginning, all shards at once: nothing is counted twice, and nothing is written.
+    // Deliver all shards again from the beginning, in parallel: nothing is counted twice, and nothing is written.
     let before = shop.dump().await;
     join_all(all.into_iter().map(Delivery::once_more)).await;
     assert_eq!(shop.dump().await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_event_source_of_the_laptop_delivers_what_counts() {
+async fn the_laptop_s_event_source_delivers_every_relevant_record() {
     let shop = Shop::open_counted().await;
     let mut book = Book::open(&shop).await;
     let mut rng = fastrand::Rng::with_seed(1);
@@ -87,7 +87,7 @@ async fn the_event_source_of_the_laptop_delivers_what_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
+async fn a_batch_costs_two_units_for_its_checkpoint_and_two_for_each_counter() {
     let shop = Shop::open().await;
     for customer in ["ada", "bob"] {
         shop.sign_up(customer).await;
@@ -125,7 +125,7 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
     let written = ("TransactWriteItems".to_owned(), counted.write.total());
     let first = spent(shop.fault_proxy().take_calls());
 
-    // Again, it is the look at the mark.
+    // A duplicate only reads the checkpoint.
     shop.count("shardId-0", &records).await;
     assert_eq!(spent(shop.fault_proxy().take_calls()), std::slice::from_ref(&read));
     if lacks(Feature::CapacityFigures) {
@@ -135,7 +135,7 @@ async fn a_batch_costs_two_units_for_its_mark_and_two_for_each_counter() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_window_carries_the_mark_and_its_end_writes_nothing() {
+async fn a_window_s_state_has_the_checkpoint_and_its_end_writes_nothing() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 10).await;
     let order = json!({ "lines": [{ "productId": "cup", "quantity": 2 }] });
@@ -145,7 +145,7 @@ async fn a_window_carries_the_mark_and_its_end_writes_nothing() {
     let first = counter(batch("shardId-0", &records[..6], &json!({}))).await.expect("an answer");
     shop.fault_proxy().take_calls();
 
-    // With the state, in another environment, no read is needed.
+    // With the state no read is needed, even in another environment.
     let rest = shop.counter()(batch("shardId-0", &records[6..], &first["state"])).await.expect("an answer");
     assert!(shop.fault_proxy().take_calls().iter().all(|call| call.action == "TransactWriteItems"));
     for state in [&rest["state"], &json!({})] {
@@ -158,7 +158,7 @@ async fn a_window_carries_the_mark_and_its_end_writes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_event_without_a_shard_is_refused_unless_the_stream_has_one_for_ever() {
+async fn an_event_without_a_shard_is_refused_unless_the_stream_always_has_one_shard() {
     let shop = Shop::open().await;
     let error = shop.counter()(json!({ "Records": [] })).await.expect_err("no shard");
     assert!(error.contains("TumblingWindowInSeconds") && error.contains("SINGLE_STREAM_SHARD"), "{error}");
@@ -178,7 +178,7 @@ async fn an_event_without_a_shard_is_refused_unless_the_stream_has_one_for_ever(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn totals_are_of_a_quarter_of_a_year_at_most() {
+async fn a_request_for_totals_spans_a_quarter_of_a_year_at_most() {
     let shop = Shop::open().await;
     let admin = shop.admin();
     let days = admin.get("/totals?from=2026-01-01&to=2026-01-03").await.expect(200);

@@ -1,6 +1,6 @@
-//! What counting costs, against the two other ways to count exactly, each done on the engine.
+//! The cost of counting, compared with two other ways to count exactly. Each is run on the engine.
 //!
-//! `UPDATE_DOCS=1 cargo test -p tests counts_cost` does it for 1,000 orders and writes docs/cost-of-counting.md.
+//! `UPDATE_DOCS=1 cargo test -p tests counts_cost` counts 1,000 orders and writes docs/cost-of-counting.md.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,15 +13,15 @@ use crate::engine::{Feature, lacks};
 use crate::shop::Shop;
 use crate::shop_stream::{Tail, is_wanted};
 
-/// The units of each way, in the order of the table.
+/// The units of each way to count, in the order of the table.
 struct Costs {
-    /// For each size of batch, in orders.
+    /// The units for each batch size, in orders.
     batches: Vec<(usize, f64)>,
     markers: f64,
     inline: f64,
 }
 
-/// Two lines each, by a fifth as many customers, of a twentieth as many products.
+/// Places orders of two lines each, by a fifth as many customers, of a twentieth as many products.
 async fn place(shop: &Shop, orders: usize) {
     let (customers, products) = (orders / 5, orders / 20);
     for customer in 0..customers {
@@ -41,7 +41,7 @@ fn units(calls: &[Call]) -> f64 {
     calls.iter().flat_map(|call| &call.consumed).map(Consumed::units).sum()
 }
 
-/// One transaction of these puts and additions, and what it consumed.
+/// Runs one transaction with these puts and additions, and returns the units that it consumed.
 async fn transaction(shop: &Shop, marker: Option<String>, counters: Vec<String>) -> f64 {
     let key = |name: String| json!({ "PK": { "S": name }, "SK": { "S": "counted" } });
     let marker = marker.map(|name| {
@@ -62,7 +62,7 @@ async fn transaction(shop: &Shop, marker: Option<String>, counters: Vec<String>)
     consumed.map(|consumed| consumed["CapacityUnits"].as_f64().expect("units")).sum()
 }
 
-/// The counters that a record moves.
+/// The counters that a record changes.
 fn counters(record: &Value) -> Vec<String> {
     let image = &record["dynamodb"]["NewImage"];
     let of = |attribute: &str| image[attribute]["S"].as_str().expect("a text").to_owned();
@@ -92,7 +92,7 @@ async fn measure(orders: usize, sizes: &[usize]) -> Costs {
     for (at, record) in records.iter().enumerate() {
         markers += transaction(&shop, Some(format!("marker#{at}")), counters(record)).await;
     }
-    // Within the order's own transaction, which has the conditions already, each counter once.
+    // Within the order's own transaction, each counter once. The transaction already has the conditions.
     for order in records.chunks(3) {
         let mut counters: Vec<_> = order.iter().flat_map(counters).collect();
         counters.sort();
@@ -113,7 +113,7 @@ async fn counting_by_batches_costs_less_than_a_marker_for_each_record_and_less_t
     let first = costs.batches.first().expect("a size").1;
     let last = costs.batches.last().expect("a size").1;
     assert!(last < 0.6 * costs.inline && costs.inline < costs.markers, "{last}, {}, {}", costs.inline, costs.markers);
-    // A batch of one order is an inline count with a mark.
+    // A batch of one order costs as much as inline counting plus a checkpoint.
     assert!(first < costs.markers, "{first}, {}", costs.markers);
     if is_full {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cost-of-counting.md");

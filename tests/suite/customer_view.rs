@@ -1,14 +1,14 @@
-//! What a customer may see: every field of every kind of answer that customers, or callers without a token, are given.
+//! The fields that customers may see: every field of every kind of answer to customers and to callers without a token.
 //!
-//! The suite's client checks each reply to such a caller against this list, in every test. A field that an entity gains
-//! is therefore not shown to customers by accident: the tests fail until somebody has put it here on purpose.
+//! The suite's client checks each reply to such a caller against this list, in every test. So a new field of an entity
+//! is not shown to customers by accident: the tests fail until the field is added here.
 
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::openapi;
 
-/// By the schema's name in the API's description. `Page` is a list itself; `Problem` is all problems together.
+/// Fields by the schema's name in the API's description. `Page` is a list itself; `Problem` stands for all problems.
 pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Page", &["items", "next"]),
     ("Cancellation", &["at", "cause", "reason"]),
@@ -68,10 +68,10 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("QueuedOrder", &["customerId", "delayedAt", "maxTotal", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),
 ];
 
-/// One field that a reply showed: the schema's name and the field's.
+/// A field of a reply: the names of its schema and of the field.
 pub type Seen = (String, String);
 
-/// Panics if the reply shows a customer what is not on the list.
+/// Panics if the reply contains a field that is not on the list.
 #[track_caller]
 pub fn check(method: &Method, path: &str, body: &Value, status: u16) {
     for (schema, field) in seen(method, path, body, status) {
@@ -84,7 +84,7 @@ pub fn check(method: &Method, path: &str, body: &Value, status: u16) {
     }
 }
 
-/// Every field that this reply shows.
+/// Every field of this reply.
 pub fn seen(method: &Method, path: &str, body: &Value, status: u16) -> Vec<Seen> {
     let Some(operation) = openapi::operation(method, path) else { return Vec::new() };
     let response = &operation["responses"][status.to_string()];
@@ -95,7 +95,7 @@ pub fn seen(method: &Method, path: &str, body: &Value, status: u16) -> Vec<Seen>
     found
 }
 
-/// Gathers the fields of a value of this schema. `within` is the name of the schema around it.
+/// Collects the fields of a value with this schema. `within` is the name of the enclosing schema.
 fn gather(within: &str, schema: &Value, value: &Value, found: &mut Vec<Seen>) {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! What is deployed around the functions fits them, and each other: the stacks inside the stack, the alarms, the
-//! limits.
+//! Checks that the resources around the functions fit them and each other: nested stacks, alarms and limits.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +26,7 @@ pub fn of_type<'a>(stack: &'a Yaml, kind: &'static str) -> impl Iterator<Item = 
     typed.map(|(id, resource)| (id.as_str().expect("a text"), resource))
 }
 
-/// What `!Ref` names, if that is what this is.
+/// The name in a `!Ref`, if this is one.
 fn reference(value: &Yaml) -> Option<&str> {
     match value {
         Yaml::Tagged(tagged) if tagged.tag == "Ref" => tagged.value.as_str(),
@@ -40,7 +39,7 @@ pub fn alarms(operations: &Yaml) -> impl Iterator<Item = (&str, &Yaml)> {
 }
 
 #[test]
-fn a_stack_inside_the_stack_is_given_what_it_asks_for() {
+fn every_nested_stack_gets_its_parameters() {
     let outer = stack("template.yaml");
     let mut files = BTreeSet::new();
     for (id, nested) in of_type(&outer, "AWS::CloudFormation::Stack") {
@@ -55,10 +54,10 @@ fn a_stack_inside_the_stack_is_given_what_it_asks_for() {
     assert_eq!(files, ["operations.yaml", "sign-in.yaml"].map(str::to_owned).into());
 }
 
-/// While a number of shards is raised, nobody writes into a shard that nobody reads yet: who writes waits for all who
-/// read.
+/// While a number of shards is raised, no function may write to a shard that another one does not read yet. So every
+/// writer depends on all readers.
 #[test]
-fn who_reads_shards_is_replaced_before_who_writes_into_them() {
+fn functions_that_read_shards_are_replaced_before_those_that_write_them() {
     let template = stack("template.yaml");
     let functions: Vec<_> = of_type(&template, "AWS::Serverless::Function").collect();
     let writers = |variable: &str| match variable {
@@ -89,9 +88,9 @@ fn who_reads_shards_is_replaced_before_who_writes_into_them() {
     }
 }
 
-/// A release may send what the last one cannot read, so the reader is replaced first.
+/// A release may send messages that the last one cannot read, so the reader is replaced first.
 #[test]
-fn who_reads_the_queue_is_replaced_before_who_writes_into_it() {
+fn the_function_that_reads_the_queue_is_replaced_before_those_that_write_it() {
     let outer = stack("template.yaml");
     let text = |function: &Yaml| serde_yaml_ng::to_string(function).expect("YAML");
     let functions: Vec<_> = of_type(&outer, "AWS::Serverless::Function").collect();
@@ -109,10 +108,9 @@ fn who_reads_the_queue_is_replaced_before_who_writes_into_it() {
     }
 }
 
-/// Who chooses how often there is a backup can choose what the plan knows, and nothing that the plan knows is out of
-/// reach.
+/// The parameter allows exactly the schedules that the backup plan has.
 #[test]
-fn every_schedule_of_backups_can_be_chosen_and_is_one_of_the_plan() {
+fn the_allowed_backup_schedules_are_those_of_the_plan() {
     let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
     let parameter = &outer["Parameters"]["BackupSchedule"];
     let allowed: BTreeSet<_> =
@@ -124,17 +122,17 @@ fn every_schedule_of_backups_can_be_chosen_and_is_one_of_the_plan() {
     assert_eq!(reference(&schedule.value[1]), Some("BackupSchedule"));
 }
 
-/// Recovery to any second is paid for already: a backup that goes no further back is worth nothing.
+/// Point-in-time recovery is paid for anyway: a backup that does not go further back is useless.
 #[test]
-fn backups_are_kept_for_longer_than_recovery_goes_back() {
+fn backups_are_kept_longer_than_point_in_time_recovery() {
     let outer = stack("template.yaml");
     let days = |name: &str| outer["Parameters"][name]["Default"].as_u64().expect("a number");
     assert!(days("BackupDays") > days("RecoveryDays"));
 }
 
-/// A metric of Till's own that an alarm looks at is one that some function tells.
+/// Some function emits each of Till's own metrics that an alarm uses.
 #[test]
-fn the_metrics_of_functions_are_told_by_them() {
+fn functions_emit_the_metrics_that_alarms_use() {
     let operations = stack("operations.yaml");
     let mut count = 0;
     for (_, alarm) in alarms(&operations).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
@@ -148,9 +146,10 @@ fn the_metrics_of_functions_are_told_by_them() {
     assert_eq!(count, 3, "the longest wait, a denied drain, and drift");
 }
 
-/// The documents promise hours, and retries come faster than anybody counts on: only the age ends them.
+/// The documentation promises hours of retries. A limit of their number would end them earlier, so only the age may end
+/// them.
 #[test]
-fn what_fails_of_the_stream_is_tried_until_it_is_too_old_and_not_only_so_often() {
+fn failed_stream_records_are_retried_until_they_are_too_old_without_a_limit_of_retries() {
     let sources = template().stream_sources;
     assert_eq!(sources.len(), 2);
     for source in sources {
@@ -159,18 +158,17 @@ fn what_fails_of_the_stream_is_tried_until_it_is_too_old_and_not_only_so_often()
     }
 }
 
-/// Counting rests on the order of a shard's records. A source that halves batches would have to keep it, too, and no
-/// document of AWS says that it does.
+/// Counting relies on the order of a shard's records. AWS does not document that a bisected batch keeps this order.
 #[test]
-fn batches_that_are_counted_are_not_halved() {
+fn batches_for_counting_are_not_bisected() {
     let sources = template().stream_sources;
     let counts = sources.iter().find(|source| source.function == "CountOrders").expect("the source");
     assert!(!counts.bisects_batches && counts.reports_item_failures);
 }
 
-/// Where messages end that nobody consumes, an alarm looks.
+/// An alarm watches every queue that no function consumes.
 #[test]
-fn every_queue_and_every_stream_is_watched() {
+fn every_queue_and_every_stream_has_an_alarm() {
     let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
     let watched: BTreeSet<_> = alarms(&operations)
         .flat_map(|(_, alarm)| {
@@ -191,7 +189,7 @@ fn every_queue_and_every_stream_is_watched() {
 }
 
 #[test]
-fn an_alarm_tells_somebody_and_has_a_section_that_says_what_to_do() {
+fn every_alarm_notifies_and_has_a_section_in_the_runbook() {
     let operations = stack("operations.yaml");
     let text = read("docs/operating.md");
     let (_, sections) = text.split_once("\n## Alarms\n").expect("a section of the alarms");
@@ -208,9 +206,9 @@ fn an_alarm_tells_somebody_and_has_a_section_that_says_what_to_do() {
     assert_eq!(headings, names, "docs/operating.md explains each alarm, and no other");
 }
 
-/// Throttles are told apart by reason and by where they are.
+/// Throttles are watched by reason, separately for the table and each index.
 #[test]
-fn each_reason_to_throttle_is_watched_of_the_table_and_of_each_index() {
+fn every_throttling_reason_of_the_table_and_each_index_has_an_alarm() {
     let operations = stack("operations.yaml");
     let mut watched = BTreeSet::new();
     for (name, alarm) in alarms(&operations) {
@@ -234,7 +232,7 @@ fn each_reason_to_throttle_is_watched_of_the_table_and_of_each_index() {
     assert_eq!(watched, wanted);
 }
 
-/// Capacity follows the load everywhere.
+/// The table and each index have autoscaling.
 #[test]
 fn the_table_and_each_index_are_scaled() {
     let operations = stack("operations.yaml");
@@ -273,7 +271,7 @@ fn the_dashboard_is_json() {
 }
 
 #[test]
-fn limits_are_of_routes_that_there_are() {
+fn every_route_with_a_limit_exists() {
     let outer = stack("template.yaml");
     let api = &outer["Resources"]["Api"]["Properties"];
     let routes: BTreeSet<_> = declared().into_values().map(|(method, path, _)| format!("{method} {path}")).collect();
@@ -284,7 +282,7 @@ fn limits_are_of_routes_that_there_are() {
     }
 }
 
-/// What the description of the API has a browser send or read, the gateway lets through.
+/// CORS allows every header that the API's description has a browser send or read.
 #[test]
 fn a_page_may_send_and_read_every_header_of_the_api() {
     let outer = stack("template.yaml");
@@ -307,7 +305,7 @@ fn a_page_may_send_and_read_every_header_of_the_api() {
             }
         }
     }
-    // What no description names: the token, what a body is, and the gateway's own id of a request.
+    // Headers that the description does not list: the token, the content type, and the gateway's request id.
     sent.extend(["authorization".to_owned(), "content-type".to_owned()]);
     shown.insert("apigw-requestid".to_owned());
     assert_eq!(listed("allowHeaders"), sent);

@@ -1,5 +1,4 @@
-//! The drain: whatever way messages are delivered, and wherever it dies, each order is placed once or refused with
-//! its reason.
+//! The drain places each order once or refuses it with its reason, for any delivery of messages and any crash.
 
 mod messages;
 mod waiting;
@@ -14,13 +13,13 @@ use crate::queue::order_later;
 use crate::shop::Shop;
 use crate::shop_queue::DEAD_LETTERS;
 
-/// Longer than anything that is waited for.
+/// The longest wait.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Orders of which every fifth cannot be placed.
+/// The number of orders. Every fifth cannot be placed.
 const ORDERS: u64 = 40;
 
-/// A shop whose drain is as fast as it can be, and whose queue hides what was received for a second only.
+/// A shop with an unlimited drain, and a visibility timeout of one second.
 async fn fast_shop(is_draining: bool) -> Shop {
     shop(is_draining, "100000").await
 }
@@ -64,7 +63,7 @@ async fn accept_all(shop: &Shop) {
     }
 }
 
-/// What the table says, apart from when.
+/// The table without times.
 async fn timeless(shop: &Shop) -> Vec<Value> {
     fn forget(value: &mut Value) {
         match value {
@@ -82,7 +81,7 @@ async fn timeless(shop: &Shop) -> Vec<Value> {
     items
 }
 
-/// The table after each order was delivered once, with nothing in the way.
+/// The table after each order was delivered once, without faults.
 async fn as_it_should_be() -> Vec<Value> {
     let shop = fast_shop(false).await;
     accept_all(&shop).await;
@@ -92,14 +91,14 @@ async fn as_it_should_be() -> Vec<Value> {
     timeless(&shop).await
 }
 
-/// The messages that a batch leaves undone.
+/// The ids of the messages that a batch reports as failed.
 fn undone(answer: &Value) -> Vec<String> {
     let failures = answer["batchItemFailures"].as_array().expect("failures").iter();
     failures.map(|failure| failure["itemIdentifier"].as_str().expect("an id").to_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn however_often_and_in_whatever_order_messages_come_the_table_is_that_of_one_delivery_each() {
+async fn duplicated_and_reordered_messages_result_in_the_same_table_as_one_delivery_of_each() {
     let expected = as_it_should_be().await;
     for seed in 0..3 {
         let shop = fast_shop(false).await;
@@ -113,7 +112,7 @@ async fn however_often_and_in_whatever_order_messages_come_the_table_is_that_of_
 
         shop.fault_proxy().inject_share(Match::any(), Fault::CutAfter, 0.2, seed);
         shop.fault_proxy().inject_share(Match::action("TransactWriteItems"), Fault::conflict(0), 0.1, seed + 1);
-        // Several environments at once, and what one leaves undone is delivered again.
+        // Several environments in parallel. Failed messages are delivered again.
         let drains: Vec<_> = (0..4).map(|_| shop.drainer()).collect();
         let mut left = deliveries;
         let begin = Instant::now();
@@ -141,10 +140,10 @@ async fn however_often_and_in_whatever_order_messages_come_the_table_is_that_of_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wherever_the_drain_dies_the_table_is_that_of_one_delivery_each() {
+async fn crashes_of_the_drain_result_in_the_same_table_as_one_delivery_of_each() {
     let expected = as_it_should_be().await;
     let shop = fast_shop(true).await;
-    // So that there is something to die in the middle of.
+    // Delays, so that crashes happen in the middle of calls.
     shop.fault_proxy().inject_share(
         Match::action("TransactWriteItems"),
         Fault::Delay(Duration::from_millis(40)),

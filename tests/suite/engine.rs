@@ -1,9 +1,9 @@
-//! What answers as DynamoDB: the embedded engine, one for each shop, or another one for all of them.
+//! The DynamoDB engine of the tests: the embedded engine, one for each shop, or an external one for all of them.
 //!
-//! `TILL_TEST_DYNAMODB=http://127.0.0.1:8000 cargo test -p tests --test suite` runs the suite on the engine that
-//! listens there. Each shop has a table of its own on it, and so a stream of its own. It calls the engine under an
-//! access key of its own, too, whatever its functions sign with: DynamoDB Local has a database for each key, and in one
-//! for all of them every call takes longer the more records all the streams hold.
+//! `TILL_TEST_DYNAMODB=http://127.0.0.1:8000 cargo test -p tests --test suite` runs the suite on the engine at that
+//! address. Each shop has its own table there, and so its own stream. Each shop also calls the engine with its own
+//! access key: DynamoDB Local has a separate database for each key, and in a shared database every call gets slower
+//! with the number of records in all streams.
 
 use std::env;
 use std::io::{Write as _, stderr};
@@ -11,20 +11,20 @@ use std::thread;
 
 use local::FaultProxy;
 
-/// Names the base URL of another engine than the embedded one.
+/// The environment variable with the base URL of an external engine.
 const ENDPOINT: &str = "TILL_TEST_DYNAMODB";
 
-/// What the tests run on.
+/// The engine that the tests run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Engine {
-    /// The one that the stack embeds.
+    /// The embedded engine.
     Embedded,
-    /// The one at this base URL.
+    /// An external engine at this base URL.
     At(String),
 }
 
 impl Engine {
-    /// As the environment says.
+    /// The engine of this test run, by the environment variable.
     pub fn of_this_run() -> Self {
         match env::var(ENDPOINT) {
             Ok(url) if !url.is_empty() => Self::At(url),
@@ -32,7 +32,7 @@ impl Engine {
         }
     }
 
-    /// A way to it for one shop alone, unless each stack starts its own.
+    /// A proxy to an external engine for one shop. `None` for the embedded engine, which each stack starts itself.
     pub async fn open(self) -> Option<FaultProxy> {
         match self {
             Self::Embedded => None,
@@ -41,15 +41,15 @@ impl Engine {
     }
 }
 
-/// What only the embedded engine does as AWS does. docs/engines.md tells how it is known.
+/// Behaviour of AWS that only the embedded engine reproduces: see docs/engines.md.
 #[derive(Debug, Clone, Copy)]
 pub enum Feature {
-    /// Says what transactions, and reads that find nothing, consume.
+    /// Reports the capacity of transactions, and of reads that find nothing.
     CapacityFigures,
 }
 
 impl Feature {
-    /// What another engine does instead, so that it cannot be tested there.
+    /// The different behaviour of other engines.
     fn reason(self) -> &'static str {
         match self {
             Self::CapacityFigures => {
@@ -60,8 +60,8 @@ impl Feature {
     }
 }
 
-/// Whether this run's engine lacks it, and this test leaves out what needs it. Says so, too, past the capture of the
-/// tests' output.
+/// Whether this run's engine lacks the feature, so that a test skips its checks of it. Reports the omission on standard
+/// error, even if test output is captured.
 pub fn lacks(feature: Feature) -> bool {
     if Engine::of_this_run() == Engine::Embedded {
         return false;
@@ -71,13 +71,12 @@ pub fn lacks(feature: Feature) -> bool {
     true
 }
 
-/// How many of so many random schedules to run: they are about Till, and so all of them on the embedded engine; another
-/// one, which is asked for a second opinion, gets some.
+/// The number of random schedules to run. They test Till, not the engine, so an external engine gets fewer.
 pub fn schedules(all: u64) -> u64 {
     if Engine::of_this_run() == Engine::Embedded { all } else { all / 4 }
 }
 
-/// A name that no other table has, of this run or another.
+/// A unique table name.
 pub fn new_table_name() -> String {
     format!("till-test-{}", unique())
 }

@@ -1,13 +1,13 @@
-//! Every single fault, at every call of every write: routes and consumers alike.
+//! Injects every kind of fault at every call of every writing function, routes and consumers alike.
 //!
-//! A good run of each case is recorded over the fault proxies. Then, for each of its calls and each kind of fault, the case is
-//! run again on a copy of the same table with exactly that fault, once, and judged: see [`judge`]. What is worse when it
-//! lasts is injected for ever, too; and pairs of faults are drawn at random.
+//! A run of each case without faults is recorded by the fault proxies. Then, for each of its calls and each kind of
+//! fault, the case is run again on a copy of the same table with exactly that fault, and judged: see [`judge`]. Faults
+//! that are worse if they last are also injected for ever, and random pairs of faults are injected.
 //!
 //!     TILL_FAULTS=all TILL_FAULT_PAIRS=5000 TILL_FAULT_SEED=7 cargo test -p tests --test suite every_fault
 //!
-//! injects every fault at every call and for ever as well, and draws more pairs, from a seed that is printed.
-//! `TILL_FAULT_CASES=cancel` runs the cases alone whose names contain that.
+//! also injects every fault for ever, and more pairs, from a printed seed. `TILL_FAULT_CASES=cancel` runs only the
+//! cases whose names contain that text.
 
 mod cases;
 mod consumers;
@@ -30,14 +30,14 @@ use self::judge::{Reference, judge, reference};
 use self::kinds::{Injection, injections};
 use self::world::World;
 
-/// Most of a run is waiting: for a pause between two attempts, or for the end of the function's time. So many copies of
-/// the world wait at the same time.
+/// The number of parallel worlds. Most of a run is waiting for a backoff or a timeout, so many can run at the same
+/// time.
 const WORLDS: usize = 16;
 
-/// One run: a case, and what goes wrong in it.
+/// One run: a case and its faults.
 type Run = (usize, Vec<Injection>);
 
-/// Every read or write of every case, with every fault that its service knows; then some pairs.
+/// Every call of every case, with every fault of its service; then some pairs.
 fn runs(all: &[(Case, Reference)]) -> VecDeque<Run> {
     let single = all.iter().enumerate().flat_map(|(case, (_, reference))| {
         injections(reference.calls()).into_iter().map(move |injection| (case, vec![injection]))
@@ -58,19 +58,19 @@ fn runs(all: &[(Case, Reference)]) -> VecDeque<Run> {
     let pairs: Vec<_> = pairs.collect();
     eprintln!("{} cases, {} single faults, {} pairs from seed {seed}", all.len(), single.len(), pairs.len());
     let mut runs: Vec<_> = single.into_iter().chain(pairs).collect();
-    // So that runs that wait and runs that compute come mixed.
+    // Mix runs that wait with runs that compute.
     Rng::with_seed(0).shuffle(&mut runs);
     runs.into()
 }
 
-/// How often a case was run, and how long all of its runs took, which go on side by side.
+/// The number of runs of a case, and their total duration. Runs are parallel.
 #[derive(Clone, Copy, Default)]
 struct Spent {
     runs: usize,
     time: Duration,
 }
 
-/// Takes runs until none is left. Answers the complaints, and what was spent on each case.
+/// Takes runs until none is left. Returns the complaints, and the number and duration of runs for each case.
 async fn work(
     world: World,
     runs: Arc<Mutex<VecDeque<Run>>>,

@@ -1,4 +1,4 @@
-//! Orders that are not paid in time end, and what they hold goes back.
+//! Orders that are not paid in time are cancelled, and return what they reserved.
 
 use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use crate::invariants;
 use crate::shop::Shop;
 
 impl Shop {
-    /// Runs the schedule once, and answers its report.
+    /// Invokes `expire-orders` once, and returns its report.
     pub async fn expire(&self) -> Value {
         self.consumer("expire-orders", &self.endpoints())(json!({})).await.expect("a report")
     }
 
-    /// Makes an order older than any order may stay unpaid, past the fault proxy.
+    /// Makes an order older than the time limit for payment, directly in the table.
     pub async fn age(&self, order: &Value) {
         let id = order["orderId"].as_str().expect("an id");
         let at = "2026-01-01T00:00:00.000Z";
@@ -55,7 +55,7 @@ async fn capture(shop: &Shop, order: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_is_not_paid_in_time_gives_back_all_it_holds() {
+async fn an_order_that_is_not_paid_in_time_returns_all_it_reserved() {
     let shop = shop().await;
     let late = order(&shop, "late", json!({ "discountCode": "TEN", "giftCards": ["GIFT-CARD"] })).await;
     let paid = order(&shop, "paid", json!({})).await;
@@ -74,7 +74,7 @@ async fn an_order_that_is_not_paid_in_time_gives_back_all_it_holds() {
     assert_eq!(status(&shop, &paid).await, "PAID");
     assert_eq!(status(&shop, &young).await, "PENDING");
 
-    // Once more changes nothing; and what the bank reports now is due back.
+    // Another run changes nothing, and a payment that is captured now is due for refund.
     let before = shop.dump().await;
     assert_eq!(shop.expire().await["expired"], 0);
     assert_eq!(shop.dump().await, before);
@@ -83,7 +83,7 @@ async fn an_order_that_is_not_paid_in_time_gives_back_all_it_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn runs_and_captures_at_once_lose_no_unit_and_no_cent() {
+async fn concurrent_runs_and_captures_lose_no_unit_and_no_cent() {
     let shop = shop().await;
     let mut orders = Vec::new();
     for number in 0..12 {
@@ -115,7 +115,7 @@ async fn runs_and_captures_at_once_lose_no_unit_and_no_cent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_fails_does_not_keep_the_others_from_ending() {
+async fn a_failing_order_does_not_prevent_the_expiry_of_others() {
     let shop = shop().await;
     for number in 0..3 {
         let order = order(&shop, &format!("k{number}"), json!({})).await;

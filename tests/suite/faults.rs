@@ -1,4 +1,4 @@
-//! What must hold when the network and the database do not.
+//! Placing orders under faults of the network and the database.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::invariants;
 use crate::shop::{Shop, eur};
 
-/// More attempts than the SDK makes for one call.
+/// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
 
 fn commit() -> Match {
@@ -23,12 +23,12 @@ fn two_things() -> Value {
     json!({ "lines": [{ "productId": "thing", "quantity": 2 }], "giftCards": ["GIFT"] })
 }
 
-/// A shop where ada can buy things with a gift card.
+/// A shop with the customer ada, the product `thing` and a gift card.
 async fn shop() -> Shop {
     stocked(Shop::with_ada().await).await
 }
 
-/// The same, whose functions give up after two seconds.
+/// The same shop with a timeout of two seconds.
 async fn impatient_shop() -> Shop {
     let shop = Shop::open_from(|template| template.replace("Timeout: 15", "Timeout: 3")).await;
     shop.sign_up("ada").await;
@@ -42,7 +42,7 @@ async fn stocked(shop: Shop) -> Shop {
     shop
 }
 
-/// One order of two things is in the table, whole, and it is this one.
+/// Asserts that the table has exactly one complete order of two things: this one.
 async fn assert_placed_once(shop: &Shop, order: &Value) {
     assert_eq!(shop.available("thing").await, 8);
     let id = order["orderId"].as_str().expect("an id");
@@ -54,7 +54,7 @@ async fn assert_placed_once(shop: &Shop, order: &Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_whose_commit_was_cut_off_is_placed_once() {
-    // Once: the SDK asks again with the same token. Often: the function reads whether the order is there.
+    // Once: the SDK retries with the same token. Often: the function reads whether the order exists.
     for (fault, times) in
         [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, GIVE_UP), (Fault::CutAfter, GIVE_UP)]
     {
@@ -67,7 +67,7 @@ async fn an_order_whose_commit_was_cut_off_is_placed_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_went_away_finds_its_order_when_it_asks_again() {
+async fn a_client_that_hung_up_gets_its_order_when_it_retries() {
     let shop = shop().await;
     shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(300)), 1);
     let client = shop.customer("ada");
@@ -79,7 +79,7 @@ async fn a_client_that_went_away_finds_its_order_when_it_asks_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_in_conflict_with_others_is_tried_again() {
+async fn an_order_with_conflicts_is_retried() {
     let shop = shop().await;
     shop.fault_proxy().inject(commit(), Fault::conflict(3), 5);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
@@ -88,8 +88,8 @@ async fn an_order_in_conflict_with_others_is_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_transaction_that_is_in_progress_is_asked_for_again_under_its_token() {
-    // More often than the SDK asks of its own accord.
+async fn a_transaction_in_progress_is_retried_with_its_token() {
+    // More often than the SDK itself retries.
     let times = 2 * GIVE_UP;
     let shop = shop().await;
     let tokens: Arc<Mutex<BTreeSet<String>>> = Arc::default();
@@ -107,7 +107,7 @@ async fn a_transaction_that_is_in_progress_is_asked_for_again_under_its_token() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn conflicts_without_end_are_answered_in_time_and_leave_nothing() {
+async fn an_order_with_endless_conflicts_is_answered_in_time_and_writes_nothing() {
     let shop = impatient_shop().await;
     let before = shop.dump().await;
     shop.fault_proxy().inject(commit(), Fault::conflict(0), usize::MAX);
@@ -118,7 +118,7 @@ async fn conflicts_without_end_are_answered_in_time_and_leave_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_the_accounts_quota_stops_is_asked_to_come_back_and_leaves_nothing() {
+async fn an_order_beyond_the_account_quota_is_answered_503_and_writes_nothing() {
     let shop = shop().await;
     let before = shop.dump().await;
     let throttle = Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() };
@@ -127,13 +127,13 @@ async fn an_order_that_the_accounts_quota_stops_is_asked_to_come_back_and_leaves
     assert!(reply.header("retry-after").is_some());
     reply.problem(Kind::Throttled);
     assert_eq!(shop.dump().await, before);
-    // Coming back is all it takes.
+    // A retry succeeds.
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
     assert_placed_once(&shop, &order).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failing_database_is_not_taken_for_an_answer() {
+async fn a_failing_database_causes_no_wrong_answer() {
     let shop = shop().await;
     shop.fault_proxy().inject(Match::action("Query"), Fault::InternalError, GIVE_UP);
     shop.nobody().get("/products/thing").await.problem(Kind::Throttled);
@@ -141,7 +141,7 @@ async fn a_failing_database_is_not_taken_for_an_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_left_unprocessed_are_asked_for_again() {
+async fn unprocessed_keys_are_requested_again() {
     let shop = shop().await;
     shop.fault_proxy().inject(Match::action("BatchGetItem"), Fault::Unprocessed(3), 2);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
@@ -149,7 +149,7 @@ async fn keys_left_unprocessed_are_asked_for_again() {
     assert_placed_once(&shop, &order).await;
 }
 
-/// Changes the price between an order's read and its commit, as an admin would: the product and its copy together.
+/// Changes the price between an order's read and its commit, as an admin does: in the product and its copy.
 async fn reprice_while_ordering(shop: &Shop, order: Value) -> crate::shop::Reply {
     shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
     let client = shop.customer("ada");
@@ -168,7 +168,7 @@ async fn reprice_while_ordering(shop: &Shop, order: Value) -> crate::shop::Reply
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_price_that_moves_while_the_order_is_placed_is_read_again() {
+async fn a_price_that_changes_while_an_order_is_placed_is_read_again() {
     let shop = shop().await;
     let order = reprice_while_ordering(&shop, two_things()).await.expect(201);
     assert_eq!(order["total"], eur(3000));
@@ -186,7 +186,7 @@ async fn a_customer_who_expects_another_total_is_not_charged_the_new_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_done_before_its_key_became_hot_is_done_once() {
+async fn a_write_that_succeeded_before_its_key_became_hot_is_applied_once() {
     let shop = shop().await;
     let hot = Fault::Throttle { reason: "TableWriteKeyRangeThroughputExceeded", resource: "arn".to_owned() };
     shop.fault_proxy().inject(commit(), Fault::CutAfter, 1);
@@ -199,7 +199,7 @@ async fn what_was_done_before_its_key_became_hot_is_done_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gift_card_that_gets_money_back_while_the_order_is_placed_pays_as_far_as_it_reaches() {
+async fn a_gift_card_that_is_refunded_while_an_order_is_placed_pays_with_its_new_balance() {
     let shop = shop().await;
     shop.gift_card("BACK", 1500).await;
     let ada = shop.customer("ada");
@@ -210,7 +210,7 @@ async fn a_gift_card_that_gets_money_back_while_the_order_is_placed_pays_as_far_
         order
     };
     let first = ada.order("first", with_card()).await.expect(201);
-    // Five are left on the card when the second reads it, and fifteen when it commits.
+    // The card's balance is five when the second order reads it, and fifteen when the order commits.
     shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
     let second = tokio::spawn({
         let ada = ada.clone();
@@ -227,7 +227,7 @@ async fn a_gift_card_that_gets_money_back_while_the_order_is_placed_pays_as_far_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_was_made_before_the_answer_was_lost_is_made_once() {
+async fn a_creation_whose_answer_was_lost_is_applied_once() {
     let requests = [
         ("/customers", json!({ "username": "bob", "email": "bob@example.com", "name": "Bob" })),
         (
@@ -258,7 +258,7 @@ async fn whatever_was_made_before_the_answer_was_lost_is_made_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_dynamodb_refuses_is_our_fault_and_its_reason_stays_in_the_log() {
+async fn a_refusal_by_dynamodb_is_an_internal_error_whose_cause_is_only_logged() {
     let shop = shop().await;
     let before = shop.dump().await;
     let refusal = Fault::Cancel { item: 0, code: "ValidationError", message: "Item size has exceeded the maximum" };
@@ -269,9 +269,9 @@ async fn what_dynamodb_refuses_is_our_fault_and_its_reason_stays_in_the_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_condition_that_failed_beside_a_conflict_is_no_answer() {
+async fn a_failed_condition_beside_a_conflict_is_not_conclusive() {
     let shop = shop().await;
-    // What is being written by somebody else is half seen: the header conflicts, and the stock already shows it.
+    // Another write is half visible: the header conflicts, and the stock already shows the write.
     shop.fault_proxy().inject(commit(), Fault::HalfSeen, 3);
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
     assert_placed_once(&shop, &order).await;
@@ -284,7 +284,7 @@ async fn a_condition_that_failed_beside_a_conflict_is_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_an_order_is_read_again_until_it_is_whole() {
+async fn an_incomplete_order_is_read_again_until_it_is_complete() {
     let shop = impatient_shop().await;
     let order = shop.customer("ada").order("k", two_things()).await.expect(201);
     let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
@@ -293,14 +293,14 @@ async fn half_an_order_is_read_again_until_it_is_whole() {
     let line = shop.dynamodb("GetItem", &json!({ "TableName": shop.table(), "Key": key })).await["Item"].clone();
     shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
 
-    // As a Query may show it while the transaction is being applied.
+    // As a Query may return it while the transaction is applied.
     let (client, read) = (shop.customer("ada"), path.clone());
     let reading = tokio::spawn(async move { client.get(&read).await });
     tokio::time::sleep(Duration::from_millis(150)).await;
     shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": line })).await;
     assert_eq!(reading.await.expect("a reply").expect(200), order);
 
-    // And if it never becomes whole, nobody is shown the half, and nothing is put back of it.
+    // If the order never becomes complete, it is neither shown nor restored.
     shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
     shop.customer("ada").get(&path).await.problem(Kind::Throttled);
     shop.customer("ada").post(&format!("{path}/cancellation"), json!({})).await.problem(Kind::Throttled);

@@ -1,4 +1,4 @@
-//! Requests with an `Idempotency-Key` are done once, whatever becomes of their answers.
+//! Requests with an `Idempotency-Key` are applied once, even if their answers are lost.
 
 use http_api::Kind;
 use local::fault_proxy::{Fault, Match};
@@ -28,7 +28,7 @@ async fn create(client: &Client, key: &str, body: &Value) -> Reply {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_adjustment_whose_answer_was_lost_is_found_out() {
+async fn a_retry_of_an_adjustment_whose_answer_was_lost_returns_its_result() {
     for fault in [Fault::CutBefore, Fault::CutAfter] {
         let shop = shop().await;
         let admin = shop.admin();
@@ -49,7 +49,7 @@ async fn the_same_request_gets_the_same_answer_and_changes_nothing() {
     let first = adjust(&admin, "k", &[], -4).await;
     assert_eq!(first.header("idempotent-replayed"), None);
     let (etag, first) = (first.header("etag").map(str::to_owned), first.expect(200));
-    // Others go on, and the stock no longer has what the request would need.
+    // Other requests follow, and the stock no longer has enough units for the first one.
     adjust(&admin, "another", &[], -5).await.expect(200);
     let before = shop.dump().await;
     for headers in [&[][..], &[("if-match", "\"1\"")], &[("if-match", "\"77\"")]] {
@@ -78,7 +78,7 @@ async fn a_key_stands_for_one_request_of_one_caller() {
     // Without a key, If-Match is needed.
     let path = "/products/thing/stock";
     admin.post(path, json!({ "delta": 5 })).await.problem(Kind::PreconditionRequired);
-    // The order of the fields does not matter.
+    // The order of fields does not matter.
     let body = "{\"stock\":3,\"price\":{\"currency\":\"EUR\",\"amount\":500},\"name\":\"New\",\"description\":\"\", \"category\":\"things\"}";
     create(&admin, "new", &new_product()).await.expect(201);
     let again = admin.send(Method::POST, "/products", &[("idempotency-key", "new")], Some(body.to_owned())).await;
@@ -86,7 +86,7 @@ async fn a_key_stands_for_one_request_of_one_caller() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_twenty_copies_at_once_one_is_done_and_all_are_answered_alike() {
+async fn only_one_of_twenty_concurrent_copies_is_applied_and_all_get_the_same_answer() {
     let shop = shop().await;
     let mut sending = JoinSet::new();
     for _ in 0..20 {
@@ -99,7 +99,7 @@ async fn of_twenty_copies_at_once_one_is_done_and_all_are_answered_alike() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_product_without_an_id_of_its_clients_is_made_once() {
+async fn a_product_without_a_client_s_id_is_created_once() {
     let shop = shop().await;
     let admin = shop.admin();
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), Fault::CutAfter, 3);
@@ -114,7 +114,7 @@ async fn a_product_without_an_id_of_its_clients_is_made_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_is_free_again_after_three_days_although_dynamodb_has_not_deleted_it() {
+async fn a_key_can_be_reused_after_three_days_even_if_dynamodb_has_not_deleted_it() {
     let shop = shop().await;
     let admin = shop.admin();
     adjust(&admin, "k", &[], 5).await.expect(200);

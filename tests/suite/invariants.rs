@@ -1,4 +1,4 @@
-//! What holds of every shop at every moment when nothing is under way, whatever has happened before.
+//! The invariants that hold for every shop whenever no request is in progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ fn number(value: &Value) -> i64 {
     value["N"].as_str().unwrap_or_else(|| panic!("no number: {value}")).parse().expect("a whole number")
 }
 
-/// Everything that an operator may have audited, and units are conserved. For shops in which nobody adjusts the stock,
-/// and nobody has to count.
+/// Asserts that an audit finds no breach, and that units are conserved. For shops without stock adjustments and without
+/// consumers of the stream.
 pub async fn hold(shop: &Shop) {
-    // Whatever is not counted may be counted later.
+    // No change has to be counted yet.
     let breaches = breaches(shop, "0000-01-01").await;
     assert_eq!(breaches, Vec::<String>::new());
 
@@ -40,7 +40,7 @@ pub async fn hold(shop: &Shop) {
     }
 }
 
-/// What an audit finds, if what changed before this moment must be counted.
+/// The breaches that an audit finds if changes before `counted_until` must be counted.
 pub async fn breaches(shop: &Shop, counted_until: &str) -> Vec<String> {
     let horizon = counted_until.parse().expect("a moment");
     let report = audit(&shop.operator(), shop.table(), horizon, |_| ()).await.expect("the table can be read");

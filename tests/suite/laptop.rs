@@ -1,5 +1,5 @@
-//! The laptop's ports: programs on this machine are answered, pages of a browser get nothing, and a request that was
-//! not received to its end is not carried out.
+//! The laptop's ports: programs on this machine are answered, web pages are refused, and incomplete requests have no
+//! effect.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -22,12 +22,13 @@ fn ports(shop: &Shop) -> [(&'static str, String); 5] {
     .map(|(name, url)| (name, url.trim_start_matches("http://").to_owned()))
 }
 
-/// The status of what is answered to these bytes, and all of it. 0: the connection was closed without an answer.
+/// Sends these bytes, and returns the status and the whole answer. The status is 0 if the connection was closed without
+/// an answer.
 fn send(address: &str, request: &str) -> (u16, String) {
     exchange(address, request, false)
 }
 
-/// The same for a client that goes away after these bytes.
+/// Like `send`, for a client that hangs up after these bytes.
 fn send_and_go(address: &str, request: &str) -> (u16, String) {
     exchange(address, request, true)
 }
@@ -53,7 +54,7 @@ fn request(line: &str, headers: &str, body: &str) -> String {
     format!("{line} HTTP/1.1\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}")
 }
 
-/// A call that each service of AWS here understands, and a token of the gateway's.
+/// A valid call for the service at this port.
 fn call_of(port: &str) -> (&'static str, &'static str, &'static str) {
     let signed = "content-type: application/x-amz-json-1.0\r\nx-amz-date: 20260101T000000Z\r\n\
                   authorization: AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s/aws4_request, SignedHeaders=host, Signature=0\r\n";
@@ -71,7 +72,7 @@ fn call_of(port: &str) -> (&'static str, &'static str, &'static str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_lets_its_name_lead_here_gets_nothing() {
+async fn a_page_that_rebinds_its_name_is_refused() {
     let shop = Shop::open().await;
     for (port, address) in ports(&shop) {
         let (line, headers, body) = call_of(port);
@@ -93,7 +94,7 @@ async fn a_page_that_lets_its_name_lead_here_gets_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_of_another_origin_cannot_act_blindly() {
+async fn a_blind_request_from_another_origin_is_refused() {
     let shop = Shop::open().await;
     for (port, address) in ports(&shop) {
         let (line, headers, body) = call_of(port);
@@ -123,7 +124,7 @@ async fn a_page_of_another_origin_cannot_act_blindly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_was_cut_off_is_not_carried_out() {
+async fn a_truncated_request_has_no_effect() {
     let shop = Shop::open().await;
     shop.product("cup", 100, 1).await;
     let before = shop.dump().await;
@@ -131,7 +132,7 @@ async fn a_request_that_was_cut_off_is_not_carried_out() {
     let token = shop.sign(&claims(&json!({ "scope": ADMIN_SCOPE })));
     let head = format!("host: {gateway}\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n");
 
-    // What arrives would be a valid request by itself.
+    // The part that arrives is a valid body by itself.
     let body = r#"{"code":"CUT","percent":1}"#;
     let (size, more) = (body.len(), body.len() + 1);
     for (line, rest) in [
@@ -148,7 +149,7 @@ async fn a_request_that_was_cut_off_is_not_carried_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_are_as_long_as_an_http_api_takes_them() {
+async fn headers_longer_than_an_http_api_accepts_are_refused() {
     let shop = Shop::open().await;
     let (_, gateway) = &ports(&shop)[0];
     for (length, expected) in [(9_000, 200), (10_300, 431), (500_000, 431)] {
@@ -157,7 +158,7 @@ async fn headers_are_as_long_as_an_http_api_takes_them() {
     }
 }
 
-/// What a valid token of ada's says, with these claims in place of its own. One that is null is left out.
+/// The claims of a valid token of ada's, with these changes. A claim that is null is removed.
 pub fn claims(change: &Value) -> Value {
     let now = std::time::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     let mut claims = json!({
@@ -172,7 +173,7 @@ pub fn claims(change: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_only_describes_an_account_is_answered_as_by_an_account_that_has_nothing() {
+async fn actions_that_describe_an_account_are_answered_like_in_an_empty_account() {
     let shop = Shop::open().await;
     let table = json!({ "TableName": shop.table() });
     let described = &shop.dynamodb("DescribeContinuousBackups", &table).await["ContinuousBackupsDescription"];

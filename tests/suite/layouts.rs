@@ -1,9 +1,10 @@
-//! The layouts of what is stored and sent, as each release wrote them. They are kept in `tests/fixtures`.
+//! The layouts of items and messages of each release, kept in `tests/fixtures`.
 //!
-//! - This release reads what every earlier one wrote.
-//! - What this release writes is the newest fixture, byte for byte. A change of a layout needs a new one beside the old:
+//! - This release can read the items and messages of every earlier one.
+//! - This release writes exactly the newest fixture. A change of a layout needs a new fixture beside the old one:
 //!   `UPDATE_FIXTURES=1 cargo test -p tests --test suite layouts`.
-//! - The last release reads what this one writes: `.ci/last-release` builds its code and shows it the newest fixtures.
+//! - The last release can read what this one writes: `.ci/last-release` builds its code, and lets it read the newest
+//!   fixtures.
 
 mod fields;
 mod items;
@@ -17,14 +18,14 @@ use std::{env, fs};
 use key_schema::value::Timestamp;
 use serde_json::Value;
 
-/// The days of the releases whose fixtures stay as they are.
+/// The days of releases. Their fixtures must not change.
 const RELEASED: &[&str] = &["2026-11-21"];
 
 fn folder(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(kind)
 }
 
-/// Every fixture of one thing, by the day it was made.
+/// The fixtures of one kind, by the day of their creation.
 fn fixtures(kind: &str, of: &str) -> BTreeMap<String, Value> {
     let Ok(files) = fs::read_dir(folder(kind).join(of)) else { return BTreeMap::new() };
     let read = files.map(|file| {
@@ -36,7 +37,7 @@ fn fixtures(kind: &str, of: &str) -> BTreeMap<String, Value> {
     read.collect()
 }
 
-/// Fails unless `written` is the newest fixture. With `UPDATE_FIXTURES=1` it becomes that, as today's.
+/// Fails unless `written` is the newest fixture. With `UPDATE_FIXTURES=1`, writes it as today's fixture.
 fn assert_newest(kind: &str, of: &str, written: &Value) {
     let fixtures = fixtures(kind, of);
     let newest = fixtures.last_key_value();
@@ -53,7 +54,7 @@ fn assert_newest(kind: &str, of: &str, written: &Value) {
     assert!(!is_released, "{kind}/{of}: the fixtures of a release stay as they are");
     let folder = folder(kind).join(of);
     fs::create_dir_all(&folder).expect("a folder");
-    // Object keys are sorted, so that the same layout is the same text.
+    // Object keys are sorted, so that equal layouts have equal texts.
     let text = serde_json::to_string_pretty(written).expect("JSON");
     fs::write(folder.join(format!("{today}.json")), text + "\n").expect("tests/fixtures is writable");
 }

@@ -1,4 +1,4 @@
-//! What happens to an order after it is placed, however many people do it at once.
+//! The lifecycle of an order after it is placed, also with concurrent changes.
 
 pub mod invoices;
 mod money;
@@ -14,7 +14,7 @@ use crate::engine::schedules;
 use crate::invariants;
 use crate::shop::{Client, Reply, Shop, eur};
 
-/// A change that somebody asks for.
+/// A requested change of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Capture,
@@ -39,7 +39,7 @@ async fn ask(client: &Client, order: &Value, change: Change) -> Reply {
     client.post(&path, body).await
 }
 
-/// An order of two things with a discount and a gift card, which leaves a part for the bank card.
+/// A shop with an order of two things that a discount code, a gift card and a bank card pay.
 async fn shop_with_order() -> (Shop, Value) {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
@@ -62,15 +62,15 @@ async fn status(shop: &Shop, order: &Value) -> String {
     order["status"].as_str().expect("a status").to_owned()
 }
 
-/// How an order comes to a status, and what may be asked of it then, with the status it has after that and whether
-/// something is changed by it.
+/// The changes that lead to a status, the status, and the changes that are allowed then: each with the resulting
+/// status, and whether it changes anything.
 type Way = (&'static [Change], &'static str, &'static [(Change, &'static str, bool)]);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_declared_transitions_are_made() {
+async fn only_declared_transitions_are_allowed() {
     const PAID: &str = "PAID";
     const CANCELLED: &str = "CANCELLED";
-    // What is not listed is refused.
+    // Changes that are not listed are refused.
     let ways: [Way; 8] = [
         (&[], "PENDING", &[(Capture, PAID, true), (Cancel, CANCELLED, true)]),
         (&[Capture], PAID, &[(Capture, PAID, false), (Ship, "SHIPPED", true), (Cancel, CANCELLED, true)]),
@@ -112,7 +112,7 @@ async fn only_declared_transitions_are_made() {
             let reply = ask(&shop.admin(), &order, change).await;
             let to = allowed.iter().find(|(asked, ..)| *asked == change).map(|(_, to, is_new)| (*to, *is_new));
             if let Some((to, is_new)) = to {
-                // What had been done before is not done again.
+                // A change that was already made is a replay.
                 assert_eq!(reply.header("idempotent-replayed").is_none(), is_new, "{way:?} {change:?}");
                 reply.expect(200);
                 assert_eq!(status(&shop, &order).await, to);
@@ -126,7 +126,7 @@ async fn only_declared_transitions_are_made() {
     }
 }
 
-/// Changes an item of an order, past the fault proxy.
+/// Changes an item of an order directly in the table.
 async fn update(shop: &Shop, order_id: &str, sort: &str, expression: &str) {
     let update = json!({
         "TableName": shop.table(), "Key": { "PK": { "S": format!("o#{order_id}") }, "SK": { "S": sort } },
@@ -136,7 +136,7 @@ async fn update(shop: &Shop, order_id: &str, sort: &str, expression: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_makes_an_order_paid_or_cancelled_by_saying_so() {
+async fn the_status_route_cannot_set_paid_or_cancelled() {
     let (shop, order) = shop_with_order().await;
     let path = format!("/orders/{}/status", order["orderId"].as_str().expect("an id"));
     for status in ["PENDING", "PAID", "CANCELLED"] {
@@ -147,7 +147,7 @@ async fn nobody_makes_an_order_paid_or_cancelled_by_saying_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancellation_puts_everything_back() {
+async fn a_cancellation_returns_everything_the_order_reserved() {
     let (shop, order) = shop_with_order().await;
     let cancelled = ask(&shop.customer("ada"), &order, Cancel).await.expect(200);
 
@@ -163,7 +163,7 @@ async fn a_cancellation_puts_everything_back() {
     assert_eq!(card["entries"][0]["status"], "refunded");
     assert_eq!(shop.admin().get("/discounts/TEN").await.expect(200)["uses"], 0);
     invariants::hold(&shop).await;
-    // Whoever sends the order again is answered as it was placed, and nothing is ordered again.
+    // If the order is sent again, the answer is the original one, and nothing is ordered.
     assert_eq!(place(&shop, "k").await, order);
     assert_eq!(shop.available("thing").await, 10);
 }
@@ -177,7 +177,7 @@ async fn a_stranger_cannot_cancel() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_do_the_same_at_once_one_does_it() {
+async fn only_one_of_many_concurrent_equal_changes_is_applied() {
     for (before, change) in [(None, Capture), (None, Cancel), (Some(Capture), Ship)] {
         let (shop, order) = shop_with_order().await;
         if let Some(before) = before {
@@ -219,7 +219,7 @@ async fn a_flag_comes_and_goes() {
     assert!(admin.walk("/flagged-orders", 10).await.is_empty());
 }
 
-/// A small generator of schedules, so that a failing run can be run again.
+/// A small random generator with a seed, so that a failing run can be repeated.
 struct Random(u64);
 
 impl Random {
@@ -239,7 +239,7 @@ impl Random {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_happens_at_once_ends_as_if_it_had_happened_one_by_one() {
+async fn concurrent_changes_end_like_sequential_ones() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 100_000).await;
     for run in 0..schedules(300) {

@@ -22,7 +22,7 @@ fn ids(orders: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_limit_gives_every_order_of_a_status_once_in_order_of_time() {
+async fn with_any_limit_every_order_of_a_status_is_listed_once_in_order_of_time() {
     let shop = shop().await;
     let mut placed = Vec::new();
     for at in 0..40 {
@@ -42,7 +42,7 @@ async fn every_limit_gives_every_order_of_a_status_once_in_order_of_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_walk_holds_all_that_was_there_when_it_began_while_orders_come_in() {
+async fn a_walk_lists_all_orders_that_existed_at_its_start_while_new_ones_arrive() {
     let shop = shop().await;
     let mut before = Vec::new();
     for at in 0..20 {
@@ -96,7 +96,7 @@ async fn an_order_is_listed_in_its_status_and_in_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn january_holds_the_last_millisecond_of_the_31st() {
+async fn january_includes_the_last_millisecond_of_the_31st() {
     let shop = shop().await;
     let admin = shop.admin();
     for (key, at) in [
@@ -106,7 +106,7 @@ async fn january_holds_the_last_millisecond_of_the_31st() {
     ] {
         let order = place(&shop.customer("ada"), key).await;
         let id = order["orderId"].as_str().expect("an id");
-        // Places the order in the past, past the API.
+        // Moves the order into the past, directly in the table.
         let update = json!({
             "TableName": shop.table(),
             "Key": { "PK": { "S": format!("o#{id}") }, "SK": { "S": format!("o#{id}") } },
@@ -128,7 +128,7 @@ async fn january_holds_the_last_millisecond_of_the_31st() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_customers_orders_come_newest_first_and_the_overview_has_ten_in_one_request() {
+async fn a_customers_orders_are_listed_newest_first_and_the_overview_has_ten_in_one_request() {
     let shop = shop().await;
     shop.sign_up("bob").await;
     place(&shop.customer("bob"), "k").await;

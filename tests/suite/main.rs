@@ -1,7 +1,7 @@
 //! End-to-end tests: HTTP requests against the local stack, one stack and one database for each test.
 //!
-//! Between the functions and the engine sits the fault proxy, which records every call and injects faults. A shop that is
-//! dropped checks that nothing in it ever scanned the table, and that no function was refused a call by its role.
+//! A fault proxy between the functions and the engine records every call and injects faults. When a [`shop::Shop`] is
+//! dropped, it checks that no call scanned the table, and that no role refused a call of its function.
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 

@@ -1,4 +1,4 @@
-//! This release's code beside a newer one's: whatever a newer release has added to an item survives every change.
+//! This release beside a newer one: attributes that a newer release has added to an item survive every change.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::shop::{Client, Shop, eur};
 /// An attribute that this release does not know.
 const ADDED: &str = "addedByANewerRelease";
 
-/// Items that a newer release may have added something to. A cart is left out: it is replaced as a whole.
+/// Whether an item is changed in place, so that added attributes must survive. A cart is replaced as a whole.
 fn is_changed_in_place(item: &Value) -> bool {
     item["EntityType"]["S"] != "cart"
 }
@@ -29,7 +29,7 @@ async fn add_to_everything(shop: &Shop) {
     }
 }
 
-/// The items, by key, that lost what was added to them.
+/// The keys of items that lost an added attribute.
 async fn losses(shop: &Shop, before: &[Value]) -> Vec<String> {
     let after = shop.dump().await;
     let mut lost = Vec::new();
@@ -57,7 +57,7 @@ async fn order(shop: &Shop, key: &str) -> (String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_newer_release_added_survives_every_change_of_every_route() {
+async fn attributes_of_a_newer_release_survive_every_change_of_every_route() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 100).await;
     shop.discount("TEN", 10, Some(50)).await;

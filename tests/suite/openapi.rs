@@ -1,5 +1,5 @@
-//! Every request that is accepted in this suite and every reply must be what `/openapi.json` says: parameters, headers,
-//! status, media type, problem, and each field of both bodies. What a schema means, a library says.
+//! Checks every accepted request and every reply of this suite against `/openapi.json`: parameters, headers, status,
+//! media type, problem, and each field of both bodies. A library evaluates the schemas.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -20,13 +20,13 @@ pub fn document() -> &'static Value {
     &DOCUMENT
 }
 
-/// The schema itself, where this is a reference to it.
+/// The schema, with a reference resolved.
 pub fn resolve(schema: &Value) -> &Value {
     let Some(reference) = schema["$ref"].as_str() else { return schema };
     DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} leads nowhere"))
 }
 
-/// A request as it was sent.
+/// A request that was sent.
 pub struct Sent<'a> {
     pub method: &'a Method,
     /// With the query string.
@@ -35,7 +35,7 @@ pub struct Sent<'a> {
     pub body: Option<&'a str>,
 }
 
-/// Panics unless the reply is a documented one, and if it is a success the request, too.
+/// Panics unless the reply is documented. If the reply is a success, the request must be documented, too.
 #[track_caller]
 pub fn check(sent: &Sent<'_>, reply: &Reply) {
     let Sent { method, path, .. } = sent;
@@ -70,7 +70,7 @@ pub fn check(sent: &Sent<'_>, reply: &Reply) {
     }
 }
 
-/// Panics unless the event is a documented one.
+/// Panics unless the event is documented.
 #[track_caller]
 pub fn check_event(event: &Value) {
     let kind = event["detail-type"].as_str().expect("a kind");
@@ -81,7 +81,7 @@ pub fn check_event(event: &Value) {
     }
 }
 
-/// Whether the request is one that the description of its operation allows.
+/// Checks that the description of its operation allows the request.
 fn is_documented(sent: &Sent<'_>, template: &str, operation: &Value) -> Result<(), String> {
     let (path, query) = sent.path.split_once('?').unwrap_or((sent.path, ""));
     let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query).map_err(|error| error.to_string())?;
@@ -103,7 +103,7 @@ fn is_documented(sent: &Sent<'_>, template: &str, operation: &Value) -> Result<(
     };
     for (place, name, value) in &given {
         let Some(parameter) = parameters.iter().find(|parameter| named(parameter, place, name)) else {
-            // Headers that a route does not read are sent to it all the same.
+            // Tests may send headers that a route does not read.
             if *place == "header" {
                 continue;
             }
@@ -121,7 +121,7 @@ fn is_documented(sent: &Sent<'_>, template: &str, operation: &Value) -> Result<(
 
     let request = &operation["requestBody"];
     match sent.body.filter(|body| !body.is_empty()) {
-        // A body that a route does not read is sent to it all the same.
+        // Tests may send a body that a route does not read.
         Some(_) if request.is_null() => Ok(()),
         Some(body) => {
             let body: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
@@ -144,12 +144,12 @@ fn found(method: &Method, path: &str) -> Option<(&'static str, &'static Value)> 
     Some((template, operations.get(method.as_str().to_ascii_lowercase())?))
 }
 
-/// What the description says of this request.
+/// The description of this request's operation.
 pub fn operation(method: &Method, path: &str) -> Option<&'static Value> {
     found(method, path).map(|(_, operation)| operation)
 }
 
-/// The schemas of the description: as they are, and closed, for what the shop itself says.
+/// The schemas of the description: unchanged for requests, and closed for the shop's replies.
 static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
     let mut schemas = serde_json::Map::new();
     for (name, schema) in DOCUMENT["components"]["schemas"].as_object().expect("schemas") {
@@ -164,8 +164,8 @@ const SCHEMA: &str = "#/components/schemas/";
 const CLOSED: &str = "closed-";
 const PART: &str = "part-";
 
-/// The schema, without the freedom to name more fields than it does. Clients have to put up with new ones; here each must be
-/// described. A part of an `allOf` stays open: the whole is closed.
+/// Closes the schema, so that it allows no undescribed fields. Clients must tolerate new fields, but here each must be
+/// described. A part of an `allOf` stays open, because the whole is closed.
 fn closed(mut schema: Value, is_part: bool) -> Value {
     let Some(keywords) = schema.as_object_mut() else { return schema };
     if let Some(reference) = keywords.get_mut("$ref") {
@@ -200,7 +200,7 @@ fn closed(mut schema: Value, is_part: bool) -> Value {
     schema
 }
 
-/// What is wrong with the value by the schema, with all its keywords and formats.
+/// Validates the value, with all keywords and formats of the schema.
 pub fn conforms(schema: &Value, value: &Value) -> Result<(), String> {
     static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
     let text = schema.to_string();

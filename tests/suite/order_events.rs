@@ -1,5 +1,5 @@
-//! The order events: whatever goes wrong between the table's stream and the bus, every change is told, in order,
-//! under one id.
+//! Order events: every change of an order is published in order under one id, whatever fails between the table's stream
+//! and the bus.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -26,7 +26,8 @@ async fn stocked() -> Shop {
     shop
 }
 
-/// Orders that go different ways, with much beside them that is not told; and what is.
+/// Runs several orders through different lifecycles, with other writes that are not published. Returns the changes to
+/// be published.
 async fn order_lifecycle(shop: &Shop) -> BTreeSet<Change> {
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let mut changes = BTreeSet::new();
@@ -83,8 +84,8 @@ async fn order_lifecycle(shop: &Shop) -> BTreeSet<Change> {
     changes
 }
 
-/// Writes that are no change of an order: one that changes nothing, one of an attribute that nobody knows, and one
-/// that takes away what has expired.
+/// Writes that do not change an order: one without effect, one of an unknown attribute, and the deletion of an expired
+/// item.
 async fn beside(shop: &Shop, order: &str) {
     let key = json!({ "PK": { "S": format!("o#{order}") }, "SK": { "S": format!("o#{order}") } });
     for unheard_of in ["x", "x"] {
@@ -101,7 +102,7 @@ fn publisher(shop: &Shop, proxy: &FaultProxy) -> Invoke {
     shop.consumer("publish-order-events", &Endpoints { eventbridge: proxy.url().to_owned(), ..shop.endpoints() })
 }
 
-/// The law: every change is told and nothing else, and the changes of an order in their order.
+/// Asserts that exactly these changes were published, and those of each order in their order.
 fn check(told: &[Change], changes: &BTreeSet<Change>) {
     assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), *changes);
     assert_eq!(told.len(), changes.len(), "a change is told under two ids");
@@ -112,7 +113,7 @@ fn check(told: &[Change], changes: &BTreeSet<Change>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_goes_wrong_every_change_is_told_in_order_under_one_id() {
+async fn every_change_is_published_in_order_under_one_id_despite_faults() {
     for seed in 0..2 {
         let shop = stocked().await;
         let changes = order_lifecycle(&shop).await;
@@ -131,13 +132,13 @@ async fn whatever_goes_wrong_every_change_is_told_in_order_under_one_id() {
     }
 }
 
-/// `ThrottlingException`, which means the same to every service.
+/// `ThrottlingException`, which has the same meaning for every service.
 fn throttling() -> Fault {
     Fault::Throttle { reason: "TableWriteMaxOnDemandThroughputExceeded", resource: String::new() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
+async fn after_a_refused_event_no_later_event_of_its_order_is_published() {
     let shop = stocked().await;
     let changes = order_lifecycle(&shop).await;
     let records = records(&shop).await;
@@ -170,7 +171,7 @@ async fn behind_an_event_that_is_not_taken_nothing_of_its_order_is_told() {
     check(&told(&shop), &changes);
 }
 
-/// The publisher with a second to publish in.
+/// The publisher with a timeout of one second.
 fn hasty(shop: &Shop, proxy: &FaultProxy) -> Invoke {
     let mut template = shop.template().clone();
     template.functions.iter_mut().for_each(|function| function.timeout_seconds = 2);
@@ -181,7 +182,7 @@ fn hasty(shop: &Shop, proxy: &FaultProxy) -> Invoke {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_delivery() {
+async fn events_are_sent_again_with_the_next_delivery_if_the_bus_does_not_answer_in_time() {
     let shop = stocked().await;
     let changes = order_lifecycle(&shop).await;
     let records = records(&shop).await;
@@ -198,7 +199,7 @@ async fn a_bus_that_does_not_answer_in_time_is_asked_again_with_the_next_deliver
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_lines_cannot_be_read_nothing_behind_their_order_is_told() {
+async fn no_event_after_an_order_is_published_while_its_lines_cannot_be_read() {
     let shop = stocked().await;
     let changes = order_lifecycle(&shop).await;
     let records = records(&shop).await;
@@ -221,7 +222,7 @@ async fn while_lines_cannot_be_read_nothing_behind_their_order_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_was_placed_is_told_with_its_lines() {
+async fn the_event_of_a_placed_order_has_its_lines() {
     let shop = stocked().await;
     shop.product("another", 250, 10).await;
     let lines = json!([{ "productId": "thing", "quantity": 2 }, { "productId": "another", "quantity": 1 }]);
@@ -240,7 +241,7 @@ async fn an_order_that_was_placed_is_told_with_its_lines() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_version_of_a_product_is_told_and_no_sale_is() {
+async fn each_version_of_a_product_is_published_but_sales_are_not() {
     let shop = stocked().await;
     let admin = shop.admin();
     let changed = json!({ "name": "A better thing" }).to_string();
@@ -266,9 +267,9 @@ async fn each_version_of_a_product_is_told_and_no_sale_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_sample_event_tells_of_an_order_and_its_payment() {
+async fn the_sample_event_results_in_events_of_an_order_and_its_payment() {
     let shop = Shop::open().await;
-    // The order of the samples, with its lines.
+    // The order of the sample events, with its lines.
     let functions = local::functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
     for name in ["create-product", "create-discount", "create-gift-card", "create-customer", "place-order"] {
         let (_, invoke) = functions.handlers.iter().find(|(known, _)| known == name).expect("it is known");
@@ -284,9 +285,9 @@ async fn the_sample_event_tells_of_an_order_and_its_payment() {
     assert_eq!(events.json::<Value>().await.expect("JSON"), json!({ "items": shop.bus().events() }));
 }
 
-/// Whoever was told 202 hears of a rejection, also without asking.
+/// A client that was answered 202 can learn of a rejection from the bus.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_accepted_order_that_is_rejected_is_told_of_on_the_bus() {
+async fn the_rejection_of_an_accepted_order_is_published() {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
@@ -312,7 +313,7 @@ async fn an_accepted_order_that_is_rejected_is_told_of_on_the_bus() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_placed_over_http_is_told_of_on_the_bus() {
+async fn an_order_placed_over_http_is_published() {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;

@@ -1,4 +1,4 @@
-//! A 503 says in `outcome` whether the request has written something: `none` is a promise.
+//! The `outcome` of a 503 says whether the request may have written: `none` is a guarantee.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::task::JoinSet;
 
 use crate::shop::{Reply, Shop, eur};
 
-/// As many attempts as the SDK makes for one call.
+/// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
 
-/// A request that writes.
+/// A writing request.
 struct Ask {
     method: Method,
     path: String,
@@ -29,7 +29,7 @@ impl Ask {
     }
 }
 
-/// A shop with an order, and requests of all kinds of writes: one item, several, after a read and before one.
+/// A shop with an order, and requests with all kinds of writes: of one item, of several, after a read and before one.
 async fn shop() -> (Shop, Vec<Ask>) {
     let impatient = |template: String| template.replace("Timeout: 15", "Timeout: 3");
     filled(Shop::open_from(impatient).await).await
@@ -59,8 +59,8 @@ fn beyond_the_quota() -> Fault {
     Fault::Throttle { reason: "TableWriteAccountLimitExceeded", resource: "the table".to_owned() }
 }
 
-/// Sends this request so that its calls fail from one of the first three on. Gives how often it said `none`, and
-/// `unknown`.
+/// Sends this request three times, so that its calls fail from the first, second or third on. Returns how often the
+/// outcome was `none`, and how often `unknown`.
 async fn fail(ask: usize, fault: Fault) -> [usize; 2] {
     let mut told = [0, 0];
     for healthy in 0..3 {
@@ -88,10 +88,10 @@ async fn fail(ask: usize, fault: Fault) -> [usize; 2] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_request_that_says_none_has_written_nothing_whichever_of_its_calls_failed() {
+async fn a_failed_request_with_outcome_none_has_written_nothing_whichever_call_failed() {
     let mut told = [0, 0];
     for ask in 0..shop().await.1.len() {
-        // A few shops at a time: more would not even open in the time that their functions have.
+        // A few shops at a time: with more, functions would time out while the shops open.
         let mut failing = JoinSet::new();
         for fault in [Fault::CutBefore, Fault::CutAfter, Fault::InternalError, beyond_the_quota(), Fault::conflict(0)] {
             failing.spawn(fail(ask, fault));
@@ -104,7 +104,7 @@ async fn a_failed_request_that_says_none_has_written_nothing_whichever_of_its_ca
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_whose_every_attempt_was_refused_has_written_nothing() {
+async fn a_write_whose_attempts_were_all_refused_has_outcome_none() {
     let (shop, asks) = shop().await;
     for ask in &asks {
         shop.fault_proxy().inject(
@@ -121,7 +121,7 @@ async fn a_write_whose_every_attempt_was_refused_has_written_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_is_throttled_when_the_client_repeats_it_unanswered_has_an_unknown_outcome() {
+async fn a_write_that_is_unanswered_and_then_throttled_has_outcome_unknown() {
     let (shop, asks) = filled(Shop::open().await).await;
     for fault in [Fault::CutAfter, Fault::InternalError] {
         let ask = &asks[4];
@@ -133,7 +133,7 @@ async fn a_write_that_is_throttled_when_the_client_repeats_it_unanswered_has_an_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_reads_only_writes_nothing_however_it_fails() {
+async fn a_failed_read_has_outcome_none() {
     let (shop, _) = shop().await;
     for fault in [Fault::CutAfter, Fault::InternalError, beyond_the_quota()] {
         shop.fault_proxy().inject(Match::any(), fault, GIVE_UP);

@@ -1,5 +1,5 @@
-//! Paging: every list, walked with any limit, gives every item once in one order, and a cursor opens nothing but
-//! its list.
+//! Paging: with any limit, every list has every item once in the same order, and a cursor is valid for its own list
+//! only.
 
 use http_api::Kind;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use crate::shop::{Client, Shop};
 const ORDERS: usize = 25;
 const LARGEST: usize = 40;
 
-/// A list, with how many items it has.
+/// A list and the number of its items.
 #[derive(Clone)]
 struct List {
     client: Client,
@@ -26,13 +26,13 @@ impl List {
         format!("{}{}{parameters}", self.path, if self.path.contains('?') { '&' } else { '?' })
     }
 
-    /// The cursor after so many items.
+    /// The cursor after this many items.
     async fn cursor(&self, after: usize) -> String {
         let page = self.client.get(&self.with(&format!("limit={after}"))).await.expect(200);
         page["next"].as_str().unwrap_or_else(|| panic!("{} goes on", self.path)).to_owned()
     }
 
-    /// Panics unless the cursor is refused and nothing is shown.
+    /// Panics unless the cursor is refused and no item is shown.
     async fn refuses(&self, cursor: &str) {
         let problem = self.client.get(&self.with(&format!("cursor={cursor}"))).await.problem(Kind::Validation);
         let detail = "cursor must be the `next` of an earlier page of this list and range";
@@ -40,8 +40,8 @@ impl List {
     }
 }
 
-/// A shop where ada placed 25 orders of a pot and a cup and bob one of everything, and all its lists of more than
-/// one page.
+/// A shop in which ada placed 25 orders of a pot and a cup, and bob one order of every product, with all of its lists
+/// that have more than one page.
 async fn full_shop() -> (Shop, Vec<List>) {
     let shop = Shop::with_ada().await;
     shop.sign_up("bob").await;
@@ -86,7 +86,7 @@ async fn full_shop() -> (Shop, Vec<List>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_walk_at_any_limit_gives_every_item_once_and_in_order() {
+async fn a_walk_with_any_limit_has_every_item_once_and_in_order() {
     let (_shop, lists) = full_shop().await;
     let mut wholes = Vec::new();
     for list in &lists {
@@ -107,7 +107,7 @@ async fn a_walk_at_any_limit_gives_every_item_once_and_in_order() {
         Ok(())
     });
     walked.expect("the law holds");
-    // The ends, and a last page that is just full, come in every run.
+    // Every run includes the bounds, and a limit with a full last page.
     for limit in [1, 2, ORDERS, LARGEST] {
         for (list, whole) in lists.iter().zip(&wholes) {
             assert_eq!(&list.client.walk(&list.path, limit).await, whole, "{} at {limit}", list.path);
@@ -133,9 +133,9 @@ async fn every_page_but_the_last_is_full_and_the_next_begins_where_it_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_walk_within_a_range_of_time_stays_in_it() {
+async fn a_walk_within_a_time_range_stays_in_it() {
     let (_shop, lists) = full_shop().await;
-    // Those with items of many moments.
+    // Lists whose items have different times.
     for list in [&lists[0], &lists[1], &lists[4], &lists[5]] {
         let whole = list.client.walk(&list.path, 100).await;
         let moment =
@@ -147,7 +147,7 @@ async fn a_walk_within_a_range_of_time_stays_in_it() {
         let path = list.with(&format!("from={from}&to={to}"));
         assert_eq!(list.client.walk(&path, 2).await, expected, "{path}");
 
-        // What lies before or after it is no place in it.
+        // Cursors before or after the range are not valid in it.
         let ranged = List { path: list.with(&format!("from={from}")), ..list.clone() };
         ranged.refuses(&list.cursor(1).await).await;
         let ranged = List { path: list.with(&format!("to={from}")), ..list.clone() };
@@ -156,7 +156,7 @@ async fn a_walk_within_a_range_of_time_stays_in_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cursor_opens_no_other_list() {
+async fn a_cursor_is_refused_by_every_other_list() {
     let (_shop, lists) = full_shop().await;
     for (at, list) in lists.iter().enumerate() {
         let cursor = list.cursor(1).await;
@@ -167,7 +167,7 @@ async fn a_cursor_opens_no_other_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_customers_cursor_opens_nothing_in_his_list_either() {
+async fn another_customer_s_cursor_is_refused() {
     let (shop, lists) = full_shop().await;
     for list in lists.iter().filter(|list| !list.path.starts_with("/products")) {
         let eve = List { client: shop.customer("eve"), ..list.clone() };
@@ -178,9 +178,9 @@ async fn another_customers_cursor_opens_nothing_in_his_list_either() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cursor_that_was_tampered_with_is_refused() {
+async fn a_manipulated_cursor_is_refused() {
     let (_shop, lists) = full_shop().await;
-    // One of each pattern.
+    // One list of each access pattern.
     for list in [&lists[0], &lists[1], &lists[4], &lists[6], &lists[7]] {
         let cursor = list.cursor(1).await;
         for at in 0..cursor.len() {
@@ -197,7 +197,7 @@ async fn a_cursor_that_was_tampered_with_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_payments_of_an_invoice_are_always_one_page() {
+async fn the_payments_of_an_invoice_are_always_a_single_page() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 1000, 1).await;
     let cards = ["G1", "G2", "G3", "G4"];

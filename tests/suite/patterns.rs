@@ -1,5 +1,4 @@
-//! The access patterns, over a shop with several customers, products and orders: each answers what was placed and
-//! no more.
+//! The access patterns in a shop with several customers, products and orders: each returns exactly the expected items.
 
 use std::time::Duration;
 
@@ -10,11 +9,11 @@ use serde_json::{Value, json};
 use crate::shop::{Client, Shop, eur};
 
 const CUSTOMERS: [&str; 3] = ["ada", "bob", "cleo"];
-/// One id begins like another.
+/// Product ids, one of which is a prefix of another.
 const PRODUCTS: [&str; 4] = ["cup", "jug", "pot", "potato"];
 
-/// Who orders what, with which gift cards: of the first product one, of the second two, and so on. Cleo orders
-/// nothing, and nobody a jug.
+/// The orders: customer, products (one unit of the first, two of the second, and so on) and gift cards. Cleo orders
+/// nothing, and nobody orders a jug.
 const ORDERS: [(&str, &[&str], &[&str]); 6] = [
     ("ada", &["pot", "cup"], &["SMALL"]),
     ("bob", &["cup"], &[]),
@@ -24,7 +23,7 @@ const ORDERS: [(&str, &[&str], &[&str]); 6] = [
     ("ada", &["cup", "pot"], &[]),
 ];
 
-/// A shop and its orders as they were answered, in the order in which they were placed.
+/// A shop and its orders as they were answered, in the order of their placement.
 struct ShopWithOrders {
     shop: Shop,
     customers: Vec<Value>,
@@ -32,11 +31,11 @@ struct ShopWithOrders {
     orders: Vec<Value>,
 }
 
-/// A list that takes a range of time.
+/// A list with a time range.
 struct Dated {
     client: Client,
     path: String,
-    /// Everything in it with its moment, in order.
+    /// All of its items with their times, in order.
     all: Vec<(String, Value)>,
 }
 
@@ -57,7 +56,7 @@ impl ShopWithOrders {
             let lines: Vec<Value> = bought.iter().enumerate().map(line).collect();
             let body = json!({ "lines": lines, "giftCards": cards });
             orders.push(shop.customer(customer).order(&format!("k{at}"), body).await.expect(201));
-            // Each has a millisecond to itself.
+            // Each order gets a different millisecond.
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         Self { shop, customers, products, orders }
@@ -67,7 +66,7 @@ impl ShopWithOrders {
         self.orders.iter().filter(move |order| order["customerId"] == customer)
     }
 
-    /// Every list that takes a range of time, of every customer and every product.
+    /// Every list with a time range, of every customer and every product.
     fn dated(&self) -> Vec<Dated> {
         let mut lists = Vec::new();
         for customer in CUSTOMERS {
@@ -113,13 +112,13 @@ fn lines(order: &Value) -> Vec<(String, Value)> {
     order["lines"].as_array().expect("lines").iter().map(item).collect()
 }
 
-/// The date of this moment, so many days later.
+/// The date this many days after a time.
 fn date(moment: &str, days: i64) -> String {
     let day = moment.parse::<Timestamp>().expect("a time").as_second() / 86_400 + days;
     Timestamp::from_millisecond(day * 86_400_000).expect("a time").to_string()[..10].to_owned()
 }
 
-/// The moment so many milliseconds after this one.
+/// The time this many milliseconds after another.
 fn later(moment: &str, milliseconds: i64) -> String {
     let fraction: i64 = moment[20..23].parse().expect("three digits");
     let moment = moment.parse::<Timestamp>().expect("a time").as_second() * 1000 + fraction + milliseconds;
@@ -131,7 +130,7 @@ fn items(values: impl IntoIterator<Item = Value>) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_id_leads_to_what_was_made_under_it() {
+async fn each_id_leads_to_its_resource() {
     let fixture = ShopWithOrders::create().await;
     let admin = fixture.shop.admin();
 
@@ -164,7 +163,7 @@ async fn each_id_leads_to_what_was_made_under_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_products_of_a_category_are_those_in_it() {
+async fn a_category_lists_exactly_its_products() {
     let shop = Shop::open().await;
     let mut made = Vec::new();
     for (id, category) in [("a", "tea"), ("b", "tea-pots"), ("c", "tea"), ("d", "Tea")] {
@@ -180,7 +179,7 @@ async fn the_products_of_a_category_are_those_in_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_range_of_time_holds_its_beginning_and_not_its_end_to_the_millisecond() {
+async fn a_time_range_includes_its_start_and_excludes_its_end_to_the_millisecond() {
     let fixture = ShopWithOrders::create().await;
     let placed: Vec<String> = fixture.orders.iter().map(|order| text(&order["placedAt"])).collect();
     assert!(placed.is_sorted_by(|a, b| a < b), "{placed:?}");
@@ -200,12 +199,12 @@ async fn a_range_of_time_holds_its_beginning_and_not_its_end_to_the_millisecond(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_end_may_be_a_date_an_offset_or_finer_than_a_millisecond() {
+async fn a_bound_may_be_a_date_may_have_an_offset_and_may_be_finer_than_a_millisecond() {
     let fixture = ShopWithOrders::create().await;
     let (first, last) = (text(&fixture.orders[0]["placedAt"]), text(&fixture.orders[5]["placedAt"]));
     let (today, tomorrow) = (date(&first, 0), date(&last, 1));
     let just_after = last.replace('Z', "0001Z");
-    // The same moment on a clock an hour ahead; a plus sign would be a space in a query string.
+    // The same time with an offset of an hour. In a query string a plain plus sign would be a space.
     let ahead = later(&first, 3_600_000).replace('Z', "%2B01:00");
 
     for list in fixture.dated() {
@@ -229,7 +228,7 @@ async fn an_end_may_be_a_date_an_offset_or_finer_than_a_millisecond() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_somebody_elses_does_not_exist_for_a_customer_and_does_for_an_admin() {
+async fn another_customer_s_resources_are_not_found_for_a_customer_but_for_an_admin() {
     let fixture = ShopWithOrders::create().await;
     let admin = fixture.shop.admin();
     let mut paths: Vec<(&str, String)> = Vec::new();
@@ -251,7 +250,7 @@ async fn what_is_somebody_elses_does_not_exist_for_a_customer_and_does_for_an_ad
         assert_eq!(admin.get(&path).await.expect(200), own, "{path}");
         for other in CUSTOMERS.iter().filter(|other| **other != owner) {
             let hidden = fixture.shop.customer(other).get(&path).await.problem(Kind::NotFound);
-            // What is hidden and what does not exist are told in the same words.
+            // A hidden resource and a missing one get the same answer.
             let id = path.split('/').nth(2).and_then(|id| id.split('?').next()).expect("an id");
             let absent = fixture.shop.customer(other).get(&path.replace(id, "nobodys")).await.problem(Kind::NotFound);
             assert_eq!(hidden, absent, "{path}");

@@ -1,4 +1,4 @@
-//! Placing orders, many at once: what must hold however the requests interleave.
+//! Placing orders concurrently.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use crate::invariants;
 use crate::shop::{Client, Reply, Shop, eur};
 
-/// Sends these orders all at once, each under its key, and gives the replies in no order.
+/// Sends these orders concurrently, each with its key. Returns the replies in any order.
 async fn all_at_once(orders: impl IntoIterator<Item = (Client, String, Value)>) -> Vec<Reply> {
     let mut sending = JoinSet::new();
     for (client, key, body) in orders {
@@ -26,7 +26,7 @@ fn one(product: &str) -> Value {
     json!({ "lines": [{ "productId": product, "quantity": 1 }] })
 }
 
-/// How many items of each kind the table holds.
+/// The number of items of each type in the table.
 fn kinds(dump: &[Value]) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for item in dump {
@@ -36,7 +36,7 @@ fn kinds(dump: &[Value]) -> BTreeMap<String, usize> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_fifty_buyers_of_the_last_unit_one_gets_it_and_the_others_leave_nothing() {
+async fn only_one_of_fifty_buyers_gets_the_last_unit_and_the_others_write_nothing() {
     let shop = Shop::open().await;
     shop.product("last", 1999, 1).await;
     for buyer in 0..50 {
@@ -65,7 +65,7 @@ async fn stock_is_never_oversold_by_orders_of_many_lines() {
     for product in ["a", "b", "c"] {
         shop.product(product, 100, 20).await;
     }
-    // Lines in different orders, so that transactions overlap from both ends.
+    // Lines in different sequences, so that transactions overlap from both ends.
     let body = |at: usize| {
         let mut lines = ["a", "b", "c"].map(|product| json!({ "productId": product, "quantity": at % 3 + 1 }));
         lines.rotate_left(at % 3);
@@ -128,7 +128,7 @@ async fn entries(shop: &Shop, code: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_discount_of_ten_uses_serves_ten_of_a_hundred_buyers() {
+async fn a_discount_code_with_ten_uses_is_used_by_ten_of_a_hundred_buyers() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 1000).await;
     shop.discount("TEN", 10, Some(10)).await;
@@ -150,9 +150,9 @@ async fn a_discount_of_ten_uses_serves_ten_of_a_hundred_buyers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_request_sent_many_times_at_once_makes_one_order_and_one_answer() {
+async fn concurrent_copies_of_a_request_place_one_order_and_get_one_answer() {
     let shop = Shop::with_ada().await;
-    // Exactly enough for one: a copy that came too late must not be told that nothing is left.
+    // Exactly enough for one order: a late copy must not be refused as out of stock.
     shop.product("thing", 1000, 2).await;
     shop.gift_card("GIFT", 500).await;
     shop.discount("ONCE", 50, Some(1)).await;
@@ -171,7 +171,7 @@ async fn the_same_request_sent_many_times_at_once_makes_one_order_and_one_answer
     let after = shop.dump().await;
     assert_eq!(kinds(&after)["order"], 1);
 
-    // And again, when everything has long been used up.
+    // And once more, after everything is used up.
     let again = shop.customer("ada").order("same", body).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.expect(201), replies[0].body);
@@ -179,7 +179,7 @@ async fn the_same_request_sent_many_times_at_once_makes_one_order_and_one_answer
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_key_of_two_customers_makes_two_orders() {
+async fn the_same_key_of_two_customers_places_two_orders() {
     let shop = Shop::with_ada().await;
     shop.sign_up("bob").await;
     shop.product("thing", 1000, 2).await;
@@ -208,7 +208,7 @@ async fn an_order_covered_by_gift_cards_is_paid_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_largest_order_there_is_fits_one_transaction() {
+async fn the_largest_order_fits_into_one_transaction() {
     let shop = Shop::with_ada().await;
     let mut lines = Vec::new();
     for at in 0..40 {
@@ -229,7 +229,7 @@ async fn the_largest_order_there_is_fits_one_transaction() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_bank_card_pays_no_more_than_the_customer_allows() {
+async fn the_bank_card_is_never_charged_more_than_the_customer_allows() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
     shop.gift_card("GIFT", 1000).await;
@@ -240,7 +240,7 @@ async fn the_bank_card_pays_no_more_than_the_customer_allows() {
             "giftCards": ["GIFT"], "expectedTotal": eur(1000 * quantity), "maxCardAmount": most,
         })
     };
-    // The customer was shown ten on the gift card. Somebody else spends six of them.
+    // The customer saw a balance of ten on the gift card. Another order takes six of it.
     let mut other = one("thing");
     other["discountCode"] = json!("FORTY");
     other["giftCards"] = json!(["GIFT"]);
@@ -255,13 +255,13 @@ async fn the_bank_card_pays_no_more_than_the_customer_allows() {
     assert_eq!((balance(&shop, "GIFT").await, shop.available("thing").await), (400, 9), "nothing was written");
     let order = ada.order("k", paying(1, eur(600))).await.expect(201);
     assert_eq!(order["invoice"]["payments"][1]["amount"], eur(600));
-    // The gift card is empty now. Whoever says what the bank card may pay does not need it.
+    // The gift card is empty now. With `maxCardAmount` the order does not need it.
     let order = ada.order("rest", paying(2, eur(2000))).await.expect(201);
     assert_eq!(order["invoice"]["payments"].as_array().expect("payments").len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_gift_card_refuses_no_order_that_the_other_cards_cover() {
+async fn an_order_with_an_empty_gift_card_is_placed_if_the_other_cards_cover_it() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
     shop.gift_card("EMPTY", 1000).await;
@@ -279,14 +279,14 @@ async fn an_empty_gift_card_refuses_no_order_that_the_other_cards_cover() {
     assert_eq!(order["status"], "PAID");
     assert_eq!(order["invoice"]["payments"][0]["code"], "FULL");
     assert_eq!(shop.item("g#EMPTY", "g#EMPTY").await, emptied, "an empty card takes no part");
-    // Five are left. Nobody pays with the bank card in place of an empty gift card without having said so.
+    // A balance of five is left. The bank card does not replace an empty gift card without consent.
     let problem = ada.order("third", with(&["FULL", "EMPTY"])).await.problem(Kind::GiftCardBalance);
     assert_eq!(problem["code"], "EMPTY");
     ada.order("third", with(&["EMPTY", "UNKNOWN"])).await.problem(Kind::GiftCardInvalid);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_do_not_write_a_code_whose_uses_are_unlimited() {
+async fn orders_do_not_write_a_code_with_unlimited_uses() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
     shop.discount("ANY", 10, None).await;
@@ -302,7 +302,7 @@ async fn orders_do_not_write_a_code_whose_uses_are_unlimited() {
     ada.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
     assert_eq!(shop.item("d#ANY", "d#ANY").await, code);
 
-    // An order of the last release was counted, and its cancellation takes the use back.
+    // The last release counted uses of every code, and the cancellation of such an order returns the use.
     let order = ada.order("old", body).await.expect(201);
     let id = order["orderId"].as_str().expect("an id");
     let update = |key: &str, update: &str, values: Value| {

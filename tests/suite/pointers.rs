@@ -1,20 +1,20 @@
-//! What comments and documents point to is there: files, headings, and sections that are named in quotes.
+//! Files, headings and quoted section names that comments and documents refer to exist.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The endings of files whose comments are read, and that a comment may name.
+/// The extensions of files whose comments are checked, and that a comment may refer to.
 const KINDS: [&str; 7] = ["md", "rs", "yaml", "toml", "py", "json", "svg"];
 
-/// A file of the project with its path from the root, and what it says to people.
+/// A file of the project: its path from the root, and its prose.
 struct Page {
     path: PathBuf,
     prose: String,
 }
 
-/// Every file that a person may read, hidden folders but those of CI left out.
+/// Every file with prose, without hidden folders other than those of CI.
 fn pages() -> Vec<Page> {
     let (mut folders, mut pages) = (vec![PathBuf::new()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -37,7 +37,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// A document as a whole; of anything else the comments.
+/// The prose of a file: a document as a whole, or the comments of any other file.
 fn prose(path: &Path, text: &str) -> String {
     let sign = match path.extension().and_then(|kind| kind.to_str()) {
         Some("md") => return text.to_owned(),
@@ -49,13 +49,13 @@ fn prose(path: &Path, text: &str) -> String {
     comments.map(|line| line.trim_start_matches(['/', '!', '#'])).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether somebody who reads this page finds the file: from the root, or from the page's folder or one around it.
+/// Whether the named file exists: relative to the root, the page's folder or a parent of that.
 fn is_found(from: &Path, named: &str) -> bool {
     let found = |path: PathBuf| Path::new(ROOT).join(path).exists();
     from.ancestors().skip(1).any(|folder| found(normal(&folder.join(named))) || found(folder.join("src").join(named)))
 }
 
-/// The path without `..`.
+/// The path with `..` resolved.
 fn normal(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut path, part| {
         match part {
@@ -66,11 +66,11 @@ fn normal(path: &Path) -> PathBuf {
     })
 }
 
-/// The paths of files that a text names.
+/// The paths of files in a text.
 fn named_files(prose: &str) -> impl Iterator<Item = &str> {
     let is_of_path = |letter: char| letter.is_ascii_alphanumeric() || "_./-".contains(letter);
     let words = prose.split(move |letter| !is_of_path(letter)).map(|word| word.trim_end_matches('.'));
-    // An address on the web begins with its slashes here, or with its port.
+    // Splitting leaves web addresses with leading slashes or a port.
     let is_address = |word: &&str| word.starts_with(|letter: char| letter == '/' || letter.is_ascii_digit());
     words.filter(|word| word.contains('/')).filter(move |word| !is_address(word)).filter(|word| {
         let kind = word.rsplit_once('.').map(|(_, kind)| kind);
@@ -87,7 +87,7 @@ fn anchors(document: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_file_that_a_comment_or_a_document_names_is_there() {
+fn every_file_that_a_comment_or_a_document_names_exists() {
     let mut missing = Vec::new();
     for Page { path, prose } in pages() {
         for named in named_files(&prose).filter(|named| !is_found(&path, named)) {
@@ -98,12 +98,12 @@ fn every_file_that_a_comment_or_a_document_names_is_there() {
 }
 
 #[test]
-fn every_link_of_a_document_leads_somewhere() {
+fn every_link_of_a_document_has_a_target() {
     let (mut broken, mut links) = (Vec::new(), 0);
     for Page { path, prose } in
         pages().into_iter().filter(|page| page.path.extension().is_some_and(|kind| kind == "md"))
     {
-        // A link may go over the end of a line, and its address has no spaces.
+        // A link may span lines, and its address has no spaces.
         for rest in prose.split("](").skip(1) {
             let address: String =
                 rest.chars().take_while(|letter| *letter != ')').filter(|c| !c.is_whitespace()).collect();
@@ -128,7 +128,7 @@ fn every_link_of_a_document_leads_somewhere() {
 }
 
 #[test]
-fn every_section_that_is_named_in_quotes_is_there() {
+fn every_section_that_is_named_in_quotes_exists() {
     let mut missing = Vec::new();
     for Page { path, prose } in pages() {
         let prose = prose.split_whitespace().collect::<Vec<_>>().join(" ");

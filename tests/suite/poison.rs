@@ -1,4 +1,4 @@
-//! Records that can never be processed: each is given up alone, by name, and its neighbours are not lost with it.
+//! Poison records, which can never be processed: each is given up alone and reported, and its neighbours are processed.
 
 use local::fault_proxy::{Fault, Match};
 use local::gateway::Invoke;
@@ -12,7 +12,7 @@ use crate::shop_stream::{Tail, batch, lambda_record, number};
 const LOST_COUNTS: &str = "till-local-lost-counts";
 const LOST_EVENTS: &str = "till-local-lost-events";
 
-/// Orders of one line each, so that there are so many headers and so many lines.
+/// The number of orders. Each has one line, so there are as many headers as lines.
 const ORDERS: usize = 9;
 
 async fn shop_of_orders() -> (Shop, Vec<Value>) {
@@ -27,7 +27,7 @@ async fn shop_of_orders() -> (Shop, Vec<Value>) {
     (shop, records.iter().filter(|record| is_header(record)).map(lambda_record).collect())
 }
 
-/// The records with some that nobody can read: a status that no version knows, or a time that is none.
+/// The records, some of them made unreadable: with an unknown status or an invalid time.
 fn spoilt(records: &[Value], poisons: &[usize]) -> Vec<Value> {
     let mut records = records.to_vec();
     for at in poisons {
@@ -36,13 +36,13 @@ fn spoilt(records: &[Value], poisons: &[usize]) -> Vec<Value> {
     records
 }
 
-/// Every position alone, and some pairs: next to each other, apart, first and last.
+/// Every single position, and some pairs: adjacent, apart, first and last.
 fn positions() -> impl Iterator<Item = Vec<usize>> {
     let pairs = [[0, 1], [3, 5], [0, ORDERS - 1], [ORDERS - 2, ORDERS - 1]];
     (0..ORDERS).map(|at| vec![at]).chain(pairs.map(Vec::from))
 }
 
-/// The records that a queue was told are lost. Each message is an event with the record itself.
+/// The records that the queue's messages report as lost. Each message is an event with the record itself.
 async fn given_up(shop: &Shop, queue: &str) -> Vec<String> {
     let messages = shop.take_from(queue).await;
     let numbers = messages.iter().map(|message| {
@@ -54,7 +54,7 @@ async fn given_up(shop: &Shop, queue: &str) -> Vec<String> {
     numbers.collect()
 }
 
-/// Delivers as Lambda does: from the first failure on, until nothing fails.
+/// Delivers like Lambda: retries from the first failure, until no record fails.
 async fn deliver(consume: &Invoke, event: impl Fn(&[Value]) -> Value, records: &[Value]) {
     let mut next = 0;
     for _ in 0..10 {
@@ -71,7 +71,7 @@ async fn deliver(consume: &Invoke, event: impl Fn(&[Value]) -> Value, records: &
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_of_the_neighbours_are_published_wherever_the_poison_is() {
+async fn the_neighbours_of_poison_records_are_published() {
     let (shop, records) = shop_of_orders().await;
     for poisons in positions() {
         let records = spoilt(&records, &poisons);
@@ -90,7 +90,7 @@ async fn events_of_the_neighbours_are_published_wherever_the_poison_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_neighbours_are_counted_wherever_the_poison_is() {
+async fn the_neighbours_of_poison_records_are_counted() {
     let (shop, records) = shop_of_orders().await;
     let orders = async || shop.customer("ada").get("/customers/ada").await.expect(200)["stats"]["orders"].as_u64();
     let mut expected = 0;
@@ -105,16 +105,17 @@ async fn the_neighbours_are_counted_wherever_the_poison_is() {
         let lost: Vec<_> = poisons.iter().map(|at| number(&records[*at]).to_owned()).collect();
         assert_eq!(given_up(&shop, LOST_COUNTS).await, lost, "{poisons:?}");
 
-        // From the beginning, also where nothing but the poison came last: nothing is counted or given up again.
+        // Delivered again from the beginning, nothing is counted or given up twice, even if poison records come last.
         deliver(&shop.counter(), event, &records).await;
         assert_eq!(orders().await, Some(expected), "{poisons:?}");
         assert_eq!(given_up(&shop, LOST_COUNTS).await, [""; 0], "{poisons:?}");
     }
 }
 
-/// Passing it over would lose it, so it waits, and what comes before it does not.
+/// If the queue for lost records does not accept a poison record, skipping it would lose it. So it is retried, and the
+/// records before it are processed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_poison_that_nobody_takes_is_delivered_again_and_the_records_before_it_are_done() {
+async fn a_poison_record_is_retried_while_the_queue_for_lost_records_fails_and_earlier_records_are_processed() {
     let (shop, records) = shop_of_orders().await;
     let records = spoilt(&records, &[4]);
     let proxy = local::FaultProxy::start(&shop.endpoints().sqs).await.expect("a fault proxy");
@@ -129,9 +130,9 @@ async fn a_poison_that_nobody_takes_is_delivered_again_and_the_records_before_it
     assert_eq!((&ada["stats"]["orders"], shop.bus().events().len()), (&json!(4), 4));
 }
 
-/// With the event sources of the laptop, as the template has them: somebody writes into the table by hand.
+/// A manual write to the table, with the laptop's event sources.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_header_written_by_hand_that_nobody_can_read_stops_neither_counting_nor_publishing() {
+async fn an_unreadable_header_written_by_hand_stops_neither_counting_nor_publishing() {
     let shop = Shop::open_counted().await;
     let mut book = Book::open(&shop).await;
     let mut rng = fastrand::Rng::with_seed(1);
@@ -154,9 +155,9 @@ async fn a_header_written_by_hand_that_nobody_can_read_stops_neither_counting_no
     }
 }
 
-/// As an operator does who lost an order and has a copy of its items.
+/// Like an operator who restores a lost order from a copy of its items.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_is_deleted_and_put_back_later_is_neither_counted_nor_published_again() {
+async fn an_order_that_is_deleted_and_restored_later_is_neither_counted_nor_published_again() {
     let (shop, mut records) = shop_of_orders().await;
     let all = Tail::default().new_records(&shop).await;
     let is_of = |record: &&Value| {

@@ -1,4 +1,4 @@
-//! Problems: what a client can do wrong, how it is told, and that nothing is written.
+//! Problems that clients can cause: each has a documented answer, and nothing is written.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use crate::shop::{Client, Shop, eur};
 
-/// Those that a client does not cause.
+/// Problems that clients do not cause.
 const OURS: [Kind; 2] = [Kind::Throttled, Kind::Internal];
 
-/// Tested where orders and products are changed.
+/// Problems of changes, which the tests of orders and products cover.
 const OF_CHANGES: [Kind; 3] = [Kind::InvalidTransition, Kind::VersionConflict, Kind::PreconditionRequired];
 
 /// A request.
@@ -31,13 +31,13 @@ impl<'a> Ask<'a> {
         Self { client, method: Method::GET, path, key: None, body: None }
     }
 
-    /// With an idempotency key, which all routes but one leave alone.
+    /// A POST with an idempotency key, which most routes ignore.
     pub fn post(client: &'a Client, path: &'a str, body: &str) -> Self {
         Self { client, method: Method::POST, path, key: Some("k"), body: Some(body.to_owned()) }
     }
 }
 
-/// A shop in which requests are refused.
+/// A shop for requests that must be refused.
 pub struct Desk {
     pub shop: Shop,
     before: Vec<Value>,
@@ -53,12 +53,12 @@ impl Desk {
         Self { shop, before, seen: BTreeSet::new() }
     }
 
-    /// Remembers the table as it is now.
+    /// Remembers the current content of the table.
     async fn ready(&mut self) {
         self.before = self.shop.dump().await;
     }
 
-    /// Sends what must be refused as this kind, with these members besides the usual ones; gives the detail.
+    /// Sends a request that must be refused with this kind of problem and these additional members. Returns the detail.
     pub async fn refuses(&mut self, ask: Ask<'_>, kind: Kind, members: Value) -> String {
         let Ask { client, method, path, key, body } = ask;
         let at = format!("{method} {path} {:.200}", body.as_deref().unwrap_or_default());
@@ -75,7 +75,7 @@ impl Desk {
         for internal in ["dynamo", "Dynamo", "panicked", ".rs", "GSI", "PK", "SK"] {
             assert!(!detail.contains(internal), "{at}: {detail}");
         }
-        // `message` is what API Gateway itself says.
+        // `message` is API Gateway's own field.
         problem.retain(|member, _| !["type", "status", "detail", "message"].contains(&member.as_str()));
         assert_eq!(Value::Object(problem), members, "{at}");
         assert_eq!(self.shop.dump().await, self.before, "{at} was refused and wrote something");
@@ -98,7 +98,7 @@ fn money(amount: u64, currency: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_route_lets_nobody_in_without_its_scope() {
+async fn a_route_refuses_callers_without_its_scope() {
     let mut desk = Desk::open().await;
     let (nobody, ada) = (desk.shop.nobody(), desk.shop.customer("ada"));
     let strangers = [nobody.clone(), nobody.with_token("garbage"), nobody.with_token("a.b.c"), nobody.with_token("")];
@@ -126,7 +126,7 @@ async fn a_route_lets_nobody_in_without_its_scope() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_username_or_an_address_that_is_taken_leaves_no_claim_behind() {
+async fn a_refused_sign_up_leaves_no_claim() {
     let mut desk = Desk::open().await;
     let eve = desk.shop.customer("eve");
     for (username, email, kind) in [
@@ -139,13 +139,13 @@ async fn a_username_or_an_address_that_is_taken_leaves_no_claim_behind() {
         let body = json!({ "username": username, "email": email, "name": "Eve" }).to_string();
         desk.refuses(Ask::post(&eve, "/customers", &body), kind, json!({})).await;
     }
-    // Nothing was claimed on the way.
+    // No claim was written before the refusal.
     assert_eq!(desk.shop.sign_up("eve").await["customerId"], "eve");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::too_many_lines, reason = "a list of all problems")]
-async fn every_problem_that_a_client_can_cause_says_what_is_wrong_and_writes_nothing() {
+async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothing() {
     let mut desk = Desk::open().await;
     let (admin, ada, eve) = (desk.shop.admin(), desk.shop.customer("ada"), desk.shop.customer("eve"));
     for (code, from, most) in [("EARLY", Some("2999-01-01"), None), ("ONCE", None, Some(1))] {
@@ -175,7 +175,7 @@ async fn every_problem_that_a_client_can_cause_says_what_is_wrong_and_writes_not
     ada.order("used", using("ONCE", &["EMPTY"])).await.expect(201);
     desk.ready().await;
 
-    // What the shop's state does not allow.
+    // Requests that the shop's state does not allow.
     let many =
         |count: usize| (0..count).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect::<Vec<_>>();
     let two = |first: &str, second: &str, quantity: u64| json!({ "lines": [{ "productId": first, "quantity": 1 }, { "productId": second, "quantity": quantity }] });
@@ -198,7 +198,7 @@ async fn every_problem_that_a_client_can_cause_says_what_is_wrong_and_writes_not
         (paid(&["UNKNOWN"]), Kind::GiftCardInvalid, json!({})),
         (paid(&["DOLLARS-FOR-ADA"]), Kind::GiftCardInvalid, json!({})),
         (paid(&["EMPTY"]), Kind::GiftCardBalance, json!({ "code": "EMPTY" })),
-        // Which of several cards is not there is not said.
+        // The answer does not say which card is missing.
         (paid(&["FULL", "UNKNOWN"]), Kind::GiftCardInvalid, json!({})),
         (paid(&["NONE", "UNKNOWN"]), Kind::GiftCardInvalid, json!({})),
         (json!({ "lines": many(41) }), Kind::TooLarge, json!({})),
@@ -207,7 +207,7 @@ async fn every_problem_that_a_client_can_cause_says_what_is_wrong_and_writes_not
         desk.refuses_order("new", body, kind, members).await;
     }
 
-    // The key.
+    // Problems of the idempotency key.
     let order = buy("cup", 1).to_string();
     let ask = |key| Ask { key, ..Ask::post(&ada, "/orders", &order) };
     desk.refuses(ask(None), Kind::IdempotencyKeyMissing, json!({})).await;
@@ -219,7 +219,7 @@ async fn every_problem_that_a_client_can_cause_says_what_is_wrong_and_writes_not
         desk.refuses_order("used", body, Kind::IdempotencyKeyReused, json!({})).await;
     }
 
-    // What is not there, and what is somebody else's.
+    // Missing resources, and resources of another customer.
     desk.refuses(Ask::post(&eve, "/orders", &order), Kind::NotFound, json!({})).await;
     for path in [
         "/customers/eve",

@@ -1,4 +1,4 @@
-//! The lines of a hot product, spread over shards: those from before their number was raised, and those from after.
+//! The lines of a hot product in several shards, written before and after the number of shards was raised.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::shop_reconcile::{ask, reconciled};
 use crate::shop_stream::{Tail, is_wanted};
 
 const SHARDS: u8 = 8;
-/// So many orders are from before. The comparison of counts reads 25 at a time.
+/// The number of orders from before the raise. The comparison of counts reads 25 at a time.
 const BEFORE: usize = 30;
 
-/// A shop of as many shards as there are after, and what was deployed before, with one, over the same table.
+/// A shop with the raised number of shards, and functions from before, with one shard, over the same table.
 struct Raised {
     shop: Shop,
     before: Template,
@@ -29,13 +29,13 @@ fn with_shards(template: &mut Template, shards: u8) {
 }
 
 impl Raised {
-    /// With the orders from before.
+    /// Opens the shop with the orders from before.
     async fn open() -> Self {
         let shop = Shop::open_with(|template| {
             with_shards(template, SHARDS);
             reconciled(template, 0, 100_000);
             for function in template.functions.iter_mut().filter(|function| function.handler == "reconcile-counts") {
-                // No time but for one step.
+                // Time for only one step.
                 function.timeout_seconds = 1;
             }
         })
@@ -58,27 +58,27 @@ impl Raised {
         raised
     }
 
-    /// A function as it was deployed before.
+    /// A function with the old number of shards.
     fn function(&self, name: &str) -> Invoke {
         let all = functions::start_all(&self.shop.endpoints(), &self.before).expect("the functions start");
         all.handlers.into_iter().find(|(known, _)| known == name).expect("it answers a route").1
     }
 
-    /// What compares the counts, as it was deployed before.
+    /// `reconcile-counts` with the old number of shards.
     fn reconciler(&self) -> Invoke {
         let all = functions::start_all(&self.shop.endpoints(), &self.before).expect("the functions start");
         all.consumers.into_iter().find(|(known, _)| known == "reconcile-counts").expect("it is there").1()
             .expect("it starts")
     }
 
-    /// With more orders, from after.
+    /// Places more orders, with the raised number.
     async fn order_more(&self, orders: usize) {
         for number in 0..orders {
             self.shop.customer("ada").order(&format!("after-{number}"), order(number)).await.expect(201);
         }
     }
 
-    /// The orders in the order of time, as a line of each should be listed.
+    /// The expected list of orders of a product, in order of time.
     async fn listed(&self, product: &str) -> Vec<String> {
         let is_of = |item: &&Value| item["EntityType"]["S"] == "orderItem" && item["productId"]["S"] == product;
         let text = |item: &Value, name: &str| item[name]["S"].as_str().expect("a text").to_owned();
@@ -89,7 +89,7 @@ impl Raised {
         all.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Compares all counts with the orders, a step at a time: each by the next of these.
+    /// Compares all counts with the orders step by step. Each step is invoked on the next of these functions.
     async fn reconcile(&self, mut event: Value, by: &[Invoke]) -> Value {
         for (steps, reconciler) in by.iter().cycle().enumerate() {
             let answer = reconciler(event).await.expect("an answer");
@@ -117,9 +117,9 @@ fn ids(items: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_limit_gives_every_line_once_in_order_of_time_whenever_the_number_was_raised() {
+async fn with_any_limit_every_line_is_listed_once_in_order_of_time_before_and_after_the_raise() {
     let raised = Raised::open().await;
-    // A walk is begun before, and goes on after.
+    // A walk that begins before the raise and continues after it.
     let mut first = event("list-product-orders");
     first["pathParameters"]["productId"] = json!("hot");
     first["queryStringParameters"] = json!({ "limit": "7" });
@@ -147,7 +147,7 @@ async fn every_limit_gives_every_line_once_in_order_of_time_whenever_the_number_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hot_products_lines_lie_evenly_in_the_shards_that_their_orders_choose() {
+async fn the_lines_of_a_hot_product_are_distributed_evenly_over_the_shards() {
     let raised = Raised::open().await;
     raised.order_more(120).await;
     let (mut old, mut spread) = (0, BTreeMap::<u8, usize>::new());
@@ -164,7 +164,7 @@ async fn a_hot_products_lines_lie_evenly_in_the_shards_that_their_orders_choose(
             old += 1;
         }
     }
-    // Some from before would be in the first shard anyway.
+    // Some of the old lines would be in the first shard anyway.
     assert!((BEFORE / 2..=BEFORE).contains(&old), "{old} of {BEFORE}");
     assert_eq!(spread.values().sum::<usize>(), BEFORE + 120 - old);
     let even = 120 / usize::from(SHARDS);
@@ -172,7 +172,7 @@ async fn a_hot_products_lines_lie_evenly_in_the_shards_that_their_orders_choose(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn counts_are_compared_with_the_lines_of_every_shard_step_by_step_and_over_the_raise() {
+async fn a_comparison_reads_the_lines_of_every_shard_even_if_the_number_is_raised_meanwhile() {
     let raised = Raised::open().await;
     let shop = &raised.shop;
     let mut tail = Tail::default();
@@ -189,7 +189,7 @@ async fn counts_are_compared_with_the_lines_of_every_shard_step_by_step_and_over
     };
     let orders = async |product: &str| shop.item(&format!("p#{product}"), "stats").await["orders"]["N"].clone();
 
-    // Two days, a customer and two products; one of these is wrong.
+    // Two days, a customer and two products. One of the products has wrong counts.
     count().await;
     shop.add("p#hot", "stats", "orders", 3).await;
     let (before, after) = (raised.reconciler(), shop.reconciler());

@@ -1,4 +1,4 @@
-//! Orders that wait: what the API says of them, and what becomes of them.
+//! Queued orders: their representation in the API, and their outcomes.
 
 mod accepting;
 
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::shop::{Client, Reply, Shop, eur};
 
-/// Longer than anything that is waited for.
+/// The longest wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Of so many attempts the SDK makes for one call, none succeeds.
+/// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
 
 fn commit() -> Match {
@@ -29,7 +29,7 @@ pub fn things(quantity: u64) -> Value {
     json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })
 }
 
-/// A shop that sells things, where ada is a customer.
+/// Adds products and the customer ada to a shop.
 async fn stocked(shop: Shop) -> Shop {
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 10).await;
@@ -41,18 +41,18 @@ async fn shop() -> Shop {
     stocked(Shop::open().await).await
 }
 
-/// A shop where nobody places what waits, until the test says so.
+/// A shop whose queued orders are placed only by the test.
 async fn idle_shop() -> Shop {
     stocked(Shop::open_with(|template| template.queue_sources[0].enabled = false).await).await
 }
 
-/// Orders without waiting for the order.
+/// Places an order with `Prefer: respond-async`.
 pub async fn order_later(client: &Client, key: &str, body: Value) -> Reply {
     let headers = [("idempotency-key", key), ("prefer", "respond-async")];
     client.send(Method::POST, "/orders", &headers, Some(body.to_string())).await
 }
 
-/// ReadPlan where the reply says until the order no longer waits.
+/// Polls the reply's `Location` until the order is not queued any more.
 pub async fn settled(client: &Client, reply: &Reply) -> Value {
     let location = reply.header("location").expect("a location").to_owned();
     let begin = Instant::now();
@@ -75,7 +75,7 @@ fn assert_accepted(reply: &Reply) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_need_not_be_placed_at_once_is_placed_all_the_same() {
+async fn an_order_that_prefers_to_be_queued_is_placed() {
     let shop = shop().await;
     let ada = shop.customer("ada");
     let reply = order_later(&ada, "k", things(2)).await;
@@ -86,14 +86,14 @@ async fn an_order_that_need_not_be_placed_at_once_is_placed_all_the_same() {
     let order = settled(&ada, &reply).await;
     assert_eq!((&order["orderId"], &order["total"]), (&reply.body["orderId"], &eur(2000)));
     assert_eq!(shop.available("thing").await, 8);
-    // It is the order that the same request places at once.
+    // It is the same order that the request places without the header.
     let again = ada.order("k", things(2)).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.expect(201), order);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_for_which_there_is_no_capacity_waits() {
+async fn an_order_without_capacity_is_queued() {
     for reason in [
         "TableWriteProvisionedThroughputExceeded",
         "IndexWriteProvisionedThroughputExceeded",
@@ -102,7 +102,7 @@ async fn an_order_for_which_there_is_no_capacity_waits() {
     ] {
         let shop = shop().await;
         let ada = shop.customer("ada");
-        // Once: it is not asked again, for the queue is there.
+        // Once: the function does not retry, because it can queue the order.
         shop.fault_proxy().inject(commit(), throttle(reason), 1);
         let reply = ada.order("k", things(1)).await;
         assert_accepted(&reply);
@@ -114,7 +114,7 @@ async fn an_order_for_which_there_is_no_capacity_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn so_does_one_whose_transaction_was_cancelled_or_whose_reads_were_throttled() {
+async fn an_order_whose_transaction_or_reads_lack_capacity_is_queued() {
     let cancel = |code| Fault::Cancel { item: 1, code, message: "Throughput exceeds the current capacity" };
     for (matching, fault, times) in [
         (commit(), cancel("ProvisionedThroughputExceeded"), 1),
@@ -134,10 +134,10 @@ async fn so_does_one_whose_transaction_was_cancelled_or_whose_reads_were_throttl
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hot_key_is_backed_off_from_and_an_accounts_quota_is_told() {
+async fn a_hot_key_causes_backoff_and_an_account_quota_causes_a_503() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
-    // More often than the SDK asks.
+    // More often than the SDK retries.
     shop.fault_proxy().inject(commit(), throttle("TableWriteKeyRangeThroughputExceeded"), GIVE_UP + 2);
     ada.order("hot", things(1)).await.expect(201);
     assert_eq!(shop.fault_proxy().pending(), 0);
@@ -150,7 +150,7 @@ async fn a_hot_key_is_backed_off_from_and_an_accounts_quota_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_waits_is_told_so_and_others_are_told_nothing() {
+async fn only_the_customer_of_a_queued_order_can_see_it() {
     let shop = idle_shop().await;
     shop.sign_up("bob").await;
     let ada = shop.customer("ada");
@@ -159,7 +159,7 @@ async fn who_waits_is_told_so_and_others_are_told_nothing() {
     assert_eq!(ada.get(&path).await.expect(200), reply.body);
     assert_eq!(shop.admin().get(&path).await.expect(200), reply.body);
     shop.customer("bob").get(&path).await.problem(Kind::NotFound);
-    // There is no order yet of which anything else could be said.
+    // The order does not exist yet, so its other resources do not either.
     ada.get(&format!("{path}/products")).await.problem(Kind::NotFound);
     ada.get(&format!("{path}/invoice")).await.problem(Kind::NotFound);
     ada.post(&format!("{path}/cancellation"), json!({})).await.problem(Kind::NotFound);
@@ -168,7 +168,7 @@ async fn who_waits_is_told_so_and_others_are_told_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_key_is_one_order_whether_it_waits_or_not() {
+async fn a_key_is_one_order_whether_it_is_queued_or_placed_at_once() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let first = order_later(&ada, "k", things(1)).await;
@@ -180,7 +180,7 @@ async fn one_key_is_one_order_whether_it_waits_or_not() {
     order_later(&ada, "k", things(2)).await.problem(Kind::IdempotencyKeyReused);
     assert_eq!(shop.dump().await, table);
 
-    // Placed at once, it is the same order; and what still waits of it places no other.
+    // Placed at once, it is the same order, and the queued message places no other.
     let placed = ada.order("k", things(1)).await.expect(201);
     assert_eq!(placed["orderId"], first.body["orderId"]);
     let replayed = order_later(&ada, "k", things(1)).await;
@@ -195,7 +195,7 @@ async fn one_key_is_one_order_whether_it_waits_or_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_cannot_be_placed_when_its_turn_comes_says_why() {
+async fn a_queued_order_that_cannot_be_placed_is_rejected_with_its_reason() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let mut expecting = things(1);
@@ -214,11 +214,11 @@ async fn an_order_that_cannot_be_placed_when_its_turn_comes_says_why() {
         let refused = settled(&ada, reply).await;
         assert_eq!(refused["status"], "REJECTED");
         assert_eq!(refused["queuedAt"], reply.body["queuedAt"]);
-        // As if it had not waited.
+        // The same problem as without the queue.
         assert_eq!(refused["problem"], ada.order(key, body.clone()).await.body);
     }
     assert_eq!(shop.available("thing").await, 10);
-    // Delivered again, it was refused already; also when it could be placed by now.
+    // If the message is delivered again, the order stays refused, even if it could be placed by now.
     let admin = shop.admin();
     let headers = [("if-match", "*")];
     admin
@@ -229,7 +229,7 @@ async fn an_order_that_cannot_be_placed_when_its_turn_comes_says_why() {
     assert_eq!(shop.drain(&messages).await, json!({ "batchItemFailures": [] }));
     assert_eq!(shop.dump().await, table);
 
-    // Asked for again, it waits again, and fares better.
+    // If the order is requested again, it is queued again, and placed.
     let again = order_later(&ada, "much", things(11)).await;
     assert_accepted(&again);
     assert_eq!(again.header("idempotent-replayed"), None);
@@ -239,13 +239,13 @@ async fn an_order_that_cannot_be_placed_when_its_turn_comes_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_late_copy_of_what_was_refused_does_not_refuse_what_was_asked_for_again() {
+async fn a_late_duplicate_of_a_refused_message_does_not_refuse_the_order_that_was_requested_again() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     order_later(&ada, "k", things(11)).await;
     let first = shop.take_messages().await;
     shop.drain(&first).await;
-    // Under the same key, for the same thing and for another.
+    // Under the same key, with the same request and with another one.
     for body in [things(11), things(12)] {
         let again = order_later(&ada, "k", body).await;
         assert_accepted(&again);
@@ -258,12 +258,11 @@ async fn a_late_copy_of_what_was_refused_does_not_refuse_what_was_asked_for_agai
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_waits_is_taken() {
+async fn the_key_of_a_queued_order_cannot_be_used_for_another_request() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let waiting = order_later(&ada, "k", things(3)).await;
-    // Whoever does not want to wait with another request is refused; with the same one, the order is placed, or its
-    // copy waits on.
+    // Without the header, another request is refused. The same request places the order, or the order stays queued.
     ada.order("k", things(2)).await.problem(Kind::IdempotencyKeyReused);
     let headers = [("if-match", "*")];
     let less = json!({ "delta": -8 }).to_string();
@@ -281,7 +280,7 @@ async fn a_key_that_waits_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_can_wait_waits_also_when_reads_are_throttled() {
+async fn an_order_that_prefers_to_be_queued_is_queued_even_if_reads_are_throttled() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     shop.fault_proxy().inject(Match::action("Query"), throttle("TableReadProvisionedThroughputExceeded"), GIVE_UP);
@@ -290,7 +289,7 @@ async fn who_can_wait_waits_also_when_reads_are_throttled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prices_are_those_of_the_moment_it_is_placed() {
+async fn a_queued_order_has_the_prices_of_the_time_of_placement() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let mut expecting = things(1);
@@ -309,7 +308,7 @@ async fn prices_are_those_of_the_moment_it_is_placed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_did_not_ask_to_wait_pays_no_more_than_the_quote() {
+async fn an_order_that_was_queued_for_lack_of_capacity_costs_no_more_than_its_quote() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let set_price = async |price: u64| {
@@ -331,7 +330,7 @@ async fn whoever_did_not_ask_to_wait_pays_no_more_than_the_quote() {
         } else {
             assert_eq!(order["problem"]["type"], "/problems/price-changed");
             assert_eq!(order["problem"]["total"], eur(later));
-            // Whoever asks again agrees to the new price.
+            // Repeating the request accepts the new price.
             assert_eq!(ada.order(key, things(1)).await.expect(201)["total"], eur(later));
         }
     }
@@ -339,7 +338,7 @@ async fn whoever_did_not_ask_to_wait_pays_no_more_than_the_quote() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_of_which_no_price_is_known_waits_only_if_its_client_wants_that() {
+async fn an_order_without_a_known_price_is_queued_only_with_the_prefer_header() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let before = shop.dump().await;

@@ -1,4 +1,4 @@
-//! Sums stay in range where they are written, and one that does not is read without harm.
+//! Sums are kept in range when they are written, and sums out of range can be read.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,7 +14,7 @@ fn things(quantity: u64) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_order_comes_to_more_than_the_counters_can_take() {
+async fn no_order_s_total_exceeds_the_range_of_the_counters() {
     let shop = Shop::with_ada().await;
     let most: u64 = 1_000_000_000_000;
     shop.product("thing", most, 100).await;
@@ -38,9 +38,9 @@ async fn set(shop: &Shop, pk: &str, sk: &str, attribute: &str, number: &str) {
     shop.dynamodb("UpdateItem", &update).await;
 }
 
-/// A price of before there was a bound, and counters that its orders have driven beyond 64 bits.
+/// A price from before prices had a bound, and counters that its orders have driven beyond 64 bits.
 #[tokio::test(flavor = "multi_thread")]
-async fn counters_beyond_64_bits_are_shown_audited_and_counted_on() {
+async fn counters_beyond_64_bits_can_be_read_audited_and_increased() {
     let shop = Shop::open_counted().await;
     shop.sign_up("ada").await;
     shop.product("thing", 1000, 100).await;

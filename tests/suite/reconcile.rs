@@ -1,4 +1,4 @@
-//! Comparing the counts with the orders: what is wrong is found and repaired, and what is only late is neither.
+//! Comparing the counts with the orders: wrong counts are found and repaired, and late counts are neither.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn figures(answer: &Value) -> [u64; 5] {
     ["checked", "drifted", "repaired", "unsettled", "busy"].map(|name| answer[name].as_u64().expect("a number"))
 }
 
-/// Every counter of each kind, with something wrong in it.
+/// Makes a counter of every kind wrong.
 async fn damage(shop: &Shop) -> u64 {
     for (pk, sk, attribute, amount) in [
         ("c#ada", "stats", "orders", 3),
@@ -70,7 +70,7 @@ async fn damage(shop: &Shop) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_counted_is_what_the_orders_add_up_to() {
+async fn correct_counts_agree_with_the_orders() {
     let (shop, _, _) = counted_shop(0, FAST, None).await;
     let before = shop.dump().await;
     // Three customers, five products, and a day without an order before that of the orders.
@@ -79,7 +79,7 @@ async fn what_is_counted_is_what_the_orders_add_up_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_wrong_is_found_and_mended_when_it_is_asked_for() {
+async fn wrong_counts_are_found_and_repaired_on_request() {
     let (shop, book, _) = counted_shop(0, FAST, None).await;
     let wrong = damage(&shop).await;
     let before = shop.dump().await;
@@ -92,7 +92,7 @@ async fn whatever_is_wrong_is_found_and_mended_when_it_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_may_not_be_counted_yet_is_not_wrong_and_never_mended() {
+async fn counts_with_possibly_pending_changes_are_neither_wrong_nor_repaired() {
     let shop = Shop::open_with(|template| reconciled(template, 23_400, FAST)).await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
     let mut rng = fastrand::Rng::with_seed(7);
@@ -109,7 +109,7 @@ async fn what_may_not_be_counted_yet_is_not_wrong_and_never_mended() {
     book.check(&shop).await;
     assert_eq!(figures(&shop.reconcile(true).await), [10, 0, 0, 9, 0]);
 
-    // More than all orders together, and less than none.
+    // More than all orders together, and less than zero.
     shop.add("c#ada", "stats", "orders", 1000).await;
     shop.add("p#cup", "stats", "units", -1000).await;
     let before = shop.dump().await;
@@ -118,7 +118,7 @@ async fn what_may_not_be_counted_yet_is_not_wrong_and_never_mended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_drift_is_named_also_where_it_is_too_young_to_be_mended() {
+async fn a_drift_that_is_too_young_to_be_repaired_is_reported() {
     for (settle_seconds, settled) in [(0, true), (3600, false)] {
         let (shop, ..) = counted_shop(settle_seconds, 10_000, None).await;
         let stats =
@@ -134,13 +134,13 @@ async fn a_drift_is_named_also_where_it_is_too_young_to_be_mended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_in_many_pieces_finds_what_one_finds() {
+async fn a_comparison_in_many_steps_finds_the_same_as_one_in_a_single_step() {
     let (shop, book, _) = counted_shop(0, FAST, Some(1)).await;
     let wrong = damage(&shop).await;
     for repair in [false, true] {
         let (mut event, mut pieces) = (ask(repair), 0);
         let answer = loop {
-            // Each piece has no time but for one step, in an environment of its own.
+            // Each invocation has time for one step only, in an environment of its own.
             let answer = shop.reconciler()(event).await.expect("an answer");
             pieces += 1;
             if answer["done"] == true {
@@ -156,7 +156,7 @@ async fn a_run_in_many_pieces_finds_what_one_finds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_scheduled_run_goes_on_where_the_last_one_stopped_and_ends_for_the_day() {
+async fn a_scheduled_run_continues_where_the_last_one_stopped_and_ends_for_the_day() {
     let (shop, _, _) = counted_shop(0, FAST, Some(1)).await;
     let mut pieces = 0;
     loop {
@@ -178,9 +178,9 @@ async fn a_scheduled_run_goes_on_where_the_last_one_stopped_and_ends_for_the_day
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_comparison_that_took_long_is_followed_by_one_that_leaves_no_day_out() {
+async fn after_a_long_comparison_the_next_one_skips_no_day() {
     let (shop, _, _) = counted_shop(0, FAST, None).await;
-    // Three weeks ago the last one was done; and so long ago that no range of days goes back to it.
+    // The last comparison ended three weeks ago, or so long ago that the range of days does not reach it.
     for (ago, days) in [(21, 21), (3650, 92)] {
         let item = json!({
             "PK": { "S": "reconciliation" }, "SK": { "S": "reconciliation" }, "EntityType": { "S": "reconciliation" },
@@ -199,7 +199,7 @@ pub fn read_units(calls: &[Call]) -> f64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_are_read_no_faster_than_the_deployment_says() {
+async fn orders_are_read_no_faster_than_the_configured_rate() {
     const RATE: u32 = 60;
     let (shop, _, _) = counted_shop(0, RATE, None).await;
     shop.fault_proxy().take_calls();
@@ -214,27 +214,27 @@ async fn orders_are_read_no_faster_than_the_deployment_says() {
             .cloned()
             .collect();
         let units = read_units(&window);
-        // On a busy machine a read comes late, and is counted with those after it.
+        // On a busy machine a read is late, and falls into the next second.
         assert!(units <= f64::from(RATE) + 2.0, "{units} units in a second");
     }
     let all = read_units(&calls);
     assert!(all > 1.5 * f64::from(RATE), "{all} units: too few to tell");
-    // How near it comes is for the bucket's own tests: a busy machine reads late.
+    // The tests of the token bucket check how close the rate gets to the limit. A busy machine reads late.
     assert!(all / lasted > 0.3 * f64::from(RATE), "{all} units in {lasted} s: it is too slow");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn counters_that_do_not_read_are_told_and_do_not_stop_the_rest() {
+async fn unreadable_counters_are_reported_and_do_not_stop_the_comparison() {
     let (shop, _, _) = counted_shop(0, FAST, None).await;
     shop.delete("c#bob", "stats").await;
-    // Whose they are is missing.
+    // The item lacks the id of its customer.
     shop.add("c#bob", "stats", "orders", 1).await;
     shop.add("p#cup", "stats", "units", 1).await;
     assert_eq!(figures(&shop.reconcile(true).await), [10, 2, 1, 0, 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_does_not_read_is_told_of_its_day_and_of_nobody_who_was_met_before_it() {
+async fn an_unreadable_order_is_reported_for_its_day_only() {
     let shop = Shop::open_with(|template| reconciled(template, 0, FAST)).await;
     let order = |product: &str| json!({ "lines": [{ "productId": product, "quantity": 1 }] });
     for (customer, product) in [("ada", "cup"), ("bob", "pot")] {
@@ -243,7 +243,7 @@ async fn an_order_that_does_not_read_is_told_of_its_day_and_of_nobody_who_was_me
     }
     shop.customer("ada").order("k", order("cup")).await.expect(201);
     let mut last = Value::Null;
-    // More than are read at a time.
+    // More than one page.
     for number in 0..9 {
         last = shop.customer("bob").order(&format!("k{number}"), order("pot")).await.expect(201);
     }
@@ -254,12 +254,12 @@ async fn an_order_that_does_not_read_is_told_of_its_day_and_of_nobody_who_was_me
         "UpdateExpression": "SET quantity = :no", "ExpressionAttributeValues": { ":no": { "S": "some" } },
     });
     shop.dynamodb("UpdateItem", &update).await;
-    // Yesterday, ada, the cup; and today, which cannot be compared.
+    // Yesterday, ada, the cup, and today. Today cannot be compared.
     assert_eq!(figures(&shop.reconcile(true).await), [4, 1, 0, 0, 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_several_who_mend_at_once_one_does() {
+async fn only_one_of_several_concurrent_repairs_is_applied() {
     let (shop, book, _) = counted_shop(0, FAST, None).await;
     let wrong = damage(&shop).await;
     let answers = join_all((0..4).map(|_| shop.reconcile(true))).await;
@@ -269,10 +269,10 @@ async fn of_several_who_mend_at_once_one_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mending_and_counting_at_the_same_time_end_in_the_right_sums() {
+async fn concurrent_repairs_and_counting_result_in_correct_sums() {
     const WRITING: Duration = Duration::from_secs(12);
     let shop = Shop::open_with(|template| {
-        // Far longer than counting takes here, and short enough that some counters are settled at times.
+        // Far longer than counting takes here, and short enough that some counters settle meanwhile.
         reconciled(template, 2, FAST);
         for source in &mut template.stream_sources {
             source.enabled = true;
@@ -310,7 +310,7 @@ async fn mending_and_counting_at_the_same_time_end_in_the_right_sums() {
     assert!(repaired > 0, "there was no time at which a counter was settled");
     shop.settle().await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
-    // What was never settled is repaired now: what was repaired during the writing is right already.
+    // Counters that never settled are repaired now. The others were repaired while orders were written.
     let [_, drifted, last, ..] = figures(&shop.reconcile(true).await);
     assert_eq!((drifted, repaired + last), (last, 8), "each is repaired once");
     book.check(&shop).await;

@@ -1,4 +1,4 @@
-//! What a comparison of counts with orders reads is what `cargo local cost` says that it reads.
+//! A comparison of counts with orders reads what `cargo local cost` estimates.
 
 use local::cost::comparison::Comparison;
 use local::cost::deployment::Deployment;
@@ -15,14 +15,14 @@ use crate::shop_stream::Tail;
 /// More than one page of a list.
 const ORDERS: u32 = 40;
 
-/// The read units of a shop's orders in one comparison, one customer having ordered the same two products each time,
-/// all of it within the last days.
+/// The estimated read units of one comparison, for one customer who ordered the same two products each time, within the
+/// last days.
 fn estimated() -> f64 {
     let mut profile = Profile::parse(EXAMPLE).expect("a profile");
     let deployment = Deployment::read(&read("template.yaml"), &read("operations.yaml"), &profile.parameters);
     let (deployment, prices) = (deployment.expect("a deployment"), PriceList::parse(SHIPPED).expect("prices"));
     (profile.kept.customers, profile.kept.products) = (1.into(), 2.into());
-    // Of months that hold a tenth as much as is placed in one: all orders are recent.
+    // All orders are recent.
     profile.kept.order_months = "0.1".parse().expect("a number");
     let mut units = |orders: u32| {
         profile.orders = orders.into();
@@ -32,7 +32,7 @@ fn estimated() -> f64 {
     units(ORDERS * 10) - units(0)
 }
 
-/// The read units of one comparison.
+/// The measured read units of one comparison.
 async fn compared(shop: &Shop) -> f64 {
     shop.fault_proxy().take_calls();
     let answer = shop.reconcile(false).await;
@@ -50,9 +50,9 @@ async fn deliver(shop: &Shop, order: &Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_comparison_reads_what_the_bill_says_and_less_of_orders_that_are_delivered() {
+async fn a_comparison_reads_as_much_as_estimated_and_less_for_delivered_orders() {
     let shop = Shop::open_with(|template| reconciled(template, 0, FAST)).await;
-    // Ids as long as those of the profile.
+    // Ids of the same length as the profile's.
     let (customer, products) = ("a".repeat(36), ["c", "p"].map(|id| id.repeat(36)));
     shop.sign_up(&customer).await;
     for product in &products {
@@ -75,7 +75,7 @@ async fn a_comparison_reads_what_the_bill_says_and_less_of_orders_that_are_deliv
         deliver(&shop, order).await;
     }
     count(&shop, &mut tail, "shardId-0").await;
-    // The customer's walk and those of both products look at no header once more.
+    // For delivered orders, the walks of the customer and of both products read no header again.
     let spared = read - (compared(&shop).await - nothing);
     assert!((spared - 3.0 * f64::from(ORDERS)).abs() < 5.0, "{spared}");
 }

@@ -1,4 +1,5 @@
-//! Making the same again, and making something else under the same name: every route that makes something.
+//! Repeated creation: the same request again, and another request under the same name, for every route that creates
+//! something.
 
 use http_api::Kind;
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use crate::routes::own_headers;
 use crate::shop::{Client, Reply, Shop, eur};
 
-/// A request that makes something.
+/// A request that creates something.
 struct Creation {
     client: Client,
     path: &'static str,
@@ -23,7 +24,7 @@ impl Creation {
     }
 }
 
-/// One of each that can be made, in an order in which they can be.
+/// One request of each creating route, in a possible order.
 fn creations(shop: &Shop) -> Vec<Creation> {
     let of = |client, path, body| Creation { client, path, key: None, body };
     vec![
@@ -69,7 +70,7 @@ fn creations(shop: &Shop) -> Vec<Creation> {
     ]
 }
 
-/// A shop where each was made, with the replies.
+/// A shop after each of these requests, with the replies.
 pub async fn every_post() -> (Shop, Vec<Reply>) {
     let shop = Shop::open().await;
     let mut replies = Vec::new();
@@ -80,9 +81,9 @@ pub async fn every_post() -> (Shop, Vec<Reply>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn making_the_same_again_answers_the_same_and_writes_nothing() {
+async fn repeating_a_creation_gets_the_same_answer_and_writes_nothing() {
     let (shop, replies) = every_post().await;
-    // What was made has been used since.
+    // Meanwhile the created resources were used.
     let more = json!({ "lines": [{ "productId": "teapot", "quantity": 8 }, { "productId": "cup", "quantity": 2 }] });
     shop.customer("ada").order("second", more).await.expect(201);
     let before = shop.dump().await;
@@ -99,7 +100,7 @@ async fn making_the_same_again_answers_the_same_and_writes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn making_something_else_under_the_same_name_is_refused_and_writes_nothing() {
+async fn creating_something_else_under_the_same_name_is_refused_and_writes_nothing() {
     let (shop, _) = every_post().await;
     let before = shop.dump().await;
     let changes = [

@@ -1,5 +1,5 @@
-//! What the functions may not do: their roles allow what the template declares, for the keys that it declares, and
-//! nothing else; and they need all of it.
+//! The functions' roles: they allow exactly the actions and keys that the template declares, and every permission is
+//! needed.
 
 mod calls;
 mod day;
@@ -13,9 +13,9 @@ use self::calls::{WAYS, item, put, query, sweeping};
 use crate::shop::Shop;
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
 
-/// One of each kind of overreach, as it would look if somebody had a function's credentials.
+/// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_function_has_no_business_with_is_refused() {
+async fn calls_beyond_a_function_s_task_are_refused() {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 10).await;
     let (before, table) = (shop.dump().await, shop.table().to_owned());
@@ -66,7 +66,7 @@ async fn what_a_function_has_no_business_with_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn queues_and_the_bus_refuse_whom_they_do_not_know() {
+async fn queues_and_the_bus_refuse_functions_without_permission() {
     let shop = Shop::open_with(|template| template.queue_sources[0].enabled = false).await;
     let lost = "till-local-lost-counts";
     for (function, action, queue) in [
@@ -96,9 +96,9 @@ async fn queues_and_the_bus_refuse_whom_they_do_not_know() {
     assert_eq!((shop.denials().len(), shop.bus().events().len()), (12, 1));
 }
 
-/// As it would be if somebody forgot it in the template.
+/// Like a template in which a statement was forgotten.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_route_whose_statement_is_taken_away_fails_and_changes_nothing() {
+async fn a_route_without_its_statement_fails_and_changes_nothing() {
     let shop = Shop::open_from(|text| {
         let (before, role) = text.split_once("\n  PlaceOrderRole:").expect("a role");
         let start =

@@ -1,4 +1,4 @@
-//! Every route, answered as the contract says: status, headers and the whole body.
+//! Every route answers by the contract: status, headers and the whole body.
 
 use http_api::Kind;
 use key_schema::value::Timestamp;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::repeating::every_post;
 use crate::shop::{Reply, Shop, eur};
 
-/// The order of this customer under this idempotency key, for ever.
+/// The id of ada's order with the key `first`. Derived ids must never change.
 const ADAS_FIRST: &str = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5";
 
-/// The headers that are the answer's own.
+/// The headers of an answer that the route itself sets.
 pub fn own_headers(reply: &Reply) -> Vec<(&str, &str)> {
     let headers = reply.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     headers.filter(|(name, _)| !["content-length", "date"].contains(name)).collect()
@@ -26,7 +26,7 @@ fn answered(reply: &Reply, status: u16, headers: &[(&str, &str)]) -> Value {
     reply.body.clone()
 }
 
-/// The text of a moment of this test, which is written as all moments are.
+/// Asserts that a time is in the canonical format and within this test, and returns it.
 #[track_caller]
 fn of_today(moment: &Value, start: Timestamp) -> String {
     let text = moment.as_str().expect("a time").to_owned();
@@ -68,7 +68,7 @@ fn listed(order: &Value, line: usize) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_made_is_answered_with_where_it_is() {
+async fn a_created_resource_is_answered_with_its_location() {
     let start = Timestamp::now();
     let (_shop, replies) = every_post().await;
     let [customer, teapot, cup, discount, card, order] = replies.as_slice() else { panic!("one reply for each") };
@@ -115,7 +115,7 @@ async fn what_is_made_is_answered_with_where_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_may_be_left_out_is_left_out_of_the_answer_too() {
+async fn optional_fields_that_are_left_out_are_missing_in_the_answer() {
     let shop = Shop::open().await;
     let admin = shop.admin();
 
@@ -149,7 +149,7 @@ async fn what_may_be_left_out_is_left_out_of_the_answer_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_costs_nothing_is_paid_by_nobody() {
+async fn an_order_without_cost_needs_no_payment() {
     let shop = Shop::with_ada().await;
     shop.product("cup", 350, 1).await;
     shop.discount("ALL", 100, None).await;
@@ -162,7 +162,7 @@ async fn an_order_that_costs_nothing_is_paid_by_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_admin_signs_up_somebody_else() {
+async fn an_admin_can_sign_up_a_customer() {
     let shop = Shop::open().await;
     let body = json!({ "customerId": "eve", "username": "eve", "email": "eve@example.com", "name": "Eve" });
     let reply = shop.admin().post("/customers", body).await;
@@ -171,7 +171,7 @@ async fn an_admin_signs_up_somebody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_made_is_found_again() {
+async fn every_created_resource_can_be_read() {
     let (shop, replies) = every_post().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let order = &replies[5].body;
@@ -199,7 +199,7 @@ async fn what_was_made_is_found_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_catalogue_is_read_without_a_token_and_with_any() {
+async fn the_catalogue_can_be_read_without_a_token_and_with_any_token() {
     let (shop, replies) = every_post().await;
     let garbage = &[("authorization", "Bearer garbage")];
 
@@ -209,7 +209,7 @@ async fn the_catalogue_is_read_without_a_token_and_with_any() {
     let reply = shop.nobody().send(reqwest::Method::GET, "/products/teapot", garbage, None).await;
     assert_eq!(reply.expect(200), teapot);
 
-    // A list reads the catalogue alone: no stock, no stats.
+    // A list has catalogue fields only: no stock, no stats.
     let brief = |product: &Value| {
         let mut product = product.clone();
         let fields = product.as_object_mut().expect("a product");

@@ -1,4 +1,5 @@
-//! The commands in docs/operating.md can be carried out: the shell can read them, and what they ask of the stack is there.
+//! The commands in docs/operating.md can be executed: bash can parse them, and the stack has the outputs and functions
+//! that they name.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::completeness::read;
 use crate::deployment::{keys, of_type, stack};
 
-/// The indented blocks of the page, without those in a list.
+/// The indented code blocks of the page, without those in lists.
 fn commands() -> Vec<String> {
     let (text, mut blocks, mut is_block) = (read("docs/operating.md"), Vec::<String>::new(), false);
     for line in text.lines() {
@@ -25,7 +26,7 @@ fn commands() -> Vec<String> {
     blocks
 }
 
-/// The first word after each time that this is called.
+/// The arguments of all calls of this shell function.
 fn asked_of<'a>(commands: &'a [String], function: &str) -> BTreeSet<&'a str> {
     let call = format!("$({function} ");
     let calls = commands.iter().flat_map(|block| block.split(call.as_str()).skip(1).collect::<Vec<_>>());
@@ -33,7 +34,7 @@ fn asked_of<'a>(commands: &'a [String], function: &str) -> BTreeSet<&'a str> {
 }
 
 #[test]
-fn the_stack_has_what_the_commands_ask_for() {
+fn the_stack_has_the_outputs_and_functions_that_the_commands_name() {
     let (commands, template) = (commands(), stack("template.yaml"));
     let (outputs, functions) = (asked_of(&commands, "output"), asked_of(&commands, "function_of"));
     assert!(outputs.len() > 5 && functions.len() > 2, "{outputs:?}, {functions:?}");
@@ -45,8 +46,8 @@ fn the_stack_has_what_the_commands_ask_for() {
 }
 
 #[test]
-fn the_shell_can_read_the_commands() {
-    // The logs' own query language.
+fn bash_can_parse_the_commands() {
+    // Blocks in the query language of CloudWatch Logs are left out.
     let of_shell = commands().into_iter().filter(|block| !block.starts_with("fields "));
     for block in of_shell {
         let bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();

@@ -1,4 +1,4 @@
-//! The sample events: each fits its function's route, and the functions answer them, one after the other.
+//! The sample events: each matches its function's route, and the functions answer them one after the other.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::completeness::{declared, names, read, texts};
 use crate::shop::{Shop, eur};
 use crate::shop_stream::{Tail, is_wanted};
 
-/// The functions in the order of their events' times, which is the story that the events tell.
+/// The functions in the order of their events' times: the events form one scenario.
 pub fn functions_by_event_time() -> Vec<String> {
     let consumers = ::functions::CONSUMERS.iter().map(::functions::Consumer::name);
     let mut all: Vec<_> = names().into_iter().chain(consumers).collect();
@@ -20,20 +20,20 @@ pub fn functions_by_event_time() -> Vec<String> {
     all
 }
 
-/// The same without those that no client calls.
+/// The same, without functions that no client calls.
 pub fn routes_by_event_time() -> Vec<String> {
     let routes = names();
     functions_by_event_time().into_iter().filter(|name| routes.contains(name)).collect()
 }
 
-/// Whether the story wants this status of this step. All steps succeed but one: the only order that is cancelled was
-/// never paid, so no refund is due.
+/// Whether this status is expected of this function's event. All but one succeed: the only cancelled order was never
+/// paid, so no refund is due.
 pub fn is_expected(name: &str, status: u64) -> bool {
     if name == "confirm-refund" { status == 409 } else { (200..300).contains(&status) }
 }
 
-/// When something happens, in milliseconds: a request; or the last message or record of a batch, before which nobody
-/// receives the batch. What a schedule asks for comes last.
+/// The time of an event in milliseconds: of a request, or of the last message or record of a batch. Scheduled events
+/// come last.
 fn time_of(event: &Value) -> u64 {
     let last = event["Records"].as_array().and_then(|records| records.last());
     let Some(record) = last else { return event["requestContext"]["timeEpoch"].as_u64().unwrap_or(u64::MAX) };
@@ -74,7 +74,7 @@ fn an_event_fits_its_route() {
         let has_body = name != "record-view" && ["POST", "PUT", "PATCH"].contains(&method.as_str());
         assert_eq!(event.get("body").is_some(), has_body, "{name}");
 
-        // A public route has no authorizer, and its event nothing of one.
+        // A public route has no authorizer, so its event has no claims.
         let jwt = &context["authorizer"]["jwt"];
         assert_eq!(texts(&jwt["scopes"]), scopes, "{name}");
         assert_eq!(context.get("authorizer").is_some(), !scopes.is_empty(), "{name}");
@@ -93,7 +93,7 @@ fn start(shop: &Shop) -> BTreeMap<String, Invoke> {
         .collect()
 }
 
-/// The status of a well-formed response of payload 2.0, and its body.
+/// Asserts that the response is valid for payload 2.0, and returns its status and body.
 fn well_formed(name: &str, response: &Value) -> (u64, Value) {
     let headers = response["headers"].as_object().expect("headers");
     assert!(headers.values().all(Value::is_string), "{name}: {response}");
@@ -110,7 +110,7 @@ fn well_formed(name: &str, response: &Value) -> (u64, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_events_tell_a_story_in_the_order_of_their_times() {
+async fn the_events_succeed_in_the_order_of_their_times() {
     let shop = Shop::open().await;
     let functions = start(&shop);
     for name in functions_by_event_time() {
@@ -129,11 +129,11 @@ async fn the_events_tell_a_story_in_the_order_of_their_times() {
     let mut statuses: Vec<_> =
         ada.walk("/customers/ada/orders", 10).await.iter().map(|o| o["status"].clone()).collect();
     statuses.sort_by_key(Value::to_string);
-    assert_eq!(json!(statuses), json!(["CANCELLED", "SHIPPED"]), "how the story ends");
+    assert_eq!(json!(statuses), json!(["CANCELLED", "SHIPPED"]), "the final statuses");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_order_that_waits_in_the_story_is_placed() {
+async fn the_queued_order_of_the_events_is_placed() {
     let shop = Shop::open().await;
     let functions = start(&shop);
     for name in ["create-product", "create-customer"] {
@@ -146,7 +146,7 @@ async fn the_order_that_waits_in_the_story_is_placed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_order_of_the_story_is_counted() {
+async fn the_order_of_the_events_is_counted() {
     let shop = Shop::open().await;
     let functions = start(&shop);
     let before = routes_by_event_time().into_iter().take_while(|name| name != "get-order");
@@ -154,7 +154,7 @@ async fn the_order_of_the_story_is_counted() {
         functions[&name](event(&name)).await.expect("a response");
     }
     let sample = event("count-orders");
-    // The sample is what the stream says of the order, but for when it was placed.
+    // The sample equals the stream's records of the order, except for the times.
     let mut records = Tail::default().new_records(&shop).await;
     records.retain(is_wanted);
     let kept = |records: &[Value]| -> Vec<Value> {
@@ -175,13 +175,13 @@ async fn the_order_of_the_story_is_counted() {
     });
     assert_eq!(totals["items"][20], expected);
 
-    // Whatever the day is on which this runs: the sample asks for a day of the story.
+    // The sample asks for a day of the events, whatever day it is today.
     let report = shop.reconciler()(event("reconcile-counts")).await.expect("a response");
     assert_eq!(report["done"], true, "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_event_out_of_the_blue_is_answered_too() {
+async fn an_event_without_the_earlier_ones_is_answered() {
     let shop = Shop::open().await;
     for (name, invoke) in start(&shop) {
         let expected = match name.as_str() {

@@ -1,4 +1,4 @@
-//! A shop to test in.
+//! The shop that tests run in: a stack with an empty table.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::engine::{self, Engine};
 /// A running stack of its own, with an empty table.
 pub struct Shop {
     stack: Stack,
-    /// The way to an engine that is not the stack's own. It ends with the shop.
+    /// The proxy to an external engine, if the tests run on one. It stops with the shop.
     _engine: Option<FaultProxy>,
     http: Http,
 }
@@ -34,18 +34,18 @@ pub fn eur(amount: u64) -> Value {
     json!({ "amount": amount, "currency": "EUR" })
 }
 
-/// A template, with a table for one shop alone.
+/// Parses a template, with a new table name.
 fn parse(text: &str) -> Template {
     Template::parse_with_table(text, &engine::new_table_name()).expect("template.yaml is valid")
 }
 
-/// The template without its consumers of the stream.
+/// Removes the stream's consumers from the template.
 fn uncounted(mut template: Template) -> Template {
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
     template
 }
 
-/// How long anything in the background may take.
+/// The longest wait for background work.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Shop {
@@ -58,20 +58,20 @@ impl Shop {
         Self::start(uncounted(parse(&change(template_text())))).await
     }
 
-    /// A shop whose template is changed after it was read: also to what its rules would not allow on AWS. Nobody
-    /// consumes its stream unless the change says so: what is in its table is what its routes put there.
+    /// A shop whose template is changed after parsing, so the change may break rules of AWS. Its stream has no
+    /// consumers unless the change adds them, so the table contains only what the routes write.
     pub async fn open_with(change: impl FnOnce(&mut Template)) -> Self {
         let mut template = uncounted(parse(&template_text()));
         change(&mut template);
         Self::start(template).await
     }
 
-    /// A shop whose stream is counted.
+    /// A shop with the template's consumers of the stream.
     pub async fn open_counted() -> Self {
         Self::start(parse(&template_text())).await
     }
 
-    /// Waits until the stream is counted.
+    /// Waits until the stream's consumers have processed everything.
     pub async fn settle(&self) {
         self.stack.settle_streams(PATIENCE).await.expect("the stream is counted");
     }
@@ -85,7 +85,7 @@ impl Shop {
         Self { stack, _engine: engine, http: Http::new() }
     }
 
-    /// A shop where ada is a customer.
+    /// A shop with the customer ada.
     pub async fn with_ada() -> Self {
         let shop = Self::open().await;
         shop.sign_up("ada").await;
@@ -122,12 +122,12 @@ impl Shop {
         self.nobody().with_token(&self.stack.token("boss", ADMIN_SCOPE).expect("a token"))
     }
 
-    /// The embedded engine's port, as programs outside of the stack see it.
+    /// The embedded engine's base URL for programs outside the stack.
     pub fn dynamodb_url(&self) -> &str {
         self.stack.dynamodb_url()
     }
 
-    /// A token of any claims, signed by the stack.
+    /// A token with any claims, signed by the stack.
     pub fn sign(&self, claims: &Value) -> String {
         self.stack.sign(claims).expect("claims")
     }
@@ -140,14 +140,14 @@ impl Shop {
         self.stack.bus()
     }
 
-    /// Where this shop's functions find AWS.
+    /// The AWS endpoints of this shop's functions.
     pub fn endpoints(&self) -> Endpoints {
         let [queues, bus] = self.service_proxies();
         let [dynamodb, sqs, eventbridge] = [self.fault_proxy().url(), queues.url(), bus.url()].map(str::to_owned);
         Endpoints { dynamodb, sqs, eventbridge }
     }
 
-    /// The environment of somebody who may read the whole table, past the fault proxy.
+    /// The environment of an operator, who may read the whole table and bypasses the fault proxy.
     pub fn operator(&self) -> Environment {
         let variables = [
             ("AWS_REGION", "us-east-1"),
@@ -158,19 +158,19 @@ impl Shop {
         Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
     }
 
-    /// A consumer of events in an environment of its own.
+    /// Starts a consumer in a new execution environment.
     pub fn consumer(&self, name: &str, endpoints: &Endpoints) -> Invoke {
         let functions = functions::start_all(endpoints, self.template()).expect("the functions start");
         let (_, start) = functions.consumers.into_iter().find(|(known, _)| known == name).expect("it consumes events");
         start().expect("it starts")
     }
 
-    /// What enforces the roles.
+    /// The guard that enforces the roles.
     pub fn guard(&self) -> &Guard {
         self.stack.guard()
     }
 
-    /// What was refused since the last time of asking. A shop that is dropped with some of it fails its test.
+    /// The denied calls since this was last called. If a shop is dropped with denials left, its test fails.
     pub fn denials(&self) -> Vec<String> {
         self.guard().take_denials().iter().map(ToString::to_string).collect()
     }
@@ -180,7 +180,7 @@ impl Shop {
         self.stack.fault_proxy().expect("the shop was opened with a fault proxy")
     }
 
-    /// The fault proxies between the functions and SQS, and between them and EventBridge.
+    /// The fault proxies in front of SQS and EventBridge, in that order.
     pub fn service_proxies(&self) -> &[FaultProxy; 2] {
         self.stack.service_proxies().expect("the shop was opened with fault proxies")
     }
@@ -208,20 +208,20 @@ impl Shop {
             self.admin().post("/gift-cards", json!({ "code": code, "balance": eur(amount) })).await.expect(201);
             return;
         }
-        // Earlier releases made cards with shorter codes, which are good for ever.
+        // Stored directly: earlier releases created cards with shorter codes, which stay valid.
         let now = Timestamp::now();
         let balance: Money = serde_json::from_value(eur(amount)).expect("money");
         let card = GiftCard { code: code.parse().expect("a code"), balance, initial: balance, created_at: now };
         self.put(&card).await;
     }
 
-    /// How many can be sold.
+    /// The number of available units of a product.
     pub async fn available(&self, product: &str) -> u64 {
         let product = self.nobody().get(&format!("/products/{product}")).await.expect(200);
         product["available"].as_u64().expect("a number")
     }
 
-    /// Every item of the table, past the fault proxy, sorted by its key.
+    /// Every item of the table, read directly from the engine, sorted by key.
     pub async fn dump(&self) -> Vec<Value> {
         let mut items: Vec<Value> = Vec::new();
         let mut start = Value::Null;
@@ -241,7 +241,7 @@ impl Shop {
         items
     }
 
-    /// Puts an entity into the table as it is stored, past the fault proxy.
+    /// Puts an entity directly into the table.
     pub async fn put<T: Stored>(&self, entity: &T) {
         let item: Item = serde_dynamo::to_item(entity).expect("an item");
         let mut item = serde_json::to_value(item).expect("JSON");
@@ -253,14 +253,14 @@ impl Shop {
         self.dynamodb("PutItem", &json!({ "TableName": self.table(), "Item": item })).await;
     }
 
-    /// One item of the table, past the fault proxy.
+    /// One item of the table, read directly from the engine.
     pub async fn item(&self, pk: &str, sk: &str) -> Value {
         let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
         let get = json!({ "TableName": self.table(), "Key": key, "ConsistentRead": true });
         self.dynamodb("GetItem", &get).await["Item"].clone()
     }
 
-    /// Calls the engine itself.
+    /// Calls the engine directly.
     pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
         self.call_dynamodb(&format!("DynamoDB_20120810.{action}"), request).await
     }
@@ -274,12 +274,12 @@ impl Shop {
         aws_json::expect(&self.http, self.stack.dynamodb_url(), target, request).await
     }
 
-    /// Calls any service, at this base URL, with the credentials of a function, named as in the template.
+    /// Calls a service at this base URL with the credentials of a function, by its logical id.
     pub async fn call_as(&self, function: &str, url: &str, target: &str, request: &Value) -> (u16, Value) {
         aws_json::call(&self.http, url, function, target, request).await
     }
 
-    /// Calls SQS as somebody who may.
+    /// Calls SQS as an operator.
     pub async fn call_sqs(&self, action: &str, request: &Value) -> Value {
         aws_json::expect(&self.http, self.sqs_url(), &format!("AmazonSQS.{action}"), request).await
     }
@@ -290,7 +290,7 @@ impl Drop for Shop {
         if !std::thread::panicking() {
             let scans = self.fault_proxy().calls().into_iter().filter(|call| call.action == "Scan").count();
             assert_eq!(scans, 0, "a function scanned the table");
-            // Also one that was answered as an error that the test expects.
+            // A denial fails the test even if the test expected the resulting error.
             let denied = self.denials();
             assert!(denied.is_empty(), "template.yaml does not allow what a function does:\n{}", denied.join("\n"));
         }

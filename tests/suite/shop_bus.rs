@@ -1,4 +1,4 @@
-//! The table's stream and the bus, in the hands of a test.
+//! Test access to the table's stream and the bus.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::openapi;
 use crate::shop::Shop;
 use crate::shop_stream::lambda_record;
 
-/// What a change is known by: its kind, its order, and the version that the order has from then on.
+/// The identity of a change: the event's type, the order's id, and the order's version after the change.
 pub type Change = (String, String, u64);
 
-/// Everything that is in the table's stream, as Lambda passes it on.
+/// All records of the table's stream, in Lambda's format.
 pub async fn records(shop: &Shop) -> Vec<Value> {
     let table = shop.dynamodb("DescribeTable", &json!({ "TableName": shop.table() })).await;
     let stream = json!({ "StreamArn": table["Table"]["LatestStreamArn"] });
@@ -37,15 +37,15 @@ pub async fn records(shop: &Shop) -> Vec<Value> {
     records
 }
 
-/// The sequence number from which a batch has to come again.
+/// The sequence number from which the batch has to be retried.
 pub fn checkpoint(answer: &Value) -> Option<&Value> {
     let failures = answer["batchItemFailures"].as_array().expect("failures");
     assert!(failures.len() <= 1, "{answer}");
     failures.first().map(|failure| &failure["itemIdentifier"])
 }
 
-/// Delivers the records in batches of any size, as Lambda does: again from what failed, and now and then again
-/// although nothing did.
+/// Delivers the records in batches of random size, as Lambda does: with retries from the first failure, and with
+/// occasional duplicates.
 pub async fn deliver(publish: &Invoke, records: &[Value], random: &mut Rng) {
     let mut next = 0;
     for _ in 0..1000 {
@@ -66,7 +66,7 @@ pub async fn deliver(publish: &Invoke, records: &[Value], random: &mut Rng) {
     panic!("the end of the stream is never reached");
 }
 
-/// What the bus was told of orders: each change once, in the order of first appearances.
+/// The changes of orders that the bus received, each once, in the order of first appearance.
 pub fn told(shop: &Shop) -> Vec<Change> {
     let (mut details, mut told) = (BTreeMap::new(), Vec::new());
     for event in shop.bus().events() {
@@ -82,7 +82,7 @@ pub fn told(shop: &Shop) -> Vec<Change> {
             _ => 3,
         });
         let change = (kind, text(&detail["orderId"]), version);
-        // Copies are equal, and nothing else has their id.
+        // Duplicates are equal, and ids are unique otherwise.
         let known = details.entry(text(&detail["id"])).or_insert_with(|| {
             told.push(change.clone());
             (change.clone(), event["time"].clone(), detail.clone())

@@ -1,4 +1,4 @@
-//! A shop's queue, in the hands of a test.
+//! Test access to a shop's queue.
 
 use local::gateway::Invoke;
 use serde_json::{Value, json};
@@ -19,19 +19,19 @@ impl Shop {
         self.call_sqs(action, &request).await
     }
 
-    /// How many messages a queue holds: visible, in flight and delayed.
+    /// The number of messages of a queue: visible, in flight and delayed.
     pub async fn messages_in(&self, queue: &str) -> u64 {
         let answer = reqwest::get(format!("{}/_local/queues", self.url())).await.expect("an answer");
         let counts: Value = answer.json().await.expect("JSON");
         ["visible", "inFlight", "delayed"].iter().map(|kind| counts[queue][kind].as_u64().expect("a count")).sum()
     }
 
-    /// How many orders wait.
+    /// The number of queued orders.
     pub async fn queued(&self) -> u64 {
         self.messages_in(QUEUE).await
     }
 
-    /// Takes every visible message out of a queue, as the records of Lambda's event.
+    /// Receives and deletes every visible message of a queue, as records of Lambda's event.
     pub async fn take_from(&self, queue: &str) -> Vec<Value> {
         let mut records = Vec::new();
         loop {
@@ -50,12 +50,12 @@ impl Shop {
         }
     }
 
-    /// Takes every order out of the queue, as the records of Lambda's event.
+    /// Receives and deletes every queued order, as records of Lambda's event.
     pub async fn take_messages(&self) -> Vec<Value> {
         self.take_from(QUEUE).await
     }
 
-    /// The drain in an environment of its own.
+    /// Starts the drain in a new execution environment.
     pub fn drainer(&self) -> Invoke {
         self.consumer("drain-writes", &self.endpoints())
     }
@@ -66,7 +66,7 @@ impl Shop {
     }
 }
 
-/// A message as SQS gives it, as Lambda passes it on.
+/// Converts a message of SQS to Lambda's format.
 fn record(message: &Value) -> Value {
     let attributes = message["MessageAttributes"].as_object().cloned().unwrap_or_default();
     let attributes = attributes

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::shop::Shop;
 
-/// What changed so many seconds ago counts as counted, and so fast the orders are read.
+/// Sets the age after which a change must be counted, and the read rate.
 pub fn reconciled(template: &mut Template, settle_seconds: u32, read_units: u32) {
     let function = template.functions.iter_mut().find(|function| function.handler == "reconcile-counts");
     let variables = &mut function.expect("it is declared").environment;
@@ -16,14 +16,14 @@ pub fn reconciled(template: &mut Template, settle_seconds: u32, read_units: u32)
     variables.insert("RECONCILE_READ_UNITS".to_owned(), read_units.to_string());
 }
 
-/// Of the days on which a test may have placed orders.
+/// An event for the days on which a test may have placed orders.
 pub fn ask(repair: bool) -> Value {
     let today = Timestamp::now().day();
     json!({ "from": today.plus(-1).to_string(), "to": today.plus(1).to_string(), "repair": repair })
 }
 
 impl Shop {
-    /// What compares the counts, in an environment of its own.
+    /// Starts `reconcile-counts` in a new execution environment.
     pub fn reconciler(&self) -> Invoke {
         let endpoints = self.endpoints();
         let functions = start_all(&endpoints, self.template()).expect("the functions start");
@@ -32,14 +32,14 @@ impl Shop {
         start().expect("it starts")
     }
 
-    /// Compares all counts with the orders, to the end.
+    /// Compares all counts with the orders, until the comparison is done.
     pub async fn reconcile(&self, repair: bool) -> Value {
         let answer = self.reconciler()(ask(repair)).await.expect("an answer");
         assert_eq!(answer["done"], true, "{answer}");
         answer
     }
 
-    /// Adds to a number of an item, past the fault proxy.
+    /// Adds to a number of an item directly in the table.
     pub async fn add(&self, pk: &str, sk: &str, attribute: &str, amount: i64) {
         let update = json!({
             "TableName": self.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
@@ -49,7 +49,7 @@ impl Shop {
         self.dynamodb("UpdateItem", &update).await;
     }
 
-    /// Deletes an item, past the fault proxy.
+    /// Deletes an item directly from the table.
     pub async fn delete(&self, pk: &str, sk: &str) {
         let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
         self.dynamodb("DeleteItem", &json!({ "TableName": self.table(), "Key": key })).await;

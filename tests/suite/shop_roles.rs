@@ -1,4 +1,4 @@
-//! What the functions' roles allow, in the hands of a test.
+//! Calls with the credentials of functions.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::shop::Shop;
 use crate::shop_queue::url;
 
 impl Shop {
-    /// Calls DynamoDB over the fault proxy with the credentials of a function, named as in the template.
+    /// Calls DynamoDB through the fault proxy with the credentials of a function, by its logical id.
     pub async fn dynamodb_as(&self, function: &str, action: &str, request: &Value) -> (u16, Value) {
         self.call_as(function, self.fault_proxy().url(), &format!("DynamoDB_20120810.{action}"), request).await
     }
@@ -17,7 +17,7 @@ impl Shop {
         self.call_as(function, self.sqs_url(), &format!("AmazonSQS.{action}"), &request).await
     }
 
-    /// Tells a bus of one event, from this source, with the credentials of a function.
+    /// Puts an event with this source on a bus, with the credentials of a function.
     pub async fn put_event_as(&self, function: &str, bus: &str, source: &str) -> (u16, Value) {
         let entry = json!({ "EventBusName": bus, "Source": source, "DetailType": "OrderPlaced", "Detail": "{}" });
         self.call_as(function, self.bus().url(), "AWSEvents.PutEvents", &json!({ "Entries": [entry] })).await

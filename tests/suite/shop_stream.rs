@@ -1,4 +1,4 @@
-//! A shop's stream, in the hands of a test.
+//! Test access to a shop's stream.
 
 use local::StartConsumer;
 use local::functions::start_all;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use crate::shop::Shop;
 
-/// The records of the stream, one after the other.
+/// A reader of the stream that continues where it stopped.
 #[derive(Default)]
 pub struct Tail {
     iterator: Option<String>,
 }
 
 impl Tail {
-    /// The records that are new since the last time of asking, of all kinds of items.
+    /// The new records since this was last called, of all kinds of items.
     pub async fn new_records(&mut self, shop: &Shop) -> Vec<Value> {
         let mut iterator = match self.iterator.take() {
             Some(iterator) => iterator,
@@ -45,18 +45,18 @@ async fn beginning(shop: &Shop) -> String {
     answer["ShardIterator"].as_str().expect("an iterator").to_owned()
 }
 
-/// Whether the event source of the template would pass the record on.
+/// Whether the template's event source would deliver the record.
 pub fn is_wanted(record: &Value) -> bool {
     let kind = &record["dynamodb"]["NewImage"]["EntityType"]["S"];
     (kind == "order" && record["eventName"] != "REMOVE") || (kind == "orderItem" && record["eventName"] == "INSERT")
 }
 
-/// The number of a record.
+/// The sequence number of a record.
 pub fn number(record: &Value) -> &str {
     record["dynamodb"]["SequenceNumber"].as_str().expect("a number")
 }
 
-/// The record as Lambda passes it on.
+/// The record in Lambda's format.
 pub fn lambda_record(record: &Value) -> Value {
     let mut record = record.clone();
     record["awsRegion"] = json!("us-east-1");
@@ -66,7 +66,7 @@ pub fn lambda_record(record: &Value) -> Value {
     record
 }
 
-/// Lambda's event of a batch, in a window.
+/// Lambda's event for a batch in a tumbling window.
 pub fn batch(shard: &str, records: &[Value], state: &Value) -> Value {
     json!({
         "Records": records, "shardId": shard, "state": state, "isFinalInvokeForWindow": records.is_empty(),
@@ -76,18 +76,18 @@ pub fn batch(shard: &str, records: &[Value], state: &Value) -> Value {
 }
 
 impl Shop {
-    /// What counts the orders: each start is an environment of its own.
+    /// The consumer `count-orders`. Each start creates a new execution environment.
     pub fn counters(&self) -> StartConsumer {
         let functions = start_all(&self.endpoints(), self.template()).expect("the functions start");
         functions.consumers.into_iter().find(|(name, _)| name == "count-orders").expect("the counter").1
     }
 
-    /// What counts the orders, in an environment of its own.
+    /// Starts `count-orders` in a new execution environment.
     pub fn counter(&self) -> Invoke {
         self.counters()().expect("the counter starts")
     }
 
-    /// Counts these records as those of a shard of their own.
+    /// Counts these records as the records of one shard.
     pub async fn count(&self, shard: &str, records: &[Value]) -> Value {
         self.counter()(batch(shard, records, &json!({}))).await.expect("an answer")
     }

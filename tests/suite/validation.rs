@@ -1,4 +1,4 @@
-//! Requests that do not read: each is told where and why, and writes nothing.
+//! Malformed requests: the answer names the place and the cause, and nothing is written.
 
 use functions::ROUTES;
 use http_api::Kind;
@@ -12,9 +12,9 @@ use crate::wrong_bodies::wrong_bodies;
 const MOST_BYTES: usize = 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_field_that_does_not_read_is_named() {
+async fn an_invalid_field_is_named() {
     let mut desk = Desk::open().await;
-    // An admin passes every route's scope, so it is the body that is refused.
+    // An admin has every route's scope, so the refusal is about the body.
     let admin = desk.shop.admin();
     for (path, right, wrong) in wrong_bodies() {
         for (pointer, value, begins) in wrong {
@@ -54,7 +54,7 @@ async fn a_body_that_is_not_one_json_object_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_of_64_kib_is_read_and_one_of_a_byte_more_is_too_large() {
+async fn a_body_of_64_kib_is_accepted_and_one_byte_more_is_too_large() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
     for (path, right, _) in wrong_bodies() {
@@ -71,7 +71,7 @@ async fn a_body_of_64_kib_is_read_and_one_of_a_byte_more_is_too_large() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_string_that_does_not_read_is_refused() {
+async fn an_invalid_query_string_is_refused() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
     let limit = "query string: limit must be a whole number from 1 to 100";
@@ -130,7 +130,7 @@ async fn a_query_string_that_does_not_read_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_in_a_path_that_is_none_is_refused() {
+async fn an_invalid_id_in_a_path_is_refused() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
     let long = "x".repeat(65);
@@ -148,7 +148,7 @@ async fn an_id_in_a_path_that_is_none_is_refused() {
     }
 }
 
-/// The body with spaces around it, of this length.
+/// The body padded with spaces to this length.
 fn padded(body: &Value, length: usize) -> String {
     let body = body.to_string();
     " ".repeat(length - body.len()) + &body

@@ -1,4 +1,4 @@
-//! Views: counted exactly, in parts that share the load.
+//! Views are counted exactly, in shards that share the load.
 
 use http_api::Kind;
 use local::fault_proxy::{Fault, Match};
@@ -14,7 +14,7 @@ async fn view(shop: &Shop, products: Vec<String>) {
     }
 }
 
-/// Views by part.
+/// The views in each shard.
 async fn parts(shop: &Shop, product: &str) -> Vec<u64> {
     let dump = shop.dump().await;
     let parts = dump.iter().filter(|item| item["EntityType"]["S"] == "viewShard" && item["productId"]["S"] == product);
@@ -22,7 +22,7 @@ async fn parts(shop: &Shop, product: &str) -> Vec<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sixty_four_times_a_hundred_views_are_six_thousand_four_hundred() {
+async fn concurrent_views_are_counted_exactly() {
     let shop = std::sync::Arc::new(Shop::open().await);
     shop.product("thing", 1000, 1).await;
     let mut viewing = JoinSet::new();
@@ -39,7 +39,7 @@ async fn sixty_four_times_a_hundred_views_are_six_thousand_four_hundred() {
     // 400 each on average. 520 is six standard deviations away.
     assert!(parts.iter().max() < Some(&520), "{parts:?}");
 
-    // One request for each view, but for the first of each part and those that came at the same time.
+    // One request for each view, except for the first of each shard and concurrent first ones.
     let calls = shop.fault_proxy().calls();
     let updates = calls.iter().filter(|call| call.action == "UpdateItem" && call.status == Some(200)).count();
     let puts = calls.iter().filter(|call| call.action == "PutItem" && call.status == Some(200)).count();
@@ -47,12 +47,12 @@ async fn sixty_four_times_a_hundred_views_are_six_thousand_four_hundred() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_partition_takes_more_than_its_share_of_a_popular_product() {
+async fn the_views_of_a_popular_product_are_spread_over_partitions() {
     let shop = std::sync::Arc::new(Shop::open().await);
     for product in 0..8 {
         shop.product(&format!("p{product}"), 1000, 1).await;
     }
-    // Zipf: the second most popular product is seen half as often as the first, the third a third as often.
+    // Zipf's law: the second most popular product is viewed half as often as the first, the third a third as often.
     let mut viewing = JoinSet::new();
     for product in 0..8 {
         for _ in 0..8 / (product + 1) {
@@ -70,7 +70,7 @@ async fn no_partition_takes_more_than_its_share_of_a_popular_product() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn parts_left_unprocessed_are_not_missing_from_the_sum() {
+async fn unprocessed_shards_are_not_missing_from_the_sum() {
     let shop = Shop::open().await;
     shop.product("thing", 1000, 1).await;
     view(&shop, vec!["thing".to_owned(); 100]).await;
@@ -80,7 +80,7 @@ async fn parts_left_unprocessed_are_not_missing_from_the_sum() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_exist_cannot_be_viewed() {
+async fn a_missing_product_cannot_be_viewed() {
     let shop = Shop::open().await;
     let before = shop.dump().await;
     shop.nobody().post("/products/none/views", json!({})).await.problem(Kind::NotFound);

@@ -1,16 +1,16 @@
-//! Bodies that are wrong in one field.
+//! Bodies with one invalid field.
 
 use serde_json::{Value, json};
 
 use crate::shop::eur;
 
-/// A route, a body that is right, and what makes it wrong.
+/// A route, a valid body, and changes that make it invalid.
 pub type Bodies = (&'static str, Value, Vec<Wrong>);
 
-/// A field, what makes it wrong, and how the detail begins.
+/// A field, an invalid value, and the beginning of the expected detail.
 pub type Wrong = (&'static str, Value, &'static str);
 
-/// For each route that takes a body.
+/// Invalid bodies for each route with a body.
 pub fn wrong_bodies() -> [Bodies; 5] {
     [customers(), products(), discounts(), gift_cards(), orders()]
 }

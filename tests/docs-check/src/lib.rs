@@ -1,8 +1,8 @@
-//! Pages of the documentation in which somebody has written the prose and the code writes the figures.
+//! Pages of the documentation with handwritten prose and generated figures.
 //!
-//! A part that the code writes stands between two comments of its name, `<!-- costs -->` and `<!-- /costs -->`. A test
-//! of the code that makes it [`check`]s the page, and so it cannot go stale: with `UPDATE_DOCS=1` the test writes it
-//! instead.
+//! A generated part is between two comments with its name, `<!-- costs -->` and `<!-- /costs -->`. A test [`check`]s
+//! the part against the code that generates it, so it cannot become stale. With `UPDATE_DOCS=1` the test writes the
+//! part instead.
 //!
 //! **Invariant: no other crate knows how a part is found in its page.**
 
@@ -14,10 +14,10 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
 
-/// A part of a page: its name, and what is to stand there.
+/// A part of a page: its name and its content.
 pub type Part<'a> = (&'a str, String);
 
-/// A file of the documentation.
+/// The path of a file of the documentation.
 pub fn file(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(name)
 }
@@ -27,10 +27,10 @@ pub fn is_written() -> bool {
     env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1")
 }
 
-/// Fails unless the page holds these parts; or writes them into it.
+/// Fails unless the page contains these parts, or writes them into it.
 ///
 /// # Errors
-/// The page is stale, and `command` would write it; or it has no place for a part.
+/// The page is stale (the error names `command`, which updates it), or it has no place for a part.
 pub fn check(page: &str, parts: &[Part<'_>], command: &str) -> Result<()> {
     if is_written() {
         return write(page, parts);
@@ -40,10 +40,10 @@ pub fn check(page: &str, parts: &[Part<'_>], command: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same of a whole file.
+/// Like [`check`], for a whole file.
 ///
 /// # Errors
-/// The file is stale, and `command` would write it.
+/// The file is stale. The error names `command`, which updates it.
 pub fn check_file(name: &str, content: &str, command: &str) -> Result<()> {
     if is_written() {
         return fs::write(file(name), content).with_context(|| format!("docs/{name} cannot be written"));
@@ -55,14 +55,14 @@ pub fn check_file(name: &str, content: &str, command: &str) -> Result<()> {
 /// Writes these parts into the page.
 ///
 /// # Errors
-/// The page has no place for one of them, or cannot be written.
+/// The page has no place for a part, or cannot be written.
 pub fn write(page: &str, parts: &[Part<'_>]) -> Result<()> {
     let _writing = one_at_a_time();
     let current = with(page, &read(page)?, parts)?;
     fs::write(file(page), current).with_context(|| format!("docs/{page} cannot be written"))
 }
 
-/// What stands in a part of the page.
+/// The content of a part of the page.
 ///
 /// # Errors
 /// The page has no such part.
@@ -75,7 +75,7 @@ pub fn part(page: &str, name: &str) -> Result<String> {
     Ok(part.trim().to_owned())
 }
 
-/// Tests write their parts of a page at the same time.
+/// A lock, because tests write their parts of a page concurrently.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static WRITING: Mutex<()> = Mutex::new(());
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -85,7 +85,7 @@ fn read(name: &str) -> Result<String> {
     fs::read_to_string(file(name)).with_context(|| format!("docs/{name} cannot be read"))
 }
 
-/// The text with these parts in their places.
+/// The text with these parts replaced.
 fn with(page: &str, text: &str, parts: &[Part<'_>]) -> Result<String> {
     parts.iter().try_fold(text.to_owned(), |text, (name, part)| {
         let (before, _, after) = split(page, &text, name)?;
@@ -93,7 +93,7 @@ fn with(page: &str, text: &str, parts: &[Part<'_>]) -> Result<String> {
     })
 }
 
-/// What stands before a part, in it, and after it.
+/// Splits the text: before a part, the part, and after it.
 fn split<'a>(page: &str, text: &'a str, name: &str) -> Result<(&'a str, &'a str, &'a str)> {
     let missing = || format!("docs/{page} has no place for the part {name}");
     let (before, rest) = text.split_once(&format!("<!-- {name} -->")).with_context(missing)?;
@@ -108,7 +108,7 @@ mod tests {
     const PAGE: &str = "Prose.\n\n<!-- a -->\nold\n<!-- /a -->\n\nMore.\n\n<!-- b -->\n<!-- /b -->\n";
 
     #[test]
-    fn a_part_is_put_into_its_place_and_nothing_else_is_touched() {
+    fn only_the_named_part_is_replaced() {
         let parts = [("b", "two\n".to_owned()), ("a", "one\n".to_owned())];
         let current = with("p.md", PAGE, &parts).unwrap();
         assert_eq!(

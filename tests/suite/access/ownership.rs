@@ -1,4 +1,5 @@
-//! The story of the sample events, in which somebody else tries each step before the one whose step it is.
+//! Tests of ownership: runs the sample events in order, and before each request another customer tries the same
+//! request.
 
 use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use serde_json::{Value, json};
@@ -9,16 +10,16 @@ use crate::openapi;
 use crate::sample_events::{event, functions_by_event_time, is_expected};
 use crate::shop::{Client, Shop};
 
-/// Whose thing a parameter names.
+/// The owner of what a parameter names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Named {
-    /// A customer's, and to everybody else it does not exist.
+    /// A customer. To everybody else it does not exist.
     OfACustomer,
-    /// Everybody's.
+    /// No owner: everybody may use it.
     OfEverybody,
-    /// Whoever knows the code may use it.
+    /// The bearer: everybody who knows the code may use it.
     OfTheBearer,
-    /// Nothing: a filter, or a place in a list.
+    /// Names nothing that could have an owner: a filter or a cursor.
     Nothing,
 }
 
@@ -43,7 +44,7 @@ const IN_QUERIES: [(&str, Named); 8] = [
     ("cursor", Named::Nothing),
 ];
 
-/// Every field of a body that is an id or a code, wherever it is in the body.
+/// Every field of a body that is an id or a code, at any depth.
 const IN_BODIES: [(&str, Named); 5] = [
     ("customerId", Named::OfACustomer),
     ("productId", Named::OfEverybody),
@@ -73,7 +74,7 @@ fn operation(function: &str) -> &'static Value {
     &openapi::document()["paths"][path][method.to_lowercase()]
 }
 
-/// The names of all fields of this schema, wherever they are.
+/// The names of all fields of this schema, at any depth.
 fn fields(schema: &Value, found: &mut Vec<String>) {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = openapi::document().pointer(reference.trim_start_matches('#')).expect("a schema");
@@ -91,7 +92,7 @@ fn fields(schema: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The fields of the body that name something.
+/// The fields of the body that are ids or codes.
 fn names_in_body(function: &str) -> Vec<(String, Named)> {
     let mut found = Vec::new();
     for media in
@@ -105,7 +106,7 @@ fn names_in_body(function: &str) -> Vec<(String, Named)> {
 }
 
 #[test]
-fn it_is_clear_whose_thing_each_parameter_names() {
+fn every_parameter_has_a_declared_owner() {
     for name in names() {
         let admins_only = Sample::of(&name).scopes == [ADMIN_SCOPE];
         parameters_of_path(&name);
@@ -123,12 +124,12 @@ fn it_is_clear_whose_thing_each_parameter_names() {
 /// The functions that customers may call with somebody else's id in the body.
 const TRIED_IN_BODY: [&str; 1] = ["create-customer"];
 
-/// Does a step that no client does.
+/// Runs a consumer's sample event.
 pub async fn consume(shop: &Shop, name: &str) {
     let consumer = shop.consumer(name, &shop.endpoints());
     for _ in 0..20 {
         let answer = consumer(event(name)).await.expect("a response");
-        // The drain postpones what its rate does not allow yet.
+        // The drain postpones messages beyond its rate.
         if answer["batchItemFailures"].as_array().is_none_or(Vec::is_empty) {
             return;
         }
@@ -136,7 +137,7 @@ pub async fn consume(shop: &Shop, name: &str) {
     panic!("{name} does not do its step");
 }
 
-/// The client whose step it is.
+/// The client that owns the request.
 pub fn rightful(shop: &Shop, sample: &Sample) -> Client {
     match sample.scopes.as_slice() {
         [] => shop.nobody(),
@@ -146,7 +147,7 @@ pub fn rightful(shop: &Shop, sample: &Sample) -> Client {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_sees_or_changes_what_is_somebody_else_s() {
+async fn no_caller_can_read_or_change_another_customer_s_data() {
     let shop = Shop::open().await;
     shop.sign_up("eve").await;
     let (nobody, eve) = (shop.nobody(), shop.customer("eve"));
@@ -165,21 +166,21 @@ async fn nobody_sees_or_changes_what_is_somebody_else_s() {
                 sample.send(&shop.customer(customer)).await.problem(Kind::Forbidden);
             }
         } else if !sample.scopes.is_empty() && is_of_a_customer(&name) {
-            // Somebody else's thing and a thing that does not exist are answered alike.
+            // Another customer's resource and a missing one get the same answer.
             let refused = sample.send(&eve).await.problem(Kind::NotFound);
             let unheard_of = unheard_of(&name, sample).send(&eve).await.problem(Kind::NotFound);
             assert_eq!(refused, unheard_of, "{name}");
         }
         assert_eq!(shop.dump().await, before, "{name} was refused, and changed something");
 
-        // The refusals above were about the caller: the same request is answered to the one whose it is.
+        // The refusals above were about the caller: the same request from its owner succeeds.
         let sample = Sample::of(&name);
         let reply = sample.send(&rightful(&shop, &sample)).await;
         assert!(is_expected(&name, reply.status.into()), "{name}: {} {}", reply.status, reply.body);
     }
 }
 
-/// The request with ids that nobody has in place of the customers'.
+/// The request with unknown ids in place of the customer's.
 fn unheard_of(function: &str, sample: Sample) -> Sample {
     let event = event(function);
     let mut path = sample.path.clone();
@@ -202,7 +203,7 @@ async fn an_admin_may_do_what_each_customer_may() {
             continue;
         }
         let sample = Sample::of(&name);
-        // Where no parameter says whose it is, it is the caller's.
+        // Without a parameter that names the owner, the resource is the caller's own.
         let client = if is_of_a_customer(&name) { admin.clone() } else { rightful(&shop, &sample) };
         let reply = sample.send(&client).await;
         assert!(is_expected(&name, reply.status.into()), "{name}: {} {}", reply.status, reply.body);
@@ -210,7 +211,7 @@ async fn an_admin_may_do_what_each_customer_may() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_signs_somebody_else_up() {
+async fn no_customer_can_sign_up_another_one() {
     let shop = Shop::open().await;
     let mut body: Value = serde_json::from_str(&Sample::of("create-customer").body.expect("a body")).expect("JSON");
     body["customerId"] = json!("ada");

@@ -1,4 +1,4 @@
-//! What customers are shown is what they are meant to see, and nothing is on that list that nobody is shown.
+//! Every field on the list of fields that customers may see is shown in some reply.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::customer_view::{self, Seen, VISIBLE};
 use crate::sample_events::functions_by_event_time;
 use crate::shop::{Client, Reply, Shop, eur};
 
-/// Somebody who is no admin, and what was shown so far.
+/// A client without the admin scope, and the fields shown to it so far.
 struct Witness {
     client: Client,
     seen: BTreeSet<Seen>,
@@ -42,7 +42,7 @@ impl Witness {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_field_on_the_list_of_what_customers_see_is_seen() {
+async fn every_field_on_the_list_is_shown_in_some_reply() {
     let shop = Shop::open().await;
     let mut ada = Witness { client: shop.customer("ada"), seen: BTreeSet::new() };
     for name in functions_by_event_time() {
@@ -67,12 +67,13 @@ async fn every_field_on_the_list_of_what_customers_see_is_seen() {
     assert!(unseen.is_empty(), "customers are not shown what is on the list in customer_view.rs: {unseen:?}");
 }
 
-/// An order is delayed when its message is a dead letter: `drain.rs` shows it.
+/// A field that another test covers: an order is delayed if its message is a dead letter (`drain.rs`).
 fn shown_elsewhere() -> Seen {
     ("QueuedOrder".to_owned(), "delayedAt".to_owned())
 }
 
-/// What the sample events do not show: optional fields, an order that is refused after it waited, and problems.
+/// Requests for fields that the sample events do not show: optional fields, an order that is refused after it was
+/// queued, and problems.
 async fn more(shop: &Shop, ada: &mut Witness) {
     let admin = shop.admin();
     let code = json!({
@@ -119,7 +120,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), quota, usize::MAX);
     ada.post("/orders", "busy", of(1)).await.problem(Kind::Throttled);
     shop.fault_proxy().heal();
-    // The gateway's own.
+    // The gateway's own problem.
     ada.send(Method::POST, "/products", &[], Some(json!({}))).await.problem(Kind::Forbidden);
 
     let waits = [("idempotency-key", "waits"), ("prefer", "respond-async")];

@@ -1,4 +1,4 @@
-//! A token opens what its scope says while it is valid, and any other token opens nothing.
+//! A valid token grants the routes of its scopes, and any other token grants nothing.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -11,13 +11,13 @@ use crate::completeness::names;
 use crate::laptop::claims;
 use crate::shop::Shop;
 
-/// What a token says, a second or ten minutes from now.
+/// A time claim, this many seconds from now.
 fn in_seconds(seconds: i64) -> Value {
     let now = std::time::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     json!(now.saturating_add_signed(seconds))
 }
 
-/// The token with other text in place of a part: 0 is the header, 1 the claims, 2 the signature.
+/// The token with one part replaced: 0 is the header, 1 the claims, 2 the signature.
 fn with_part(token: &str, part: usize, text: &str) -> String {
     let mut parts: Vec<_> = token.split('.').collect();
     parts[part] = text;
@@ -28,7 +28,7 @@ fn encoded(value: &Value) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(value.to_string())
 }
 
-/// Tokens that are not valid, with what is wrong with each.
+/// Invalid tokens, each with its defect.
 fn invalid(shop: &Shop) -> Vec<(&'static str, String)> {
     let admin = |change: Value| {
         let mut all = json!({ "scope": ADMIN_SCOPE });
@@ -71,7 +71,7 @@ fn invalid(shop: &Shop) -> Vec<(&'static str, String)> {
     tokens
 }
 
-/// Valid tokens that do not hold the scope, and tokens that are no access tokens.
+/// Valid tokens without the scope, and tokens that are not access tokens.
 fn without_scope(shop: &Shop) -> Vec<(&'static str, String)> {
     [
         ("no scope", json!({ "scope": null })),
@@ -92,7 +92,7 @@ fn without_scope(shop: &Shop) -> Vec<(&'static str, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_is_not_valid_opens_no_route_and_one_without_the_scope_neither() {
+async fn invalid_tokens_and_tokens_without_the_scope_are_refused() {
     let shop = Shop::open().await;
     let (invalid, without_scope) = (invalid(&shop), without_scope(&shop));
     let shopper = ("a customer's scope", shop.sign(&claims(&json!({ "scope": format!("openid {SHOP_SCOPE}") }))));
@@ -116,7 +116,7 @@ async fn a_token_that_is_not_valid_opens_no_route_and_one_without_the_scope_neit
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_valid_token_opens_its_routes_however_its_issuer_writes_it() {
+async fn a_valid_token_is_accepted_in_every_format_of_its_claims() {
     let shop = Shop::open().await;
     let valid = [
         ("as the laptop's", json!({})),
@@ -135,7 +135,7 @@ async fn a_valid_token_opens_its_routes_however_its_issuer_writes_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_public_route_takes_no_notice_of_a_token() {
+async fn a_public_route_ignores_tokens() {
     let shop = Shop::open().await;
     let public: Vec<_> = names().into_iter().filter(|name| Sample::of(name).scopes.is_empty()).collect();
     assert!(!public.is_empty());

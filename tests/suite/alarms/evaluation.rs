@@ -1,4 +1,4 @@
-//! How CloudWatch evaluates an alarm, as the CloudWatch User Guide says under "Alarm evaluation" and "Configuring how
+//! Evaluates an alarm like CloudWatch, by the CloudWatch User Guide, sections "Alarm evaluation" and "Configuring how
 //! CloudWatch alarms treat missing data".
 
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use serde_yaml_ng::Value as Yaml;
 
 use super::metric_math::{self, Series};
 
-/// The id of the metric of an alarm that has no expression.
+/// The id of the metric of an alarm without an expression.
 pub const METRIC: &str = "metric";
 
-/// CloudWatch looks at some more periods than it evaluates, so that missing data delays nothing.
+/// CloudWatch retrieves some more periods than it evaluates, so that missing data causes no delay.
 const MORE_PERIODS: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Alarm {
         after_each.collect()
     }
 
-    /// The newest values decide. Only if there are too few of them, missing ones are filled in.
+    /// The next state. The newest values decide; missing values are filled in only if there are too few.
     fn next(&self, state: State, range: &[Option<f64>]) -> State {
         let known: Vec<_> = range.iter().rev().flatten().take(self.evaluation_periods).collect();
         let missing = self.evaluation_periods - known.len();

@@ -1,9 +1,9 @@
-//! The part of CloudWatch's metric math that the alarms use, with missing data as the CloudWatch User Guide says under
-//! "Using metric math".
+//! The part of CloudWatch's metric math that the alarms use. Missing data is treated as in the CloudWatch User Guide,
+//! section "Using metric math".
 
 use std::collections::BTreeMap;
 
-/// One value for each period; none where there is no data.
+/// One value for each period. `None` if there is no data.
 pub type Series = Vec<Option<f64>>;
 
 /// The result of an expression or of a part of it.
@@ -15,7 +15,7 @@ enum Value {
     Array(Vec<Series>),
 }
 
-/// Evaluates an expression over the metrics with these ids. Panics at what it does not know.
+/// Evaluates an expression over the metrics with these ids. Panics on an unknown function.
 pub fn evaluate(expression: &str, metrics: &BTreeMap<String, Series>) -> Series {
     let mut parser = Parser { rest: expression, metrics };
     let value = parser.binary(0);
@@ -26,7 +26,7 @@ pub fn evaluate(expression: &str, metrics: &BTreeMap<String, Series>) -> Series 
     }
 }
 
-/// The operators, those that bind most loosely first. Longer spellings come before their prefixes.
+/// The operators, by increasing precedence. A longer operator comes before its prefix.
 const OPERATORS: &[&[&str]] =
     &[&["OR", "||"], &["AND", "&&"], &["==", "!=", "<=", ">=", "<", ">"], &["+", "-"], &["*", "/"]];
 
@@ -142,7 +142,7 @@ fn fill(series: &Series, filler: f64) -> Series {
     series.iter().map(|value| Some(value.unwrap_or(filler))).collect()
 }
 
-/// Where every time series lacks a value, so does the sum.
+/// Adds time series. If none has a value in a period, the sum has none either.
 fn sum(all: &[Series]) -> Series {
     let periods = all.first().map_or(0, Vec::len);
     let at = |period: usize| all.iter().filter_map(move |series| series[period]);
@@ -166,7 +166,7 @@ fn choose(condition: &Series, when_true: &Value, when_false: &Value) -> Series {
 
 /// The examples of the user guide.
 #[test]
-fn the_guides_examples_come_out_as_it_says() {
+fn the_examples_of_the_user_guide_have_the_documented_results() {
     const NONE: Option<f64> = None;
     let some = |values: &[i32]| values.iter().map(|value| Some(f64::from(*value))).collect::<Series>();
     let metrics = |all: &[(&str, Series)]| all.iter().map(|(id, series)| ((*id).to_owned(), series.clone())).collect();

@@ -1,12 +1,12 @@
-//! The data of shops that are in trouble, and of shops that are not.
+//! Metrics of shops with problems, and of healthy shops.
 
 use super::evaluation::METRIC;
 
-/// What happens for some periods in an otherwise ordinary shop.
+/// A situation that lasts for some periods in an otherwise healthy shop.
 pub struct Trouble {
     pub alarm: &'static str,
     pub situation: &'static str,
-    /// The values that the alarm's metrics have meanwhile, by their ids. None where there is no data.
+    /// The values of the alarm's metrics meanwhile, by id. `None` if there is no data.
     pub metrics: &'static [(&'static str, Option<f64>)],
     pub periods: usize,
     pub goes_off: bool,
@@ -22,7 +22,7 @@ const fn is_quiet(alarm: &'static str, situation: &'static str, periods: usize, 
     Trouble { alarm, situation, metrics, periods, goes_off: false }
 }
 
-/// Shops in which all is well: what a metric is in each period, if it has data.
+/// Healthy shops: the value of a metric in each period, if there is data.
 pub const CALM: &[(&str, Shop)] =
     &[("an ordinary day", ordinary), ("a quiet night", quiet), ("nobody comes for days", deserted)];
 
@@ -46,7 +46,7 @@ fn ordinary(_: &str, metric: &str) -> Option<f64> {
     }
 }
 
-/// A few requests, none of which orders anything. Queues are empty and tell so.
+/// A few requests without orders. Queues are empty and report that.
 fn quiet(alarm: &str, metric: &str) -> Option<f64> {
     match metric {
         "Count" => Some(3.0),
@@ -55,7 +55,8 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
     }
 }
 
-/// A queue that nobody uses tells nothing after six hours. Only the comparison of counts and the expiry have a schedule.
+/// An unused queue reports no metrics after six hours. Only the comparison of counts and the expiry of orders have a
+/// schedule.
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
     (["ComparisonFails", "ExpiriesFail"].contains(&alarm) && ["Errors", "ExpiriesFailed"].contains(&metric))
         .then_some(0.0)
@@ -161,7 +162,7 @@ const fn full(alarm: &'static str, metrics: Metrics) -> Trouble {
     alarms(alarm, "requests are throttled for 15 minutes", 3, metrics)
 }
 
-/// Two periods, because a burst may lie on a border.
+/// A burst over two periods, because it may cross the border between them.
 const fn burst(alarm: &'static str) -> Trouble {
     is_quiet(alarm, "a short burst is throttled", 2, &[("m1", Some(400.0)), ("m2", Some(400.0))])
 }

@@ -28,13 +28,13 @@ async fn catalogue(shop: &mut MeteredShop) {
     shop.check_sizes(&[("stock", Kind::FirstCell(First)), ("stockCell", Kind::StockCell(First))]).await;
 }
 
-/// The cell from which an order under this key would take.
+/// The own cell of an order with this key.
 fn home(shop: &MeteredShop, key: &str) -> u8 {
     let key: IdempotencyKey = key.parse().expect("a key");
     OrderId::of(&shop.id("c", 0).parse().expect("an id"), &key).spread(shop.sizes().cells)
 }
 
-/// Places the order of this number, which takes so many of each product, as one whose own cell is not the first.
+/// Places an order with this number and quantity whose own cell is not the first.
 async fn order(shop: &MeteredShop, number: u32, quantity: u64) -> Reply {
     let mut keys = (0..).map(|at| format!("cells-{number}-{at}"));
     let key = keys.find(|key| home(shop, key) == 1).expect("a key");
@@ -45,7 +45,7 @@ async fn order(shop: &MeteredShop, number: u32, quantity: u64) -> Reply {
     shop.customer().order(&key, order).await
 }
 
-/// Puts so many into each cell, and another number into one of them.
+/// Sets the units of each cell, with a different number in one of them.
 async fn put(shop: &MeteredShop, each: u64, (cell, other): (usize, u64)) {
     let mut units = vec![each; shop.sizes().cells.into()];
     units[cell] = other;

@@ -1,4 +1,4 @@
-//! What follows from the stream, and the comparison of the counts with the orders.
+//! Operations of the stream's consumers, and the comparison of counts with orders.
 
 use capacity::sample::Kind;
 use capacity::sample::Revision::First;
@@ -11,14 +11,14 @@ use crate::shop_stream::{Tail, batch, is_wanted, lambda_record, number};
 
 const SHARD: &str = "shardId-00000001795253400000-00000001";
 
-/// All records that count, from the beginning.
+/// All relevant records, from the beginning.
 async fn records(shop: &MeteredShop) -> Vec<Value> {
     let mut records = Tail::default().new_records(&shop.shop).await;
     records.retain(is_wanted);
     records
 }
 
-/// The first order is counted, and then compared with its counts.
+/// Counts the first order, and compares the counts with it.
 pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
     let records = records(shop).await;
     shop.pass();
@@ -36,7 +36,7 @@ pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
 
     let mut unreadable = lambda_record(&records[0]);
     unreadable["dynamodb"]["NewImage"]["placedAt"] = json!({ "S": "yesterday" });
-    // As long as the other shard's name.
+    // The same length as the other shard's name.
     shop.shop.count("shardId-00000001795253400000-00000003", &[unreadable]).await;
     shop.check("count-orders", "a record that cannot be counted");
 
@@ -51,7 +51,7 @@ pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
     reconcile(shop, day, "a day of one order").await;
 }
 
-/// The second is, by somebody who knows where the mark is.
+/// Counts the second order in an environment that knows the checkpoint.
 pub async fn count_second(shop: &mut MeteredShop) {
     let records = records(shop).await;
     let of_first = records.len() / 2;
@@ -61,7 +61,7 @@ pub async fn count_second(shop: &mut MeteredShop) {
     shop.check("count-orders", "a batch");
 }
 
-/// It is called off.
+/// Counts the cancellation of the order.
 pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
     let records = records(shop).await;
     let is_of = |record: &&Value| {
@@ -70,7 +70,7 @@ pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
     };
     let at = records.iter().rposition(|record| is_of(&record)).expect("a record");
     let state = json!({ "mark": number(&records[at - 1]) });
-    // As if what lies between had been counted.
+    // Pretends that the records in between were counted.
     let moved = json!({
         "TableName": shop.shop.table(),
         "Key": { "PK": { "S": format!("shard#{SHARD}") }, "SK": { "S": format!("shard#{SHARD}") } },
@@ -86,7 +86,7 @@ pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
     shop.check("publish-order-events", "another change");
 }
 
-/// It is counted, in a shard of its own.
+/// Counts the order in a shard of its own.
 pub async fn count_alone(shop: &MeteredShop, order: &Placed) {
     let mut records = records(shop).await;
     records.retain(|record| record["dynamodb"]["NewImage"]["orderId"]["S"] == order.id());
@@ -102,12 +102,12 @@ async fn reconcile(shop: &mut MeteredShop, day: Day, case: &'static str) {
     shop.check("reconcile-counts", case);
 }
 
-/// Puts an item into the table, past the fault proxy.
+/// Puts an item directly into the table.
 async fn put(shop: &MeteredShop, item: &Value) {
     shop.shop.dynamodb("PutItem", &json!({ "TableName": shop.shop.table(), "Item": item })).await;
 }
 
-/// The counts of days, and what is compared when nobody says what.
+/// The totals of days, and the scheduled comparison.
 pub async fn send_all(shop: &mut MeteredShop) {
     let long_ago: Day = "2020-01-01".parse().expect("a day");
     reconcile(shop, long_ago, "a day of no orders").await;

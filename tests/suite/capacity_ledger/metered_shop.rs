@@ -1,4 +1,4 @@
-//! A shop whose items have some size, and what of the ledger was tried in it.
+//! A shop whose items have given sizes, and the operations of the ledger that were checked in it.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -21,12 +21,12 @@ pub struct MeteredShop {
     pub shop: Shop,
     pub sample: Sample,
     done: BTreeSet<(&'static str, &'static str)>,
-    /// What is not as the ledger says: all of it is told, when all is done.
+    /// Differences from the ledger. They are reported together at the end.
     differences: Vec<String>,
     has_no_figures: bool,
 }
 
-/// An identifier of this letter and number, and of so many bytes.
+/// An identifier with this letter and number, of this length in bytes.
 pub fn id(letter: &str, number: u32, bytes: usize) -> String {
     format!("{letter}{number:0>width$}", width = bytes - letter.len())
 }
@@ -54,7 +54,7 @@ impl MeteredShop {
             }
         })
         .await;
-        // The first transaction of a cold engine may take so long that it is sent twice. This one leaves nothing.
+        // The first transaction of a cold engine may be so slow that it is sent twice. So run one without effect first.
         let flag = json!({ "reason": "none" }).to_string();
         shop.admin().send(Method::PUT, "/orders/nothing/flag", &[], Some(flag)).await.expect(404);
         shop.fault_proxy().take_calls();
@@ -85,12 +85,12 @@ impl MeteredShop {
         self.shop.customer(&self.id("c", 0))
     }
 
-    /// Nothing that was asked so far is looked at.
+    /// Discards the calls recorded so far.
     pub fn pass(&self) {
         self.shop.fault_proxy().take_calls();
     }
 
-    /// What was asked since the last time is what the ledger says of this case of this function.
+    /// Checks that the calls since the last check are those of this case of this function in the ledger.
     #[track_caller]
     pub fn check(&mut self, function: &'static str, case: &'static str) {
         let operation = ledger::find(function, case).unwrap_or_else(|| panic!("{function}: {case}: not in the ledger"));
@@ -99,7 +99,7 @@ impl MeteredShop {
             actions.sort_unstable();
             actions
         };
-        // What is asked at once has no order.
+        // Parallel calls have no order.
         let actions = sorted(calls.iter().map(|call| call.action.clone()).collect());
         let expected = sorted(operation.actions(&self.sample).into_iter().map(str::to_owned).collect());
         self.done.insert((function, case));
@@ -120,14 +120,14 @@ impl MeteredShop {
         }
     }
 
-    /// The items of the table are as large as the sample says, but for the digits of a few numbers.
+    /// Checks that the table's items have the sizes of the sample's, except for the digits of a few numbers.
     pub async fn check_sizes(&self, kinds: &[(&str, Kind)]) {
         let items = self.shop.dump().await;
         for (entity, kind) in kinds {
             let mut found = items.iter().filter(|item| item["EntityType"]["S"] == *entity).peekable();
             assert!(found.peek().is_some(), "{entity}");
             for item in found {
-                // A stock comes to have these in time, and they come to some bytes more or fewer.
+                // A stock gets these attributes later, and their size varies by some bytes.
                 let mut plain = item.clone();
                 if let Some(attributes) = plain.as_object_mut() {
                     attributes.retain(|name, _| !["priceVersion", "putBacks", "moved"].contains(&name.as_str()));
@@ -160,7 +160,7 @@ impl MeteredShop {
     }
 }
 
-/// What DynamoDB reported of a call.
+/// The charge of a call, as DynamoDB reports it.
 fn reported(call: &Call) -> Charge {
     let mut charge = Charge { requests: 1.0, ..Charge::default() };
     for consumed in &call.consumed {
@@ -178,7 +178,7 @@ fn bytes(item: &Value) -> usize {
     size::of_item(&serde_json::from_value::<Item>(item.clone()).expect("an item"))
 }
 
-/// Whatever a query or a batch found, its units follow from that.
+/// Checks that the units of a query or a batch follow from the items that it found.
 fn check_read(call: &Call) {
     let consistency = |request: &Value| match request["ConsistentRead"].as_bool() {
         Some(true) => Consistency::Strong,
@@ -203,7 +203,7 @@ fn check_read(call: &Call) {
     assert!((read.total() - units).abs() < f64::EPSILON, "{} instead of {units}: {call:?}", read.total());
 }
 
-/// What placing an order that waited is expected to consume: of the table and of both indexes.
+/// The write units that the drain reserves for a queued order: of the table and of both indexes.
 pub fn expected(sizes: &SampleSizes) -> (f64, f64, f64) {
     let lines = (0..sizes.lines).map(|at| json!({ "productId": id("p", at, 8), "quantity": 1 }));
     let cards = (0..sizes.gift_cards).map(|at| id("g", at, 8));

@@ -1,4 +1,4 @@
-//! Everything that customers and admins do.
+//! The operations of customers and admins.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub async fn send_all(shop: &mut MeteredShop) {
     changes(shop).await;
 }
 
-/// An order as it was answered.
+/// An order as the shop answered it.
 pub struct Placed(pub Value);
 
 impl Placed {
@@ -84,7 +84,7 @@ async fn catalogue(shop: &mut MeteredShop) {
     admin.post("/discounts", discount).await.expect(201);
     shop.check("create-discount", "made before");
     let card = |number: u32| json!({ "code": shop.id("g", number), "balance": eur(499) });
-    // Each order has its own.
+    // Each order has gift cards of its own.
     let cards: Vec<_> = (0..4 * 14).map(card).collect();
     for card in &cards {
         admin.post("/gift-cards", card.clone()).await.expect(201);
@@ -134,7 +134,7 @@ async fn carts(shop: &mut MeteredShop) {
     shop.check("delete-cart", "not the one that was meant");
 }
 
-/// Two orders, counted.
+/// Places two orders, and counts them.
 async fn orders(shop: &mut MeteredShop) -> [Placed; 2] {
     let customer = shop.customer();
     let first = Placed(customer.order("k0", shop.order(0, 1)).await.expect(201));
@@ -222,7 +222,7 @@ async fn reads(shop: &mut MeteredShop, [first, second]: &[Placed; 2]) {
     }
 }
 
-/// A view goes to a part at random: until some part has had its first and another one.
+/// Counts views until some shard has had its first view and a second one: the shard is random.
 async fn views(shop: &mut MeteredShop) {
     let path = format!("/products/{}/views", shop.id("p", 0));
     let mut seen = [false; 2];
@@ -279,7 +279,7 @@ async fn lifecycle(shop: &mut MeteredShop, [first, second]: &[Placed; 2]) {
     shop.check("cancel-order", "after it is paid");
 }
 
-/// An order that is not paid in time.
+/// Expires an order that is not paid in time.
 async fn overdue(shop: &mut MeteredShop) {
     shop.shop.expire().await;
     shop.check("expire-orders", "nothing is overdue");
@@ -290,7 +290,7 @@ async fn overdue(shop: &mut MeteredShop) {
     shop.check("expire-orders", "an order");
 }
 
-/// An order whose invoice was named by the last release.
+/// Captures an order whose invoice has an id of the last release.
 async fn by_old_id(shop: &mut MeteredShop, reference: &Value) {
     let admin = shop.shop.admin();
     let order = shop.customer().order("k8", shop.order(12, 1)).await.expect(201);
@@ -306,7 +306,7 @@ async fn by_old_id(shop: &mut MeteredShop, reference: &Value) {
     shop.check("capture-payment", "captured, by an old id");
 }
 
-/// Past the fault proxy: what a product's stock says from now on.
+/// Sets an attribute of a product's stock directly in the table.
 async fn set_stock(shop: &MeteredShop, number: u32, attribute: &str, value: u64) {
     let update = json!({
         "TableName": shop.shop.table(),

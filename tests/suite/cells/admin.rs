@@ -1,4 +1,4 @@
-//! What an admin sees and says of cells.
+//! Admin operations on cells.
 
 use http_api::Kind;
 use reqwest::Method;
@@ -8,7 +8,7 @@ use super::{adjust, change, conserved, in_cells, lay_out, shop, things, units};
 use crate::shop::{Shop, eur};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn units_are_shared_out_over_the_cells_and_shown_as_one_sum() {
+async fn units_are_distributed_over_the_cells_and_shown_as_one_sum() {
     let shop = shop(20).await;
     assert_eq!(units(&shop).await, [3, 3, 3, 3, 2, 2, 2, 2]);
     let product = shop.nobody().get("/products/thing").await.expect(200);
@@ -17,7 +17,7 @@ async fn units_are_shared_out_over_the_cells_and_shown_as_one_sum() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_product_whose_making_is_repeated_is_the_same_only_in_as_many_cells() {
+async fn a_repeated_creation_is_a_replay_only_with_the_same_number_of_cells() {
     let shop = shop(20).await;
     let again = in_cells(&shop, 20, 8).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
@@ -34,7 +34,7 @@ async fn a_product_whose_making_is_repeated_is_the_same_only_in_as_many_cells() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_is_laid_out_in_more_cells_and_in_fewer_and_stays_the_same() {
+async fn a_stock_keeps_its_units_when_the_number_of_cells_changes() {
     let shop = Shop::with_ada().await;
     let before = shop.product("thing", 1000, 21).await;
     let mut version = 1;
@@ -44,7 +44,7 @@ async fn a_stock_is_laid_out_in_more_cells_and_in_fewer_and_stays_the_same() {
         assert_eq!((&product["available"], &product["version"]), (&json!(21), &json!(version)));
         assert_eq!(units(&shop).await.len(), cells);
         conserved(&shop, 21).await;
-        // The same again changes nothing.
+        // Repeating the request changes nothing.
         let dump = shop.dump().await;
         change(&shop.admin(), json!({ "cells": cells })).await.expect(200);
         assert_eq!(shop.dump().await, dump);
@@ -56,7 +56,7 @@ async fn a_stock_is_laid_out_in_more_cells_and_in_fewer_and_stays_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn as_many_cells_as_there_are_share_the_units_out_anew() {
+async fn setting_the_same_number_of_cells_redistributes_the_units() {
     let shop = shop(21).await;
     let path = "/products/thing";
     let again = || async {
@@ -64,12 +64,12 @@ async fn as_many_cells_as_there_are_share_the_units_out_anew() {
         shop.admin().send(Method::PATCH, path, &[("if-match", "\"1\"")], body).await
     };
     lay_out(&shop, "thing", &[20, 0, 0, 1, 0, 0, 0, 0]).await;
-    // Whoever asks again, with what he knew then, is told that it is done.
+    // A retry with the old version is a replay.
     for _ in 0..2 {
         assert_eq!(again().await.expect(200)["version"], 2);
         assert_eq!(units(&shop).await, [3, 3, 3, 3, 3, 2, 2, 2]);
     }
-    // If units have moved since, they are shared out once more.
+    // If units have moved since, they are redistributed again.
     lay_out(&shop, "thing", &[3, 3, 3, 3, 3, 0, 0, 6]).await;
     assert_eq!(again().await.expect(200)["version"], 2);
     assert_eq!(units(&shop).await.iter().max(), Some(&3));
@@ -90,7 +90,7 @@ async fn a_new_price_is_the_price_in_every_cell() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_arrives_is_shared_out_and_what_is_taken_out_comes_from_every_cell() {
+async fn added_units_are_distributed_and_removed_units_come_from_every_cell() {
     let shop = shop(4).await;
     assert_eq!(adjust(&shop.admin(), "*", 12).await.expect(200)["available"], 16);
     assert_eq!(units(&shop).await, [2; 8]);

@@ -1,4 +1,4 @@
-//! A stock in many cells under load: it is never free in all of them at once.
+//! A stock in many cells under load: some cell is always held by a transaction.
 
 use std::time::{Duration, Instant};
 
@@ -10,21 +10,21 @@ use tokio::task::JoinSet;
 use super::{adjust, change, conserved, in_cells, lay_out, order, place, things, units};
 use crate::shop::{Shop, eur};
 
-/// How likely a cell is to be in somebody's transaction: with 32 cells, all are free once in 2,800 times.
+/// The probability that a cell is held by another transaction. With 32 cells, all are free once in 2,800 times.
 const BUSY: f64 = 0.22;
 
-/// Whether a transaction with these items meets another one.
+/// Whether a transaction with these items conflicts with another one.
 fn meets_others(request: &Value) -> bool {
     let items = request["TransactItems"].as_array();
     let cells = items.into_iter().flatten().filter(|item| {
-        // Nobody else knows of a cell that is only being made.
+        // A cell that is being created cannot be in another transaction.
         let text = item.to_string();
         item["Put"].is_null() && (text.contains("stock#") || text.contains("\"stock\""))
     });
     cells.map(|_| fastrand::f64()).any(|chance| chance < BUSY)
 }
 
-/// A shop with a thing in 32 cells, each of them busy.
+/// A shop with the product `thing` in 32 busy cells.
 async fn busy_shop(units: u64) -> Shop {
     let shop = Shop::with_ada().await;
     in_cells(&shop, units, 32).await.expect(201);
@@ -39,7 +39,7 @@ async fn busy_shop(units: u64) -> Shop {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_busy_stock_is_restocked_repriced_and_taken_from() {
+async fn a_busy_stock_can_be_restocked_repriced_and_reduced() {
     let shop = busy_shop(3200).await;
     let admin = shop.admin();
     assert_eq!(adjust(&admin, "\"1\"", 6400).await.expect(200)["available"], 9600);
@@ -54,7 +54,7 @@ async fn a_busy_stock_is_restocked_repriced_and_taken_from() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_busy_stock_is_laid_out_in_fewer_cells_and_in_more() {
+async fn the_number_of_cells_of_a_busy_stock_can_change() {
     let shop = busy_shop(320).await;
     for cells in [8, 32, 1, 32] {
         change(&shop.admin(), json!({ "cells": cells })).await.expect(200);
@@ -65,20 +65,20 @@ async fn a_busy_stock_is_laid_out_in_fewer_cells_and_in_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_wants_too_much_of_a_busy_stock_is_told_so() {
+async fn an_order_for_too_much_of_a_busy_stock_is_refused() {
     let shop = busy_shop(64).await;
     let reply = shop.customer("ada").order("k", things(65)).await;
     assert_eq!(reply.problem(Kind::OutOfStock)["available"], 64);
     adjust(&shop.admin(), "*", -65).await.problem(Kind::OutOfStock);
-    // All there is, of which two lie in each cell.
+    // All units: two in each cell.
     order(&shop.customer("ada"), "all", things(64)).await.expect(201);
     shop.fault_proxy().heal();
     conserved(&shop, 64).await;
 }
 
-/// Four buyers who never rest, a restock, prices, and orders that are too large, in transactions that take a while.
+/// Four buyers without pause, a restock, price changes, and orders that are too large, with slow transactions.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_is_changed_while_buyers_never_rest() {
+async fn a_stock_can_be_changed_while_buyers_order_without_pause() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 1000, 16).await.expect(201);
     shop.fault_proxy().hold_items(Duration::from_millis(4));
@@ -118,9 +118,9 @@ async fn update(shop: &Shop, cell: usize, expression: &str, values: Value) {
     shop.dynamodb("UpdateItem", &update).await;
 }
 
-/// DynamoDB applies a transaction item by item, and a read of one item does not wait for it.
+/// DynamoDB applies a transaction item by item, and reads of single items do not wait for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn units_of_which_half_a_move_is_visible_are_not_overlooked() {
+async fn units_are_not_overlooked_while_half_a_move_is_visible() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 8, 8).await.expect(201);
     let half = |units: i64, mark: i64| json!({ ":u": { "N": units.to_string() }, ":m": { "N": mark.to_string() } });
@@ -136,9 +136,9 @@ async fn units_of_which_half_a_move_is_visible_are_not_overlooked() {
     conserved(&shop, 8).await;
 }
 
-/// Whatever wrote the marks: they must not keep anybody from being told that there is not enough.
+/// Wrong marks of moves must not prevent the answer `out-of-stock`.
 #[tokio::test(flavor = "multi_thread")]
-async fn marks_that_never_add_up_are_not_waited_for() {
+async fn orders_do_not_wait_for_marks_that_never_add_up() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 8, 8).await.expect(201);
     update(&shop, 3, "SET moved = :m", json!({ ":m": { "N": "4711" } })).await;
@@ -147,9 +147,9 @@ async fn marks_that_never_add_up_are_not_waited_for() {
     conserved(&shop, 8).await;
 }
 
-/// The answer may have been lost before the units were shared out.
+/// The function may have stopped before the units were distributed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_that_has_its_cells_is_shared_out_when_the_change_is_sent_again() {
+async fn repeating_the_change_distributes_the_units_of_a_stock_that_already_has_its_cells() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 30, 3).await.expect(201);
     let writes_product = |request: &Value| request.to_string().contains("\"SK\":{\"S\":\"p#thing\"}");
@@ -173,14 +173,14 @@ async fn a_stock_that_has_its_cells_is_shared_out_when_the_change_is_sent_again(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_price_that_reached_the_first_cell_only_is_the_price_of_all_orders() {
+async fn the_price_of_the_first_cell_is_the_price_of_all_orders() {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 80, 8).await.expect(201);
     shop.fault_proxy().inject(Match::action("UpdateItem"), Fault::CutBefore, usize::MAX);
     let problem = change(&shop.admin(), json!({ "price": eur(700) })).await.problem(Kind::Throttled);
     assert_eq!(problem["outcome"], "unknown");
     shop.fault_proxy().heal();
-    // One that has read the price of before, and commits after.
+    // An order that read the old price and commits later.
     let price = |item: &Value| item["price"]["M"]["amount"]["N"].clone();
     let (first, other) = (shop.item("p#thing", "stock").await, shop.item("stock#thing#5", "stock#thing#5").await);
     assert_eq!([price(&first), price(&other)], ["700", "1000"]);
@@ -189,7 +189,7 @@ async fn a_price_that_reached_the_first_cell_only_is_the_price_of_all_orders() {
         assert_eq!(placed["total"], eur(700));
     }
     conserved(&shop, 80).await;
-    // The same change again finishes what is left of it.
+    // Repeating the change completes it.
     let body = Some(json!({ "price": eur(700) }).to_string());
     let again =
         shop.admin().send(reqwest::Method::PATCH, "/products/thing", &[("if-match", "\"1\"")], body).await.expect(200);

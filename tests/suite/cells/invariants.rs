@@ -1,4 +1,4 @@
-//! What must hold however buyers, cancellations and admins interleave, and whatever becomes of their requests.
+//! Invariants of cells for any interleaving of buyers, cancellations and admins, and for any outcome of their requests.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::shop::{Client, Shop, eur};
 
 const ANY: (&str, &str) = ("if-match", "*");
 
-/// How long a transaction takes.
+/// The duration of a transaction.
 const TAKES: Duration = Duration::from_millis(3);
 
 fn commit() -> Match {
@@ -23,7 +23,7 @@ fn commit() -> Match {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_fifty_buyers_of_the_last_unit_in_any_of_eight_cells_one_gets_it() {
+async fn only_one_of_fifty_buyers_gets_the_last_unit_whichever_cell_it_is_in() {
     for cell in [0, 5] {
         let shop = shop(1).await;
         let mut last = [0; 8];
@@ -42,8 +42,8 @@ async fn of_fifty_buyers_of_the_last_unit_in_any_of_eight_cells_one_gets_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_there_is_serves_all_who_want_it_together_wherever_it_lies() {
-    // 36 buyers of 1 to 5 want 108.
+async fn orders_for_all_units_succeed_whichever_cells_they_are_in() {
+    // 36 buyers of 1 to 5 units want 108 units.
     for cells in [[108, 0, 0, 0, 0, 0, 0, 0], [1, 50, 2, 0, 3, 49, 1, 2], [14, 13, 14, 13, 14, 13, 14, 13]] {
         let shop = shop(108).await;
         lay_out(&shop, "thing", &cells).await;
@@ -63,10 +63,10 @@ async fn what_there_is_serves_all_who_want_it_together_wherever_it_lies() {
     }
 }
 
-/// Each of three buyers has at most two of nine units at any moment, so there are always three for another. They lie
-/// now in this cell and now in that one, and are moved while somebody adds them up.
+/// Each of three buyers has at most two of nine units at any time, so three are always left for another order. They
+/// move from cell to cell, also while an order adds them up.
 #[tokio::test(flavor = "multi_thread")]
-async fn units_that_move_are_never_overlooked() {
+async fn moving_units_are_never_overlooked() {
     let shop = shop(9).await;
     let mut busy = JoinSet::new();
     for buyer in 0..3_u64 {
@@ -85,7 +85,7 @@ async fn units_that_move_are_never_overlooked() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
-    // Always three; and often not nine, which makes it look closely.
+    // Three are always available. Nine often are not, so the order has to take a snapshot read.
     busy.spawn(async move {
         for at in 0..10 {
             let order = order(&greedy, &format!("greedy-{at}"), things(3)).await.expect(201);
@@ -96,9 +96,9 @@ async fn units_that_move_are_never_overlooked() {
     conserved(&shop, 9).await;
 }
 
-/// More units to move than one transaction could, together with the order.
+/// More moves than fit into one transaction together with the order.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_largest_order_is_placed_although_each_of_its_products_lies_scattered() {
+async fn the_largest_order_is_placed_although_the_units_of_each_product_are_scattered() {
     let shop = Shop::with_ada().await;
     let mut lines = Vec::new();
     for at in 0..40 {
@@ -115,7 +115,7 @@ async fn the_largest_order_is_placed_although_each_of_its_products_lies_scattere
     invariants::hold(&shop).await;
 }
 
-/// Orders a few times, and calls some of it off.
+/// Places some orders, and cancels some of them. Returns the units that it keeps.
 async fn buyer(ada: Client, name: u64, mut random: Rng) -> i64 {
     for at in 0..4 {
         let reply = order(&ada, &format!("{name}-{at}"), things(random.u64(1..=6))).await;
@@ -129,7 +129,7 @@ async fn buyer(ada: Client, name: u64, mut random: Rng) -> i64 {
     0
 }
 
-/// Changes the number of cells, the price and the stock, and gives how many units arrived.
+/// Changes the number of cells, the price and the stock. Returns the number of added units.
 async fn admin(admin: Client, mut random: Rng) -> i64 {
     let mut arrived = 0;
     for _ in 0..8 {
@@ -148,7 +148,7 @@ async fn admin(admin: Client, mut random: Rng) -> i64 {
                 let (path, body) = ("/products/thing/stock", json!({ "delta": delta }));
                 let if_match = ("if-match", &*format!("\"{version}\""));
                 let reply = insist(&admin, Method::POST, path, if_match, body).await;
-                // Nobody else moves the version: if it has moved, this was done, and its answer was lost.
+                // Only this client changes the version. If it has changed, the request succeeded and its answer was lost.
                 if [200, 412].contains(&reply.status) {
                     arrived += delta;
                 } else {
@@ -161,7 +161,7 @@ async fn admin(admin: Client, mut random: Rng) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_done_to_the_cells_meanwhile_units_are_conserved() {
+async fn units_are_conserved_while_the_cells_change() {
     for seed in 0..3 {
         let shop = shop(30).await;
         let mut random = Rng::with_seed(seed);
@@ -181,9 +181,9 @@ async fn whatever_is_done_to_the_cells_meanwhile_units_are_conserved() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_whose_units_were_gathered_over_a_cut_line_is_placed_once() {
+async fn an_order_whose_gathering_was_cut_off_is_placed_once() {
     for (fault, times) in [(Fault::CutBefore, 1), (Fault::CutAfter, 1), (Fault::CutBefore, 3), (Fault::CutAfter, 3)] {
-        // The moves come first; with more faults than the client has patience for, the order's own commit is cut, too.
+        // The moves come first. With more faults than the client retries, the order's own commit is cut, too.
         for times in [times, times + 3] {
             let shop = shop(8).await;
             shop.fault_proxy().inject(commit(), fault.clone(), times);

@@ -1,4 +1,4 @@
-//! What orders from cells cost, and how many are in each other's way.
+//! The requests of orders from cells, and the rate of conflicts between them.
 
 use std::fmt::Write as _;
 use std::io::{Write as _, stderr};
@@ -12,11 +12,11 @@ use tokio::task::JoinSet;
 use super::{actions, adjust, all_at_once, change, conserved, in_cells, lay_out, order, shop, things, units};
 use crate::shop::Shop;
 
-/// An order's own cell is none of these in one of them at least.
+/// Idempotency keys whose orders have different own cells.
 const KEYS: [&str; 4] = ["a", "b", "c", "d"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_there_is_plenty_an_order_is_two_requests_as_of_any_product() {
+async fn with_plenty_of_units_an_order_takes_two_requests() {
     let shop = shop(1600).await;
     for key in KEYS {
         shop.customer("ada").order(key, things(2)).await.expect(201);
@@ -27,7 +27,7 @@ async fn while_there_is_plenty_an_order_is_two_requests_as_of_any_product() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_little_is_left_all_cells_are_read_before_one_is_taken_from() {
+async fn with_few_units_left_all_cells_are_read_before_one_is_decremented() {
     let shop = shop(16).await;
     lay_out(&shop, "thing", &[0, 0, 0, 0, 16, 0, 0, 0]).await;
     for key in KEYS {
@@ -38,7 +38,7 @@ async fn when_little_is_left_all_cells_are_read_before_one_is_taken_from() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cell_that_is_empty_against_appearances_is_passed_over() {
+async fn a_cell_that_turns_out_to_be_empty_is_skipped() {
     let shop = shop(1000).await;
     lay_out(&shop, "thing", &[1000, 0, 0, 0, 0, 0, 0, 0]).await;
     let mut costs = Vec::new();
@@ -54,7 +54,7 @@ async fn a_cell_that_is_empty_against_appearances_is_passed_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn units_that_lie_scattered_are_gathered_for_an_order_of_more_than_any_cell_has() {
+async fn scattered_units_are_gathered_for_an_order_larger_than_any_cell() {
     let shop = shop(8).await;
     shop.customer("ada").order("k", things(7)).await.expect(201);
     let gathered = ["BatchGetItem", "BatchGetItem", "TransactWriteItems"];
@@ -64,29 +64,29 @@ async fn units_that_lie_scattered_are_gathered_for_an_order_of_more_than_any_cel
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stock_that_is_sold_out_in_all_cells_costs_its_disappointed_buyers_no_write() {
+async fn an_order_for_a_sold_out_stock_writes_nothing() {
     let shop = shop(7).await;
     let problem = shop.customer("ada").order("k", things(8)).await.problem(Kind::OutOfStock);
     assert_eq!(problem["available"], 7);
-    // A glance; then all cells twice; and that no copy of this order was faster.
-    let (glance, proof) = (["BatchGetItem"; 2], ["BatchGetItem"; 3]);
-    assert_eq!(actions(&shop), [&glance[..], &proof, &["TransactGetItems"]].concat());
+    // An eventually consistent read, then all cells twice, and a check that no copy of this order was faster.
+    let (eventual, proof) = (["BatchGetItem"; 2], ["BatchGetItem"; 3]);
+    assert_eq!(actions(&shop), [&eventual[..], &proof, &["TransactGetItems"]].concat());
     conserved(&shop, 7).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_refused_for_another_reason_does_not_wait_until_nobody_buys() {
+async fn a_refusal_for_another_reason_does_not_wait_for_other_transactions() {
     let shop = shop(80).await;
     let mut order = things(1);
     order["discountCode"] = json!("UNKNOWN");
     shop.customer("ada").order("k", order).await.problem(Kind::DiscountInvalid);
-    // Twice everything but the cells; and that no copy of this order was faster.
+    // Everything but the cells twice, and a check that no copy of this order was faster.
     assert_eq!(actions(&shop), ["BatchGetItem", "BatchGetItem", "TransactGetItems"]);
     conserved(&shop, 80).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn units_are_taken_out_of_a_busy_stock_without_waiting_until_nobody_buys() {
+async fn a_busy_stock_is_reduced_without_waiting_for_other_transactions() {
     let shop = shop(80).await;
     adjust(&shop.admin(), "*", -8).await.expect(200);
     assert_eq!(actions(&shop), ["BatchGetItem", "BatchGetItem", "TransactWriteItems"]);
@@ -96,12 +96,12 @@ async fn units_are_taken_out_of_a_busy_stock_without_waiting_until_nobody_buys()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rush_for_what_is_sold_out_may_lack_read_capacity_and_is_no_defect() {
+async fn missing_read_capacity_for_a_sold_out_product_is_throttling_and_not_a_defect() {
     for code in ["ThrottlingError", "ProvisionedThroughputExceeded"] {
         let shop = shop(0).await;
         let throttled = Fault::Cancel { item: 0, code, message: "Throughput exceeds the current capacity" };
         shop.fault_proxy().inject(Match::action("TransactGetItems"), throttled, 1);
-        // Nobody knows what it would cost, so it cannot wait in the queue.
+        // Its price is unknown, so the order cannot be queued.
         let problem = shop.customer("ada").order("k", things(1)).await.problem(Kind::Throttled);
         assert_eq!(problem["outcome"], "none");
         assert_eq!(shop.fault_proxy().pending(), 0);
@@ -120,7 +120,7 @@ async fn a_product_in_cells_is_read_in_two_requests_and_any_other_in_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_was_on_its_way_when_the_cells_changed_is_not_refused() {
+async fn an_order_in_progress_while_the_cells_change_is_not_refused() {
     for (before, after) in [(1, 8), (8, 1), (8, 3)] {
         let shop = Shop::with_ada().await;
         in_cells(&shop, 8, before).await.expect(201);
@@ -139,7 +139,7 @@ async fn an_order_that_was_on_its_way_when_the_cells_changed_is_not_refused() {
     }
 }
 
-/// Conflicts, and the time it took, of 100 orders of one product, 10 at a time, if a transaction takes so long.
+/// The conflicts and the duration of 100 orders of one product, 10 at a time, with transactions of this duration.
 async fn rush(cells: u8, takes: Duration) -> (usize, Duration) {
     let shop = Shop::with_ada().await;
     in_cells(&shop, 20_000, cells).await.expect(201);
@@ -164,7 +164,7 @@ async fn rush(cells: u8, takes: Duration) -> (usize, Duration) {
     (conflicts, took)
 }
 
-/// `cargo test -p tests --test suite in_each_others_way -- --nocapture` tells the figures.
+/// `cargo test -p tests --test suite in_each_others_way -- --nocapture` prints the figures.
 #[tokio::test(flavor = "multi_thread")]
 async fn orders_from_many_cells_are_seldom_in_each_others_way() {
     let mut told = String::new();
@@ -181,7 +181,7 @@ async fn orders_from_many_cells_are_seldom_in_each_others_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_that_meet_in_the_last_cells_are_served_all_the_same() {
+async fn orders_that_compete_for_the_last_cells_succeed() {
     let shop = shop(8).await;
     shop.fault_proxy().hold_items(Duration::from_millis(5));
     let replies = all_at_once(&shop, (0..8).map(|at| (format!("k{at}"), things(1)))).await;

@@ -1,4 +1,4 @@
-//! A shop whose orders are written down beside it.
+//! A record of all orders of a shop, with which its counts are compared.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::shop::Shop;
 const CUSTOMERS: [&str; 3] = ["ada", "bob", "eve"];
 const PRODUCTS: [(&str, &str); 5] = [("cup", "EUR"), ("pot", "EUR"), ("tea", "EUR"), ("map", "USD"), ("pen", "USD")];
 
-/// Every order, as the shop answered it, with the status it has now.
+/// Every order as the shop answered it, with its current status.
 pub struct Book {
     orders: Vec<Value>,
     since: String,
@@ -47,7 +47,7 @@ impl Book {
         Self { orders: Vec::new(), since: Timestamp::now().day().to_string() }
     }
 
-    /// Places some orders, and goes on with others.
+    /// Places some orders, and changes the status of others.
     pub async fn write(&mut self, shop: &Shop, rng: &mut fastrand::Rng) {
         for _ in 0..rng.usize(1..5) {
             match rng.u8(..7) {
@@ -103,7 +103,7 @@ impl Book {
         order["status"] = reply.expect(200)["status"].clone();
     }
 
-    /// The orders that were not called off.
+    /// The orders that are not cancelled.
     fn standing(&self) -> impl Iterator<Item = &Value> {
         self.orders.iter().filter(|order| order["status"] != "CANCELLED")
     }

@@ -1,4 +1,4 @@
-//! How a shard's records are delivered: as Lambda may, at random.
+//! Random deliveries of a shard's records, of every kind that Lambda may make.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Delivery<'a> {
     rng: fastrand::Rng,
     counter: Invoke,
     state: Value,
-    /// How far the shard is delivered.
+    /// The position up to which the shard is delivered.
     at: usize,
     pub records: Vec<Value>,
     pub invocations: usize,
@@ -31,11 +31,11 @@ impl<'a> Delivery<'a> {
         Self { counters, shard, rng, counter, state, at: 0, records, invocations: 0, crashes: 0, failures: 0 }
     }
 
-    /// Delivers every record, and much besides.
+    /// Delivers every record, with duplicates, failures and crashes.
     pub async fn everything(mut self) -> Self {
         while self.at < self.records.len() {
             let next = self.at..self.rng.usize(self.at..self.records.len()) + 1;
-            // What came before, again: a part of it, or all from the beginning, and more than last time.
+            // Earlier records again: some of them or all from the beginning, and possibly further than before.
             let again = self.rng.usize(..=self.at)..self.rng.usize(self.at..=self.records.len());
             match self.rng.u8(..12) {
                 0..=4 => self.deliver(next).await,
@@ -49,7 +49,7 @@ impl<'a> Delivery<'a> {
                 9 => self.counter = (self.counters)().expect("the counter starts"),
                 10 => self.end_window().await,
                 _ => {
-                    // Lambda gives a failed batch again in two halves.
+                    // Lambda bisects a failed batch.
                     let middle = next.start + next.len() / 2;
                     self.crash(next.clone()).await;
                     self.deliver(next.start..middle).await;
@@ -59,14 +59,14 @@ impl<'a> Delivery<'a> {
         self
     }
 
-    /// Delivers the whole shard once more, to somebody who knows nothing of it.
+    /// Delivers the whole shard once more, to a new environment.
     pub async fn once_more(self) {
         let counter = (self.counters)().expect("the counter starts");
         let answer = counter(batch(&self.shard, &self.records, &json!({}))).await.expect("an answer");
         assert_eq!(answer["batchItemFailures"], json!([]));
     }
 
-    /// A batch that the event source waits for.
+    /// Delivers a batch, and waits for its answer.
     async fn deliver(&mut self, range: Range<usize>) {
         let end = range.end;
         let answer = self.invoke(range).await;
@@ -86,7 +86,7 @@ impl<'a> Delivery<'a> {
         self.call(range).await.expect("an answer")
     }
 
-    /// The consumer dies somewhere on its way, and its environment with it.
+    /// Crashes the consumer and its environment at a random point.
     async fn crash(&mut self, range: Range<usize>) {
         self.crashes += 1;
         let running = tokio::spawn(self.call(range));

@@ -1,4 +1,4 @@
-//! Messages that cannot be read, or are old: none of them is lost, and none harms another.
+//! Unreadable and old messages: none is lost, and none affects another message.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::queue::{order_later, things};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_read_is_a_dead_letter_with_its_reason_and_harms_nobody() {
+async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects_no_other() {
     let shop = fast_shop(true).await;
     let ada = shop.customer("ada");
     let poison = [
@@ -41,7 +41,7 @@ async fn what_cannot_be_read_is_a_dead_letter_with_its_reason_and_harms_nobody()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_newer_release_sent_waits_for_it_for_a_day() {
+async fn a_message_of_a_newer_release_stays_in_the_queue_for_a_day() {
     let shop = fast_shop(false).await;
     let ada = shop.customer("ada");
     let reply = order_later(&ada, "k", things(1)).await;
@@ -52,7 +52,7 @@ async fn what_a_newer_release_sent_waits_for_it_for_a_day() {
     for body in [json!({ "version": 2, "order": order }), with_news] {
         let mut newer = message.clone();
         newer["body"] = json!(body.to_string());
-        // In a rolling deployment, and after a rollback that lasts for most of a day.
+        // During a deployment, and after a rollback that lasts most of a day.
         for hours in [0, 23] {
             let sent_at = (Timestamp::now().as_second() - hours * 3600) * 1000;
             newer["attributes"]["SentTimestamp"] = json!(sent_at.to_string());
@@ -66,13 +66,13 @@ async fn what_a_newer_release_sent_waits_for_it_for_a_day() {
         let reason = dead["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason");
         assert!(reason.starts_with("this release cannot read it"), "{reason}");
     }
-    // The release that can read it places it.
+    // A release that can read the message places the order.
     shop.drain(&[message]).await;
     let path = reply.header("location").expect("a location").to_owned();
     assert_eq!(ada.get(&path).await.expect(200)["status"], "PENDING");
 }
 
-/// The order is the one that was accepted, whatever the canonical form of a request has become since.
+/// A queued order keeps its request hash, even if a later release computes the hash differently.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
     let shop = fast_shop(false).await;
@@ -89,7 +89,7 @@ async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
     });
     shop.dynamodb("UpdateItem", &accepted_as).await;
 
-    // Its message says another: that is a defect, and a dead letter. The customer is told of the delay.
+    // The message has another hash: that is a defect, so it becomes a dead letter. The customer sees the delay.
     message["messageAttributes"]["ofANewerRelease"] = json!({ "stringValue": "stays", "dataType": "String" });
     assert_eq!(undone(&shop.drain(std::slice::from_ref(&message)).await), Vec::<String>::new());
     let dead = shop.take_from(DEAD_LETTERS).await.remove(0);
@@ -101,7 +101,7 @@ async fn an_order_is_placed_under_the_hash_that_it_was_accepted_with() {
     assert_eq!((&delayed["status"], &delayed["queuedAt"]), (&json!("DELAYED"), &reply.body["queuedAt"]));
     assert!(delayed["delayedAt"].is_string());
 
-    // It says the same: the order is placed.
+    // The message has the same hash: the order is placed.
     message["messageAttributes"]["requestHash"]["stringValue"] = json!(other);
     shop.drain(&[message]).await;
     assert_eq!(ada.get(&path).await.expect(200)["status"], "PENDING");
@@ -117,12 +117,12 @@ async fn a_message_of_the_last_release_is_placed() {
     message["messageAttributes"] = json!({});
     shop.drain(std::slice::from_ref(&message)).await;
     assert_eq!(shop.available("thing").await, 9_999);
-    // It is the same order: sent again by its customer it is a replay.
+    // It is the same order: if the customer repeats the request, it is a replay.
     assert_eq!(ada.order("k", things(1)).await.header("idempotent-replayed"), Some("true"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waited_for_two_weeks_is_a_dead_letter() {
+async fn an_order_that_waited_for_two_weeks_becomes_a_dead_letter() {
     let shop = fast_shop(false).await;
     order_later(&shop.customer("ada"), "k", things(1)).await;
     let mut messages = shop.take_messages().await;
@@ -134,14 +134,15 @@ async fn what_waited_for_two_weeks_is_a_dead_letter() {
     assert_eq!(shop.available("thing").await, 10_000);
 }
 
-/// What the queue forgets is in no dead-letter queue: whatever comes back again and again must be a dead letter before.
+/// SQS deletes a message after the retention period without moving it to the dead-letter queue. So a message that comes
+/// back repeatedly must become a dead letter before.
 #[test]
-fn nothing_is_forgotten_before_it_is_a_dead_letter() {
+fn messages_become_dead_letters_before_the_queue_deletes_them() {
     let template = crate::completeness::template();
     let queue = template.queues.iter().find(|queue| queue.logical_id == "WriteQueue").expect("the queue");
     let receives = queue.redrive.as_ref().expect("dead letters").max_receive_count;
-    // What kills the function comes back by the visibility timeout. What waits: a test of the queue's delays has
-    // these two figures.
+    // A message that crashes the function comes back after the visibility timeout. For postponed messages, a test of
+    // the queue's delays has these figures.
     assert!(receives * queue.visibility_timeout_seconds < queue.retention_seconds / 2);
     assert_eq!((receives, queue.retention_seconds), (1000, 14 * 86_400));
 }

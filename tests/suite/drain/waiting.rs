@@ -1,4 +1,4 @@
-//! Orders that cannot be placed yet wait, and those that fail are given up in the end.
+//! Orders that cannot be placed yet stay in the queue, and failing orders are given up in the end.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::queue::{order_later, things};
 use crate::shop::{Shop, eur};
 use crate::shop_queue::DEAD_LETTERS;
 
-/// SQS serves no more once 120,000 messages are hidden. So an environment that can only put off what it receives takes
-/// its time, and the longer the more environments there are: 14 of them 1.05 seconds for each batch.
+/// SQS delivers no more messages once 120,000 are in flight. So an environment that can only postpone messages slows
+/// down, the more the more environments there are: 14 environments take 1.05 seconds for each batch.
 #[tokio::test(flavor = "multi_thread")]
-async fn without_capacity_many_environments_take_messages_more_slowly() {
+async fn without_capacity_many_environments_receive_messages_more_slowly() {
     let shop = Shop::open_with(|template| {
         template.queue_sources[0].enabled = false;
         for function in &mut template.functions {
@@ -34,13 +34,13 @@ async fn without_capacity_many_environments_take_messages_more_slowly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn work_that_fails_is_tried_again_and_then_given_up_but_waiting_is_no_failure() {
+async fn a_failing_message_is_retried_and_then_given_up_but_postponing_is_no_failure() {
     let shop = fast_shop(false).await;
     let reply = order_later(&shop.customer("ada"), "k", things(1)).await;
     let mut message = shop.take_messages().await.remove(0);
     let defect = || Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
 
-    // Received ever so often, because it had to wait, it has not failed yet.
+    // It was received many times because it was postponed, but it has not failed yet.
     message["attributes"]["ApproximateReceiveCount"] = json!("900");
     shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
     assert_eq!(
@@ -56,7 +56,7 @@ async fn work_that_fails_is_tried_again_and_then_given_up_but_waiting_is_no_fail
                 json!({ "stringValue": failures.to_string(), "dataType": "Number" });
         }
         shop.fault_proxy().inject(Match::action("TransactWriteItems"), defect(), 1);
-        // Whatever becomes of it, it is done with here: another message has taken its place.
+        // The message succeeds here, because another message has taken its place.
         assert_eq!(undone(&shop.drain(std::slice::from_ref(&message)).await), Vec::<String>::new());
         let last = failures == 4;
         assert_eq!(shop.messages_in(DEAD_LETTERS).await, u64::from(last));
@@ -74,17 +74,17 @@ async fn work_that_fails_is_tried_again_and_then_given_up_but_waiting_is_no_fail
     let ada = shop.customer("ada");
     let path = reply.header("location").expect("a location");
     assert_eq!(ada.get(path).await.expect(200)["status"], "DELAYED");
-    // Sent back, it starts anew; by then the defect is repaired.
+    // After a redrive it starts anew, and the defect is repaired.
     assert_eq!(undone(&shop.drain(&dead).await), Vec::<String>::new());
     assert_eq!(shop.available("thing").await, 9_999);
     assert_eq!(ada.get(path).await.expect(200)["status"], "PENDING");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_capacity_the_whole_batch_waits_and_the_table_is_left_alone() {
-    // A cancelled transaction may have met a hot key: then each order finds out for itself.
+async fn without_capacity_the_whole_batch_is_postponed_without_calling_the_table() {
+    // A cancelled transaction may be due to a hot key, so each order is tried.
     for (limit, tries) in [(WriteLimit::per_second(0.0), 1), (WriteLimit::per_second(0.0).cancelling(), 5)] {
-        // An order each second: the first has been refused long before the second is due.
+        // One order a second: the first has been throttled long before the second is due.
         let shop = shop(false, "16").await;
         for number in 0..5 {
             order_later(&shop.customer("ada"), &format!("order-{number}"), things(1)).await;
@@ -102,7 +102,7 @@ async fn without_capacity_the_whole_batch_waits_and_the_table_is_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_deployment_lacks_is_no_fault_of_a_message() {
+async fn a_defect_of_the_deployment_does_not_count_against_messages() {
     let shop = fast_shop(false).await;
     order_later(&shop.customer("ada"), "k", things(1)).await;
     let mut messages = shop.take_messages().await;
@@ -114,13 +114,13 @@ async fn what_the_deployment_lacks_is_no_fault_of_a_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_for_which_no_time_is_left_does_not_hold_up_those_for_which_there_is() {
-    // Five units a second: 34 seconds for the largest order, and there are two of them.
+async fn an_order_without_enough_time_left_does_not_delay_smaller_orders() {
+    // Five units a second: the largest order takes 34 seconds, and there are two of them.
     let shop = Shop::open_with(|template| {
         template.queue_sources[0].enabled = false;
         for function in &mut template.functions {
             function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), "10".to_owned());
-            // Time enough for a small order, and too little for a large one.
+            // Enough time for a small order, but not for a large one.
             function.timeout_seconds = function.timeout_seconds.min(15);
         }
     })
@@ -141,7 +141,7 @@ async fn an_order_for_which_no_time_is_left_does_not_hold_up_those_for_which_the
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_that_others_are_in_the_way_of_wait_without_holding_up_the_rest() {
+async fn orders_with_conflicts_are_postponed_without_delaying_the_others() {
     let shop = fast_shop(false).await;
     shop.product("hot", 500, 10).await;
     let ada = shop.customer("ada");

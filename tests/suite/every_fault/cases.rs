@@ -1,4 +1,4 @@
-//! What is tried: at least one request of every route that writes.
+//! The cases: at least one request of every route that writes.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use super::consumers;
 use super::world::{Seed, text};
 use crate::shop::eur;
 
-/// One thing to do to a [`super::world::World`].
+/// One request or event for a [`super::world::World`].
 pub struct Case {
     pub name: &'static str,
-    /// The function that does it.
+    /// The function that handles it.
     pub function: &'static str,
     pub ask: Ask,
-    /// It is made of several writes, each of which keeps the shop's invariants.
+    /// Whether it takes several writes, each of which keeps the shop's invariants.
     pub has_steps: bool,
-    /// Sent again it is done again, as is documented.
+    /// Whether a repetition is applied again, as documented.
     pub adds_up: bool,
 }
 

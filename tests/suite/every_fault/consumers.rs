@@ -1,4 +1,4 @@
-//! What is tried of the functions that consume events.
+//! Cases of the functions that consume events.
 
 use serde_json::{Value, json};
 

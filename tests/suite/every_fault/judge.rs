@@ -1,11 +1,11 @@
-//! What may come of a case in which something goes wrong.
+//! The allowed outcomes of a case with faults.
 //!
-//! - The client sees what it sees when nothing goes wrong, or 202 for an order that waits, or 503 with its `outcome`.
-//! - If it was answered, it is done, wholly. `none` means that the table is the same to the byte, and `unknown` that the
-//!   case is done wholly or not at all.
-//! - The same request again is answered as if nothing had gone wrong, and the table is then as if nothing had.
+//! - The client gets the same answer as without faults, or 202 for a queued order, or 503 with an `outcome`.
+//! - After a success the case is done completely. `none` means that the table is unchanged to the byte, and `unknown`
+//!   that the case is done completely or not at all.
+//! - A retry gets the same answer as without faults, and the table is then the same as without faults.
 //!
-//! A consumer's event comes again until nothing of it failed.
+//! A consumer's event is redelivered until no part of it fails.
 
 use local::fault_proxy::Call;
 use serde_json::{Value, json};
@@ -16,16 +16,16 @@ use super::world::{State, World, forget_moments, timeless};
 use crate::invariants;
 use crate::shop_queue::QUEUE;
 
-/// On a machine that is busy with other work, a request may run out of time without any fault.
+/// The number of retries. On a busy machine, a request may time out without any fault.
 const ATTEMPTS: usize = 20;
 
-/// What a case comes to when nothing goes wrong.
+/// The result of a case without faults.
 pub struct Reference {
     calls: Vec<(Service, Call)>,
     answer: Value,
     again: Value,
     after: State,
-    /// What the bus was told.
+    /// The events on the bus.
     told: Vec<String>,
 }
 
@@ -35,25 +35,25 @@ impl Reference {
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 enum Outcome {
-    /// It was answered, or nothing of the event failed.
+    /// The request succeeded, or no part of the event failed.
     Answered(Value),
-    /// An order waits.
+    /// The order was queued.
     Accepted,
-    /// 503: nothing was done.
+    /// 503 with `none`: nothing was written.
     None,
-    /// 503, or a failed delivery, with what it said: it may have been done.
+    /// 503 with `unknown`, or a failed delivery: the case may be done. Contains the answer.
     #[allow(dead_code, reason = "a complaint shows it")]
     Unknown(Value),
-    /// What nobody may be told.
+    /// An answer that is not allowed.
     Wrong(String),
 }
 
-/// Runs a case in which nothing goes wrong.
+/// Runs a case without faults.
 pub async fn reference(world: &World, case: &Case) -> Reference {
-    // Those of making the world, or of the last case.
+    // Discard the calls of creating the world, or of the last case.
     world.take_calls();
     let answer = match run(world, case, None).await {
         Outcome::Answered(answer) => answer,
@@ -75,7 +75,7 @@ pub async fn reference(world: &World, case: &Case) -> Reference {
     Reference { calls, answer, again, after, told }
 }
 
-/// Runs a case in which this goes wrong, and tells what must not be.
+/// Runs a case with these faults, and returns complaints.
 pub async fn judge(world: &World, case: &Case, reference: &Reference, injections: &[Injection]) -> Vec<String> {
     let mut complaints = Vec::new();
     for injection in injections {
@@ -103,11 +103,11 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
         _ => {}
     }
     if case.has_steps {
-        // Whatever is not counted may be counted later.
+        // No change has to be counted yet.
         complaints.extend(invariants::breaches(&world.shop, "0000-01-01").await);
     }
 
-    // Again, by whoever is not sure.
+    // A client with an unknown outcome retries.
     let mut last = first;
     for _ in 0..ATTEMPTS {
         if case.adds_up && matches!(last, Outcome::Answered(_)) {
@@ -181,7 +181,7 @@ async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outco
     }
 }
 
-/// One delivery of an event to an environment of its own.
+/// Delivers an event once to a new environment.
 async fn deliver(world: &World, function: &str, event: &Value) -> Outcome {
     match world.consumer(function)(event.clone()).await {
         Ok(answer) => {
@@ -193,7 +193,7 @@ async fn deliver(world: &World, function: &str, event: &Value) -> Outcome {
     }
 }
 
-/// Places what waits in the queue, and answers what is in the table then.
+/// Places the queued orders, and returns the items of the table.
 async fn settle(world: &World, case: &Case) -> Vec<Value> {
     if case.function == "place-order" {
         let messages = world.shop.take_from(QUEUE).await;
@@ -212,12 +212,12 @@ async fn settle(world: &World, case: &Case) -> Vec<Value> {
     world.shop.dump().await
 }
 
-/// Whether the case is an order that waits first.
+/// Whether the case queues an order first.
 fn waits(case: &Case) -> bool {
     matches!(&case.ask, Ask::Request { headers, .. } if headers.iter().any(|(name, _)| *name == "prefer"))
 }
 
-/// Without the note that an order waits, or waited, if it is not for the case to write or change it.
+/// Removes the item of the queued order, unless the case itself writes or changes it.
 fn without_waiting(case: &Case, mut state: State) -> State {
     if case.function == "place-order" {
         state.retain(|item| item["EntityType"]["S"] != "queuedOrder");
@@ -225,7 +225,7 @@ fn without_waiting(case: &Case, mut state: State) -> State {
     state
 }
 
-/// The events that the bus has taken, each once.
+/// The events that the bus accepted, each once.
 fn told(calls: &[(Service, Call)]) -> Vec<String> {
     let taken = calls.iter().filter(|(service, call)| *service == Service::EventBridge && call.status == Some(200));
     let entries = taken.flat_map(|(_, call)| {

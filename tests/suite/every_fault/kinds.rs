@@ -1,18 +1,17 @@
-//! What can go wrong with a call, by its service and its action.
+//! The faults of a call, by its service and action.
 
 use std::fmt;
 use std::time::Duration;
 
 use local::fault_proxy::{Call, Fault};
 
-/// Longer than a function of these worlds has for an answer, and than the client waits for one attempt. The call is done
-/// all the same.
+/// A delay longer than the timeouts of these functions and of one attempt of the client. The call still takes effect.
 const TOO_LONG: Duration = Duration::from_millis(4300);
 
-/// Longer than the client needs for its next attempt, or the handler for a look at the table.
+/// A delay longer than the client needs for its retry, or the handler for a read.
 const LATE: Duration = Duration::from_millis(150);
 
-/// What a fault proxy stands in front of.
+/// The service behind a fault proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     DynamoDb,
@@ -24,9 +23,9 @@ pub enum Service {
 #[derive(Clone)]
 pub struct Injection {
     pub service: Service,
-    /// So many calls are spared first.
+    /// The number of matching calls to skip.
     pub after: usize,
-    /// Of these calls, if not of all: what can go wrong with them cannot go wrong with others.
+    /// The action, if the fault can only happen to calls of that action.
     pub only: Option<String>,
     pub fault: Fault,
     pub times: usize,
@@ -40,12 +39,12 @@ impl fmt::Debug for Injection {
     }
 }
 
-/// A case with more calls than this walks through a table, and its calls are alike.
+/// A case with more calls than this walks through many items with similar calls.
 const WALK: usize = 12;
 
-/// The faults of each of these calls, once; and for ever, where that is worse. Of a walk, at the first call of each action
-/// and at the last. `TILL_FAULTS=all` asks for each of them for ever, and for those, too, that the code cannot tell from
-/// others.
+/// The faults of each of these calls, once, and for ever if that is worse. A walk gets faults only at the first and
+/// last call of each action. With `TILL_FAULTS=all`, every fault is also injected for ever, including faults that the
+/// code cannot distinguish from others.
 pub fn injections(calls: &[(Service, Call)]) -> Vec<Injection> {
     let is_walk = calls.len() > WALK;
     let all_last = std::env::var("TILL_FAULTS").is_ok_and(|which| which == "all");
@@ -76,7 +75,8 @@ pub fn injections(calls: &[(Service, Call)]) -> Vec<Injection> {
     all
 }
 
-/// What no other fault stands for: a read is repeated or not, and the code never asks why.
+/// Whether no other fault has the same effect. A failed read is retried or not, and the code never distinguishes
+/// causes.
 fn is_of_its_own(fault: &Fault, call: &Call) -> bool {
     let is_read = call.action == "Query" || call.action.contains("Get");
     match fault {
@@ -89,7 +89,7 @@ fn is_of_its_own(fault: &Fault, call: &Call) -> bool {
     }
 }
 
-/// What a repetition overcomes when it happens once, and what then has to be found out or given up.
+/// Whether the fault is worse if it lasts: a retry overcomes it once, but not for ever.
 fn is_worse_for_ever(fault: &Fault) -> bool {
     match fault {
         Fault::CutAfter | Fault::Conflict => true,
@@ -137,7 +137,7 @@ fn of_dynamodb(call: &Call) -> Vec<Fault> {
     }
 }
 
-/// What goes wrong with calls of this action alone.
+/// Faults of this action alone.
 fn special(call: &Call) -> Vec<Fault> {
     let cancel = |code| Fault::Cancel { item: 0, code, message: "The transaction was told to be cancelled." };
     let items = call.request["TransactItems"].as_array().map_or(0, Vec::len);

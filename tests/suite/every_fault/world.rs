@@ -1,4 +1,4 @@
-//! A shop in which there is something for every case to change, and as many copies of it as are wanted.
+//! A shop with data for every case, and any number of copies of it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,30 +22,30 @@ use crate::shop_stream::{Tail, is_wanted};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What every copy begins with.
+/// The initial data of every copy.
 pub struct Seed {
     pub items: Vec<Value>,
-    /// A pending order with a code and a gift card, one that is paid, and one that is flagged.
+    /// A pending order with a code and a gift card. `paid` and `flagged` are other orders.
     pub pending: Value,
     pub paid: Value,
     pub flagged: Value,
-    /// One that was cancelled after it was paid: its money is due back.
+    /// An order that was cancelled after it was paid: its refund is due.
     pub cancelled: Value,
-    /// The messages of one order that can be placed, and of one that cannot.
+    /// The message of an order that can be placed. `hopeless` is that of one that cannot.
     pub placeable: Vec<Value>,
     pub refusable: Vec<Value>,
-    /// What the stream told of the orders.
+    /// The stream records of the orders.
     pub records: Vec<Value>,
 }
 
-/// One copy.
+/// One copy of the shop.
 pub struct World {
     pub shop: Shop,
     pub seed: Arc<Seed>,
     consumers: Vec<(String, StartConsumer)>,
 }
 
-/// What is in a table, apart from moments.
+/// The items of a table, without times.
 pub type State = Vec<Value>;
 
 async fn open() -> Shop {
@@ -54,14 +54,14 @@ async fn open() -> Shop {
         reconciled(template, 0, 100_000);
         for function in &mut template.functions {
             function.timeout_seconds = match function.handler.as_str() {
-                // Of each, one second is kept to answer in. The drain keeps four to send on what failed, and begins no
-                // order with less than five left.
+                // Each function keeps one second to answer. The drain keeps four to handle failed messages, and begins
+                // no order with less than five left.
                 "drain-writes" => 11,
-                // It keeps ten for the order that is under way, and must have found one before.
+                // It keeps ten for the order in progress, and needs time to find one before.
                 "expire-orders" => 30,
-                // It keeps ten to write down where it goes on.
+                // It keeps ten to store its position.
                 "reconcile-counts" => 25,
-                // They go on for as long as they have time.
+                // They run for as long as they have time.
                 "count-orders" | "publish-order-events" => 10,
                 _ => 5,
             };
@@ -74,7 +74,7 @@ async fn open() -> Shop {
 }
 
 impl World {
-    /// The first, whose copies the others are.
+    /// Creates the first world, of which the others are copies.
     pub async fn create() -> (Self, Arc<Seed>) {
         let shop = open().await;
         let (ada, admin) = (shop.customer("ada"), shop.admin());
@@ -122,7 +122,7 @@ impl World {
         (Self::over(shop, Arc::clone(&seed)), seed)
     }
 
-    /// Another.
+    /// Creates another world.
     pub async fn copy_of(seed: Arc<Seed>) -> Self {
         let world = Self::over(open().await, seed);
         world.reset(&[]).await;
@@ -134,20 +134,20 @@ impl World {
         Self { shop, seed, consumers }
     }
 
-    /// A consumer of events in an environment of its own.
+    /// Starts a consumer in a new execution environment.
     pub fn consumer(&self, name: &str) -> Invoke {
         let (_, start) = self.consumers.iter().find(|(known, _)| known == name).expect("it consumes events");
         start().expect("it starts")
     }
 
-    /// Does this to the calls of the next run.
+    /// Injects this fault into the next run.
     pub fn inject(&self, injection: &Injection) {
         let Injection { service, after, only, fault, times, .. } = injection;
         let matching = only.clone().map_or_else(Match::any, Match::recorded);
         self.fault_proxy(*service).inject_after(*after, matching, fault.clone(), *times);
     }
 
-    /// Lets nothing go wrong any more, and waits until nothing is under way.
+    /// Removes all faults, and waits until no call is in progress.
     pub async fn heal(&self) {
         let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge].map(|service| self.fault_proxy(service));
         for proxy in all {
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// The calls since the last time of asking.
+    /// The calls since this was last called.
     pub fn take_calls(&self) -> Vec<(Service, Call)> {
         let all = [Service::DynamoDb, Service::Sqs, Service::EventBridge];
         all.into_iter()
@@ -168,7 +168,7 @@ impl World {
             .collect()
     }
 
-    /// Makes everything as it was at first. `now` is what the table holds.
+    /// Restores the initial data. `now` is the current content of the table.
     pub async fn reset(&self, now: &[Value]) {
         let by_key = |items: &[Value]| -> BTreeMap<String, Value> {
             items.iter().map(|item| (format!("{} {}", item["PK"], item["SK"]), item.clone())).collect()
@@ -193,7 +193,7 @@ impl World {
         }
     }
 
-    /// Whether the table is as it was at first, to the byte.
+    /// Whether the table has its initial content, to the byte.
     pub fn is_unchanged(&self, now: &[Value]) -> bool {
         now == self.seed.items
     }
@@ -212,8 +212,8 @@ pub fn text(value: &Value) -> &str {
     value.as_str().expect("a text")
 }
 
-/// The items without moments, in the order of their keys; and of each stock only how many units there are, for in which
-/// cell they lie depends on what was in the way. Whether the cells are sound is for an audit to say.
+/// The items without times, sorted by key. Of each stock only the sum of its units, because their distribution over the
+/// cells depends on conflicts. An audit checks the cells.
 pub fn timeless(items: &[Value]) -> State {
     let is_cell = |item: &&Value| item["EntityType"]["S"] == "stock" || item["EntityType"]["S"] == "stockCell";
     let mut units = BTreeMap::<String, i64>::new();
@@ -227,7 +227,7 @@ pub fn timeless(items: &[Value]) -> State {
     items
 }
 
-/// Replaces every moment in a value's texts, and leaves out when items expire, and the version of a cart, which is random.
+/// Replaces every time in a value's texts, and removes times of expiry and the random version of a cart.
 pub fn forget_moments(value: &mut Value) {
     const LENGTH: usize = "2026-11-21T09:30:00.000Z".len();
     match value {

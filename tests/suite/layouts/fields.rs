@@ -1,11 +1,11 @@
-//! The fields of the entities, as `{:#?}` prints them: also those that an item leaves out because they hold nothing.
+//! The fields of the entities, as `{:#?}` prints them, including empty fields, which items leave out.
 
 use std::collections::BTreeMap;
 
-/// A struct or variant, and one of its fields.
+/// The names of a struct or variant, and of one of its fields.
 pub type Field = (String, String);
 
-/// Adds the fields of a printed value. True: the field holds something, here or where it was seen before.
+/// Adds the fields of a printed value. True: the field has a value, here or in an earlier value.
 pub fn collect(printed: &str, fields: &mut BTreeMap<Field, bool>) {
     let mut structs: Vec<&str> = Vec::new();
     for line in printed.lines() {
@@ -30,7 +30,7 @@ pub fn collect(printed: &str, fields: &mut BTreeMap<Field, bool>) {
     }
 }
 
-/// As serde spells it in an item.
+/// The name of the field in an item.
 pub fn camel_case(field: &str) -> String {
     let mut words = field.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -42,7 +42,7 @@ pub fn camel_case(field: &str) -> String {
 }
 
 #[test]
-fn fields_are_found_wherever_they_are() {
+fn fields_are_found_at_any_depth() {
     #[derive(Debug)]
     #[allow(dead_code, reason = "it is printed")]
     struct Outer {

@@ -1,4 +1,4 @@
-//! The items of the table.
+//! Layouts of the table's items.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -17,7 +17,7 @@ use super::fields::{camel_case, collect};
 use super::states::rare;
 use super::{assert_newest, fixtures};
 
-/// Small, and with everything in it that an item can hold.
+/// Small items with every optional part.
 const EXTENT: SampleSizes = SampleSizes {
     id: 8,
     name: 8,
@@ -36,7 +36,7 @@ pub struct Image {
     pub item: Item,
 }
 
-/// One of each kind of item in each of its states, as this release writes it, by entity and state.
+/// One item of each entity in each of its states, as this release writes it.
 fn written() -> BTreeMap<String, BTreeMap<String, Value>> {
     let sample = Sample::new(EXTENT).expect("a sample");
     let typical = sample.images().map(|(kind, item)| {
@@ -61,7 +61,7 @@ fn placed(keys: impl IntoIterator<Item = Key>) -> Item {
     attributes
 }
 
-/// The item of an entity: its attributes, its kind and its keys.
+/// The item of an entity: its attributes, its type and its keys.
 pub fn image<T: Stored>(state: &str, entity: &T) -> Image {
     let mut item: Item = to_item(entity).expect("an item");
     item.insert(ENTITY_TYPE.to_owned(), AttributeValue::S(T::TYPE.to_owned()));
@@ -73,7 +73,7 @@ pub fn image<T: Stored>(state: &str, entity: &T) -> Image {
 
 /// An item that was read.
 struct Read {
-    /// What writing it again leaves of it.
+    /// The item after it is read and written again.
     again: Item,
     /// The entity with all its fields.
     printed: String,
@@ -117,14 +117,14 @@ fn every_entity_has_fixtures() {
 }
 
 #[test]
-fn what_is_written_is_the_newest_fixture() {
+fn this_release_writes_the_newest_fixture() {
     for (entity, states) in written() {
         assert_newest("items", &entity, &json!(states));
     }
 }
 
 #[test]
-fn what_every_release_wrote_is_read() {
+fn items_of_every_release_can_be_read() {
     for entity in KNOWN {
         let fixtures = fixtures("items", entity);
         let newest = fixtures.last_key_value().map(|(day, _)| day.clone()).expect("a fixture");
@@ -139,7 +139,7 @@ fn what_every_release_wrote_is_read() {
     }
 }
 
-/// A field that the newest fixtures do not hold could change, or get lost, without anybody noticing.
+/// A field that is in no fixture could change or get lost unnoticed.
 #[test]
 fn every_field_is_in_a_fixture() {
     for (entity, states) in written() {

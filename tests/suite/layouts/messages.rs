@@ -1,4 +1,4 @@
-//! The messages of the queue.
+//! Layouts of the queue's messages.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,13 @@ fn waiting(request: Value) -> Waiting {
     }
 }
 
-/// The least that an order asks for, the most that it could in the release of 21 November 2026, and what is new since.
+/// A minimal order, an order with everything that the release of 21 November 2026 had, and orders with newer fields.
 fn samples() -> [(&'static str, Waiting); 4] {
     let plain = || waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }] }));
     let amount = json!({ "amount": 1999, "currency": "EUR" });
     [
         ("plain", plain()),
-        // It fell into the queue, and may cost no more than its quote.
+        // Queued for lack of capacity: it may cost no more than its quote.
         ("quoted", Waiting { max_total: serde_json::from_value(amount.clone()).ok(), ..plain() }),
         (
             "capped",
@@ -46,15 +46,15 @@ fn samples() -> [(&'static str, Waiting); 4] {
     ]
 }
 
-/// The message with what is beside it.
+/// The message with its attributes.
 fn message(waiting: &Waiting) -> Value {
     let queue::Message { body, attributes } = waiting.to_message();
     json!({ "body": body, "attributes": attributes })
 }
 
-/// The last release takes a field that it does not know for no order, and does not look at attributes.
+/// The last release refuses messages with unknown fields, and ignores attributes.
 #[test]
-fn a_message_without_news_is_that_of_the_last_release() {
+fn a_message_without_new_fields_equals_that_of_the_last_release() {
     let mut count = 0;
     for (name, waiting) in samples() {
         if let Some(of_last_release) = fixtures("messages", name).remove("2026-11-21") {
@@ -66,14 +66,14 @@ fn a_message_without_news_is_that_of_the_last_release() {
 }
 
 #[test]
-fn what_is_sent_is_the_newest_fixture() {
+fn this_release_sends_the_newest_fixture() {
     for (name, waiting) in samples() {
         assert_newest("messages", name, &message(&waiting));
     }
 }
 
 #[test]
-fn what_every_release_sent_is_read() {
+fn messages_of_every_release_can_be_read() {
     for (name, waiting) in samples() {
         for (day, message) in fixtures("messages", name) {
             let body = message["body"].as_str().expect("a body").to_owned();
@@ -86,7 +86,7 @@ fn what_every_release_sent_is_read() {
     }
 }
 
-/// A field that no fixture holds could change, or get lost, without anybody noticing.
+/// A field that is in no fixture could change or get lost unnoticed.
 #[test]
 fn every_field_is_in_a_message() {
     let mut fields = BTreeMap::new();

@@ -1,5 +1,4 @@
-//! States that the items of a typical shop are not in: with every attribute that is written now and then, and with every
-//! reason for which an accepted order is refused.
+//! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
     Discount, Order, OrderStatus, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell,
@@ -9,7 +8,7 @@ use serde_dynamo::from_item;
 
 use super::items::{Image, image};
 
-/// A number that no other attribute has.
+/// A number that occurs in no other attribute.
 const MARK: u64 = 7;
 
 fn later() -> Timestamp {
@@ -20,7 +19,7 @@ fn amount() -> Money {
     Money::nearest(1999, Currency::try_from("EUR".to_owned()).expect("a currency"))
 }
 
-/// The states that are made of those that the samples have.
+/// The rare states, derived from the samples.
 pub fn rare(samples: &[Image]) -> Vec<Image> {
     let mut rare = Vec::new();
     for sample in samples {
@@ -71,7 +70,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
     rare
 }
 
-/// A rejection of each kind, as [`reason`] knows them.
+/// A rejection of each kind in [`reason`].
 fn rejections() -> Vec<Rejection> {
     let product: ProductId = "pppppppp".parse().expect("an id");
     vec![
@@ -89,7 +88,7 @@ fn rejections() -> Vec<Rejection> {
     ]
 }
 
-/// A new kind does not compile until it has a name here. Give [`rejections`] one of it, too.
+/// The name of a rejection's kind. A new kind does not compile until it is added here; add it to [`rejections`], too.
 fn reason(rejection: &Rejection) -> &'static str {
     match rejection {
         Rejection::UnknownCustomer => "UnknownCustomer",

@@ -1,4 +1,4 @@
-//! An invoice leads to its order.
+//! Finding an order by its invoice.
 
 use http_api::Kind;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::invariants;
 use crate::shop::Shop;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_invoice_is_found_while_the_index_does_not_know_it_yet() {
+async fn an_invoice_is_found_before_it_is_in_the_index() {
     let (shop, order) = shop_with_order().await;
     let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
     update(&shop, order_id, &format!("i#{invoice_id}"), "REMOVE GSI1PK, GSI1SK").await;
@@ -21,7 +21,7 @@ async fn an_invoice_is_found_while_the_index_does_not_know_it_yet() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
+async fn an_invoice_with_an_id_of_the_last_release_is_found_and_paid() {
     let (shop, mut order) = shop_with_order().await;
     let old = old_invoice_id(&shop, &order).await;
     let new = order["invoice"]["invoiceId"].take();
@@ -30,7 +30,7 @@ async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
     shop.customer("eve").get(&format!("/invoices/{old}")).await.problem(Kind::NotFound);
     let payments = shop.customer("ada").get(&format!("/invoices/{old}/payments")).await.expect(200);
     assert_eq!(payments["items"].as_array().map(Vec::len), Some(2));
-    // Its order has no other invoice.
+    // The order has no other invoice.
     let path = format!("/invoices/{}/payments", new.as_str().expect("an id"));
     shop.admin().post(&path, json!({ "reference": "bank-1" })).await.problem(Kind::NotFound);
     for change in [Capture, Cancel, Refund] {
@@ -39,8 +39,8 @@ async fn an_invoice_that_the_last_release_named_is_found_and_paid() {
     invariants::hold(&shop).await;
 }
 
-/// Gives the invoice of an order an id of the same length that does not lead to the order, as the last release did, past
-/// the fault proxy.
+/// Gives an order's invoice, directly in the table, an id like those of the last release: of the same length, but not
+/// derived from the order's id.
 pub async fn old_invoice_id(shop: &Shop, order: &Value) -> String {
     let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
     let old_id = invoice_id.replace("inv-", "old-");

@@ -1,4 +1,4 @@
-//! The money of an order that is cancelled.
+//! The money of cancelled orders.
 
 use http_api::Kind;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ async fn card(shop: &Shop, order: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn money_of_a_cancelled_order_is_due_until_somebody_confirms_that_it_went_back() {
+async fn the_refund_of_a_cancelled_order_is_due_until_it_is_confirmed() {
     let amount = eur(1300);
     let due = json!({ "type": "card", "amount": amount, "status": "refundDue", "reference": "bank-1" });
     for ways in [[Capture, Cancel], [Cancel, Capture]] {
@@ -26,7 +26,7 @@ async fn money_of_a_cancelled_order_is_due_until_somebody_confirms_that_it_went_
             ask(&shop.admin(), &order, change).await.expect(200);
         }
         assert_eq!(card(&shop, &order).await, due, "{ways:?}");
-        // A second payment under another reference is nobody's refund.
+        // A second payment under another reference is refused.
         let path = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
         shop.admin().post(&path, json!({ "reference": "bank-2" })).await.problem(Kind::InvalidTransition);
 
@@ -44,14 +44,14 @@ async fn money_of_a_cancelled_order_is_due_until_somebody_confirms_that_it_went_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_the_last_release_cancelled_still_gets_its_money_back() {
+async fn an_order_that_the_last_release_cancelled_can_still_be_refunded() {
     for (change, shown) in [(None, "voided"), (Some(Capture), "refundDue")] {
         let (shop, order) = shop_with_order().await;
         if let Some(change) = change {
             ask(&shop.admin(), &order, change).await.expect(200);
         }
         ask(&shop.admin(), &order, Cancel).await.expect(200);
-        // As the last release wrote it: who cancelled it and what became of the payment are not told.
+        // As the last release wrote it: without the canceller and without the payment's state.
         let (order_id, invoice_id) =
             (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
         update(&shop, order_id, &format!("o#{order_id}"), "REMOVE cancellation.cause").await;

@@ -1,4 +1,4 @@
-//! A change that is asked for again, after a lost answer or a torn read, is told from another change.
+//! A retry after a lost answer or an inconsistent read is distinguished from another client's change.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::{ask, shop_with_order, status};
 use crate::invariants;
 use crate::shop::Shop;
 
-/// Waits until a function has asked this of the table.
+/// Waits until a function has made this call.
 async fn until_asked(shop: &Shop, action: &str) {
     let begin = Instant::now();
     while !shop.fault_proxy().calls().iter().any(|call| call.action == action) {
@@ -20,12 +20,12 @@ async fn until_asked(shop: &Shop, action: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_capture_that_is_reported_twice_is_not_refused_for_a_torn_read() {
+async fn a_capture_that_is_reported_twice_is_not_refused_because_of_an_inconsistent_read() {
     let (shop, order) = shop_with_order().await;
     ask(&shop.admin(), &order, Capture).await.expect(200);
     let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
     let captured = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
-    // As a Query shows it that reads the header after the transaction and the invoice before it.
+    // Like a Query that reads the header after the transaction and the invoice before it.
     let mut stale = captured.clone();
     stale["payments"]["L"][1]["M"]["status"] = json!({ "S": "authorized" });
     stale["payments"]["L"][1]["M"].as_object_mut().expect("a map").remove("reference");
@@ -45,7 +45,7 @@ async fn a_capture_that_is_reported_twice_is_not_refused_for_a_torn_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flag_does_not_make_the_only_shipment_look_like_a_repetition() {
+async fn a_flag_does_not_make_the_only_shipment_look_like_a_replay() {
     let (shop, order) = shop_with_order().await;
     ask(&shop.admin(), &order, Capture).await.expect(200);
     shop.fault_proxy().take_calls();
@@ -75,7 +75,7 @@ async fn a_flag_does_not_make_the_only_shipment_look_like_a_repetition() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_whose_answer_was_lost_is_made_once() {
+async fn a_change_whose_answer_was_lost_is_applied_once() {
     let all = [
         (Capture, "TransactWriteItems", "PAID"),
         (Cancel, "TransactWriteItems", "CANCELLED"),
@@ -89,7 +89,7 @@ async fn a_change_whose_answer_was_lost_is_made_once() {
             }
             shop.fault_proxy().inject(Match::action(action), fault.clone(), times);
             let reply = ask(&shop.admin(), &order, change).await;
-            // Its first and only one: whoever tells the customer must know that it was his.
+            // It is not a replay: the caller who informs the customer must know that the change was its own.
             assert_eq!(reply.header("idempotent-replayed"), None, "{change:?}, {fault:?} x {times}");
             reply.expect(200);
             shop.fault_proxy().heal();

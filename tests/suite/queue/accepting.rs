@@ -1,4 +1,4 @@
-//! Accepting an order that waits: what it costs, what it leaves when half of it fails, and what is not accepted at all.
+//! Accepting an order into the queue: its cost, partial failures, and orders that are not accepted.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::shop::{Client, eur};
 use crate::shop_queue::{DEAD_LETTERS, QUEUE};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn accepting_costs_the_same_whatever_waits_already() {
+async fn accepting_an_order_costs_the_same_for_any_length_of_the_queue() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let cost = async |key: &str| {
@@ -41,13 +41,13 @@ async fn accepting_costs_the_same_whatever_waits_already() {
     }
     assert_eq!(shop.queued().await, 202);
     assert_eq!(cost("last").await, first);
-    // The queue costs one unit an order.
+    // Queueing costs one write unit for each order.
     let calls = |actions: &[&str]| (actions.iter().map(ToString::to_string).collect::<Vec<_>>(), 1.0);
     assert_eq!(first, [calls(&["Query", "PutItem"]), calls(&["BatchGetItem", "TransactWriteItems", "PutItem"])]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_was_not_written_down_is_not_accepted_and_in_a_burst_its_one_unit_gets_through() {
+async fn an_order_that_could_not_be_recorded_is_not_accepted_and_its_one_unit_is_retried_in_a_burst() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     shop.fault_proxy().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
@@ -64,7 +64,7 @@ async fn an_order_that_was_not_written_down_is_not_accepted_and_in_a_burst_its_o
     assert_accepted(&patient.await.expect("a reply"));
     assert_eq!(shop.queued().await, 1);
 
-    // More often than the SDK asks, and then without end.
+    // More often than the SDK retries, and then without end.
     let busy = || throttle("TableWriteProvisionedThroughputExceeded");
     shop.fault_proxy().inject(Match::action("PutItem"), busy(), GIVE_UP + 2);
     assert_accepted(&order_later(&ada, "patient", things(1)).await);
@@ -74,7 +74,7 @@ async fn an_order_that_was_not_written_down_is_not_accepted_and_in_a_burst_its_o
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_was_written_down_and_not_sent_is_sent_when_it_is_asked_for_again() {
+async fn an_order_that_was_recorded_but_not_sent_is_sent_when_it_is_requested_again() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     shop.sqs("DeleteQueue", QUEUE, json!({})).await;
@@ -87,10 +87,10 @@ async fn an_order_that_was_written_down_and_not_sent_is_sent_when_it_is_asked_fo
     assert_eq!(settled(&ada, &reply).await["status"], "PENDING");
 }
 
-/// Whoever dies while it accepts an order leaves a message that nobody accepted, and never an accepted order that is in
-/// no queue.
+/// A function that crashes while it accepts an order may leave a message without an accepted order, but never an
+/// accepted order without a message.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_is_written_down_as_waiting_is_in_the_queue() {
+async fn an_order_that_is_recorded_as_queued_has_a_message() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     shop.sqs("DeleteQueue", QUEUE, json!({})).await;
@@ -99,16 +99,16 @@ async fn an_order_that_is_written_down_as_waiting_is_in_the_queue() {
     assert_eq!(shop.dump().await, before, "what is not in the queue is not accepted");
     shop.sqs("CreateQueue", QUEUE, json!({ "QueueName": QUEUE })).await;
 
-    // It dies after it has sent, and before it has written.
+    // It crashes after it has sent the message and before it has recorded the order.
     shop.fault_proxy().inject(Match::action("PutItem"), Fault::InternalError, GIVE_UP);
     order_later(&ada, "k", things(1)).await.problem(Kind::Throttled);
     assert_eq!((shop.queued().await, shop.dump().await), (1, before.clone()));
     let messages = shop.take_messages().await;
-    // It may still be at work: the drain waits for it.
+    // The function may still be running, so the drain postpones the message.
     let left = shop.drain(&messages).await;
     assert_eq!(left["batchItemFailures"].as_array().map(Vec::len), Some(1));
     assert_eq!(shop.dump().await, before);
-    // Meanwhile its client asks again, and is refused. So it must not be placed later, when it could be.
+    // Meanwhile the client retries, and is refused. So the order must not be placed later, even if it could be.
     adjust(&admin, -10).await;
     ada.order("k", things(1)).await.problem(Kind::OutOfStock);
     adjust(&admin, 10).await;
@@ -120,16 +120,16 @@ async fn an_order_that_is_written_down_as_waiting_is_in_the_queue() {
     let reason = dead[0]["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason");
     assert!(reason.starts_with("nobody accepted it"), "{reason}");
 
-    // If it was accepted after the moment to which a lost table was restored, somebody sends it back.
+    // An operator redrives it if the order was accepted after the time to which a lost table was restored.
     assert_eq!(shop.drain(&dead).await, json!({ "batchItemFailures": [] }));
     assert_eq!(ada.order("k", things(1)).await.header("idempotent-replayed"), Some("true"));
     assert_eq!((shop.available("thing").await, shop.messages_in(DEAD_LETTERS).await), (9, 0));
 }
 
-/// The message comes first. Of a request that is repeated after its refusal, it may be delivered before the order is
-/// written down anew: then it must not be deleted by the refusal that stands there.
+/// The message is sent first. If a refused request is repeated, its message may be delivered before the order is
+/// recorded again. It must not be deleted because of the earlier refusal.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_meets_an_earlier_refusal_is_kept_while_its_order_may_be_written_down() {
+async fn a_message_that_finds_an_earlier_refusal_is_kept_while_its_order_may_still_be_recorded() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     adjust(&admin, -10).await;
@@ -144,9 +144,10 @@ async fn a_message_that_meets_an_earlier_refusal_is_kept_while_its_order_may_be_
     assert_eq!((shop.dump().await, shop.messages_in(DEAD_LETTERS).await), (before, 0));
 }
 
-/// The first try was done and its answer lost; the second comes when the message has been there.
+/// The first attempt to record the order succeeded and its answer was lost. The retry comes after the message was
+/// processed.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_that_is_written_down_a_second_time_stays_refused() {
+async fn a_refused_order_that_is_recorded_again_by_a_retry_stays_refused() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     adjust(&admin, -10).await;
@@ -167,7 +168,7 @@ async fn an_order_that_is_written_down_a_second_time_stays_refused() {
     assert_eq!(settled(&ada, &reply).await["status"], "REJECTED");
 }
 
-/// The message of an order that was accepted some time ago.
+/// The message as if its order had been accepted this many seconds ago.
 fn aged(message: &Value, seconds: u32) -> Value {
     let mut body: Value = serde_json::from_str(message["body"].as_str().expect("a body")).expect("JSON");
     body["queuedAt"] = json!(Timestamp::now().minus_seconds(seconds));
@@ -176,9 +177,9 @@ fn aged(message: &Value, seconds: u32) -> Value {
     message
 }
 
-/// Also if its message was lost: a repeated request sends another, which speaks for the order as well.
+/// If the message was lost, a repeated request sends another one, which is as valid.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_whose_message_was_lost_goes_on_when_it_is_asked_for_again() {
+async fn an_order_whose_message_was_lost_is_placed_when_it_is_requested_again() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     adjust(&admin, -10).await;
@@ -195,7 +196,7 @@ async fn an_order_whose_message_was_lost_goes_on_when_it_is_asked_for_again() {
     }
 }
 
-/// An endpoint at which SQS says that it is asked too much, to whatever it is asked.
+/// An SQS endpoint that throttles every call.
 async fn throttling_sqs() -> String {
     let throttle = async || {
         let headers = [("x-amzn-errortype", "RequestThrottled"), ("content-type", "application/x-amz-json-1.0")];
@@ -209,7 +210,7 @@ async fn throttling_sqs() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_queue_that_is_asked_too_much_is_told_as_such_and_the_order_may_be_asked_for_again() {
+async fn a_throttled_queue_causes_a_503_and_the_order_can_be_requested_again() {
     let shop = idle_shop().await;
     let endpoints = Endpoints { sqs: throttling_sqs().await, ..shop.endpoints() };
     let functions = functions::start_all(&endpoints, shop.template()).expect("the functions start");
@@ -226,7 +227,7 @@ async fn a_queue_that_is_asked_too_much_is_told_as_such_and_the_order_may_be_ask
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_told_to_wait_for_an_order_that_is_in_no_queue() {
+async fn an_order_without_a_message_is_never_answered_202() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     shop.sqs("DeleteQueue", QUEUE, json!({})).await;
@@ -240,12 +241,12 @@ async fn nobody_is_told_to_wait_for_an_order_that_is_in_no_queue() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_was_told_that_an_order_is_refused_has_none_of_it_later() {
+async fn an_order_that_was_answered_as_refused_is_never_placed_later() {
     let shop = idle_shop().await;
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let reply = order_later(&ada, "k", things(1)).await;
     let messages = shop.take_messages().await;
-    // Of two deliveries at once, one is slow. While it is, the other finds nothing left, says so, and more arrives.
+    // One of two concurrent deliveries is slow. Meanwhile the other one finds no stock and refuses the order, and then stock is added.
     let is_order = |request: &Value| request.to_string().contains("\"order\"");
     let slow = Fault::Delay(Duration::from_millis(1500));
     shop.fault_proxy().inject(commit().when(is_order), slow, 1);
@@ -268,7 +269,7 @@ async fn adjust(admin: &Client, delta: i64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn that_an_order_waited_is_forgotten_when_its_message_must_be_gone() {
+async fn the_record_of_a_queued_order_expires_after_its_message() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let first = order_later(&ada, "k", things(1)).await;
@@ -281,7 +282,7 @@ async fn that_an_order_waited_is_forgotten_when_its_message_must_be_gone() {
     });
     shop.dynamodb("UpdateItem", &expire).await;
     ada.get(&path).await.problem(Kind::NotFound);
-    // Before DynamoDB has deleted it, too: another request may have the key.
+    // Also before DynamoDB has deleted it: another request may use the key.
     let again = order_later(&ada, "k", things(2)).await;
     assert_accepted(&again);
     assert_eq!(again.header("idempotent-replayed"), None);
@@ -289,7 +290,7 @@ async fn that_an_order_waited_is_forgotten_when_its_message_must_be_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_never_be_placed_is_refused_at_once_and_nothing_waits() {
+async fn an_order_that_can_never_be_placed_is_refused_at_once_and_not_queued() {
     let shop = idle_shop().await;
     let ada = shop.customer("ada");
     let before = shop.dump().await;
@@ -303,7 +304,7 @@ async fn what_could_never_be_placed_is_refused_at_once_and_nothing_waits() {
     keyless.problem(Kind::IdempotencyKeyMissing);
     assert_eq!((shop.queued().await, shop.dump().await), (0, before));
 
-    // The largest there is may wait.
+    // The largest order can be queued.
     for at in 0..40 {
         shop.product(&format!("p{at}"), 100, 1).await;
     }

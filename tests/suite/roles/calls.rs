@@ -1,13 +1,13 @@
-//! What somebody with a function's credentials could ask of the table.
+//! Calls that somebody with a function's credentials could make.
 
 use key_schema::layout::Index;
 use serde_json::{Value, json};
 
-/// Asks for an item, or a partition, of each of these keys.
+/// Builds a request for an item, or a partition, with each of these keys.
 pub type Ask = fn(&str, &[String]) -> Value;
 
-/// Every way to reach items by their keys: the action that a role needs for it, the action that the client calls, and
-/// whether that is a transaction.
+/// Every way to access items by key: the action that a role needs, the action that the client calls, and whether it is
+/// a transaction.
 pub const WAYS: [(&str, &str, bool, Ask); 12] = [
     ("Query", "Query", false, |table, keys| query(table, None, &keys[0])),
     ("GetItem", "GetItem", false, |table, keys| item(table, &keys[0])),
@@ -56,7 +56,7 @@ pub fn query(table: &str, index: Option<&str>, key: &str) -> Value {
     query
 }
 
-/// Calls that need no key, and that nobody needs.
+/// Calls without a key, which no function needs.
 pub fn sweeping(table: &str) -> Vec<(&'static str, Value)> {
     let named = json!({ "TableName": table });
     let index = |index: Index| json!({ "TableName": table, "IndexName": index.name().expect("an index") });

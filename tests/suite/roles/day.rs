@@ -1,4 +1,4 @@
-//! An eventful day: every route, every consumer, and whatever makes them do what they seldom do.
+//! An eventful day: every route and every consumer, with the situations in which they make rare calls.
 
 use std::time::{Duration, Instant};
 
@@ -26,14 +26,14 @@ async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     }
 }
 
-/// A shop whose event sources give up at once.
+/// A shop whose event sources do not retry.
 async fn open() -> Shop {
     let shop = Shop::open_with(|template| {
         reconciled(template, 0, 100_000);
         for queue in &mut template.queues {
             queue.visibility_timeout_seconds = 1;
         }
-        // The publisher would try for as long as it has time.
+        // The publisher retries until its timeout.
         for function in template.functions.iter_mut().filter(|function| function.handler == "publish-order-events") {
             function.timeout_seconds = 2;
         }
@@ -56,7 +56,7 @@ async fn open() -> Shop {
     shop
 }
 
-/// Every route is asked, as the sample events do.
+/// Sends every route its sample event.
 async fn run_sample_events(shop: &Shop) {
     let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
     for name in routes_by_event_time() {
@@ -69,7 +69,7 @@ fn spread(quantity: u64) -> Value {
     json!({ "lines": [{ "productId": "spread", "quantity": quantity }] })
 }
 
-/// Changes the marks of a cell by hand.
+/// Changes the marks of moves in a cell, directly in the table.
 async fn mark(shop: &Shop, more: i64) {
     let update = json!({
         "TableName": shop.table(), "Key": { "PK": { "S": "p#spread" }, "SK": { "S": "stock" } },
@@ -78,14 +78,14 @@ async fn mark(shop: &Shop, more: i64) {
     shop.dynamodb("UpdateItem", &update).await;
 }
 
-/// What customers and admins do now and then.
+/// Occasional requests of customers and admins.
 async fn now_and_then(shop: &Shop) {
     let (ada, admin, any) = (shop.customer("ada"), shop.admin(), [("if-match", "*")]);
     let change = async |method: Method, path: &str, body: Value, status: u16| {
         admin.send(method, path, &any, Some(body.to_string())).await.expect(status);
     };
     change(Method::PATCH, "/customers/bob", json!({ "email": "b@b.de", "username": "bobby" }), 200).await;
-    // Another case of the same names keeps their claims.
+    // The same names in another case keep their claims.
     change(Method::PATCH, "/customers/bob", json!({ "email": "B@b.de", "username": "Bobby" }), 200).await;
     admin.get("/customers?username=bobby").await.expect(200);
     admin.get("/customers?email=b@b.de").await.expect(200);
@@ -94,7 +94,7 @@ async fn now_and_then(shop: &Shop) {
     for _ in 0..100 {
         change(Method::POST, "/products/thing/views", json!({}), 204).await;
     }
-    // A stock in several cells, all of which are asked before anybody is told that there is not enough.
+    // A stock in several cells, all of which are read before an order is refused.
     change(Method::PATCH, "/products/spread", json!({ "cells": 4 }), 200).await;
     change(Method::PATCH, "/products/spread", json!({ "cells": 2 }), 200).await;
     admin.get("/products/spread").await.expect(200);
@@ -102,12 +102,12 @@ async fn now_and_then(shop: &Shop) {
     change(Method::POST, "/products/spread/stock", json!({ "delta": 10 }), 200).await;
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
     ada.order("too many, spread", spread(1000)).await.expect(409);
-    // Marks that do not add up are as nobody has left them; then all cells are asked in one transaction.
+    // If the marks of moves do not add up, all cells are read in one transaction.
     mark(shop, 1).await;
     ada.order("far too many, spread", spread(1000)).await.expect(409);
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
     mark(shop, -1).await;
-    // An adjustment that is known by its key, and a refused one of which nobody knows yet.
+    // A replay of an adjustment with a key, and a refused adjustment with a new key.
     let key = [("idempotency-key", "ten more")];
     for delta in [10, -1000] {
         let body = Some(json!({ "delta": delta }).to_string());
@@ -131,7 +131,7 @@ async fn now_and_then(shop: &Shop) {
         .expect(200);
 }
 
-/// What is paid too late, given back, refused, and found by an id of the last release.
+/// Late payments, refunds, refusals, and an invoice with an id of the last release.
 async fn paid(shop: &Shop) {
     let (ada, admin) = (shop.customer("ada"), shop.admin());
     let mut order = ada.order("paid late", things(1)).await.expect(201);
@@ -163,7 +163,7 @@ async fn paid(shop: &Shop) {
     admin.post(&format!("{order}/cancellation"), json!({})).await.expect(409);
 }
 
-/// Sends the message of an order that waits.
+/// Sends the message of a queued order.
 async fn send(shop: &Shop, key: &str, request: Value) {
     let message = json!({
         "version": 1, "customerId": "ada", "idempotencyKey": key, "queuedAt": Timestamp::now().to_string(),
@@ -172,7 +172,7 @@ async fn send(shop: &Shop, key: &str, request: Value) {
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": message.to_string() })).await;
 }
 
-/// What becomes of orders that wait.
+/// The outcomes of queued orders.
 async fn waiting(shop: &Shop) {
     let ada = shop.customer("ada");
     let mut dear = things(2);
@@ -187,7 +187,7 @@ async fn waiting(shop: &Shop) {
         order_later(&ada, &format!("spread {at}, later"), spread(1)).await.expect(202);
     }
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no order" })).await;
-    // A late copy, of what was placed meanwhile.
+    // A late message of an order that was placed meanwhile.
     ada.order("now", things(1)).await.expect(201);
     send(shop, "now", things(1)).await;
     until("it is dead", async || shop.messages_in(DEAD_LETTERS).await == 1).await;
@@ -200,7 +200,7 @@ async fn waiting(shop: &Shop) {
     shop.fault_proxy().limit_writes(None).await;
 }
 
-/// What is given up is told to a queue.
+/// Records that are given up go to a queue.
 async fn lost(shop: &Shop) {
     shop.settle().await;
     let counting = Match::action("TransactWriteItems").when(|request| request.to_string().contains("shard#"));
@@ -216,7 +216,7 @@ async fn lost(shop: &Shop) {
     shop.bus().heal();
 }
 
-/// Every kind of counter is wrong, and repaired; and the schedule comes.
+/// Makes a counter of every kind wrong, repairs all of them, and runs the schedule.
 async fn drifted(shop: &Shop) {
     shop.settle().await;
     shop.add("c#ada", "stats", "orders", 3).await;
@@ -227,7 +227,7 @@ async fn drifted(shop: &Shop) {
     shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
 }
 
-/// Every call that the functions made that day.
+/// The rulings on every call of that day.
 pub async fn eventful_day() -> Vec<Ruling> {
     let shop = open().await;
     run_sample_events(&shop).await;

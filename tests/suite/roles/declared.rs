@@ -1,4 +1,4 @@
-//! What the template says is what is enforced, and what it says is no more than it must.
+//! The enforced permissions are those that the template declares, and no declaration is broader than necessary.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use super::calls::{WAYS, query, sweeping};
 use crate::completeness::template;
 use crate::shop::template_text;
 
-/// A statement about the table as its text says it, read without what enforces it.
+/// A statement about the table, parsed independently of the evaluator.
 struct Declared {
     function: String,
     actions: Vec<String>,
-    /// The index, if it is one.
+    /// The index, if the statement is about one.
     index: Option<String>,
-    /// `o#*`, or a whole key.
+    /// Key patterns such as `o#*`, or whole keys.
     keys: BTreeSet<String>,
     in_transactions_only: bool,
 }
@@ -56,7 +56,7 @@ fn declared() -> Vec<Declared> {
     all
 }
 
-/// The beginning of every partition key of the schema, as a pattern: `o#*`.
+/// The prefix of every partition key of the schema, as a pattern: `o#*`.
 fn patterns() -> BTreeSet<String> {
     let places = ENTITIES.iter().flat_map(|(_, places)| places.iter());
     let patterns = places.map(|place| match place.partition.split_once('{') {
@@ -70,8 +70,8 @@ fn key(pattern: &str) -> String {
     pattern.replace('*', "1")
 }
 
-/// For every function, every action, the table and each index, and every kind of key: what the declaration says is
-/// what is enforced.
+/// Compares declaration and enforcement for every function, every action, the table and each index, and every kind of
+/// key.
 #[test]
 fn a_role_allows_exactly_what_the_template_declares() {
     let template = template();
@@ -107,7 +107,7 @@ fn a_role_allows_exactly_what_the_template_declares() {
                 }
                 for other in &patterns {
                     let is = allowed(function, action, &ask(table, &[key(one), key(other)]));
-                    // A batch is one question about all of its keys, a transaction one about each item.
+                    // A batch is authorised once with all of its keys, a transaction once for each item.
                     let says = if in_transaction {
                         [one, other].iter().all(|key| says(function, needed, true, None, &[key]))
                     } else {
@@ -133,19 +133,19 @@ fn a_role_allows_exactly_what_the_template_declares() {
             }
         }
     }
-    // Not everything is refused, and nearly everything is.
+    // Some calls are allowed, and nearly all are refused.
     assert!(granted > 100 && checked > 100 * granted, "{granted} of {checked}");
 }
 
 #[test]
-fn no_role_allows_everything_of_anything() {
+fn no_role_has_a_wildcard_action_or_resource() {
     for function in template().functions {
         for statement in function.role.policies.iter().flat_map(|policy| &policy.statements) {
             let name = &function.logical_id;
             for action in &statement.actions {
                 assert!(!action.contains('*') && !action.ends_with(":Scan"), "{name}: {action}");
             }
-            // A list of streams is of all streams that a table ever had.
+            // `ListStreams` lists all streams that a table ever had.
             let lists = statement.actions == ["dynamodb:ListStreams"];
             for resource in &statement.resources {
                 let of_table = resource.strip_suffix("/stream/*").filter(|_| lists).unwrap_or(resource);

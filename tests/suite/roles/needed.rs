@@ -1,5 +1,5 @@
-//! Nothing is granted in vain: of each role, every action for every kind of key is needed by some call of an eventful
-//! day. A grant is needed if one of the calls would be refused without it.
+//! No permission is unused: every action for every kind of key in each role is needed by some call of an eventful day.
+//! A permission is needed if one of the calls would be refused without it.
 
 use local::iam::{Condition, Operator, Policy, Quantifier, Ruling, Statement, permit};
 
@@ -9,8 +9,8 @@ use crate::completeness::template;
 const LEADING_KEYS: &str = "dynamodb:LeadingKeys";
 const ENCLOSING_OPERATION: &str = "dynamodb:EnclosingOperation";
 
-/// What only the last release needs. Its code runs beside this one's during a deployment and after a rollback, under the
-/// roles of this one. The next release leaves these grants out.
+/// Permissions that only the last release needs. Its code runs beside this release during a deployment and after a
+/// rollback, under the roles of this release. The next release removes these permissions.
 const NEEDED_BY_THE_LAST_RELEASE: [(&str, &str, &str); 8] = [
     ("AdjustStock", "dynamodb:PutItem", "p#*"),
     ("CancelOrder", "dynamodb:PutItem", "g#*"),
@@ -22,7 +22,7 @@ const NEEDED_BY_THE_LAST_RELEASE: [(&str, &str, &str); 8] = [
     ("UpdateProduct", "dynamodb:PutItem", "p#*"),
 ];
 
-/// The part of a statement that is about one action on one resource and, if it names keys, one pattern of them.
+/// The part of a statement about one action on one resource and, if it names keys, one key pattern.
 struct Grant<'a> {
     action: &'a String,
     resource: &'a String,
@@ -42,7 +42,7 @@ impl<'a> Grant<'a> {
         all
     }
 
-    /// The statement without this part, and this part alone.
+    /// Splits a statement into the statements without this part, and this part alone.
     fn split(&self, statement: &Statement) -> (Vec<Statement>, Statement) {
         let part =
             |actions: &dyn Fn(&String) -> bool, resources: &dyn Fn(&String) -> bool, keys: &dyn Fn(&String) -> bool| {
@@ -69,7 +69,7 @@ fn names_keys(condition: &Condition) -> bool {
     condition.key == LEADING_KEYS && condition.operator != Operator::IsNull
 }
 
-/// The part for transactions only, unless it is so already or never is in one.
+/// The part restricted to transactions, unless it already is, or is never used in one.
 fn in_transactions(part: Statement) -> Option<Statement> {
     let single = ["GetItem", "PutItem", "UpdateItem", "DeleteItem"].map(|action| format!("dynamodb:{action}"));
     let is_so = part.conditions.iter().any(|condition| condition.key == ENCLOSING_OPERATION);
@@ -80,7 +80,7 @@ fn in_transactions(part: Statement) -> Option<Statement> {
     (!is_so && single.contains(&part.actions[0])).then_some(Statement { conditions, ..part })
 }
 
-/// What these calls of one function do not need of its role.
+/// The permissions of a role that these calls of its function do not need.
 fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<String> {
     let suffices = |at: usize, place: usize, replacement: Vec<Statement>| {
         let mut less = policies.to_vec();
@@ -90,7 +90,7 @@ fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<Strin
     let mut unneeded = Vec::new();
     for (at, policy) in policies.iter().enumerate() {
         for (place, statement) in policy.statements.iter().enumerate() {
-            // Lambda writes the log, where nobody listens here.
+            // Lambda itself writes logs; nothing here calls that service.
             let is_asked = |grant: &Grant| {
                 let keys = grant.keys.map_or("", String::as_str);
                 !grant.action.starts_with("logs:")
@@ -113,7 +113,7 @@ fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<Strin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_grant_is_needed_by_a_call() {
+async fn every_permission_is_needed_by_a_call() {
     let rulings = eventful_day().await;
     let mut vain = Vec::new();
     for function in template().functions {
