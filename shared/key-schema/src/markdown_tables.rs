@@ -1,8 +1,8 @@
-//! The layout as Markdown: the charts in `docs/key-schema.md`, rendered from the code so that they cannot go stale.
+//! The charts in `docs/key-schema.md`, generated from the layout so that they cannot go stale.
 
 use crate::layout::{Bound, Consistency, Declaration, Direction, ENTITIES, Index, PATTERNS, PlaceText};
 
-/// The entity chart: the keys of every kind of item, in the table and in the indexes.
+/// The chart of entities, with the keys of each in the table and the indexes.
 pub fn entities() -> String {
     let rows = ENTITIES.iter().map(|(entity, places)| {
         let keys = [Index::Table, Index::Gsi1, Index::Gsi2].into_iter().flat_map(|index| keys_in(places, index));
@@ -11,7 +11,7 @@ pub fn entities() -> String {
     table(&["entity", "PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK"], rows)
 }
 
-/// The pattern chart: every question the table answers, and how.
+/// The chart of access patterns.
 pub fn patterns() -> String {
     let columns = ["#", "question", "index", "partition", "sort", "entities", "consistency", "order", "bound"];
     table(&columns, PATTERNS.iter().map(pattern))
@@ -54,7 +54,7 @@ fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// A table of Markdown.
+/// A Markdown table.
 pub fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let head = row(&columns.iter().map(|&column| column.to_owned()).collect::<Vec<_>>());

@@ -31,7 +31,6 @@ impl Cart {
 
 /// A customer's cart.
 pub struct CartOfCustomer<'a> {
-    /// Whose.
     pub customer: &'a CustomerId,
 }
 

@@ -1,4 +1,4 @@
-//! Claims: items that make e-mail addresses and usernames unique, and by which a customer is found.
+//! Claims: items that make e-mail addresses and usernames unique, and lead to their customer.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -34,9 +34,8 @@ impl Stored for UsernameClaim {
     }
 }
 
-/// Who uses an e-mail address.
+/// The claim of an e-mail address, which names its customer.
 pub struct CustomerByEmail<'a> {
-    /// The address.
     pub email: &'a EmailAddress,
 }
 
@@ -62,9 +61,8 @@ impl AccessPattern for CustomerByEmail<'_> {
     }
 }
 
-/// Who uses a username.
+/// The claim of a username, which names its customer.
 pub struct CustomerByUsername<'a> {
-    /// The name.
     pub username: &'a Username,
 }
 

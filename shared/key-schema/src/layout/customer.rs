@@ -1,4 +1,4 @@
-//! Customers: the profiles, and the item collection in which stats and cart lie beside each.
+//! Customers: the profile, and the item collection of profile, stats and cart.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -64,21 +64,20 @@ pub enum InCustomer {
     Customer(Customer),
     /// The cart.
     Cart(Cart),
-    /// What the orders add up to.
+    /// The counters of the customer's orders.
     CustomerStats(CustomerStats),
-    /// Something a newer version has put there.
+    /// An item that a newer release wrote.
     #[serde(other)]
     Unknown,
 }
 
-/// A customer with what the orders add up to.
+/// A customer's profile and stats.
 pub struct CustomerById<'a> {
-    /// Who.
     pub id: &'a CustomerId,
 }
 
 impl CustomerById<'_> {
-    /// Puts the items of the collection together; `None` without a profile.
+    /// Assembles the items of the collection. `None` if there is no profile.
     pub fn assemble(items: Vec<InCustomer>) -> Option<(Customer, Option<CustomerStats>)> {
         let (mut customer, mut stats) = (None, None);
         for item in items {

@@ -1,4 +1,4 @@
-//! What was ordered on each day.
+//! The totals of each day.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -26,17 +26,16 @@ impl DayTotals {
     }
 }
 
-/// What was ordered on each of some days: a batch of keys, since every day has a partition of its own.
+/// The totals of each day in a range. They are a batch of keys, because each day has a partition of its own.
 pub struct TotalsOfDays {
-    /// Which days.
     pub days: Days,
 }
 
 impl TotalsOfDays {
-    /// The declaration.
+    /// The declaration of the pattern.
     pub const DECLARED: Declaration = Declaration {
         number: 21,
-        question: "what was ordered on each of some days",
+        question: "the totals of each day in a range of days",
         place: TOTALS.text(),
         entities: &[DayTotals::TYPE],
         consistency: Consistency::Eventual,

@@ -32,7 +32,6 @@ impl Discount {
 
 /// A discount code.
 pub struct DiscountByCode<'a> {
-    /// Which.
     pub code: &'a DiscountCode,
 }
 

@@ -48,21 +48,20 @@ impl Stored for GiftCardEntry {
 pub enum InGiftCard {
     /// The card.
     GiftCard(GiftCard),
-    /// What an order took off it.
+    /// The use of the card by an order.
     GiftCardEntry(GiftCardEntry),
-    /// Something a newer version has put there.
+    /// An item that a newer release wrote.
     #[serde(other)]
     Unknown,
 }
 
 /// A gift card and its entries, the card first.
 pub struct GiftCardByCode<'a> {
-    /// Which.
     pub code: &'a GiftCardCode,
 }
 
 impl GiftCardByCode<'_> {
-    /// Puts the items of the collection together; `None` without a card.
+    /// Assembles the items of the collection. `None` if there is no card.
     pub fn assemble(items: Vec<InGiftCard>) -> Option<(GiftCard, Vec<GiftCardEntry>)> {
         let (mut card, mut entries) = (None, Vec::new());
         for item in items {

@@ -1,4 +1,4 @@
-//! Answers that are kept for requests with an idempotency key. Read by their key alone.
+//! Stored answers to requests with an idempotency key. They are read only by key.
 
 use crate::entity::IdempotencyRecord;
 use crate::value::IdempotencyRecordId;
@@ -17,7 +17,7 @@ impl Stored for IdempotencyRecord {
 }
 
 impl IdempotencyRecord {
-    /// The key of the record of a caller and an idempotency key.
+    /// The key of a record.
     pub fn key_of(id: &IdempotencyRecordId) -> Key {
         PLACE.key((id,), (id,))
     }

@@ -39,7 +39,6 @@ impl Stored for Invoice {
 
 /// The invoice of an order.
 pub struct InvoiceOfOrder<'a> {
-    /// Which order.
     pub order: &'a OrderId,
 }
 
@@ -65,11 +64,10 @@ impl AccessPattern for InvoiceOfOrder<'_> {
     }
 }
 
-/// An invoice by its id, which leads to its order.
+/// An invoice by its id. The id contains the order's id, so the invoice is read from the order's collection.
 pub struct InvoiceById<'a> {
-    /// The order that the id leads to.
+    /// The order in the invoice's id.
     pub order: &'a OrderId,
-    /// Which invoice.
     pub id: &'a InvoiceId,
 }
 
@@ -95,9 +93,8 @@ impl AccessPattern for InvoiceById<'_> {
     }
 }
 
-/// An invoice by an id that does not lead to its order: those of the release of 2026-11-21.
+/// An invoice by an id of the release of 2026-11-21, which does not contain the order's id.
 pub struct InvoiceByOldId<'a> {
-    /// Which invoice.
     pub id: &'a InvoiceId,
 }
 
@@ -123,11 +120,10 @@ impl AccessPattern for InvoiceByOldId<'_> {
     }
 }
 
-/// The payments of an invoice. They are a list inside it, so this reads what [`InvoiceById`] reads.
+/// The payments of an invoice. They are a list in the invoice, so this reads the same item as [`InvoiceById`].
 pub struct PaymentsOfInvoice<'a> {
-    /// The order that the invoice's id leads to.
+    /// The order in the invoice's id.
     pub order: &'a OrderId,
-    /// Which invoice.
     pub invoice: &'a InvoiceId,
 }
 
@@ -146,11 +142,9 @@ impl AccessPattern for PaymentsOfInvoice<'_> {
     }
 }
 
-/// A customer's invoices, in order of time.
+/// A customer's invoices, oldest first.
 pub struct InvoicesOfCustomer<'a> {
-    /// Whose.
     pub customer: &'a CustomerId,
-    /// Issued when.
     pub issued: TimeRange,
 }
 

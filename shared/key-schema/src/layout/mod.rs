@@ -1,7 +1,7 @@
-//! The layout: where each entity lies, and the access patterns that read it there.
+//! The layout: the keys of each entity, and the access patterns that read it.
 //!
-//! One file for each kind of item and what reads it. It opens with the table of its places; a place is declared
-//! once, and both the keys of what is written and the ranges of what is read are made from that declaration.
+//! Each entity has one file, with the access patterns that read the entity. The file opens with a table of these
+//! patterns. Each place is declared once, and both the keys of written items and the ranges of reads are made from it.
 
 mod cart;
 mod claim;
@@ -11,17 +11,18 @@ mod discount;
 mod gift_card;
 mod idempotency_record;
 mod invoice;
-mod key;
 mod order;
 mod order_flag;
 mod order_item;
 mod pattern;
+mod place;
 mod product;
 mod queued_order;
 mod range;
 mod reconciliation;
 mod stock;
 mod stream_checkpoint;
+mod template;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -33,16 +34,17 @@ pub use day_totals::TotalsOfDays;
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
-pub use key::{Arity, Full, Index, Key, Place, PlaceText, Prefix, Template};
 pub use order::{
     InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
 };
 pub use order_flag::FlaggedOrders;
 pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
+pub use place::{Index, Key, Place, PlaceText};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
 pub use stock::{CellsOfStock, InStock};
+pub use template::{Arity, Full, Prefix, Template};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
@@ -55,7 +57,7 @@ macro_rules! stored {
     ($($entity:ident)+) => { &[$((<$entity as Entity>::TYPE, <$entity as Stored>::PLACES)),+] };
 }
 
-/// The attribute that tells an item's kind.
+/// The attribute with the item's kind.
 pub const ENTITY_TYPE: &str = "EntityType";
 
 /// The attribute that DynamoDB's time to live reads: seconds since 1970.
@@ -70,7 +72,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 ];
 
-/// Every access pattern, by number.
+/// Every access pattern, in the order of their numbers.
 pub const PATTERNS: &[Declaration] = &[
     CustomerById::DECLARED,
     ProductById::DECLARED,

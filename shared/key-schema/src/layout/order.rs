@@ -1,4 +1,4 @@
-//! Orders: the headers, and the item collection in which lines, invoice and flag lie beside each.
+//! Orders: the header, and the item collection of header, lines, invoice, flag and queue item.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -18,9 +18,9 @@ use super::{
     customer,
 };
 
-/// The partition of an order and all that belongs to it.
+/// The partition of an order's item collection.
 pub(super) const COLLECTION: Template<(OrderId,)> = Template::new("o#{orderId}");
-/// Order of time, each order once.
+/// The sort key of lists by time. It is unique in a list with one entry for each order.
 pub(super) const BY_TIME: Template<(Timestamp, OrderId)> = Template::new("{placedAt}#{orderId}");
 
 const ORDER: Place<(OrderId,), (OrderId,)> = Place::table(COLLECTION, COLLECTION);
@@ -63,41 +63,40 @@ pub enum InOrder {
     Invoice(Invoice),
     /// The flag.
     OrderFlag(OrderFlag),
-    /// That it was accepted, to be placed later.
+    /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
-    /// Something a newer version has put there.
+    /// An item that a newer release wrote.
     #[serde(other)]
     Unknown,
 }
 
-/// An order with all that belongs to it.
+/// An order with all items of its collection.
 pub struct OrderById<'a> {
-    /// Which order.
     pub id: &'a OrderId,
 }
 
-/// What there is of an order.
+/// An order, placed or queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderState {
-    /// It is placed.
+    /// The order is placed.
     Placed(Box<WholeOrder>),
-    /// It was accepted, and is not placed yet or was refused.
+    /// The order was accepted to be placed later. It is not placed yet, or it was refused.
     Queued(QueuedOrder),
 }
 
-/// Some items of an order show a transaction that others do not show yet: read again.
+/// A torn read: some items show a transaction that others do not show yet. Read again.
 ///
-/// A Query is not isolated from transactions as a whole, only item by item.
+/// A Query as a whole is not isolated from transactions; each single item is.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn;
 
 impl OrderById<'_> {
-    /// Puts the items of the collection together; `None` if there is no such order. One that is placed is no longer
-    /// queued, whatever else is left of its time in the queue.
+    /// Assembles the items of the collection. `None` if there is no such order. If the order is placed, its item in the
+    /// queue is ignored.
     ///
     /// # Errors
-    /// [`Torn`] while an order is being written and only part of it shows.
+    /// [`Torn`] if only a part of the transaction that places the order is visible.
     pub fn assemble(items: Vec<InOrder>) -> Result<Option<OrderState>, Torn> {
         let (mut order, mut lines, mut invoice, mut flag, mut queued) = (None, Vec::new(), None, None, None);
         for item in items {
@@ -125,7 +124,7 @@ impl AccessPattern for OrderById<'_> {
 
     const DECLARED: Declaration = Declaration {
         number: 3,
-        question: "an order by its id, with all that belongs to it",
+        question: "an order by its id, with lines, invoice and flag",
         place: PlaceText { sort: "", ..ORDER.text() },
         entities: &[Order::TYPE, OrderItem::TYPE, Invoice::TYPE, OrderFlag::TYPE, QueuedOrder::TYPE],
         consistency: Consistency::Strong,
@@ -144,9 +143,7 @@ impl AccessPattern for OrderById<'_> {
 
 /// The orders of a customer, newest first.
 pub struct OrdersOfCustomer<'a> {
-    /// Whose.
     pub customer: &'a CustomerId,
-    /// Placed when.
     pub placed: TimeRange,
 }
 
@@ -167,13 +164,13 @@ impl AccessPattern for OrdersOfCustomer<'_> {
         OF_CUSTOMER.partition.fill((self.customer,))
     }
 
-    /// A range of time ends before the profile, which sorts after the newest order.
+    /// The range of time ends before the profile, which sorts after the newest order.
     fn range(&self) -> SortRange {
         OF_CUSTOMER.within(&self.placed)
     }
 }
 
-/// A customer's profile or one of his orders.
+/// A customer's profile or one of the customer's orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum ProfileOrOrder {
@@ -181,19 +178,18 @@ pub enum ProfileOrOrder {
     Customer(Customer),
     /// An order.
     Order(Order),
-    /// Something a newer version has put there.
+    /// An item that a newer release wrote.
     #[serde(other)]
     Unknown,
 }
 
-/// A customer's profile and then the orders, newest first: one Query for both.
+/// A customer's profile and then the customer's orders, newest first, in one Query.
 pub struct ProfileAndOrders<'a> {
-    /// Whose.
     pub customer: &'a CustomerId,
 }
 
 impl ProfileAndOrders<'_> {
-    /// Puts the items together; `None` without a profile.
+    /// Assembles the items. `None` if there is no profile.
     pub fn assemble(items: Vec<ProfileOrOrder>) -> Option<(Customer, Vec<Order>)> {
         let (mut customer, mut orders) = (None, Vec::new());
         for item in items {
@@ -226,23 +222,20 @@ impl AccessPattern for ProfileAndOrders<'_> {
     }
 }
 
-/// The orders of a status, in order of time: those of one shard. All shards together are the answer.
+/// The orders of one shard of a status, oldest first. The list of a status is the merge of all its shards.
 pub struct OrdersOfStatus<'a> {
-    /// Which status.
     pub status: OrderStatus,
-    /// Which shard of it.
     pub shard: u8,
-    /// Placed when.
     pub placed: &'a TimeRange,
 }
 
 impl<'a> OrdersOfStatus<'a> {
-    /// The list in all of its shards.
+    /// The patterns of all shards of the list.
     pub fn in_shards(status: OrderStatus, shards: u8, placed: &'a TimeRange) -> Vec<Self> {
         (0..shards).map(|shard| Self { status, shard, placed }).collect()
     }
 
-    /// Where an order stands in the list: the same in whichever status and shard.
+    /// The position of an order in the list. It does not depend on status and shard.
     pub fn position(order: &Order) -> String {
         BY_STATUS.sort.fill((&order.placed_at, &order.order_id))
     }

@@ -1,4 +1,4 @@
-//! Flags of orders: a sparse index, since an item is in it only while its order is flagged.
+//! Flags of orders. The list of flagged orders is a sparse index: a flag exists only while its order is flagged.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -35,7 +35,7 @@ impl Stored for OrderFlag {
     }
 }
 
-/// The flagged orders, in order of the time they were flagged: the flag of each.
+/// The flags of all flagged orders, oldest first.
 pub struct FlaggedOrders;
 
 impl AccessPattern for FlaggedOrders {

@@ -1,4 +1,4 @@
-//! The lines of orders.
+//! Order lines.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -36,9 +36,8 @@ impl Stored for OrderItem {
     }
 }
 
-/// The lines of an order, by product id.
+/// The lines of an order, sorted by product id.
 pub struct ProductsOfOrder<'a> {
-    /// Which order.
     pub order: &'a OrderId,
 }
 
@@ -64,24 +63,20 @@ impl AccessPattern for ProductsOfOrder<'_> {
     }
 }
 
-/// The orders that hold a product, in order of time: the line of each. Those of one shard; all shards together are
-/// the answer.
+/// The order lines of one shard of a product, oldest first. The list of a product is the merge of all its shards.
 pub struct OrdersOfProduct<'a> {
-    /// Which product.
     pub product: &'a ProductId,
-    /// Which shard of its list.
     pub shard: u8,
-    /// Placed when.
     pub placed: &'a TimeRange,
 }
 
 impl<'a> OrdersOfProduct<'a> {
-    /// The list in all of its shards.
+    /// The patterns of all shards of the list.
     pub fn in_shards(product: &'a ProductId, shards: u8, placed: &'a TimeRange) -> Vec<Self> {
         (0..shards).map(|shard| Self { product, shard, placed }).collect()
     }
 
-    /// Where an order stands in the list: the same in whichever shard.
+    /// The position of an order in the list. It does not depend on the shard.
     pub fn position(placed_at: &Timestamp, order: &OrderId) -> String {
         OF_PRODUCT.sort.fill((placed_at, order))
     }
@@ -109,11 +104,9 @@ impl AccessPattern for OrdersOfProduct<'_> {
     }
 }
 
-/// The products a customer ordered, in order of time: the line of each.
+/// The order lines of a customer, oldest first.
 pub struct ProductsOfCustomer<'a> {
-    /// Whose.
     pub customer: &'a CustomerId,
-    /// Ordered when.
     pub placed: TimeRange,
 }
 

@@ -1,4 +1,4 @@
-//! What an access pattern declares.
+//! Access patterns and their declarations.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,29 +7,29 @@ use crate::entity::Entity;
 
 use super::{Key, PlaceText, SortRange};
 
-/// An entity with its place in the table.
+/// An entity with its keys.
 pub trait Stored: Entity + Serialize + DeserializeOwned {
-    /// Its places: the table first, then the indexes it has an entry in.
+    /// The entity's places: in the table first, then in the indexes that have an entry of it.
     const PLACES: &'static [PlaceText];
 
     /// The key of the item itself.
     fn key(&self) -> Key;
 
-    /// The keys of its index entries.
+    /// The keys of the item's index entries.
     fn index_keys(&self) -> Vec<Key> {
         Vec::new()
     }
 }
 
-/// One question the table answers, and how.
+/// One question that a Query on the table or an index answers.
 ///
-/// The implementing type is named for the answer and holds what the question needs. Nothing reads the table any
-/// other way.
+/// The implementing type is named after the answer and has the parameters of the question as fields. Every Query is an
+/// access pattern.
 pub trait AccessPattern {
-    /// What each item of the answer is read into.
+    /// The type of the items in the answer.
     type Item: DeserializeOwned;
 
-    /// The declaration, from which come the requests, the charts and the checks.
+    /// The declaration, from which requests, documentation and tests are made.
     const DECLARED: Declaration;
 
     /// The partition key to read.
@@ -38,7 +38,7 @@ pub trait AccessPattern {
     /// The sort keys to read.
     fn range(&self) -> SortRange;
 
-    /// The sort keys left to read for whoever has come to `position`.
+    /// The sort keys that remain to be read after `position`.
     fn rest(&self, position: &str) -> SortRange {
         match Self::DECLARED.direction {
             Direction::Ascending => self.range().after(position),
@@ -50,28 +50,26 @@ pub trait AccessPattern {
 /// An access pattern as data.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
-    /// Its number in the documentation.
+    /// The pattern's number in the documentation.
     pub number: u8,
-    /// The question in plain words.
+    /// The question in words.
     pub question: &'static str,
-    /// Where the answer lies. Where a pattern reads items of several kinds, the place of the first.
+    /// The place of the items. If a pattern reads several kinds of items, the place of the first kind.
     pub place: PlaceText,
-    /// The kinds of item in the answer.
+    /// The kinds of items in the answer.
     pub entities: &'static [&'static str],
-    /// How fresh the answer is.
     pub consistency: Consistency,
-    /// In which order the items come.
     pub direction: Direction,
-    /// How much one read may bring.
     pub bound: Bound,
 }
 
-/// How fresh a read is.
+/// The consistency of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consistency {
-    /// Every write that was acknowledged before is seen. Only the table offers it; twice the price.
+    /// Strongly consistent: the read sees every write that was acknowledged before. Only reads of the table can be, at
+    /// twice the price.
     Strong,
-    /// A write may be missing for a moment. All that an index offers.
+    /// Eventually consistent: the read may miss a recent write. All reads of an index are.
     Eventual,
 }
 
@@ -84,22 +82,22 @@ pub enum Direction {
     Descending,
 }
 
-/// The bound on one read.
+/// The bound on the size of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// At most one item.
     One,
-    /// Everything, which is never more items than this.
+    /// All items, which are never more than this number.
     Collection(u16),
-    /// A whole item collection, however long: one request for each megabyte.
+    /// All items, however many. One request for each megabyte.
     All,
     /// A page of at most 100 items.
     Page,
 }
 
-/// How many items of a page each of several shards is asked for at first, where a stable hash spreads them: its even
-/// share and three standard deviations more. To ask each for the whole page would be to read as many pages as there
-/// are shards.
+/// The number of items to request first from each shard for one page: an even share, plus three standard deviations of
+/// the shares of a uniform hash. A request for the whole page from each shard would read as many pages as there are
+/// shards.
 pub fn share_of_page(limit: u8, shards: usize) -> u8 {
     let even = usize::from(limit).div_ceil(shards.max(1));
     u8::try_from(even + (9 * even).isqrt()).unwrap_or(u8::MAX).min(limit)
@@ -112,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_shares_of_all_shards_are_a_page_and_no_share_is_more_than_one(
+        fn the_shares_of_all_shards_fill_a_page_and_no_share_exceeds_a_page(
             limit in 1..=100_u8, shards in 1..=255_usize,
         ) {
             let share = share_of_page(limit, shards);
@@ -122,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_hundred_from_eight_shards_reads_less_than_two() {
+    fn a_page_of_100_from_8_shards_reads_less_than_two_pages() {
         assert_eq!(share_of_page(100, 8), 23);
         assert_eq!(share_of_page(100, 1), 100);
     }

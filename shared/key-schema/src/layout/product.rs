@@ -1,4 +1,4 @@
-//! A product's item collection: the product, its stock and its stats.
+//! Products: the item collection of product, stock and stats.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -14,7 +14,7 @@ use super::{
     AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
 };
 
-/// The partition of a product, in the table and in GSI1, and its position elsewhere.
+/// The partition of a product in the table. Also its sort key in lists of products and in orders.
 pub(super) const COLLECTION: Template<(ProductId,)> = Template::new("p#{productId}");
 
 const PRODUCT: Place<(ProductId,), (ProductId,)> = Place::table(COLLECTION, COLLECTION);
@@ -77,23 +77,22 @@ impl ProductStats {
 pub enum InProduct {
     /// The product.
     Product(Product),
-    /// Its stock.
+    /// The stock, or its first cell.
     Stock(Stock),
-    /// What was sold.
+    /// The counters of the product's sales.
     ProductStats(ProductStats),
-    /// Something a newer version has put there.
+    /// An item that a newer release wrote.
     #[serde(other)]
     Unknown,
 }
 
-/// A product with its stock and what was sold of it.
+/// A product with its stock and stats.
 pub struct ProductById<'a> {
-    /// Which product.
     pub id: &'a ProductId,
 }
 
 impl ProductById<'_> {
-    /// Puts the items of the collection together; `None` unless product and stock are there.
+    /// Assembles the items of the collection. `None` if product or stock is missing.
     pub fn assemble(items: Vec<InProduct>) -> Option<(Product, Stock, Option<ProductStats>)> {
         let (mut product, mut stock, mut stats) = (None, None, None);
         for item in items {
@@ -130,9 +129,8 @@ impl AccessPattern for ProductById<'_> {
     }
 }
 
-/// The products of a category, by product id.
+/// The products of a category, sorted by product id.
 pub struct ProductsOfCategory<'a> {
-    /// Which category.
     pub category: &'a Category,
 }
 

@@ -1,5 +1,5 @@
-//! Orders that wait in the queue, and those that were refused when their turn came. They lie in the order's own
-//! item collection, and pattern 3 [`OrderById`](super::OrderById) reads them there.
+//! Orders in the queue, and queued orders that were refused. The item is in the order's item collection, where pattern
+//! 3, [`OrderById`](super::OrderById), reads it.
 
 use crate::entity::QueuedOrder;
 use crate::value::OrderId;
@@ -17,7 +17,7 @@ impl Stored for QueuedOrder {
 }
 
 impl QueuedOrder {
-    /// The key of what says that an order waits.
+    /// The key of an order's item in the queue.
     pub fn key_of(order: &OrderId) -> Key {
         QUEUED.key((order,), ())
     }

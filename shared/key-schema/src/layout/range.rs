@@ -1,32 +1,27 @@
 //! Ranges of sort keys.
 
-/// Which sort keys of a partition to read. Both ends of [`Between`](Self::Between) are included, as in DynamoDB.
+/// The sort keys of a partition to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SortRange {
     /// Every key of the partition.
     Whole,
-    /// The one key.
+    /// This key only.
     Exactly(String),
-    /// The keys that begin so.
+    /// The keys with this prefix.
     BeginsWith(String),
-    /// The keys from `low` to `high`.
-    Between {
-        /// The lowest key read.
-        low: String,
-        /// The highest key read.
-        high: String,
-    },
+    /// The keys from `low` to `high`, both included, as in DynamoDB.
+    Between { low: String, high: String },
 }
 
 impl SortRange {
-    /// Sorts after every character that a key holds.
+    /// A character that sorts after all characters of keys.
     const LAST: &str = "~";
-    /// Sorts after every digit, and so after every moment.
+    /// A character that sorts after all digits, and so after every time.
     pub(super) const AFTER_DIGITS: &str = ":";
-    /// Sorts before every character that a key holds.
+    /// A character that sorts before all characters of keys.
     pub(super) const FIRST: &str = " ";
 
-    /// Whether the key lies within.
+    /// Whether the key is in the range.
     pub fn contains(&self, key: &str) -> bool {
         match self {
             Self::Whole => true,
@@ -36,29 +31,28 @@ impl SortRange {
         }
     }
 
-    /// Whether no key can lie within. DynamoDB refuses such a range instead of answering it with nothing.
+    /// Whether no key can be in the range. DynamoDB refuses such a range instead of returning no items.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Between { low, high } if low > high)
     }
 
-    /// What is left of an ascending walk that has read up to `position`.
+    /// The rest of an ascending walk that has read up to `position`.
     ///
-    /// Sort keys are unique within a partition, so a place in a list is its sort key alone, and going on after it
-    /// is a range like any other. `ExclusiveStartKey`, which would need every key attribute of the last item, is
-    /// not needed.
+    /// In every list the sort keys are unique, so the position of an item is its sort key alone, and the rest of the
+    /// walk is an ordinary range. `ExclusiveStartKey` is not used: it would need all key attributes of the last item.
     #[must_use]
     pub fn after(&self, position: &str) -> Self {
         let (_, high) = self.ends();
         Self::Between { low: format!("{position}{}", Self::FIRST), high }
     }
 
-    /// What is left of a descending walk that has read down to `position`.
+    /// The rest of a descending walk that has read down to `position`.
     #[must_use]
     pub fn before(&self, position: &str) -> Self {
         let (low, _) = self.ends();
         let mut high = position.to_owned();
-        // Keys are ASCII, and no key ends in the lowest character there is, so the last one has a predecessor;
-        // every key below `position` is at most that, followed by something that sorts before `~`.
+        // The greatest key below `position` is at most `position` with its last character replaced by the preceding
+        // one, followed by characters that sort before `~`. There always is a preceding one: keys are printable ASCII.
         if let Some(last) = high.pop() {
             high.extend(char::from_u32(u32::from(last).saturating_sub(1)));
         }
@@ -83,7 +77,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn both_ends_of_between_lie_within_as_in_dynamodb() {
+    fn between_includes_both_of_its_ends_as_in_dynamodb() {
         let between = |low: &str, high: &str| SortRange::Between { low: low.to_owned(), high: high.to_owned() };
         assert!(["b", "c", "d"].iter().all(|key| between("b", "d").contains(key)));
         assert!(["a", "b ", "da"].iter().all(|key| !between("b", "b").contains(key)));
@@ -92,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_walk_resumed_anywhere_in_either_direction_misses_nothing_and_repeats_nothing(
+        fn a_walk_resumed_anywhere_in_either_direction_skips_and_repeats_no_key(
             keys in btree_set("i#[a-d-]{1,5}", 1..12), pick in any::<prop::sample::Index>(),
         ) {
             let keys: Vec<String> = keys.into_iter().collect();

@@ -1,4 +1,4 @@
-//! How far the counts are compared with the orders. Read by its key alone.
+//! The progress of comparing the counts with the orders. It is read only by key.
 
 use crate::entity::Reconciliation;
 
@@ -16,7 +16,7 @@ impl Stored for Reconciliation {
 }
 
 impl Reconciliation {
-    /// The key of the one there is.
+    /// The key of the only item.
     pub fn only_key() -> Key {
         ONLY.key((), ())
     }

@@ -1,5 +1,5 @@
-//! The cells of a stock that lies in several. The cell is in the partition key, so that the cells share the load; the
-//! first of them is the product's `stock`.
+//! The further cells of a stock that is divided into several. The partition key contains the number of the cell, so
+//! that the cells share the load. The first cell is the product's `stock`.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -24,33 +24,31 @@ impl Stored for StockCell {
 }
 
 impl StockCell {
-    /// The key of a cell, which is not the first.
+    /// The key of a cell that is not the first one.
     pub fn key_of(product: &ProductId, cell: u8) -> Key {
         CELL.key((product, &cell), (product, &cell))
     }
 }
 
-/// One of the items in which the units of a product lie.
+/// A cell of a stock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InStock {
-    /// The first cell, which says how many there are.
+    /// The first cell, which has the number of cells.
     Stock(Stock),
-    /// Another.
+    /// Another cell.
     StockCell(StockCell),
 }
 
-/// What lies in each cell of a product's stock: keys that are read together, since every cell has a partition of its
-/// own.
+/// All cells of a product's stock. They are a batch of keys, because each cell has a partition of its own.
 pub struct CellsOfStock<'a> {
-    /// Of which product.
     pub product: &'a ProductId,
-    /// How many cells there are, as the first of them says.
+    /// The number of cells, as read from the first cell.
     pub cells: Cells,
 }
 
 impl CellsOfStock<'_> {
-    /// The declaration.
+    /// The declaration of the pattern.
     pub const DECLARED: Declaration = Declaration {
         number: 22,
         question: "the stock of a product, cells added up",
@@ -61,11 +59,11 @@ impl CellsOfStock<'_> {
         bound: Bound::Collection(32),
     };
 
-    /// Puts the cells together; or says how many there are, if it is not as many as were asked for. A cell that was not
-    /// found holds nothing.
+    /// Assembles the cells. A cell that was not found counts as empty.
     ///
     /// # Errors
-    /// The first cell, in which the right number is. `None` if there is no stock at all.
+    /// The stock has another number of cells by now: returns the first cell, which has the current number. `None` if
+    /// there is no stock.
     pub fn assemble(&self, items: Vec<InStock>) -> Result<WholeStock, Option<Stock>> {
         let (mut first, mut others) = (None, Vec::new());
         for item in items {
@@ -84,6 +82,7 @@ impl CellsOfStock<'_> {
         whole.moved.resize(count, 0);
         for StockCell { cell, available, price, price_version, moved, .. } in others {
             let at = usize::from(cell);
+            // The read may include a cell that was removed in the meantime.
             if at < count {
                 (whole.units[at], whole.moved[at]) = (available, moved);
                 if price != whole.price || price_version != whole.price_version {

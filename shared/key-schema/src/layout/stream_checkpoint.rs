@@ -1,4 +1,4 @@
-//! How far each shard of the stream is counted. Read by its key alone.
+//! The progress of counting each shard of the stream. It is read only by key.
 
 use crate::entity::StreamCheckpoint;
 use crate::value::ShardId;

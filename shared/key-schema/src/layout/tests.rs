@@ -1,4 +1,4 @@
-//! The laws of the layout, for every entity and every access pattern.
+//! The invariants of the layout, for every entity and every access pattern.
 #![allow(clippy::expect_used, reason = "tests")]
 
 mod any;
@@ -27,16 +27,16 @@ use parts::{any_parts, sample};
 // Places.
 
 #[test]
-fn every_kind_of_entity_has_its_places_listed_once() {
+fn every_entity_is_listed_once_with_its_places() {
     let listed: BTreeSet<_> = ENTITIES.iter().map(|(entity, _)| *entity).collect();
     assert_eq!(listed, TYPES.iter().copied().collect());
     assert_eq!(listed.len(), ENTITIES.len());
-    let made: Vec<_> = sample().entities().iter().map(|entity| (entity.kind(), entity.places())).collect();
-    assert_eq!(made, ENTITIES, "these tests make one of each");
+    let samples: Vec<_> = sample().entities().iter().map(|entity| (entity.kind(), entity.places())).collect();
+    assert_eq!(samples, ENTITIES, "the sample has one entity of each kind");
 }
 
 #[test]
-fn the_table_comes_first_and_no_index_twice() {
+fn an_entity_is_in_the_table_and_at_most_once_in_each_index() {
     for (entity, places) in ENTITIES {
         assert_eq!(places[0].index, Index::Table, "{entity}");
         let indexes: Vec<_> = places.iter().map(|place| place.index).collect();
@@ -47,7 +47,7 @@ fn the_table_comes_first_and_no_index_twice() {
 
 proptest! {
     #[test]
-    fn the_keys_of_an_entity_are_those_its_places_promise(entity in any_entity()) {
+    fn the_keys_of_an_entity_match_its_places(entity in any_entity()) {
         let (keys, places) = (entity.keys(), entity.places());
         prop_assert_eq!(keys.len(), places.len());
         for (key, place) in keys.iter().zip(places) {
@@ -66,8 +66,7 @@ proptest! {
     }
 }
 
-/// However long its values are: an identifier has at most 64 bytes, a shard's 128, a moment 24, an address 320,
-/// which lower case can make half as long again.
+/// An id has at most 64 bytes, a shard's id 128, a time 24, and an address 320, to which lower case can add half.
 #[test]
 fn the_longest_key_fits_the_limits_of_dynamodb() {
     let longest = |template: &str| {
@@ -81,7 +80,7 @@ fn the_longest_key_fits_the_limits_of_dynamodb() {
     }
 }
 
-/// Whether the template, filled in, can read so.
+/// Whether some parts fill the template to this key.
 fn is_spelled(template: &str, key: &str) -> bool {
     match template.split_once('{') {
         None => template == key,
@@ -99,14 +98,14 @@ fn is_spelled(template: &str, key: &str) -> bool {
 
 proptest! {
     #[test]
-    fn every_entity_survives_the_way_through_an_item(entity in any_entity(), extra in "[a-z]{20}") {
+    fn an_item_reads_as_the_entity_it_was_written_from(entity in any_entity(), extra in "[a-z]{20}") {
         let mut item = entity.item();
         item.inner_mut().insert(extra, AttributeValue::M(HashMap::default()));
         prop_assert_eq!(entity.read_alike(item), entity);
     }
 
     #[test]
-    fn no_attribute_of_an_entity_is_overwritten_by_its_keys_or_its_kind(entity in any_entity()) {
+    fn keys_and_kind_overwrite_no_attribute_of_an_entity(entity in any_entity()) {
         let bare = entity.item().inner().len() - 1 - 2 * entity.places().len();
         let AttributeValue::M(attributes) = serde_dynamo::to_attribute_value(plain(&entity)).expect("a map") else {
             return Err(TestCaseError::fail("an entity is a map"));
@@ -115,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn a_collection_is_read_into_the_entities_its_pattern_declares_and_into_nothing_else(entity in any_entity()) {
+    fn a_collection_reads_exactly_the_entities_that_its_pattern_declares(entity in any_entity()) {
         agrees::<CustomerById, InCustomer>(&entity)?;
         agrees::<ProductById, InProduct>(&entity)?;
         agrees::<OrderById, InOrder>(&entity)?;
@@ -124,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn what_counts_a_product_is_read_into_the_entities_that_are_declared_and_nothing_else_is(entity in any_entity()) {
+    fn the_items_of_a_products_views_read_exactly_the_entities_that_are_declared(entity in any_entity()) {
         let declared = ViewsOfProduct::DECLARED.entities.contains(&entity.kind());
         let read: Option<InViews> = serde_dynamo::from_item(entity.item()).ok();
         prop_assert_eq!(read.and_then(Option::from), declared.then_some(entity));
@@ -143,8 +142,7 @@ proptest! {
 }
 
 #[test]
-fn carts_queued_orders_checkpoints_and_kept_answers_and_nothing_else_are_deleted_by_dynamodb_when_their_time_has_come()
-{
+fn only_carts_queued_orders_checkpoints_and_stored_answers_have_a_time_to_live() {
     let time_to_live = |entity: &AnyEntity| entity.item().inner().get(EXPIRES_AT).cloned();
     let bearing: Vec<_> = sample().entities().iter().filter_map(|it| Some((it.kind(), time_to_live(it)?))).collect();
     let second = sample().moment().as_second().to_string();

@@ -1,4 +1,4 @@
-//! Views of products, counted in parts. The part is in the partition key, so that the parts share the load.
+//! Views of products, counted in shards. The partition key contains the shard, so that the shards share the load.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -23,37 +23,36 @@ impl Stored for ViewShard {
 }
 
 impl ViewShard {
-    /// The key of one part of a product's views.
+    /// The key of one shard of a product's views.
     pub fn key_of(product: &ProductId, shard: u8) -> Key {
         VIEW_SHARD.key((product, &shard), (product, &shard))
     }
 }
 
-/// One of the items that count a product's views and sales.
+/// An item that is read for a product's views.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InViews {
-    /// The product, without which there is nothing to count.
+    /// The product, which shows that it exists.
     Product(Product),
-    /// What was sold.
+    /// The counters of the product's sales.
     ProductStats(ProductStats),
-    /// A part of the views.
+    /// A shard of the views.
     ViewShard(ViewShard),
 }
 
-/// The views of a product, with what was sold of it: a batch of keys, since every part has a partition of its own.
+/// The views of a product, with its stats. They are a batch of keys, because each shard has a partition of its own.
 pub struct ViewsOfProduct<'a> {
-    /// Which product.
     pub product: &'a ProductId,
-    /// Into how many parts its views are counted.
+    /// The number of shards.
     pub shards: u8,
 }
 
 impl ViewsOfProduct<'_> {
-    /// The declaration.
+    /// The declaration of the pattern.
     pub const DECLARED: Declaration = Declaration {
         number: 17,
-        question: "the views of a product, parts added up",
+        question: "the views of a product, shards added up",
         place: VIEW_SHARD.text(),
         entities: &[ViewShard::TYPE, Product::TYPE, ProductStats::TYPE],
         consistency: Consistency::Eventual,
@@ -61,7 +60,7 @@ impl ViewsOfProduct<'_> {
         bound: Bound::Collection(66),
     };
 
-    /// Adds the parts up; `None` without the product.
+    /// The sum of all shards, and the stats. `None` if there is no such product.
     pub fn assemble(items: Vec<InViews>) -> Option<(u64, Option<ProductStats>)> {
         let (mut is_known, mut views, mut stats) = (false, 0, None);
         for item in items {

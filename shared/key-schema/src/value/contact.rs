@@ -1,4 +1,4 @@
-//! E-mail addresses and usernames: kept as given, unique without regard to case.
+//! E-mail addresses and usernames. They keep the case in which they were given, but are unique regardless of case.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 
 use super::{Invalid, KeyPart};
 
-/// An e-mail address, as its owner writes it.
+/// An e-mail address.
 ///
-/// An address is taken in one spelling only, so that it belongs to one account: ASCII, without quotes, at a host name
-/// of at least two labels. A name in another script is written in its ASCII form (`xn--`), as browsers send it. In
-/// keys the address stands in lower case, so `Ada@example.com` and `ada@example.com` are one claim. `#` is refused: it
-/// separates the parts of a key.
+/// An address is accepted in one spelling only, so that it belongs to one account: in ASCII, without quotes, at a host
+/// name of at least two labels. A host name in another script must have its ASCII form (`xn--`), as browsers send it.
+/// In keys the address is in lower case, so `Ada@example.com` and `ada@example.com` are the same claim. `#` is refused,
+/// because it separates the parts of keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String")]
 #[schema(
@@ -26,20 +26,20 @@ use super::{Invalid, KeyPart};
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// An address as an earlier release may have claimed it: with quotes, a host in another script or in brackets.
-    /// None of these can be claimed any more; those that were are found, and kept.
+    /// Parses an address that an earlier release may have claimed: also with quotes, or with a host in another script
+    /// or in brackets. Such addresses can no longer be claimed, but existing ones can be found and are kept.
     ///
     /// # Errors
-    /// Text that has never been an address.
+    /// No release accepted the text as an address.
     pub fn claimed(text: String) -> Result<Self, Invalid> {
         let is_key_part = !text.contains(|c: char| c == '#' || c.is_whitespace() || c.is_control());
         if text.contains('@') && text.len() <= 320 && is_key_part { Ok(Self(text)) } else { Err(not_an_address()) }
     }
 
-    /// An address as it stands in the table.
+    /// Deserializes a stored address, without validation.
     ///
     /// # Errors
-    /// It is no text.
+    /// The value is not a string.
     pub(crate) fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self)
     }
@@ -78,7 +78,7 @@ fn is_host(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_label)
 }
 
-/// A username, as its owner writes it: 1 to 64 characters of `[A-Za-z0-9._-]`. In keys it stands in lower case.
+/// A username: 1 to 64 characters of `[A-Za-z0-9._-]`. In keys it is in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String")]
 #[schema(value_type = String, pattern = "^[A-Za-z0-9._-]{1,64}$")]
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_one_spelling() {
+    fn an_address_has_only_one_valid_spelling() {
         for text in ["ada@example.com", "Ada@Example.com", "a.b+c/d@xn--exmple-cua.com", "o'neil@a-b.c3"] {
             assert!(text.parse::<EmailAddress>().is_ok(), "{text}");
         }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_an_earlier_release_took_is_read_as_it_stands() {
+    fn an_address_that_an_earlier_release_claimed_can_still_be_read() {
         for text in ["\"ada\"@example.com", "a@ex\u{e4}mple.com", "x@[]"] {
             assert!(EmailAddress::claimed(text.to_owned()).is_ok_and(|address| address.0 == text), "{text}");
         }
@@ -170,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn an_address_ends_where_the_standards_end_it() {
+    fn an_address_has_the_length_limits_of_the_standards() {
         let mailbox = |length: usize| "x".repeat(length);
-        // The whole, the mailbox, a label.
+        // The limits of the whole address, the mailbox and a label.
         let host = format!("{0}.{0}.{1}.com", "y".repeat(63), "z".repeat(57));
         assert_eq!(host.len(), 189);
         assert!(format!("{}@{host}", mailbox(64)).parse::<EmailAddress>().is_ok(), "254 characters");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_username_is_made_of_few_characters_and_is_short() {
+    fn a_username_has_1_to_64_allowed_characters() {
         let long = "x".repeat(65);
         for text in ["a", "Ada.Lovelace_1-2", &long[1..]] {
             assert_eq!(text.parse::<Username>().map(|name| name.to_string()), Ok(text.to_owned()));

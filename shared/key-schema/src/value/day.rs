@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Invalid, KeyPart, TimeRange};
 
-/// A day in UTC, of the years 0 to 9999: `2026-11-21`. The order of the texts is the order of the days.
+/// A day in UTC, in the years 0 to 9999, such as `2026-11-21`. Days as text sort by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, format = "date", example = "2026-11-21")]
@@ -20,10 +20,8 @@ impl Day {
     pub(super) fn of(date: Date) -> Self {
         Self(date)
     }
-}
 
-impl Day {
-    /// So many days later, or earlier if less than zero; at most the last day there is, at least the first.
+    /// The day this number of days later, or earlier if it is negative. Stops at the first and the last possible day.
     #[must_use]
     pub fn plus(self, days: i64) -> Self {
         Self(self.0.saturating_add(days.days()))
@@ -40,7 +38,7 @@ impl FromStr for Day {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        // Longer text may hold a time, and a day has none.
+        // `Date` would also parse longer text, with a time.
         let date = (text.len() == "2026-11-21".len()).then(|| text.parse().ok()).flatten();
         date.map(Self).ok_or_else(|| Invalid::new("a day must look like 2026-11-21"))
     }
@@ -66,7 +64,7 @@ impl KeyPart for Day {
     }
 }
 
-/// The days from `from` (inclusive) to `to` (exclusive), at most 92 of them: a quarter of a year.
+/// The days from `from` (included) to `to` (excluded): at most 92 of them, which is a quarter of a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(try_from = "Ends")]
 #[into_params(parameter_in = Query)]
@@ -79,7 +77,7 @@ pub struct Days {
     to: Day,
 }
 
-/// The ends of a range as they arrive.
+/// The ends of a range before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ends {
@@ -96,13 +94,13 @@ impl TryFrom<Ends> for Days {
 }
 
 impl Days {
-    /// The most days there may be.
+    /// The most days in a range.
     pub const MOST: i32 = 92;
 
     /// The range between two ends.
     ///
     /// # Errors
-    /// It ends before it begins, or is too long.
+    /// The range ends before it begins, or is too long.
     pub fn new(from: Day, to: Day) -> Result<Self, Invalid> {
         let length = from.0.until((Unit::Day, to.0)).map_or(i32::MAX, |span| span.get_days());
         match length {
@@ -122,7 +120,7 @@ impl Days {
         TimeRange::of_days(self.from, self.to)
     }
 
-    /// Each day, in order of time.
+    /// Each day, in order.
     pub fn each(&self) -> impl Iterator<Item = Day> {
         let to = self.to;
         self.from.0.series(1.day()).map(Day).take_while(move |day| *day < to)
@@ -139,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_moment_is_of_the_day_whose_half_open_range_of_time_holds_it(at in -62_167_219_200_000i64..253_402_207_199_999) {
+        fn a_moment_is_in_the_range_of_its_day(at in -62_167_219_200_000i64..253_402_207_199_999) {
             let moment = Timestamp::from_millisecond(at).expect("a moment");
             let day = moment.day();
             prop_assert_eq!(day.to_string(), &moment.to_string()[..10]);
@@ -150,7 +148,7 @@ mod tests {
         }
 
         #[test]
-        fn a_range_of_days_holds_its_beginning_and_not_its_end(start in 0..700_000_i64, length in 0..=92_u8) {
+        fn a_range_of_days_includes_its_beginning_but_not_its_end(start in 0..700_000_i64, length in 0..=92_u8) {
             let from = Day(jiff::civil::date(1, 1, 1) + start.days());
             let to = Day(from.0 + i64::from(length).days());
             let days: Vec<_> = Days::new(from, to).expect("a range").each().collect();
@@ -170,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_day_is_refused() {
+    fn text_that_is_not_a_day_is_refused() {
         for text in ["", "today", "2026-02-30", "2026-11-21T00:00:00Z", "20261121", "-00001-1-1"] {
             assert!(text.parse::<Day>().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn the_moments_of_some_days_are_from_midnight_to_midnight() {
+    fn the_moments_of_a_range_of_days_are_from_midnight_to_midnight() {
         let day = |text: &str| text.parse::<Day>().expect("a day");
         let days = Days::new(day("2026-11-21"), day("2026-11-23")).expect("a range");
         assert_eq!(Ok(days.moments()), TimeRange::parse(Some("2026-11-21"), Some("2026-11-23")));

@@ -1,19 +1,17 @@
-//! Identifiers and codes.
+//! Ids and codes.
 
 use std::fmt;
 use std::str::FromStr;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{Invalid, KeyPart};
+use super::{IdempotencyKey, Invalid, KeyPart};
 
-/// The namespace of every identifier that Till derives (UUIDv5, RFC 9562). Changing it changes every future order
-/// id, and with that forgets which requests were already answered.
+/// The namespace of all ids that Till derives (UUIDv5, RFC 9562). If it changed, repeated requests would get new order
+/// ids and be placed again.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f2d_9a57_1c0e_4b7b_9d51_7a1f_0c3e_5d42);
 
 macro_rules! ids {
@@ -27,7 +25,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// The identifier as text.
+            /// The id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -73,38 +71,38 @@ ids! {
     CustomerId = "customerId";
     /// A product.
     ProductId = "productId";
-    /// An order. Derived from the request that made it.
+    /// An order. Derived from customer and idempotency key.
     OrderId = "orderId";
-    /// An invoice. Derived from its order.
+    /// An invoice. Contains the order's id.
     InvoiceId = "invoiceId";
     /// A discount code.
     DiscountCode = "discount code";
     /// A gift card's code.
     GiftCardCode = "gift card code";
-    /// What is kept of a request that had an idempotency key. Derived from its caller and the key.
+    /// A stored answer. Derived from caller and idempotency key.
     IdempotencyRecordId = "idempotency record id";
     /// A category of the catalogue, as a slug (`home-and-garden`).
     Category = "category";
 }
 
 impl ProductId {
-    /// A new identifier, different from all others (UUIDv4).
+    /// A new random id (UUIDv4).
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string())
     }
 }
 
 impl OrderId {
-    /// The order that this request makes: UUIDv5 of customer and idempotency key.
+    /// The id of the order for a customer and an idempotency key, as a UUIDv5 of the two.
     ///
-    /// The identifier is a pure function of the request, so the same request, however often and by whatever way it
-    /// arrives, names the same order. A customer id holds no `#`, so no two pairs read alike.
+    /// A request that is repeated, or that arrives through the queue, therefore has the same order id. A customer's id
+    /// contains no `#`, so different pairs have different names.
     pub fn of(customer: &CustomerId, key: &IdempotencyKey) -> Self {
         let name = format!("{customer}#{}", key.as_str());
         Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string())
     }
 
-    /// A stable number for this order below `count`: the same on every machine and in every version.
+    /// A number below `count` that depends only on this id: the same on every machine and in every release.
     pub fn spread(&self, count: u8) -> u8 {
         let hash = Sha256::digest(self.0.as_bytes());
         let number = u16::from_be_bytes([hash[0], hash[1]]) % u16::from(count.max(1));
@@ -113,7 +111,7 @@ impl OrderId {
 }
 
 impl IdempotencyRecordId {
-    /// The record of the requests that a caller sends under a key: UUIDv5 of the two. A caller's id holds no `#`.
+    /// The id of the record for a caller and an idempotency key, as a UUIDv5 of the two. A caller's id contains no `#`.
     pub fn of(caller: &CustomerId, key: &IdempotencyKey) -> Self {
         let name = format!("request#{caller}#{}", key.as_str());
         Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string())
@@ -121,80 +119,17 @@ impl IdempotencyRecordId {
 }
 
 impl InvoiceId {
-    /// What the id of an invoice has before that of its order.
     const PREFIX: &str = "inv-";
 
-    /// The one invoice of an order. Its id leads back to the order: [`order`](Self::order).
+    /// The id of an order's only invoice. It contains the order's id: [`order`](Self::order).
     pub fn of(order: &OrderId) -> Self {
         Self(format!("{}{order}", Self::PREFIX))
     }
 
-    /// The order of the invoice. `None` if the id was given by the release of 2026-11-21, whose ids were UUIDs: only the
-    /// index knows their orders.
+    /// The order's id in this invoice's id. `None` for an id of the release of 2026-11-21, whose invoice ids were
+    /// UUIDs. The index finds those invoices.
     pub fn order(&self) -> Option<OrderId> {
         self.0.strip_prefix(Self::PREFIX)?.parse().ok()
-    }
-}
-
-/// The value of an `Idempotency-Key` header: 1 to 255 printable ASCII characters, chosen by the client.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct IdempotencyKey(String);
-
-impl IdempotencyKey {
-    /// The key as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for IdempotencyKey {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Self::try_from(text.to_owned())
-    }
-}
-
-impl TryFrom<String> for IdempotencyKey {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        if (1..=255).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
-            Ok(Self(text))
-        } else {
-            Err(Invalid::new("Idempotency-Key must be 1 to 255 printable ASCII characters"))
-        }
-    }
-}
-
-/// What a request asked for, in 43 characters: SHA-256 of its canonical form, in base64url.
-///
-/// It tells a repeated request from another request under a reused key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RequestHash(String);
-
-impl FromStr for RequestHash {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        match URL_SAFE_NO_PAD.decode(text) {
-            Ok(digest) if digest.len() == Sha256::output_size() => Ok(Self(text.to_owned())),
-            _ => Err(Invalid::new("a request's hash must be a SHA-256 in base64url")),
-        }
-    }
-}
-
-impl RequestHash {
-    /// The hash of a request's canonical form.
-    pub fn of(canonical: &[u8]) -> Self {
-        Self(URL_SAFE_NO_PAD.encode(Sha256::digest(canonical)))
-    }
-
-    /// The hash as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -206,7 +141,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_id_that_could_leave_its_key_segment_is_refused() {
+    fn an_id_with_characters_that_keys_do_not_allow_is_refused() {
         for text in ["", "a#b", "a b", "é", "a\n", &"x".repeat(65)] {
             assert!(text.parse::<CustomerId>().is_err(), "{text:?}");
         }
@@ -221,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invoice_leads_back_to_its_order_unless_the_last_release_named_it() {
+    fn an_invoice_id_contains_its_orders_id_unless_it_is_of_the_last_release() {
         let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
         let invoice = InvoiceId::of(&order);
         assert_eq!(invoice.as_str(), "inv-cfd2ee81-ea09-51ba-9720-b8382bcdedb5");
@@ -242,27 +177,6 @@ mod tests {
     }
 
     #[test]
-    fn an_idempotency_key_is_printable_and_short() {
-        let long = "x".repeat(256);
-        for text in ["k", " ~", &long[1..]] {
-            assert_eq!(text.parse::<IdempotencyKey>().map(|key| key.as_str().to_owned()), Ok(text.to_owned()));
-        }
-        for text in ["", "a\u{7f}", "a\n", "\u{e4}", &long] {
-            assert!(text.parse::<IdempotencyKey>().is_err(), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_request_hash_is_a_sha_256() {
-        let hash = RequestHash::of(b"abc");
-        assert_eq!(hash.as_str(), "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
-        assert_eq!(hash.as_str().parse(), Ok(hash.clone()));
-        for text in ["", "xyzzy", &hash.as_str()[..40], &format!("{}AAAA", hash.as_str())] {
-            assert!(text.parse::<RequestHash>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
     fn an_order_keeps_its_shard_and_orders_are_spread_evenly() {
         let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
         assert_eq!([0, 1, 8, 64].map(|shards| order.spread(shards)), [0, 0, 5, 13]);
@@ -276,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_new_product_has_another_id() {
+    fn every_new_product_has_a_different_id() {
         assert_ne!(ProductId::random(), ProductId::random());
         assert!(ProductId::random().as_str().parse::<ProductId>().is_ok());
     }

@@ -1,27 +1,29 @@
-//! Typed values. Each refuses, when it is parsed, what must never reach the table.
+//! The types of all fields. Each type validates text or numbers when it is parsed, so that the table never gets an
+//! invalid value.
 
 mod contact;
 mod day;
 mod id;
 mod money;
 mod number;
+mod request;
 mod stream;
 mod text;
 mod time;
+mod time_range;
 
 pub use contact::{EmailAddress, Username};
 pub use day::{Day, Days};
-pub use id::{
-    Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyKey, IdempotencyRecordId, InvoiceId, OrderId,
-    ProductId, RequestHash,
-};
+pub use id::{Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, InvoiceId, OrderId, ProductId};
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Percent, Quantity};
+pub use request::{IdempotencyKey, RequestHash};
 pub use stream::{SequenceNumber, ShardId};
 pub use text::{Description, Name};
-pub use time::{TimeRange, Timestamp, moment, optional_moment};
+pub use time::{Timestamp, moment, optional_moment};
+pub use time_range::TimeRange;
 
-/// Text or a number that is not the value it was taken for. Its message is fit for a client: it says what is allowed.
+/// An invalid value. The message is for the client and says which values are valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(pub String);
@@ -32,11 +34,11 @@ impl Invalid {
     }
 }
 
-/// A value that may stand between the `#` of a key.
+/// A value that can be a part of a key, between two `#`.
 ///
-/// Implementors promise that what they write holds no `#` and that two different values never write the same, so that
-/// distinct inputs never share a key.
+/// An implementation must never write a `#`, and must write different texts for different values. Otherwise two items
+/// could have the same key.
 pub trait KeyPart {
-    /// Appends this part's spelling to a key.
+    /// Appends this part to a key.
     fn write_to(&self, key: &mut String);
 }

@@ -7,25 +7,26 @@ use utoipa::ToSchema;
 
 use super::{Invalid, Percent};
 
-/// The greatest amount: what a JSON number holds exactly in every client (2^53 - 1).
+/// The greatest amount: the greatest integer that every JSON client reads exactly (2^53 - 1).
 const MOST: i64 = (1 << 53) - 1;
 
-/// The greatest amount that the shop takes as a price, as a gift card's balance or as the sum of an order: 10^12 minor
-/// units. With that, the sums of nine million orders of the greatest amount stay within an `i64`; those of ordinary
-/// orders never come near. Greater ones, of before there was this bound, are read as they are.
+/// The greatest amount of a price, of a gift card's balance or of an order's total: 10^12 minor units.
+///
+/// The sum of nine million orders of this amount fits into an `i64`. Greater amounts from before this limit existed can
+/// still be read.
 pub const MOST_CHARGED: i64 = 1_000_000_000_000;
 
 /// An amount of money, in minor units (cents): never negative, at most 2^53 - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "Unchecked", deny_unknown_fields)]
 pub struct Money {
-    /// Minor units.
+    /// The amount in minor units.
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991i64, example = 1999)]
     amount: i64,
     currency: Currency,
 }
 
-/// Money as it arrives.
+/// Money before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
@@ -45,7 +46,7 @@ impl TryFrom<Unchecked> for Money {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(try_from = "Money", deny_unknown_fields)]
 pub struct Charge {
-    /// Minor units.
+    /// The amount in minor units.
     #[schema(minimum = 0, maximum = 1_000_000_000_000i64, example = 1999)]
     amount: i64,
     currency: Currency,
@@ -68,27 +69,27 @@ impl From<Charge> for Money {
 }
 
 impl Money {
-    /// Whether the shop may charge it: whether it is at most [`MOST_CHARGED`].
+    /// Whether the shop may charge this amount: it is at most [`MOST_CHARGED`].
     pub fn is_chargeable(self) -> bool {
         self.amount <= MOST_CHARGED
     }
 
-    /// `amount` minor units; `None` if negative or beyond 2^53 - 1.
+    /// `amount` minor units; `None` if it is negative or greater than 2^53 - 1.
     pub fn new(amount: i64, currency: Currency) -> Option<Self> {
         (0..=MOST).contains(&amount).then_some(Self { amount, currency })
     }
 
-    /// `amount` minor units, or the nearest amount there is.
+    /// `amount` minor units, or the nearest valid amount.
     pub fn nearest(amount: i64, currency: Currency) -> Self {
         Self { amount: amount.clamp(0, MOST), currency }
     }
 
-    /// Nothing, in a currency.
+    /// Zero in a currency.
     pub fn zero(currency: Currency) -> Self {
         Self { amount: 0, currency }
     }
 
-    /// Minor units.
+    /// The amount in minor units.
     pub fn amount(self) -> i64 {
         self.amount
     }
@@ -103,32 +104,32 @@ impl Money {
         self.amount == 0
     }
 
-    /// The sum; `None` beyond the greatest amount, or across currencies.
+    /// The sum; `None` if it exceeds the greatest amount or the currencies differ.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         (self.currency == other.currency).then(|| Self::new(self.amount + other.amount, self.currency))?
     }
 
-    /// The difference; `None` below zero, or across currencies.
+    /// The difference; `None` if it is negative or the currencies differ.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         (self.currency == other.currency).then(|| Self::new(self.amount - other.amount, self.currency))?
     }
 
-    /// So many times this; `None` beyond the greatest amount.
+    /// The product; `None` if it exceeds the greatest amount.
     pub fn checked_mul(self, times: u32) -> Option<Self> {
         Self::new(self.amount.checked_mul(times.into())?, self.currency)
     }
 
-    /// This share of it, rounded half to even to the minor unit. Never more than the whole.
+    /// The percentage of this amount, rounded half to even to the minor unit.
     #[must_use]
     pub fn percent(self, percent: Percent) -> Self {
-        // At most 2^53 x 100, which is below 2^63.
+        // At most 2^53 x 100, which is less than 2^63.
         let hundredths = self.amount * i64::from(percent.get());
         let (whole, rest) = (hundredths / 100, hundredths % 100);
         let up = rest > 50 || (rest == 50 && whole % 2 == 1);
         Self { amount: whole + i64::from(up), currency: self.currency }
     }
 
-    /// The smaller of the two amounts; `None` across currencies.
+    /// The smaller of the two amounts; `None` if the currencies differ.
     pub fn checked_min(self, other: Self) -> Option<Self> {
         (self.currency == other.currency).then_some(if self.amount <= other.amount { self } else { other })
     }
@@ -187,21 +188,21 @@ mod tests {
     }
 
     #[test]
-    fn half_a_cent_goes_to_the_even_neighbour() {
+    fn half_a_cent_is_rounded_to_even() {
         let half = Percent::try_from(50).expect("a percentage");
         assert_eq!([1, 3, 5, 7].map(|amount| eur(amount).percent(half).amount()), [0, 2, 2, 4]);
     }
 
     proptest! {
         #[test]
-        fn a_share_lies_within_half_a_unit_of_the_truth(amount in 0..=MOST, percent in 1i64..=100) {
+        fn a_percentage_is_rounded_by_at_most_half_a_unit(amount in 0..=MOST, percent in 1i64..=100) {
             let share = eur(amount).percent(Percent::try_from(percent).expect("a percentage")).amount();
             let off = (i128::from(share) * 100 - i128::from(amount) * i128::from(percent)).abs();
             prop_assert!(off <= 50 && share <= amount);
         }
 
         #[test]
-        fn what_is_added_can_be_taken_away(a in 0..MOST, b in 0..MOST) {
+        fn subtraction_undoes_addition(a in 0..MOST, b in 0..MOST) {
             match eur(a).checked_add(eur(b)) {
                 Some(sum) => prop_assert_eq!(sum.checked_sub(eur(b)), Some(eur(a))),
                 None => prop_assert!(a + b > MOST),
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn money_of_two_currencies_does_not_mix() {
+    fn amounts_in_different_currencies_cannot_be_combined() {
         let dollars = Money::zero(Currency(*b"USD"));
         assert_eq!(eur(1).checked_add(dollars), None);
         assert_eq!(eur(1).checked_sub(dollars), None);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn money_is_from_zero_to_what_json_holds_exactly() {
+    fn an_amount_is_from_zero_to_2_to_the_53_minus_1() {
         let euro = Currency(*b"EUR");
         let new = |amount| Money::new(amount, euro).map(Money::amount);
         let most = 9_007_199_254_740_991;
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_bound_is_charged() {
+    fn an_amount_over_the_limit_cannot_be_charged() {
         for (amount, is_chargeable) in [(0, true), (1_000_000_000_000, true), (1_000_000_000_001, false)] {
             assert_eq!(eur(amount).is_chargeable(), is_chargeable);
             assert_eq!(Charge::try_from(eur(amount)).map(Money::from).ok(), is_chargeable.then_some(eur(amount)));
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!((eur(5).checked_sub(eur(5)), eur(5).checked_sub(eur(6))), (Some(eur(0)), None));
         assert_eq!((eur(MOST).checked_add(eur(0)), eur(MOST).checked_add(eur(1))), (Some(eur(MOST)), None));
         assert_eq!((eur(5).checked_mul(3), eur(MOST).checked_mul(2)), (Some(eur(15)), None));
-        assert_eq!(eur(MOST).checked_mul(u32::MAX), None, "more than an i64 holds");
+        assert_eq!(eur(MOST).checked_mul(u32::MAX), None, "the product exceeds an i64");
         assert_eq!((eur(5).checked_min(eur(6)), eur(6).checked_min(eur(5))), (Some(eur(5)), Some(eur(5))));
         assert_eq!(eur(5).currency(), euro);
     }

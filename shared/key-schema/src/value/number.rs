@@ -5,26 +5,26 @@ use utoipa::ToSchema;
 
 use super::{Invalid, KeyPart};
 
-/// How many units of a product: 1 to 10,000.
+/// A number of units of a product: 1 to 10,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "i64")]
 #[schema(value_type = u32, minimum = 1, maximum = 10_000)]
 pub struct Quantity(u32);
 
-/// A discount in per cent: 1 to 100.
+/// A percentage: 1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "i64")]
 #[schema(value_type = u32, minimum = 1, maximum = 100)]
 pub struct Percent(u32);
 
-/// In how many cells the stock of a product lies: 1 to 32.
+/// The number of cells of a product's stock: 1 to 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "i64")]
 #[schema(value_type = u8, minimum = 1, maximum = 32)]
 pub struct Cells(u8);
 
 impl Cells {
-    /// One: the stock is a single item.
+    /// One cell: the stock is a single item.
     pub const ONE: Self = Self(1);
 
     /// The number of cells.
@@ -61,7 +61,7 @@ impl Quantity {
 }
 
 impl Percent {
-    /// Per cent, 1 to 100.
+    /// The percentage, 1 to 100.
     pub fn get(self) -> u32 {
         self.0
     }
@@ -87,7 +87,7 @@ fn bounded(number: i64, most: u32) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| (1..=most).contains(number))
 }
 
-/// The number of a shard, or of a cell.
+/// The number of a shard or of a cell.
 impl KeyPart for u8 {
     fn write_to(&self, key: &mut String) {
         key.push_str(&self.to_string());
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_end_at_their_bounds() {
+    fn numbers_outside_their_bounds_are_refused() {
         let quantity = |number: i64| Quantity::try_from(number).ok().map(Quantity::get);
         let percent = |number: i64| Percent::try_from(number).ok().map(Percent::get);
         let cells = |number: i64| Cells::try_from(number).ok().map(Cells::get);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stock_is_one_item_unless_somebody_says_otherwise() {
+    fn a_stock_has_one_cell_by_default() {
         assert_eq!(Cells::default(), Cells::ONE);
         assert!(Cells::ONE.is_one() && !Cells::try_from(2).expect("a number").is_one());
         let mut key = String::from("stock#");

@@ -1,4 +1,4 @@
-//! What DynamoDB Streams calls its parts.
+//! The ids of DynamoDB Streams.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,22 +13,21 @@ use super::{Invalid, KeyPart};
 #[serde(try_from = "String")]
 pub struct ShardId(String);
 
-/// The place of a record in its shard: a number of 1 to 40 digits.
+/// The position of a record in its shard: a number of 1 to 40 digits.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_StreamRecord.html>
 ///
-/// It is more than an integer holds, so it stays text and is compared as the number it is: `99` comes before `100`.
+/// It exceeds all integer types, so it is kept as text. Two are compared as numbers: `99` comes before `100`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct SequenceNumber(String);
 
 impl SequenceNumber {
-    /// The number as it was written.
+    /// The number as text, as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Of two numbers without leading zeros the longer one is the greater; of one length, the texts compare as the
-    /// numbers.
+    /// The length and the digits without leading zeros. Compared as a pair, they order like the numbers.
     fn magnitude(&self) -> (usize, &str) {
         let digits = self.0.trim_start_matches('0');
         (digits.len(), digits)
@@ -129,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn forty_digits_are_more_than_any_integer_holds_and_compare_all_the_same() {
+    fn numbers_of_40_digits_exceed_all_integers_and_still_compare_as_numbers() {
         let (most, next) = ("9".repeat(39), format!("1{}", "0".repeat(39)));
         assert!(number(&most) < number(&next));
         assert!(next.parse::<u128>().is_err());
     }
 
     #[test]
-    fn what_is_no_sequence_number_or_would_break_a_key_is_refused() {
+    fn invalid_sequence_numbers_and_shard_ids_are_refused() {
         for text in ["", "-1", "1.5", "x", &"1".repeat(41)] {
             assert!(text.parse::<SequenceNumber>().is_err(), "{text}");
         }
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_names_of_a_stream_are_taken() {
+    fn shard_ids_and_sequence_numbers_of_the_greatest_length_are_accepted() {
         let (shard, most) = ("x".repeat(128), "9".repeat(40));
         assert_eq!(shard.parse::<ShardId>().map(|shard| shard.to_string()), Ok(shard));
         assert_eq!(number(&most).as_str(), most);

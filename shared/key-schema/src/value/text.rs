@@ -1,4 +1,4 @@
-//! Text for people to read.
+//! Names and descriptions.
 
 use serde::Deserialize;
 use utoipa::openapi::RefOr;
@@ -7,16 +7,16 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::Invalid;
 
-/// The characters of no text: control characters, which break lines or do worse, and those that change the direction
-/// of what follows, so that it reads as something else.
-macro_rules! unfit {
+/// The characters that no text may contain: control characters, and characters that change the direction of the text
+/// after them.
+macro_rules! forbidden {
     () => {
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     };
 }
 
-/// The characters that show nothing: white space, and what Unicode calls default-ignorable
-/// (<https://www.unicode.org/Public/17.0.0/ucd/DerivedCoreProperties.txt>), without those that are unfit anyway.
+/// The invisible characters: white space, and the characters that Unicode calls default-ignorable
+/// (<https://www.unicode.org/Public/17.0.0/ucd/DerivedCoreProperties.txt>), except forbidden ones.
 macro_rules! blank {
     () => {
         ' ' | '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{1680}' | '\u{17b4}'..='\u{17b5}'
@@ -27,8 +27,8 @@ macro_rules! blank {
     };
 }
 
-/// What a name must look like: [`is_unfit`] and [`is_blank`] as a regular expression. Characters beyond the first plane
-/// stand for themselves: the dialects escape them differently.
+/// The pattern of a name: [`is_forbidden`] and [`is_blank`] as a regular expression. Characters beyond U+FFFF are not
+/// escaped, because regular-expression dialects differ in how they escape them.
 const NAME: &str = "^[^\\x00-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*\
     [^\\x00-\\x20\\x7F-\\xA0\\u2028-\\u202E\\u2066-\\u2069\
     \\xAD\\u034F\\u061C\\u115F\\u1160\\u1680\\u17B4\\u17B5\\u180B-\\u180F\\u2000-\\u200F\\u202F\\u205F-\\u2065\
@@ -36,10 +36,10 @@ const NAME: &str = "^[^\\x00-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*\
     \u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]\
     [^\\x00-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*$";
 
-/// What a description must look like: as a name, but of several lines and perhaps empty.
+/// The pattern of a description: no forbidden characters, except line feed and tab.
 const DESCRIPTION: &str = "^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F\\u2028-\\u202E\\u2066-\\u2069]*$";
 
-/// A name of something: 1 to 200 characters on one line, at least one of them visible. Spaces around it are taken off.
+/// A name: 1 to 200 characters on one line, at least one of them visible. Spaces around it are removed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Name(String);
@@ -53,7 +53,7 @@ impl TryFrom<String> for Name {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
-        if text.chars().count() <= 200 && !text.contains(is_unfit) && !text.chars().all(is_blank) {
+        if text.chars().count() <= 200 && !text.contains(is_forbidden) && !text.chars().all(is_blank) {
             Ok(Self(text.trim().to_owned()))
         } else {
             Err(Invalid::new("must be 1 to 200 visible characters on one line"))
@@ -71,7 +71,7 @@ impl TryFrom<String> for Description {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
-        let is_allowed = |c: char| c == '\n' || c == '\t' || !is_unfit(c);
+        let is_allowed = |c: char| c == '\n' || c == '\t' || !is_forbidden(c);
         if text.chars().count() <= 5000 && text.chars().all(is_allowed) {
             Ok(Self(text))
         } else {
@@ -86,8 +86,8 @@ impl From<Description> for String {
     }
 }
 
-fn is_unfit(c: char) -> bool {
-    matches!(c, unfit!())
+fn is_forbidden(c: char) -> bool {
+    matches!(c, forbidden!())
 }
 
 fn is_blank(c: char) -> bool {
@@ -96,8 +96,9 @@ fn is_blank(c: char) -> bool {
 
 impl PartialSchema for Name {
     fn schema() -> RefOr<Schema> {
-        let what = "1 to 200 characters on one line, at least one of them visible. Spaces around it are taken off.";
-        text(what, NAME, 1, 200)
+        let description =
+            "1 to 200 characters on one line, at least one of them visible. Spaces around it are removed.";
+        text(description, NAME, 1, 200)
     }
 }
 
@@ -111,8 +112,8 @@ impl PartialSchema for Description {
 
 impl ToSchema for Description {}
 
-fn text(what: &str, pattern: &str, least: usize, most: usize) -> RefOr<Schema> {
-    let schema = ObjectBuilder::new().schema_type(Type::String).description(Some(what));
+fn text(description: &str, pattern: &str, least: usize, most: usize) -> RefOr<Schema> {
+    let schema = ObjectBuilder::new().schema_type(Type::String).description(Some(description));
     schema.min_length(Some(least)).max_length(Some(most)).pattern(Some(pattern)).into()
 }
 
@@ -127,18 +128,18 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_kept_without_the_spaces_around_it() {
+    fn spaces_around_a_name_are_removed() {
         for text in ["Ada", " Ada ", "\u{3000}Ada"] {
             assert_eq!(name(text), Ok("Ada".to_owned()));
         }
-        // Joiners are a part of Persian names and of many emoji.
+        // Joiners are valid: Persian names and many emoji contain them.
         for text in ["\u{645}\u{6cc}\u{200c}\u{62e}", "\u{1f469}\u{200d}\u{1f680}", "\u{5d0}\u{200f}"] {
             assert_eq!(name(text), Ok(text.to_owned()));
         }
     }
 
     #[test]
-    fn a_name_is_visible_and_does_not_change_what_stands_around_it() {
+    fn an_invisible_name_or_one_that_changes_the_text_around_it_is_refused() {
         let long = "x".repeat(201);
         for text in
             ["", "  ", "a\nb", "a\u{2028}b", "a\u{202e}b", "a\u{2066}b", "\u{200b}", "\u{e0020}", "a\u{0}", &long]
@@ -148,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_white_space_is_blank_or_unfit() {
+    fn white_space_is_blank_or_forbidden() {
         let white = (char::MIN..=char::MAX).filter(|c| c.is_whitespace() || c.is_control());
-        assert!(white.into_iter().all(|c| is_blank(c) || is_unfit(c)));
+        assert!(white.into_iter().all(|c| is_blank(c) || is_forbidden(c)));
     }
 
     #[test]
-    fn a_text_is_as_long_as_people_count() {
+    fn the_length_of_a_text_is_its_number_of_characters() {
         let long = |count: usize| "\u{e4}".repeat(count);
         assert!(name(&long(200)).is_ok() && name(&long(201)).is_err());
         let description = |text: &str| Description::try_from(text.to_owned()).map(String::from);
@@ -166,12 +167,11 @@ mod tests {
         }
     }
 
-    /// The patterns of the API's description say what the code does.
     #[test]
-    fn a_schema_names_the_bounds() {
+    fn a_schema_has_the_bounds_and_the_pattern() {
         let of = |schema: RefOr<Schema>| match schema {
             RefOr::T(Schema::Object(object)) => (object.min_length, object.max_length, object.pattern),
-            _ => panic!("a text is an object of the schema's own"),
+            _ => panic!("not a schema of a text"),
         };
         assert_eq!(of(Name::schema()), (Some(1), Some(200), Some(NAME.to_owned())));
         assert_eq!(of(Description::schema()), (Some(0), Some(5000), Some(DESCRIPTION.to_owned())));

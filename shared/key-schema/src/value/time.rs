@@ -1,4 +1,4 @@
-//! Moments and ranges of time.
+//! Moments.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,27 +7,27 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, TimestampRound, Unit};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use utoipa::openapi::schema::{AnyOfBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
-use utoipa::{IntoParams, ToSchema};
 
 use super::{Day, Invalid, KeyPart};
 
 /// A moment, to the millisecond, in the years 0 to 9999.
 ///
-/// It prints at one width, `2026-11-21T09:30:00.000Z`, so that the order of the texts is the order of the moments.
-/// A date without a time is midnight UTC.
+/// As text it has a fixed width, `2026-11-21T09:30:00.000Z`, so that moments as text sort by time. A date without a
+/// time is midnight UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, format = "date-time", example = "2026-11-21T09:30:00.000Z")]
 pub struct Timestamp(jiff::Timestamp);
 
 impl Timestamp {
-    /// The present moment, of this machine's clock.
+    /// The present moment, from this machine's clock.
     pub fn now() -> Self {
         Self::rounded(jiff::Timestamp::now(), RoundMode::Floor).unwrap_or(Self(jiff::Timestamp::UNIX_EPOCH))
     }
 
-    /// Milliseconds since 1970; `None` outside the years 0 to 9999.
+    /// The moment this many milliseconds after 1970 began; `None` outside the years 0 to 9999.
     pub fn from_millisecond(millisecond: i64) -> Option<Self> {
         Self::rounded(jiff::Timestamp::from_millisecond(millisecond).ok()?, RoundMode::Floor)
     }
@@ -37,24 +37,24 @@ impl Timestamp {
         self.0.as_second()
     }
 
-    /// So many seconds before.
+    /// The moment this many seconds earlier.
     #[must_use]
     pub fn minus_seconds(self, seconds: u32) -> Self {
         let before = self.0.as_millisecond() - 1000 * i64::from(seconds);
-        // The years before 0 are no moments here.
+        // A moment before the year 0 cannot be represented.
         Self::from_millisecond(before).unwrap_or(self)
     }
 
-    /// The day it lies in, in UTC.
+    /// The day of this moment in UTC.
     pub fn day(self) -> Day {
         Day::of(self.0.to_zoned(TimeZone::UTC).date())
     }
 
-    fn parse(text: &str, mode: RoundMode) -> Result<Self, Invalid> {
+    pub(super) fn parse(text: &str, mode: RoundMode) -> Result<Self, Invalid> {
         let moment = if text.len() == "2026-11-21".len() {
             text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|midnight| midnight.timestamp())
         } else {
-            // Not a date: parsed as one, a time without an offset would silently become midnight.
+            // Not parsed as a `Date`: a time without an offset would silently become midnight.
             rfc3339(text).ok_or_else(not_a_time)?.parse()
         };
         moment.ok().and_then(|moment| Self::rounded(moment, mode)).ok_or_else(not_a_time)
@@ -106,8 +106,8 @@ fn not_a_time() -> Invalid {
     Invalid::new("a time must look like 2026-11-21T09:30:00Z or 2026-11-21")
 }
 
-/// The text with at most nine digits of a second, if it has the form of RFC 3339, 5.6. The library takes other forms of
-/// ISO 8601, too: without seconds, without separators, with the name of a time zone.
+/// The text with at most nine decimals of a second, if it has the form of RFC 3339, 5.6. The library would also accept
+/// other forms of ISO 8601: without seconds, without separators, or with the name of a time zone.
 fn rfc3339(text: &str) -> Option<String> {
     const FORM: &[u8] = b"0000-00-00T00:00:00";
     let (start, rest) = text.split_at_checked(FORM.len())?;
@@ -135,93 +135,23 @@ fn rfc3339(text: &str) -> Option<String> {
         return None;
     }
     let (kept, rest) = fraction.split_at(fraction.len().min(".000000000".len()));
-    // The last digit that is kept speaks for those that are not: only whether they are all zero matters.
+    // Rounding depends only on whether the dropped digits are all zero. If not, the last kept digit must not be zero
+    // either.
     let sticky = if rest.bytes().any(|digit| digit != b'0') && kept.ends_with('0') { "1" } else { "" };
     Some(format!("{start}{}{sticky}{offset}", &kept[..kept.len() - sticky.len()]))
 }
 
-/// The moments from `from` (inclusive) to `to` (exclusive); an absent end is open.
-///
-/// Half-open ranges meet without gap or overlap: January is from 1 January to 1 February, and holds the last
-/// millisecond of the 31st.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoParams)]
-#[serde(try_from = "Ends")]
-#[into_params(parameter_in = Query)]
-pub struct TimeRange {
-    /// From this moment on. A date is midnight UTC.
-    #[param(schema_with = moment, required = false, example = "2026-01-01")]
-    from: Option<Timestamp>,
-    /// Until before this moment. A date is midnight UTC.
-    #[param(schema_with = moment, required = false, example = "2026-02-01")]
-    to: Option<Timestamp>,
-}
-
-/// A moment as clients may write it: the schema of RFC 3339's date-time, or of its date.
+/// The schema of a moment in a request: a date-time or a date of RFC 3339.
 pub fn moment() -> Schema {
     let text = |format| ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(format)));
     let moment = AnyOfBuilder::new().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date));
     moment.description(Some("A date is midnight UTC.")).into()
 }
 
-/// [`moment`], or null.
+/// The schema of [`moment`] or null.
 pub fn optional_moment() -> Schema {
     let moment = AnyOfBuilder::new().item(ObjectBuilder::new().schema_type(Type::Null)).item(moment());
     moment.into()
-}
-
-/// The ends of a range as they arrive.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Ends {
-    from: Option<String>,
-    to: Option<String>,
-}
-
-impl TryFrom<Ends> for TimeRange {
-    type Error = Invalid;
-
-    fn try_from(Ends { from, to }: Ends) -> Result<Self, Invalid> {
-        Self::parse(from.as_deref(), to.as_deref())
-    }
-}
-
-impl TimeRange {
-    /// The range between two ends as a client writes them.
-    ///
-    /// Ends finer than a millisecond are rounded up: stored moments are whole milliseconds, and `t >= end` holds
-    /// for exactly those that are not below the next whole one.
-    ///
-    /// # Errors
-    /// An end that is no time, or a range that ends before it begins.
-    pub fn parse(from: Option<&str>, to: Option<&str>) -> Result<Self, Invalid> {
-        let end = |text: Option<&str>| text.map(|text| Timestamp::parse(text, RoundMode::Ceil)).transpose();
-        let (from, to) = (end(from)?, end(to)?);
-        match (from, to) {
-            (Some(from), Some(to)) if from > to => Err(Invalid::new("from must not be after to")),
-            _ => Ok(Self { from, to }),
-        }
-    }
-
-    /// From the midnight at which a day begins to another.
-    pub(super) fn of_days(from: Day, to: Day) -> Self {
-        let midnight = |day: Day| Timestamp::parse(&day.to_string(), RoundMode::Floor).ok();
-        Self { from: midnight(from), to: midnight(to) }
-    }
-
-    /// The first moment within.
-    pub fn from(&self) -> Option<&Timestamp> {
-        self.from.as_ref()
-    }
-
-    /// The first moment after it.
-    pub fn to(&self) -> Option<&Timestamp> {
-        self.to.as_ref()
-    }
-
-    /// Whether the moment lies within.
-    pub fn contains(&self, moment: Timestamp) -> bool {
-        self.from.is_none_or(|from| from <= moment) && self.to.is_none_or(|to| moment < to)
-    }
 }
 
 #[cfg(test)]
@@ -236,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_write_a_moment_prints_the_same() {
+    fn all_spellings_of_a_moment_have_the_same_text() {
         for text in ["2026-11-21", "2026-11-21T00:00:00Z", "2026-11-21T01:00:00+01:00", "2026-11-21T00:00:00.0009Z"] {
             assert_eq!(at(text).to_string(), "2026-11-21T00:00:00.000Z", "{text}");
         }
     }
 
     #[test]
-    fn a_time_is_written_as_rfc_3339_says() {
+    fn a_time_must_have_the_form_of_rfc_3339() {
         for text in [
             "2026-11-21t09:30:00.5z",
             "2026-11-21T09:30:00-00:00",
@@ -273,24 +203,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_of_the_years_0_to_9999_is_refused() {
+    fn text_that_is_no_moment_in_the_years_0_to_9999_is_refused() {
         for text in ["", "yesterday", "2026-13-01", "-000001-01-01T00:00:00Z", "2026-11-21T09:30:00"] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn january_holds_the_last_millisecond_of_the_31st_and_nothing_of_february() {
-        let january = TimeRange::parse(Some("2026-01-01"), Some("2026-02-01")).expect("a range");
-        assert!(january.contains(at("2026-01-31T23:59:59.999Z")));
-        assert!(!january.contains(at("2026-02-01")));
-    }
-
-    #[test]
-    fn an_end_finer_than_a_millisecond_does_not_reach_back() {
-        for text in ["2026-01-01T00:00:00.0005Z", "2026-01-01T00:00:00.000000000001Z"] {
-            let range = TimeRange::parse(Some(text), None).expect("a range");
-            assert!(!range.contains(at("2026-01-01T00:00:00.000Z")), "{text}");
         }
     }
 
@@ -305,53 +220,18 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_a_number_of_seconds_and_lies_in_a_day() {
+    fn a_moment_has_its_seconds_since_1970_and_its_day() {
         let noon = at("2026-11-21T12:00:00.999Z");
         assert_eq!((noon.as_second(), noon.day().to_string()), (1_795_262_400, "2026-11-21".to_owned()));
         assert_eq!(noon.minus_seconds(60), at("2026-11-21T11:59:00.999Z"));
         let first = at("0000-01-01T00:00:00Z");
-        assert_eq!(first.minus_seconds(1), first, "the years before 0 are no moments here");
+        assert_eq!(first.minus_seconds(1), first, "there is no moment before the year 0");
         let about = jiff::Timestamp::now().as_second();
         assert!((about..about + 60).contains(&Timestamp::now().as_second()));
     }
 
     #[test]
-    fn a_range_holds_what_lies_between_its_ends() {
-        let range = |from, to| TimeRange::parse(from, to);
-        let (morning, noon) = ("2026-11-21T06:00:00.000Z", "2026-11-21T12:00:00.000Z");
-        let half = range(Some(morning), Some(noon)).expect("a range");
-        assert_eq!((half.from(), half.to()), (Some(&at(morning)), Some(&at(noon))));
-        assert!(half.contains(at(morning)) && !half.contains(at(noon)));
-        assert!(range(Some(noon), Some(noon)).is_ok_and(|range| !range.contains(at(noon))));
-        assert!(range(Some(noon), Some(morning)).is_err());
-        assert!(range(None, Some(noon)).is_ok_and(|range| range.contains(at(morning)) && !range.contains(at(noon))));
-        assert!(range(Some(noon), None).is_ok_and(|range| !range.contains(at(morning)) && range.contains(at(noon))));
-    }
-
-    /// What is finer than a nanosecond decides nothing but whether there is a rest.
-    #[test]
-    fn digits_beyond_the_ninth_are_a_rest_or_none() {
-        let end = |text: &str| TimeRange::parse(Some(text), None).expect("a range").from().map(ToString::to_string);
-        let rounded = |text: &str| end(text).expect("an end");
-        assert_eq!(rounded("2026-01-01T00:00:00.0000000000Z"), "2026-01-01T00:00:00.000Z");
-        assert_eq!(rounded("2026-01-01T00:00:00.0000000001Z"), "2026-01-01T00:00:00.001Z");
-        assert_eq!(rounded("2026-01-01T00:00:00.0010000000Z"), "2026-01-01T00:00:00.001Z");
-        assert_eq!(rounded("2026-01-01T00:00:00.0010000009Z"), "2026-01-01T00:00:00.002Z");
-        assert_eq!(at("2026-01-01T00:00:00.1239999999Z").to_string(), "2026-01-01T00:00:00.123Z");
-    }
-
-    #[test]
-    fn the_ends_of_a_range_are_read_as_they_arrive() {
-        let ends = |from: Option<&str>, to: Option<&str>| {
-            TimeRange::try_from(Ends { from: from.map(str::to_owned), to: to.map(str::to_owned) })
-        };
-        assert_eq!(ends(Some("2026-01-01"), None), TimeRange::parse(Some("2026-01-01"), None));
-        assert_ne!(ends(Some("2026-01-01"), None), Ok(TimeRange::default()));
-        assert!(ends(Some("2026-01-02"), Some("2026-01-01")).is_err());
-    }
-
-    #[test]
-    fn a_moment_is_described_as_a_date_or_a_date_and_a_time_and_may_be_null_where_it_is_optional() {
+    fn the_schema_of_a_moment_has_two_forms_and_that_of_an_optional_one_allows_null() {
         let of = |schema: Schema| match schema {
             Schema::AnyOf(any) => any.items.len(),
             _ => 0,

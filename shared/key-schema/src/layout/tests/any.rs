@@ -1,4 +1,4 @@
-//! Any entity: one type for all of them, so that a law is written once.
+//! One type for all entities, so that an invariant is written once.
 
 use proptest::prelude::*;
 use proptest::sample::Index as Pick;
@@ -31,12 +31,12 @@ macro_rules! any_entity {
                 match self { $(Self::$kind(_) => $kind::PLACES),+ }
             }
 
-            /// The key in the table, then those in the indexes.
+            /// The key in the table, then the keys in the indexes.
             pub(super) fn keys(&self) -> Vec<Key> {
                 match self { $(Self::$kind(entity) => [vec![entity.key()], entity.index_keys()].concat()),+ }
             }
 
-            /// The item, as it lies in the table.
+            /// The item as it is stored.
             pub(super) fn item(&self) -> Item {
                 let mut item: Item = match self {
                     $(Self::$kind(entity) => serde_dynamo::to_item(entity).expect("an item")),+
@@ -51,7 +51,7 @@ macro_rules! any_entity {
                 item
             }
 
-            /// What an item is read as, by whoever expects an entity of the same kind as `self`.
+            /// Deserializes an item as an entity of the same kind as `self`.
             pub(super) fn read_alike(&self, item: Item) -> Self {
                 match self { $(Self::$kind(_) => Self::$kind(serde_dynamo::from_item(item).expect("an entity"))),+ }
             }

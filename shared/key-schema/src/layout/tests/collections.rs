@@ -1,4 +1,4 @@
-//! The items that one read brings, put together.
+//! Assembling the items of one read.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::layout::{
 };
 use crate::value::TimeRange;
 
-/// The entity of a kind, if it is among these.
+/// The entity of this kind among `$entities`, if there is one.
 macro_rules! found {
     ($entities:expr, $kind:ident) => {
         $entities.iter().find_map(|entity| match entity {
@@ -22,7 +22,7 @@ macro_rules! found {
     };
 }
 
-/// The items of these kinds that are among these, as a collection reads them, and one of a newer release.
+/// The items of these kinds among `$entities`, as the collection's enum.
 macro_rules! items {
     ($entities:expr, $collection:ident: $($kind:ident)+) => {
         $entities.iter().filter_map(|entity| match entity {
@@ -33,9 +33,8 @@ macro_rules! items {
 }
 
 proptest! {
-    /// Whichever items are there, and in whatever order they come.
     #[test]
-    fn a_collection_holds_what_is_there_and_nothing_without_its_head(
+    fn a_collection_is_assembled_from_any_items_in_any_order_unless_its_main_item_is_missing(
         parts in any_parts(), kept in prop::collection::vec(any::<bool>(), 30), first in any::<prop::sample::Index>(),
     ) {
         let mut all = parts.entities();
@@ -67,7 +66,6 @@ proptest! {
         prop_assert_eq!(ViewsOfProduct::assemble(views), expected);
     }
 
-    /// Where a list that is merged from shards goes on: the same place in each shard.
     #[test]
     fn the_position_of_an_order_in_a_list_in_shards_is_its_sort_key(parts in any_parts()) {
         let all = parts.entities();
@@ -77,9 +75,9 @@ proptest! {
         prop_assert_eq!(Some(OrdersOfProduct::position(&line.placed_at, &line.order_id)), sort_key(line.index_keys()));
     }
 
-    /// An order is there with its invoice and all its lines, or not at all. Anything else is half of a transaction.
+    /// A read that finds neither a complete order nor none of its items has seen a part of a transaction.
     #[test]
-    fn an_order_is_whole_or_queued_or_torn(parts in any_parts(), lines in 0..3_u8, of in 0..3_u8, kept: [bool; 4]) {
+    fn an_order_is_complete_or_queued_or_torn(parts in any_parts(), lines in 0..3_u8, of in 0..3_u8, kept: [bool; 4]) {
         let all = parts.entities();
         let [order, invoice, flag, queued] = kept;
         let header = found!(all, Order).filter(|_| order).map(|order| Order { line_count: of, ..order });
@@ -106,7 +104,7 @@ proptest! {
 }
 
 #[test]
-fn a_stock_is_read_by_the_number_of_cells_that_its_first_cell_says() {
+fn a_stock_has_the_number_of_cells_in_its_first_cell() {
     let all = sample().entities();
     let (first, cell) = (found!(all, Stock).expect("a stock"), found!(all, StockCell).expect("a cell"));
     let cells = |count: i64| count.try_into().expect("a number of cells");
@@ -123,17 +121,17 @@ fn a_stock_is_read_by_the_number_of_cells_that_its_first_cell_says() {
     assert_eq!(whole(3, &older).expect("a stock").behind, [1]);
     let dearer = crate::value::Money::nearest(first.price.amount() + 1, first.price.currency());
     assert_eq!(whole(3, &crate::entity::StockCell { price: dearer, ..same.clone() }).expect("a stock").behind, [1]);
-    // Of a cell that was given up since, the read may still bring the item.
-    let given_up = crate::entity::StockCell { cell: 3, ..same.clone() };
-    assert_eq!(whole(3, &given_up).expect("a stock").units, [5, 0, 0]);
-    assert_eq!(whole(2, &same), Err(Some(first.clone())), "another number of cells is asked for");
+    // The read may include a cell that was removed in the meantime.
+    let removed = crate::entity::StockCell { cell: 3, ..same.clone() };
+    assert_eq!(whole(3, &removed).expect("a stock").units, [5, 0, 0]);
+    assert_eq!(whole(2, &same), Err(Some(first.clone())), "another number of cells was expected");
     let pattern = CellsOfStock { product: &first.product_id, cells: cells(3) };
     assert_eq!(pattern.assemble(vec![InStock::StockCell(same)]), Err(None), "there is no first cell");
     assert_eq!(pattern.keys().len(), 3);
 }
 
 #[test]
-fn a_list_in_shards_asks_each_shard_once() {
+fn a_sharded_list_reads_each_shard_once() {
     let (all, placed) = (sample(), TimeRange::default());
     let shards = |shards: Vec<u8>| assert_eq!(shards, [0, 1, 2]);
     shards(OrdersOfStatus::in_shards(all.status, 3, &placed).iter().map(|list| list.shard).collect());

@@ -1,4 +1,4 @@
-//! Keys among each other: who shares none, and in which order they come.
+//! The uniqueness and the order of keys.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ proptest! {
     fn different_entities_share_no_key_in_the_table_or_in_an_index(
         parts in any_parts(), other in any_parts(), take in any::<Take>(),
     ) {
-        // Often alike in all but a part or two, such as two lines of one order.
+        // The two often differ only in a part or two, like two lines of one order.
         let mut alike = parts.clone().mixed_with(other, take);
         alike.invoice = InvoiceId::of(&alike.order);
         for (a, b) in pairs(&parts, &alike) {
@@ -25,7 +25,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_sorted_by_time_comes_in_the_order_of_time(parts in any_parts(), other in any_parts()) {
+    fn sort_keys_that_begin_with_a_time_sort_by_time(parts in any_parts(), other in any_parts()) {
         for (a, b) in parts.entities().iter().zip(other.entities()) {
             for ((place, ours), theirs) in a.places().iter().zip(a.keys()).zip(b.keys()) {
                 if is_sorted_by_time(place.sort) && parts.at != other.at {
@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_of_a_customer_lies_between_the_newest_order_and_the_profile(order in any_parts(), other in any_parts()) {
+    fn no_entry_of_a_customer_sorts_between_the_newest_order_and_the_profile(order in any_parts(), other in any_parts()) {
         let other = Parts { customer: order.customer.clone(), ..other };
         let of_customer = |entity: &AnyEntity| entity.keys().into_iter().find(|key| key.index == Index::Gsi2);
         let position = |kind: &str| order.entities().iter().find(|entity| entity.kind() == kind).and_then(of_customer);
@@ -52,13 +52,13 @@ proptest! {
     }
 }
 
-/// The entities of two sets of parts, each of one with each of the other.
+/// All pairs of an entity of `parts` and an entity of `other`.
 fn pairs(parts: &Parts, other: &Parts) -> Vec<(AnyEntity, AnyEntity)> {
     let others = other.entities();
     parts.entities().into_iter().flat_map(|a| others.iter().map(move |b| (a.clone(), b.clone()))).collect()
 }
 
-/// What makes an entity the one it is.
+/// The kind and the ids that identify an entity.
 fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     let Parts { customer, product, order, discount, gift_card, email, username, shard, stream_shard, .. } = parts;
     let day = parts.moment().day();
@@ -84,13 +84,13 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }
 
-/// Whether a time is the first part of a sort key: all of them are named so.
+/// Whether the first part of a sort key is a time. The names of all such placeholders end in `At`.
 fn is_sorted_by_time(template: &str) -> bool {
     template.split_once('{').and_then(|(_, rest)| rest.split_once('}')).is_some_and(|(name, _)| name.ends_with("At"))
 }
 
 #[test]
-fn orders_lines_invoices_and_flags_are_sorted_by_time_somewhere() {
+fn orders_lines_invoices_and_flags_have_lists_by_time() {
     let sorted = ENTITIES.iter().filter(|(_, places)| places.iter().any(|place| is_sorted_by_time(place.sort)));
     assert_eq!(sorted.map(|(entity, _)| *entity).collect::<Vec<_>>(), ["order", "orderItem", "invoice", "orderFlag"]);
 }

@@ -1,4 +1,4 @@
-//! The lists of orders and the counts of views: what a walk through each of them meets, and in which order.
+//! The lists of orders and the counts of views: the items of each list, and their order.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::layout::{
 };
 use crate::value::{TimeRange, Timestamp};
 
-/// What a walk through the range meets, in its order.
+/// The entries that a walk through the range returns, in its order.
 fn walk<P: AccessPattern>(pattern: &P, range: &SortRange, entities: &[AnyEntity]) -> Vec<(Key, AnyEntity)> {
     let (index, partition) = (P::DECLARED.place.index, pattern.partition());
     let entries = entities.iter().flat_map(|entity| entity.keys().into_iter().map(move |key| (key, entity.clone())));
@@ -33,7 +33,7 @@ fn kinds(seen: &[(Key, AnyEntity)]) -> Vec<&'static str> {
     seen.iter().map(|(_, entity)| entity.kind()).collect()
 }
 
-/// A customer with a profile, and with orders and all that belongs to them, each order of another id.
+/// A customer's profile, and orders with all of their items, each with a different id.
 fn shop(of: &[Parts]) -> Vec<AnyEntity> {
     let mut ids = BTreeSet::new();
     let mut all = Vec::new();
@@ -48,7 +48,7 @@ fn shop(of: &[Parts]) -> Vec<AnyEntity> {
 
 proptest! {
     #[test]
-    fn no_profile_is_among_the_orders_of_a_customer_wherever_the_walk_begins(
+    fn the_orders_of_a_customer_never_include_the_profile(
         of in vec(any_parts(), 1..5), a in proptest::option::of(any_time()), b in proptest::option::of(any_time()),
     ) {
         let (entities, customer) = (shop(&of), &of[0].customer);
@@ -71,8 +71,8 @@ proptest! {
         prop_assert!(matches!(first.1, AnyEntity::Customer(_)));
         let placed = TimeRange::default();
         let alone = OrdersOfCustomer { customer, placed };
-        prop_assert_eq!(orders, walk(&alone, &alone.range(), &entities), "the same orders as by themselves");
-        prop_assert_eq!(walk(&pattern, &pattern.rest(&first.0.sort), &entities), orders, "the profile is not met again");
+        prop_assert_eq!(orders, walk(&alone, &alone.range(), &entities), "the same orders as without the profile");
+        prop_assert_eq!(walk(&pattern, &pattern.rest(&first.0.sort), &entities), orders, "the profile comes only once");
 
         let read = all.iter().map(|(_, entity)| serde_dynamo::from_item(entity.item()));
         let read: Vec<ProfileOrOrder> = read.collect::<Result<_, _>>().expect("what the pattern declares");
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn the_shards_of_all_statuses_hold_each_order_once_and_in_order_of_time(of in vec(any_parts(), 1..5)) {
+    fn the_shards_of_all_statuses_have_each_order_once_and_sorted_by_time(of in vec(any_parts(), 1..5)) {
         let entities = shop(&of);
         let asked: BTreeSet<_> = of.iter().map(|parts| (parts.status.to_string(), parts.shard)).collect();
         let mut seen = Vec::new();
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn only_flags_are_among_the_flagged_orders_and_every_flag_is(of in vec(any_parts(), 1..5)) {
+    fn the_flagged_orders_are_exactly_the_flags(of in vec(any_parts(), 1..5)) {
         let entities = shop(&of);
         let all = walk(&FlaggedOrders, &FlaggedOrders.range(), &entities);
         let is_flag = |entity: &AnyEntity| matches!(entity, AnyEntity::OrderFlag(_));
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn every_part_of_the_views_has_a_partition_of_its_own_apart_from_the_product(
+    fn every_shard_of_the_views_has_a_partition_of_its_own(
         parts in any_parts(), shards in any::<u8>(),
     ) {
         let product = &parts.product;
@@ -119,23 +119,23 @@ proptest! {
         let of_product = ProductById { id: product }.partition();
         let (counts, parts): (Vec<_>, Vec<_>) = keys.iter().partition(|key| key.partition == of_product);
         prop_assert_eq!(counts.len(), 2);
-        prop_assert!(counts[0].sort != counts[1].sort, "a batch names no key twice");
+        prop_assert!(counts[0].sort != counts[1].sort, "a batch must not have a key twice");
         let partitions: BTreeSet<_> = parts.iter().map(|key| &key.partition).collect();
         prop_assert_eq!(partitions.len(), usize::from(shards));
     }
 
     #[test]
-    fn the_views_of_a_product_are_those_of_all_its_parts(parts in any_parts(), counts in vec(0..1_u64 << 50, 0..5)) {
+    fn the_views_of_a_product_are_the_sum_of_its_shards(parts in any_parts(), counts in vec(0..1_u64 << 50, 0..5)) {
         let entities = parts.entities().into_iter().filter(|entity| !matches!(entity, AnyEntity::ViewShard(_)));
         let mut items: Vec<_> = entities.filter_map(|entity| serde_dynamo::from_item(entity.item()).ok()).collect();
-        prop_assert_eq!(items.len(), 2, "the product and what was sold of it");
+        prop_assert_eq!(items.len(), 2, "the product and its stats");
         for (views, shard) in counts.iter().zip(0..) {
-            let part = AnyEntity::ViewShard(ViewShard {
+            let shard = AnyEntity::ViewShard(ViewShard {
                 product_id: parts.product.clone(),
                 shard,
                 views: *views,
             });
-            items.push(serde_dynamo::from_item(part.item()).expect("a part"));
+            items.push(serde_dynamo::from_item(shard.item()).expect("a shard"));
         }
         let (views, stats) = ViewsOfProduct::assemble(items.clone()).expect("there is a product");
         prop_assert_eq!(views, counts.iter().sum::<u64>());
@@ -145,14 +145,14 @@ proptest! {
     }
 
     #[test]
-    fn the_whole_of_a_customer_is_no_more_than_is_declared(parts in any_parts()) {
+    fn a_customer_has_as_many_items_as_the_pattern_declares(parts in any_parts()) {
         let pattern = CustomerById { id: &parts.customer };
         let all = walk(&pattern, &pattern.range(), &parts.entities());
         prop_assert_eq!(Bound::Collection(u16::try_from(all.len()).expect("a few")), CustomerById::DECLARED.bound);
     }
 }
 
-/// One BatchGetItem takes 100 keys; a deployment has at most 64 shards.
+/// A BatchGetItem has at most 100 keys, and a deployment at most 64 shards.
 #[test]
 fn the_views_of_a_product_are_one_batch() {
     let product = "teapot".parse().expect("an id");

@@ -1,4 +1,4 @@
-//! What entities are made of: any parts, and one entity of each kind from them.
+//! The parts of which entities are made, and one entity of each kind made from them.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -20,7 +20,8 @@ use crate::value::{
     Money, OrderId, Percent, ProductId, Quantity, RequestHash, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
 };
 
-/// What entities are made of. [`entities`](Self::entities) makes one of each kind, which then belong together.
+/// Values for the fields of all entities. [`entities`](Self::entities) makes one entity of each kind from them, all of
+/// which belong together.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     pub(super) customer: CustomerId,
@@ -35,10 +36,9 @@ pub(super) struct Parts {
     /// Milliseconds since 1970.
     pub(super) at: i64,
     pub(super) status: OrderStatus,
-    /// The shard that an order is in, and the one that a view was counted in; and the cell of a stock.
+    /// The shard of an order and of a view, and the number of a stock's cell.
     pub(super) shard: u8,
-    /// Into how many shards views are counted. A matter of the question: no entity knows it. And one less than the
-    /// cells of the stock, as far as there may be so many.
+    /// The number of shards in which views are counted. It determines the number of a stock's cells as well.
     pub(super) shards: u8,
     pub(super) text: String,
     pub(super) number: u64,
@@ -66,7 +66,7 @@ impl Parts {
     }
 
     /// One entity of each kind.
-    #[allow(clippy::too_many_lines, reason = "there are so many kinds")]
+    #[allow(clippy::too_many_lines, reason = "one entity of each kind")]
     pub(super) fn entities(&self) -> Vec<AnyEntity> {
         let Self { customer, product, order, invoice, gift_card, email, username, text, number, money, .. } =
             self.clone();
@@ -231,7 +231,7 @@ impl Parts {
         ]
     }
 
-    /// These, with the parts that `take` names taken from others.
+    /// These parts, with those that `take` selects replaced by the other's.
     pub(super) fn mixed_with(self, other: Self, take: Take) -> Self {
         fn either<T>(take: bool, theirs: T, ours: T) -> T {
             if take { theirs } else { ours }
@@ -272,7 +272,7 @@ impl Parts {
     }
 }
 
-/// Which of the parts that a key is made of, or a question, are taken from others.
+/// A selection of the parts that keys and access patterns have: those to take from the other parts.
 pub(super) type Take = [bool; 14];
 
 pub(super) fn moment(millisecond: i64) -> Timestamp {
@@ -348,7 +348,7 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
     )
 }
 
-/// Parts that are all different, always the same ones. The shard is one of the shards.
+/// Always the same parts, all of them different. `shard` is less than `shards`.
 pub(super) fn sample() -> Parts {
     use proptest::strategy::ValueTree as _;
     use proptest::test_runner::TestRunner;

@@ -1,4 +1,4 @@
-//! The access patterns: what is declared, and that each finds what it asks for and nothing else.
+//! The access patterns: their declarations, and that each one finds exactly its entities.
 
 use std::collections::BTreeSet;
 use std::str::FromStr as _;
@@ -17,7 +17,7 @@ use crate::layout::{
 };
 use crate::value::{Day, Days, TimeRange};
 
-// What is declared.
+// Declarations.
 
 #[test]
 fn the_patterns_are_numbered_from_1_to_22_and_in_that_order() {
@@ -54,7 +54,7 @@ fn place_in(index: Index, entity: &str) -> PlaceText {
     *place.expect("an entry in the index")
 }
 
-/// What every key that is spelled so begins with.
+/// The part of a template before the first placeholder.
 fn literal(template: &str) -> &str {
     template.split('{').next().unwrap_or_default()
 }
@@ -66,46 +66,46 @@ fn is_batch(declared: &Declaration) -> bool {
 }
 
 #[test]
-fn only_the_table_is_read_strongly() {
+fn only_reads_of_the_table_are_strongly_consistent() {
     for declared in PATTERNS {
         assert!(
             declared.consistency == Consistency::Eventual || declared.place.index == Index::Table,
-            "{}: an index offers eventual reads only",
+            "{}: reads of an index are eventually consistent",
             declared.question
         );
     }
 }
 
 #[test]
-fn a_pattern_of_one_item_asks_for_one_kind() {
+fn a_pattern_of_one_item_reads_one_kind() {
     for declared in PATTERNS.iter().filter(|declared| declared.bound == Bound::One) {
         assert_eq!(declared.entities.len(), 1, "{}", declared.question);
     }
 }
 
-// What is found.
+// Answers.
 
-/// What became of asking one pattern for one entity.
-struct Asked {
+/// The result of matching one pattern against one entity.
+struct Match {
     declared: Declaration,
-    /// The sort keys that were asked for; none by a batch.
+    /// The sort keys of the pattern; none for a batch.
     range: Option<SortRange>,
     kind: &'static str,
-    found: bool,
-    is_meant: bool,
+    is_found: bool,
+    is_expected: bool,
 }
 
-/// Asks every pattern with the parts of `question` for an entity that is made of `parts`.
-fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange) -> Vec<Asked> {
-    fn ask<P: AccessPattern>(entity: &AnyEntity, pattern: &P, same: bool) -> Asked {
+/// Matches every pattern, with the parts of `question`, against an entity made of `parts`.
+fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange) -> Vec<Match> {
+    fn ask<P: AccessPattern>(entity: &AnyEntity, pattern: &P, same: bool) -> Match {
         let (declared, partition, range) = (P::DECLARED, pattern.partition(), pattern.range());
-        let lies_within =
+        let is_read =
             |key: &Key| key.index == declared.place.index && key.partition == partition && range.contains(&key.sort);
-        Asked {
+        Match {
             declared,
             kind: entity.kind(),
-            found: entity.keys().iter().any(lies_within),
-            is_meant: same && declared.entities.contains(&entity.kind()),
+            is_found: entity.keys().iter().any(is_read),
+            is_expected: same && declared.entities.contains(&entity.kind()),
             range: Some(range),
         }
     }
@@ -149,31 +149,31 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
     ]
 }
 
-fn ask_views(entity: &AnyEntity, pattern: &ViewsOfProduct<'_>, same: bool) -> Asked {
+fn ask_views(entity: &AnyEntity, pattern: &ViewsOfProduct<'_>, same: bool) -> Match {
     let is_counted = !matches!(entity, AnyEntity::ViewShard(part) if part.shard >= pattern.shards);
     ask_batch(entity, ViewsOfProduct::DECLARED, &pattern.keys(), same && is_counted)
 }
 
-fn ask_totals(entity: &AnyEntity, pattern: &TotalsOfDays, same: bool) -> Asked {
+fn ask_totals(entity: &AnyEntity, pattern: &TotalsOfDays, same: bool) -> Match {
     ask_batch(entity, TotalsOfDays::DECLARED, &pattern.keys(), same)
 }
 
-fn ask_cells(entity: &AnyEntity, pattern: &CellsOfStock<'_>, same: bool) -> Asked {
+fn ask_cells(entity: &AnyEntity, pattern: &CellsOfStock<'_>, same: bool) -> Match {
     let is_there = !matches!(entity, AnyEntity::StockCell(cell) if !(1..pattern.cells.get()).contains(&cell.cell));
     ask_batch(entity, CellsOfStock::DECLARED, &pattern.keys(), same && is_there)
 }
 
-fn ask_batch(entity: &AnyEntity, declared: Declaration, keys: &[Key], same: bool) -> Asked {
-    Asked {
+fn ask_batch(entity: &AnyEntity, declared: Declaration, keys: &[Key], same: bool) -> Match {
+    Match {
         declared,
         kind: entity.kind(),
-        found: entity.keys().iter().any(|key| keys.contains(key)),
-        is_meant: same && declared.entities.contains(&entity.kind()),
+        is_found: entity.keys().iter().any(|key| keys.contains(key)),
+        is_expected: same && declared.entities.contains(&entity.kind()),
         range: None,
     }
 }
 
-/// This day and the next, as far as there is one.
+/// This day and the next one; only this day if it is the last possible one.
 fn days_from(day: Day) -> Days {
     let next =
         jiff::civil::Date::from_str(&day.to_string()).and_then(|date| date.checked_add(jiff::Span::new().days(2)));
@@ -182,15 +182,15 @@ fn days_from(day: Day) -> Days {
 }
 
 #[test]
-fn every_pattern_finds_an_entity_of_each_kind_it_declares_and_of_no_other() {
+fn every_pattern_finds_an_entity_of_exactly_the_kinds_that_it_declares() {
     let parts = sample();
     let asked =
         || parts.entities().into_iter().flat_map(|entity| ask_all(&entity, &parts, &parts, TimeRange::default()));
     let questions: BTreeSet<_> = asked().map(|asked| asked.declared.question).collect();
     let all = PATTERNS.iter().map(|declared| declared.question);
-    assert_eq!(questions, all.collect(), "every pattern is asked here");
+    assert_eq!(questions, all.collect(), "`ask_all` has every pattern");
 
-    let found = asked().filter(|asked| asked.found).map(|asked| (asked.declared.question, asked.kind));
+    let found = asked().filter(|asked| asked.is_found).map(|asked| (asked.declared.question, asked.kind));
     let declared =
         PATTERNS.iter().flat_map(|declared| declared.entities.iter().map(|entity| (declared.question, *entity)));
     assert_eq!(found.collect::<BTreeSet<_>>(), declared.collect());
@@ -201,28 +201,28 @@ const IN_TIME: [u8; 5] = [6, 9, 10, 11, 15];
 
 proptest! {
     #[test]
-    fn a_pattern_finds_an_entity_exactly_when_it_asks_for_it(
+    fn a_pattern_finds_an_entity_exactly_if_its_parameters_match(
         parts in any_parts(), other in any_parts(), take in any::<Take>(),
         a in proptest::option::of(any_time()), b in proptest::option::of(any_time()),
     ) {
         let range = if a.zip(b).is_some_and(|(a, b)| a > b) { between(b, a) } else { between(a, b) };
         let question = parts.clone().mixed_with(other, take);
         for entity in parts.entities() {
-            for Asked { declared, found, is_meant, .. } in ask_all(&entity, &parts, &question, range) {
-                prop_assert_eq!(found, is_meant, "{}: {:?}, {:?}", declared.question, entity, question);
+            for Match { declared, is_found, is_expected, .. } in ask_all(&entity, &parts, &question, range) {
+                prop_assert_eq!(is_found, is_expected, "{}: {:?}, {:?}", declared.question, entity, question);
             }
         }
     }
 
     #[test]
-    fn a_range_of_time_holds_its_beginning_and_not_its_end(
+    fn a_range_of_time_includes_its_beginning_but_not_its_end(
         parts in any_parts(), at in TIMES.start + 1..TIMES.end - 1, length in 1..86_400_000_i64,
     ) {
         let parts = Parts { at, ..parts };
         let entities = parts.entities();
         let found = |from, to| {
             let asked = entities.iter().flat_map(|entity| ask_all(entity, &parts, &parts, between(from, to)));
-            asked.filter(|asked| asked.found && IN_TIME.contains(&asked.declared.number)).count()
+            asked.filter(|asked| asked.is_found && IN_TIME.contains(&asked.declared.number)).count()
         };
         let (early, late) = ((at - length).max(TIMES.start), (at + length).min(TIMES.end - 1));
         prop_assert_eq!(found(Some(at), Some(late)), IN_TIME.len());
@@ -235,9 +235,9 @@ proptest! {
     }
 
     #[test]
-    fn no_pattern_asks_for_an_empty_key(parts in any_parts()) {
+    fn no_pattern_reads_an_empty_key(parts in any_parts()) {
         for range in [TimeRange::default(), between(Some(parts.at), None), between(None, Some(parts.at))] {
-            for Asked { declared, range, .. } in ask_all(&parts.entities()[0], &parts, &parts, range) {
+            for Match { declared, range, .. } in ask_all(&parts.entities()[0], &parts, &parts, range) {
                 prop_assert!(!format!("{range:?}").contains("\"\""), "{}: {:?}", declared.question, range);
             }
         }

@@ -1,4 +1,4 @@
-//! Any values of the types that entities are made of.
+//! Strategies for the values of which entities are made.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use proptest::sample::select;
 use crate::entity::{CartLine, OrderStatus, Payment, PaymentStatus, Settlement, Sums};
 use crate::value::{Currency, EmailAddress, Money, OrderId};
 
-/// The milliseconds that a [`Timestamp`] holds.
+/// The range of a `Timestamp`, in milliseconds since 1970.
 pub(super) const TIMES: Range<i64> = -62_167_219_200_000..253_402_207_200_000;
 
-/// Any moment, in milliseconds: often one of a few neighbours, so that equal and adjacent ones meet.
+/// Any moment, in milliseconds since 1970. Often one of a few adjacent ones, so that equal and adjacent moments occur.
 pub(super) fn any_time() -> impl Strategy<Value = i64> {
     prop_oneof![1_795_253_400_000..1_795_253_400_004_i64, TIMES, select(vec![TIMES.start, TIMES.end - 1])]
 }
 
-/// Identifiers: often equal, often look like other parts of keys, sometimes as long as can be.
+/// Ids that are often equal, often look like other parts of keys, and sometimes have the greatest length.
 pub(super) fn any_id<T: std::str::FromStr<Err: std::fmt::Debug> + std::fmt::Debug>() -> impl Strategy<Value = T> {
     let confusing =
         select(vec!["stats", "stock", "flag", "flagged", "cart", "o", "p", "i", "c", "-", "_", "PENDING", "0"]);
@@ -26,7 +26,8 @@ pub(super) fn any_id<T: std::str::FromStr<Err: std::fmt::Debug> + std::fmt::Debu
         .prop_map(|text| text.parse().expect("an identifier"))
 }
 
-/// Those that can be claimed, and those that an earlier release took: up to 319 bytes, and in other scripts.
+/// Addresses that can be claimed now, and those that an earlier release accepted: up to 319 bytes, and in other
+/// scripts.
 pub(super) fn any_email() -> impl Strategy<Value = EmailAddress> {
     let longest = ("[a-z]{64}", "[a-z]{63}\\.[a-z]{63}\\.[a-z]{63}\\.[a-z]{62}")
         .prop_map(|(name, host)| format!("{name}@{host}"));
@@ -52,7 +53,7 @@ pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
     })
 }
 
-/// An order's id is a UUID: short enough for the id of its invoice to hold it.
+/// Order ids of at most 60 characters, so that an invoice's id can contain them. (Real order ids are UUIDs.)
 pub(super) fn any_order_id() -> impl Strategy<Value = OrderId> {
     any_id::<OrderId>().prop_map(|id| id.as_str().chars().take(60).collect::<String>().parse().expect("an id"))
 }
@@ -74,12 +75,12 @@ pub(super) fn any_cart_line() -> impl Strategy<Value = CartLine> {
         .prop_map(|(product_id, quantity)| CartLine { product_id, quantity: quantity.try_into().expect("a quantity") })
 }
 
-/// A number of a shard, or how many there are: often one of a few, so that equal ones meet.
+/// The number of a shard, or a number of shards. Often one of a few, so that equal ones occur.
 pub(super) fn any_shard() -> impl Strategy<Value = u8> {
     prop_oneof![0..3_u8, any::<u8>()]
 }
 
-/// A sum for a few things: never zero, which is as good as none.
+/// Sums for a few keys. None of them is zero.
 pub(super) fn any_sums<K: Ord + Copy + std::fmt::Debug>(
     of: impl Strategy<Value = K>,
 ) -> impl Strategy<Value = Sums<K>> {
