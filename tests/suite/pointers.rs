@@ -153,6 +153,20 @@ fn every_section_that_is_named_in_quotes_exists() {
     assert!(missing.is_empty(), "these sections are named and not there:\n{}", missing.join("\n"));
 }
 
+#[test]
+fn every_decision_has_the_next_number_and_a_status() {
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/decisions.md")).expect("a document");
+    let mut expected = 1;
+    for section in text.split("\n## ").skip(1) {
+        let (heading, body) = section.split_once('\n').expect("a heading and a text");
+        assert!(heading.starts_with(&format!("{expected}. ")), "decision {expected} is missing before: {heading}");
+        let statuses = ["Accepted, ", "Replaced by ", "Withdrawn: "];
+        assert!(statuses.iter().any(|status| body.starts_with(status)), "{heading}: no status");
+        expected += 1;
+    }
+    assert!(expected > 100, "only {expected} decisions were found");
+}
+
 fn documents() -> Vec<String> {
     let entries = fs::read_dir(Path::new(ROOT).join("docs")).expect("a folder");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a text"));
