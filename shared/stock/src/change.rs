@@ -98,8 +98,8 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
 /// Those of any write. Prices that are written stay written.
 pub async fn reprice(writer: &Writer, whole: &WholeStock, budget: Budget) -> Result<(), Error> {
     let prices: Vec<_> = whole.behind.iter().map(|cell| new_price(whole, *cell)).collect::<Result<_, _>>()?;
-    let writes = stream::iter(prices).map(|price| writer.write(price, budget));
-    let mut results = writes.buffer_unordered(CONCURRENT_PRICES);
+    let pending = stream::iter(prices).map(|price| writer.write(price, budget));
+    let mut results = pending.buffer_unordered(CONCURRENT_PRICES);
     while let Some(written) = results.next().await {
         // If the condition failed, the cell has the price already or no longer exists.
         _ = written?;
