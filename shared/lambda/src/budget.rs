@@ -51,7 +51,7 @@ impl Retries {
     }
 }
 
-/// The longest pause after so many retries: 25 ms, doubled with each retry up to 800 ms.
+/// The longest pause after this number of retries: 25 ms, doubled with each retry up to 800 ms.
 pub const fn longest_pause(retries: u32) -> Duration {
     Duration::from_millis(25 << if retries < 5 { retries } else { 5 })
 }

@@ -21,6 +21,7 @@ mod found;
 mod intake;
 mod lifecycle;
 mod message;
+mod new_order;
 mod place;
 mod placing;
 mod quote;

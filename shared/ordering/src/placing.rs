@@ -5,15 +5,15 @@
 //! same state machine through every interleaving.
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, Invoice, Order, OrderStatus, Product, QueuedOrder, Rejection, Stock, WholeOrder,
-    WholeStock,
+    Customer, Discount, GiftCard, Order, Product, QueuedOrder, Rejection, Stock, WholeOrder, WholeStock,
 };
 use key_schema::layout::{Consistency, Key};
-use key_schema::value::{InvoiceId, Money, OrderId, Quantity, Timestamp};
+use key_schema::value::{Money, OrderId, Quantity, Timestamp};
 use stock::ReadMode;
 use table::{Commit, Error, ProductShards, StatusShards, Write};
 
 use crate::found::Found;
+use crate::new_order::new_order;
 use crate::quote::Quote;
 use crate::read_plan::ReadPlan;
 use crate::transaction::{Guards, OrderTransaction, Verdict};
@@ -183,7 +183,7 @@ impl<'a> Placing<'a> {
             Err(_) => return Ok(Next::Read { backoff: false }),
         };
 
-        let order = self.order(quote, now);
+        let order = new_order(self.ask, &self.id, self.status_shards, quote, now);
         let sources: Option<Vec<_>> = order.lines.iter().map(|line| found.source_of(&self.id, line)).collect();
         let Some(sources) = sources else {
             let scattered = found.scattered(&order).map(|(whole, quantity)| (whole.clone(), quantity));
@@ -273,37 +273,5 @@ impl<'a> Placing<'a> {
         } else {
             Placement::Rejected(Rejection::KeyReused)
         }
-    }
-
-    fn order(&self, quote: Quote, now: Timestamp) -> WholeOrder {
-        let code = self.ask.basket.request().discount_code.clone();
-        let (discount_code, uncounted_code) = if quote.is_use_counted { (code, None) } else { (None, code) };
-        let order = Order {
-            order_id: self.id.clone(),
-            customer_id: self.ask.customer.clone(),
-            status: OrderStatus::when_placed(&quote.payments),
-            placed_at: now,
-            changed_at: Some(now),
-            version: 1,
-            subtotal: quote.subtotal,
-            discount: quote.discount,
-            discount_code,
-            uncounted_code,
-            total: quote.total,
-            request_hash: self.ask.basket.hash().clone(),
-            // A basket has at most 40 lines.
-            line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
-            shard: self.id.spread(self.status_shards.0),
-            cancellation: None,
-        };
-        let invoice = Invoice {
-            invoice_id: InvoiceId::of(&self.id),
-            order_id: self.id.clone(),
-            customer_id: self.ask.customer.clone(),
-            issued_at: now,
-            amount: quote.total,
-            payments: quote.payments,
-        };
-        WholeOrder { order, lines: quote.lines, invoice, flag: None }
     }
 }

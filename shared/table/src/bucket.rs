@@ -60,36 +60,43 @@ mod tests {
 
     const BEGIN: Duration = Duration::from_secs(5);
 
-    /// A transaction: its estimated units, its units beyond the estimate, and the idle milliseconds before it.
-    type Transaction = (f64, f64, u64);
-
-    fn transactions(surplus: impl Strategy<Value = f64>) -> impl Strategy<Value = Vec<Transaction>> {
-        vec((1.0..200.0, surplus, prop_oneof![Just(0), 0..10_000_u64]), 1..60)
+    /// A transaction: its estimated units, the units that it consumes beyond the estimate, and the idle time before it.
+    #[derive(Clone, Copy, Debug)]
+    struct Transaction {
+        estimate: f64,
+        surplus: f64,
+        idle: Duration,
     }
 
-    /// Starts each transaction as early as the bucket allows. Returns each one's start, estimated units and real units.
-    fn run(rate: f64, transactions: &[Transaction]) -> Vec<(Duration, f64, f64)> {
+    fn transactions(surplus: impl Strategy<Value = f64>) -> impl Strategy<Value = Vec<Transaction>> {
+        let idle = prop_oneof![Just(0), 0..10_000_u64].prop_map(Duration::from_millis);
+        let transaction = (1.0..200.0, surplus, idle);
+        vec(transaction.prop_map(|(estimate, surplus, idle)| Transaction { estimate, surplus, idle }), 1..60)
+    }
+
+    /// Starts each transaction as early as the bucket allows. Returns the time of each start.
+    fn starts(rate: f64, transactions: &[Transaction]) -> Vec<Duration> {
         let mut now = BEGIN;
         let mut bucket = TokenBucket::new(rate, now);
-        let mut done = Vec::new();
-        for (expected, surplus, idle) in transactions {
-            now += Duration::from_millis(*idle);
-            let start = bucket.earliest(*expected, now);
+        let starts = transactions.iter().map(|transaction| {
+            now += transaction.idle;
+            let start = bucket.earliest(transaction.estimate, now);
             bucket.start(start);
-            bucket.correct(*surplus);
-            done.push((start, *expected, expected + surplus));
-        }
-        done
+            bucket.correct(transaction.surplus);
+            start
+        });
+        starts.collect()
     }
 
     /// Checks the invariant for every window that begins and ends with a transaction. Any other window is longer or
     /// contains fewer transactions.
-    fn check(rate: f64, done: &[(Duration, f64, f64)]) -> Result<(), TestCaseError> {
-        for (first, (begin, earned, _)) in done.iter().enumerate() {
+    fn check(rate: f64, transactions: &[Transaction]) -> Result<(), TestCaseError> {
+        let started: Vec<_> = starts(rate, transactions).into_iter().zip(transactions).collect();
+        for (at, (begin, first)) in started.iter().enumerate() {
             let mut consumed = 0.0;
-            for (end, expected, took) in &done[first..] {
-                consumed += took;
-                let most = rate * end.saturating_sub(*begin).as_secs_f64() + earned + (took - expected);
+            for (end, last) in &started[at..] {
+                consumed += last.estimate + last.surplus;
+                let most = rate * end.saturating_sub(*begin).as_secs_f64() + first.estimate + last.surplus;
                 // Durations are rounded to nanoseconds.
                 prop_assert!(consumed <= most + rate * 1e-6, "{} of {} from {:?} to {:?}", consumed, most, begin, end);
             }
@@ -97,25 +104,31 @@ mod tests {
         Ok(())
     }
 
+    /// A transaction right after the one before.
+    fn immediate(estimate: f64, surplus: f64) -> Transaction {
+        Transaction { estimate, surplus, idle: Duration::ZERO }
+    }
+
     proptest! {
         #[test]
         fn over_any_window_consumption_is_at_most_the_rate_plus_one_transaction(
             rate in 1.0..2000.0, transactions in transactions(Just(0.0)),
         ) {
-            check(rate, &run(rate, &transactions))?;
+            check(rate, &transactions)?;
         }
 
         #[test]
         fn a_transaction_that_consumes_more_than_estimated_delays_the_next(
             rate in 1.0..2000.0, transactions in transactions(0.0..300.0),
         ) {
-            check(rate, &run(rate, &transactions))?;
+            check(rate, &transactions)?;
         }
 
         #[test]
         fn units_that_a_transaction_did_not_consume_are_left_for_the_next(rate in 1.0..2000.0, units in 10.0..200.0) {
-            let done = run(rate, &[(units, 1.0 - units, 0), (units, 0.0, 0)]);
-            let apart = done[1].0.saturating_sub(done[0].0);
+            let starts = starts(rate, &[immediate(units, 1.0 - units), immediate(units, 0.0)]);
+            let [first, second] = *starts else { panic!("two starts") };
+            let apart = second.saturating_sub(first);
             prop_assert!((apart.as_secs_f64() - 1.0 / rate).abs() < 1e-6, "{:?}", apart);
         }
 
@@ -127,8 +140,8 @@ mod tests {
 
         #[test]
         fn back_to_back_transactions_get_the_whole_rate(rate in 10.0..2000.0, units in 1.0..200.0) {
-            let done = run(rate, &[(units, 0.0, 0); 50]);
-            let lasted = done[49].0.saturating_sub(BEGIN);
+            let starts = starts(rate, &[immediate(units, 0.0); 50]);
+            let lasted = starts.last().expect("50 starts").saturating_sub(BEGIN);
             prop_assert!((lasted.as_secs_f64() - 50.0 * units / rate).abs() < 1e-3);
         }
     }

@@ -26,8 +26,8 @@ pub(crate) enum Cancellation {
 impl Cancellation {
     /// The reason that decides among those of all items.
     ///
-    /// A conflict comes before a failed condition: a condition that failed beside a conflict may have been checked
-    /// against half of what another transaction is writing.
+    /// A conflict takes precedence over a failed condition: if there was a conflict, the condition may have failed
+    /// because of a part of another transaction that is still in progress.
     pub(crate) fn of(reasons: &[CancellationReason]) -> Self {
         let has = |code: &str| reasons.iter().any(|reason| reason.code() == Some(code));
         if let Some(by) = reasons.iter().find_map(|reason| Throttle::of_cancellation(reason.code()?)) {

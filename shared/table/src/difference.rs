@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_written() {
+    fn only_changed_attributes_are_written() {
         let from = json!({ "a": 1, "b": "x", "gone": true, "same": { "in": 1 } });
         let to = json!({ "a": 2, "b": "x", "new": [1], "same": { "in": 1 } });
         let (update, values) = update(from, to);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_maps_and_lists_only_the_field_that_differs_is_written() {
+    fn inside_maps_and_lists_only_changed_fields_are_written() {
         let from =
             json!({ "payments": [{ "status": "captured", "amount": { "amount": 5 } }, { "status": "authorized" }] });
         let to = json!({ "payments": [{ "status": "captured", "amount": { "amount": 5 } },
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_another_length_is_written_whole() {
+    fn a_list_of_another_length_is_written_as_a_whole() {
         let (update, values) = update(json!({ "list": [1, 2] }), json!({ "list": [1] }));
         assert_eq!((update.as_str(), values.len()), ("SET list = :u0", 1));
     }

@@ -266,41 +266,41 @@ fn delivered_and_cancelled_are_terminal_and_the_earlier_statuses_follow_from_the
     assert!(!OrderStatus::Shipped.may_have_been(OrderStatus::Cancelled));
 }
 
-fn tally(orders: i64, units: i64, revenue: i64, dollars: i64) -> ProductStats {
-    let revenue = [(currency("EUR"), revenue), (currency("USD"), dollars)].into_iter().collect();
+/// Counters of a product: orders, units, and the revenue in euros and in dollars.
+fn tally([orders, units, euros, dollars]: [i64; 4]) -> ProductStats {
+    let revenue = [(currency("EUR"), euros), (currency("USD"), dollars)].into_iter().collect();
     ProductStats { product_id: "teapot".parse().expect("an id"), orders, units, revenue }
 }
 
 proptest! {
     #[test]
     fn add_sums_up_every_number_and_adding_the_deficit_brings_every_number_into_its_bounds(
-        a: [i16; 4], b: [i16; 4], least: [i16; 4], more: [u8; 4],
+        a: [i16; 4], b: [i16; 4], least: [i16; 4], width: [u8; 4],
     ) {
-        let of = |n: [i16; 4]| tally(n[0].into(), n[1].into(), n[2].into(), n[3].into());
-        let mut sum = of(a);
-        sum.add(&of(b));
-        let by_hand = [0, 1, 2, 3].map(|at| i64::from(a[at]) + i64::from(b[at]));
-        prop_assert_eq!(&sum, &tally(by_hand[0], by_hand[1], by_hand[2], by_hand[3]));
-        prop_assert_eq!(sum.is_zero(), by_hand == [0; 4]);
-        let least = least.map(i64::from);
-        let most = [0, 1, 2, 3].map(|at| least[at] + i64::from(more[at]));
-        let of = |n: [i64; 4]| tally(n[0], n[1], n[2], n[3]);
-        let mut after = sum.clone();
-        after.add(&sum.deficit(&of(least), &of(most)));
-        let nearest = [0, 1, 2, 3].map(|at| by_hand[at].clamp(least[at], most[at]));
-        prop_assert_eq!(after, of(nearest));
+        let (a, b, least) = (a.map(i64::from), b.map(i64::from), least.map(i64::from));
+        let each = |of: &dyn Fn(usize) -> i64| std::array::from_fn(of);
+        let mut sum = tally(a);
+        sum.add(&tally(b));
+        let expected = each(&|at| a[at] + b[at]);
+        prop_assert_eq!(&sum, &tally(expected));
+        prop_assert_eq!(sum.is_zero(), expected == [0; 4]);
+        let most = each(&|at| least[at] + i64::from(width[at]));
+        let mut repaired = sum.clone();
+        repaired.add(&sum.deficit(&tally(least), &tally(most)));
+        prop_assert_eq!(repaired, tally(each(&|at| expected[at].clamp(least[at], most[at]))));
     }
 }
 
 #[test]
 fn a_tally_is_zero_only_if_each_of_its_numbers_is() {
-    assert!(tally(0, 0, 0, 0).is_zero());
-    for other in [tally(1, 0, 0, 0), tally(0, 1, 0, 0), tally(0, 0, 1, 0), tally(0, 0, 0, -1)] {
-        assert!(!other.is_zero(), "{other:?}");
+    assert!(tally([0; 4]).is_zero());
+    for other in [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, -1]] {
+        assert!(!tally(other).is_zero(), "{other:?}");
     }
-    let mut most = tally(i64::MAX, 0, i64::MAX, 0);
-    most.add(&tally(1, 0, 1, 0));
-    assert_eq!(most, tally(i64::MAX, 0, i64::MAX, 0), "a counter saturates");
+    let greatest = tally([i64::MAX, 0, i64::MAX, 0]);
+    let mut sum = greatest.clone();
+    sum.add(&tally([1, 0, 1, 0]));
+    assert_eq!(sum, greatest, "a counter saturates");
 }
 
 #[test]

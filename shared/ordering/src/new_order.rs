@@ -1,0 +1,47 @@
+//! The items of a new order, made from its quote.
+
+use key_schema::entity::{Invoice, Order, OrderStatus, WholeOrder};
+use key_schema::value::{InvoiceId, OrderId, Timestamp};
+use table::StatusShards;
+
+use crate::PlaceOrder;
+use crate::quote::Quote;
+
+/// An order that is placed now with this quote.
+pub(crate) fn new_order(
+    ask: &PlaceOrder,
+    id: &OrderId,
+    status_shards: StatusShards,
+    quote: Quote,
+    now: Timestamp,
+) -> WholeOrder {
+    let code = ask.basket.request().discount_code.clone();
+    let (discount_code, uncounted_code) = if quote.is_use_counted { (code, None) } else { (None, code) };
+    let order = Order {
+        order_id: id.clone(),
+        customer_id: ask.customer.clone(),
+        status: OrderStatus::when_placed(&quote.payments),
+        placed_at: now,
+        changed_at: Some(now),
+        version: 1,
+        subtotal: quote.subtotal,
+        discount: quote.discount,
+        discount_code,
+        uncounted_code,
+        total: quote.total,
+        request_hash: ask.basket.hash().clone(),
+        // A basket has at most 40 lines.
+        line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
+        shard: id.spread(status_shards.0),
+        cancellation: None,
+    };
+    let invoice = Invoice {
+        invoice_id: InvoiceId::of(id),
+        order_id: id.clone(),
+        customer_id: ask.customer.clone(),
+        issued_at: now,
+        amount: quote.total,
+        payments: quote.payments,
+    };
+    WholeOrder { order, lines: quote.lines, invoice, flag: None }
+}
