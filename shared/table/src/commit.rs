@@ -94,22 +94,19 @@ impl Writer {
                     error => return Err(error),
                 },
             };
-            if let Cancellation::Throttled(by) = cancellation {
-                return Err(Error::Throttled { by, source: error.into() });
-            }
-            if let Some(meter) = &self.meter {
+            let is_throttled = matches!(cancellation, Cancellation::Throttled(_));
+            if let Some(meter) = self.meter.as_ref().filter(|_| !is_throttled) {
                 meter.add_cancelled(actions.len());
             }
             match cancellation {
+                Cancellation::Throttled(by) => return Err(Error::Throttled { by, source: error.into() }),
                 Cancellation::ConditionFailed => return Ok(Commit::Cancelled(causes(error.into_service_error()))),
                 Cancellation::Conflict if self.retries_on_conflict && retries.pause().await => {
                     // The cancelled transaction wrote nothing, so the next attempt is a new transaction.
                     token = new_token();
                 }
                 Cancellation::Conflict => return Err(Error::contention(error)),
-                Cancellation::Invalid | Cancellation::Throttled(_) => {
-                    return Err(Error::Refused(error.into_service_error().into()));
-                }
+                Cancellation::Invalid => return Err(Error::Refused(error.into_service_error().into())),
             }
         }
     }
