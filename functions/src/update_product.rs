@@ -98,8 +98,8 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         }
 
         let change = Write::change(&product, &next, Condition::version(version)?)?;
-        let writes = [vec![change], stock::change(&stock, &to)?].concat();
-        match hasty.write_all(writes, budget).await {
+        let actions = [vec![change], stock::change(&stock, &to)?].concat();
+        match hasty.write_all(actions, budget).await {
             Ok(Commit::Done) => {
                 stock::reprice(&writer, &to, budget).await?;
                 if !is_calm && changes.cells.is_some() {

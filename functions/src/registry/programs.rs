@@ -1,11 +1,14 @@
 //! What Lambda runs.
 
+/// A function's whole life in a sandbox.
+type Run = fn() -> Result<(), lambda::Error>;
+
 /// A program that is any of several functions.
 pub struct Program {
     /// Its name: the binary of the template.
     pub name: &'static str,
     /// Each function's module, and its whole life.
-    pub(crate) functions: &'static [(&'static str, fn() -> Result<(), lambda::Error>)],
+    pub(crate) functions: &'static [(&'static str, Run)],
 }
 
 impl Program {
@@ -20,12 +23,10 @@ impl Program {
     /// It is none of this program, or ends with an error.
     pub fn run(&self) -> Result<(), lambda::Error> {
         let handler = lambda::handler()?;
-        match self.functions.iter().find(|(module, _)| super::name_of(module) == handler) {
-            Some((_, function)) => function(),
-            None => {
-                let names: Vec<_> = self.names().collect();
-                Err(format!("the handler {handler:?} is none of {}", names.join(", ")).into())
-            }
-        }
+        let Some((_, function)) = self.functions.iter().find(|(module, _)| super::name_of(module) == handler) else {
+            let names: Vec<_> = self.names().collect();
+            return Err(format!("the handler {handler:?} is none of {}", names.join(", ")).into());
+        };
+        function()
     }
 }
