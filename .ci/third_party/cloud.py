@@ -28,7 +28,7 @@ class Cloud:
 
     def client(self, service, keys=None):
         key, secret = keys or self.keys
-        # The machine's proxy is not for its own ports.
+        # Ignore the machine's proxy for local ports.
         config = Config(proxies={}, retries={"max_attempts": 1}, read_timeout=120)
         return boto3.client(
             service, endpoint_url=self.url, region_name=REGION, config=config, aws_access_key_id=key,
@@ -70,13 +70,13 @@ def cloud(log):
             "BIND_HOST": "127.0.0.1",
             "IOT_MTLS_ENABLED": "0",
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-            # Whoever calls must be allowed to, functions included.
+            # Check the policies of every caller, functions included.
             "AUTH": "true",
-            # The root user's, for as long as this runs.
+            # The root user's key for this run.
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": root_secret,
         }
-        # Its functions are processes of its group.
+        # MiniStack's functions are processes of its process group.
         with running([MINISTACK[0] / "bin" / "ministack"], environment, output) as process:
             wait_until_healthy(process, port, log)
             yield Cloud(port, root_secret)

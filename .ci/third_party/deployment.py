@@ -9,11 +9,11 @@ from third_party.tools import ROOT, TARGET, Failed, environment, run
 STACK = "till"
 LOGS = TARGET / "third-party"
 BUCKET = "till-artifacts"
-# Not where a customer's own `sam build` puts it: what is in here is not for AWS.
+# Not the folder of a user's own `sam build`: this build is not for AWS.
 BUILT = LOGS / "build"
 ARCHITECTURE = "arm64" if platform.machine() in ("aarch64", "arm64") else "x86_64"
 
-# Fat link-time optimisation takes minutes. What is shown here is not how fast the functions are.
+# Fat link-time optimisation takes minutes, and nothing is measured here.
 QUICK = {
     "CARGO_PROFILE_RELEASE_LTO": "off",
     "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",

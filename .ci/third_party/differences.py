@@ -7,7 +7,7 @@ from samcli.yamlhelper import yaml_dump, yaml_parse
 
 from third_party.tools import Failed
 
-# AWS::Backup::BackupSelection is unknown to MiniStack. The template can do without.
+# AWS::Backup::BackupSelection is unknown to MiniStack. The template works without it.
 PARAMETERS = ["BackupDays=0"]
 
 
@@ -19,7 +19,7 @@ def refused(built):
     alarms = [name for name, one in operations["Resources"].items() if is_over_an_expression(one)]
     for name in alarms:
         del operations["Resources"][name]
-    # An attribute that is missing, though not the one it is made of.
+    # This attribute is missing in MiniStack, but not the one that it is derived from.
     issuer = users["Outputs"]["Issuer"]
     is_unknown = issuer["Value"] == {"Fn::GetAtt": ["Users", "ProviderURL"]}
     if is_unknown:
@@ -79,7 +79,7 @@ def integration(gateway, api, cloud, deployment, wish):
     return made["IntegrationId"]
 
 
-# Of which keys and of which source a call is: MiniStack's policies never hold where they ask for that.
+# Condition keys for the keys and the source of a call. In MiniStack statements with these conditions never hold.
 UNKNOWN = [("Null", "dynamodb:LeadingKeys"), ("Null", "events:source")]
 
 

@@ -73,7 +73,7 @@ def check(aws, stack, variables):
 
 
 def where(aws, stack):
-    """What the scenario wants to know of the stack: its outputs, and the name that MiniStack gives to its API."""
+    """The scenario's variables: the stack's outputs, and the API's name in MiniStack."""
     api = aws.client("apigatewayv2").get_api(ApiId=stack.ids["Api"])
     return {
         "TILL_API_URL": api["ApiEndpoint"],

@@ -1,6 +1,6 @@
 """Where people sign in to the deployed stack: the user pool that the template makes when no other issuer is named."""
 
-# Nobody listens there. The scenario reads where it is sent back to, and does not go.
+# No server listens there. The scenario reads the redirect, but does not follow it.
 CALLBACK = "https://shop.example/signed-in"
 
 
@@ -9,7 +9,7 @@ def parameters():
 
 
 def variables(cloud, stack):
-    """For the scenario. The back office's secret is read as an operator does; the hosted pages are on MiniStack's port."""
+    """The scenario's variables for sign-in. The back office's secret is read from Cognito, and the hosted pages are on MiniStack's port."""
     pool, client = stack.outputs["UserPoolId"], stack.outputs["BackOfficeClientId"]
     secret = cloud.client("cognito-idp").describe_user_pool_client(UserPoolId=pool, ClientId=client)
     return {

@@ -13,12 +13,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 TARGET = ROOT / "target"
 
-# The same tools, in the same place, as .ci/run has them.
+# The same tools in the same place as in .ci/run.
 BUILD_TOOLS = (TARGET / "ci-venv", ROOT / ".ci" / "requirements.txt")
-# In a place of its own, because it wants another version of boto3.
+# In a separate environment, because MiniStack needs another version of boto3.
 MINISTACK = (TARGET / "third-party-venv", ROOT / ".ci" / "third_party" / "requirements.txt")
 
-# Nothing here may leave the machine, whatever proxy is configured.
+# All requests stay on this machine, so a configured proxy is ignored.
 HTTP = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -54,7 +54,7 @@ def install(venv, requirements):
         return
     shutil.rmtree(venv, ignore_errors=True)
     run([sys.executable, "-m", "venv", venv], "Python's module venv is needed (Debian's python3-venv).")
-    # Whatever is needed is in the list, by its hash.
+    # All dependencies are in the list, with their hashes.
     locked = ["--no-deps", "--require-hashes", "--requirement", requirements]
     pip = [venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
     run([*pip, *locked], f"{requirements.relative_to(ROOT)} is installed from PyPI, or from pip's index-url, which must answer.")

@@ -1,4 +1,4 @@
-//! DynamoDB's expressions, as far as Till writes them: conditions and updates.
+//! The part of DynamoDB's expressions that Till uses: conditions and updates.
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html>
 
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use table::{AttributeValue, Item, Rendered};
 
-/// Whether the condition of a write holds of an item. An item that is not there has no attributes.
+/// Whether the condition of a write holds for an item. A missing item has no attributes.
 ///
 /// # Panics
-/// If the condition uses anything that is not known here.
+/// If the condition uses syntax that is not supported here.
 pub fn holds(write: &Rendered, item: Option<&Item>) -> bool {
     let Some(condition) = &write.condition else { return true };
     let empty = Item::new();
@@ -20,10 +20,10 @@ pub fn holds(write: &Rendered, item: Option<&Item>) -> bool {
     holds
 }
 
-/// The item after the update of a write.
+/// The item after a write's update.
 ///
 /// # Panics
-/// If the update uses anything that is not known here, or does what DynamoDB refuses.
+/// If the update uses syntax that is not supported here, or is one that DynamoDB refuses.
 pub fn updated(write: &Rendered, item: &Item) -> Item {
     let Some(update) = &write.update else { return item.clone() };
     let mut parser = Parser::new(update, write, item);
@@ -264,7 +264,7 @@ fn remove_in(value: &mut AttributeValue, path: &[Step]) {
     }
 }
 
-/// A comparison with an attribute that is not there does not hold.
+/// Compares two values. A comparison with a missing attribute is false.
 fn compare(left: Option<&AttributeValue>, comparator: &str, right: Option<&AttributeValue>) -> bool {
     let (Some(left), Some(right)) = (left, right) else { return false };
     let order = match (left, right) {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_mean_what_dynamodb_says() {
+    fn conditions_are_evaluated_as_dynamodb_documents() {
         for (condition, of_item, of_none) in [
             ("attribute_not_exists(#PK)", false, true),
             ("attribute_exists(#PK)", true, false),

@@ -1,4 +1,4 @@
-//! What a stock's writes do to a table, one transaction after the other. What can happen at once: [`crate::order`].
+//! The writes of a stock, applied to a table one after the other. For concurrent transactions see [`crate::order`].
 
 use key_schema::entity::{Stock, StockCell, WholeStock};
 use key_schema::layout::{CellsOfStock, InStock};
@@ -22,12 +22,12 @@ fn cells(count: usize) -> Cells {
     i64::try_from(count).expect("a number").try_into().expect("a number of cells")
 }
 
-/// A stock with these units in its cells, to which nothing has happened.
+/// A new stock with these units in its cells.
 fn stock_of(units: &[u64], price: Money) -> WholeStock {
     WholeStock { units: units.to_vec(), ..WholeStock::shared_out(thing(), price, 0, cells(units.len())) }
 }
 
-/// A table that holds it.
+/// A table with this stock.
 fn table_of(whole: &WholeStock) -> Table {
     let mut table = Table::default();
     table.commit(&Transaction::new(&stock::begin(whole).expect("writes"))).expect("nothing is there");
@@ -62,7 +62,7 @@ fn whole(table: &Table) -> WholeStock {
     pattern.assemble(in_stock(table)).expect("a whole stock")
 }
 
-/// The stock without the marks of moves, which are random.
+/// The stock without the random marks of moves.
 fn unmarked(mut stock: WholeStock) -> WholeStock {
     assert_eq!(stock.moved.iter().sum::<i64>(), 0, "the marks of all cells add up to zero");
     stock.moved.fill(0);
@@ -87,7 +87,7 @@ where
 
 proptest! {
     #[test]
-    fn a_stock_begins_as_it_is_said_and_begins_once(units in any_units()) {
+    fn a_stock_is_created_as_requested_and_only_once(units in any_units()) {
         let wanted = stock_of(&units, eur(100));
         let mut table = table_of(&wanted);
         prop_assert_eq!(whole(&table), wanted.clone());
@@ -105,7 +105,7 @@ proptest! {
         let writes = stock::adjust(&seen, &after).expect("writes");
         let changed = before.iter().zip(&after).filter(|(before, after)| before != after).count();
         prop_assert_eq!(writes.len(), changed, "a write for each cell that is to have another number");
-        // Since it was seen, so many were sold from each cell.
+        // Units were sold from each cell since the stock was read.
         let now: Vec<u64> = pairs.iter().map(|(before, _, sold)| before.saturating_sub(*sold)).collect();
         let mut table = table_of(&stock_of(&now, eur(100)));
         let wanted: Vec<_> = (0..now.len()).map(|at| (now[at] + after[at]).checked_sub(before[at])).collect();
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_stock_is_the_one_that_was_asked_for(
+    fn a_changed_stock_is_the_requested_one(
         from in any_units(), to in any_units(), same: bool, dearer: bool, moved in vec(-1..=1_i64, 5),
     ) {
         let to = if same { from.clone() } else { to };
@@ -150,7 +150,7 @@ proptest! {
         commit(&mut table, &writes).expect("nothing has changed since");
         let after = unmarked(whole(&table));
         prop_assert_eq!((after.units, after.price, after.price_version), (wanted.units, wanted.price, wanted.price_version));
-        // Cells that were there before get the price later.
+        // Existing cells get the price later.
         let behind = if dearer { (1..from.len().min(after.moved.len())).map(|cell| u8::try_from(cell).expect("a cell")).collect() } else { vec![] };
         prop_assert_eq!(after.behind, behind);
         for cell in after.moved.len()..from.len() {
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn units_are_gathered_in_one_cell_and_are_neither_more_nor_less(units in vec(0..6_u64, 2..6), wanted in 1..25_u64) {
+    fn gathering_units_in_one_cell_conserves_them(units in vec(0..6_u64, 2..6), wanted in 1..25_u64) {
         let before = stock_of(&units, eur(100));
         let mut table = table_of(&before);
         let Some(writes) = stock::gathering(&before, wanted).expect("writes") else {
@@ -175,7 +175,7 @@ proptest! {
 }
 
 #[test]
-fn units_of_a_cell_that_is_given_up_are_not_lost_when_some_are_sold_meanwhile() {
+fn removing_a_cell_loses_no_unit_if_some_are_sold_meanwhile() {
     let seen = stock_of(&[3, 4], eur(100));
     let wanted = stock_of(&[7], eur(100));
     let mut table = table_of(&stock_of(&[3, 3], eur(100)));
@@ -186,7 +186,7 @@ fn units_of_a_cell_that_is_given_up_are_not_lost_when_some_are_sold_meanwhile() 
 }
 
 #[test]
-fn units_that_arrive_in_one_cell_are_a_put_back_and_those_that_are_gathered_are_a_move() {
+fn returned_units_are_no_move_and_gathered_units_are_one() {
     let seen = stock_of(&[3, 4], eur(100));
     let mut table = table_of(&seen);
     commit(&mut table, &stock::adjust(&seen, &[3, 9]).expect("writes")).expect("done");
@@ -202,9 +202,10 @@ fn quantity(number: i64) -> Quantity {
     number.try_into().expect("a quantity")
 }
 
-/// An order takes what is there at the price that it was told, and brings a cell up to a price that the first has already.
+/// An order takes available units at the price that it read, and updates the price of a cell that is behind the first
+/// one.
 #[test]
-fn an_order_takes_what_is_there_at_the_price_of_the_first_cell() {
+fn an_order_takes_available_units_at_the_price_of_the_first_cell() {
     let take = |table: &mut Table, cell, price_version, units, price| {
         let write =
             stock::take(&thing(), Source { cell, price_version }, quantity(units), eur(price)).expect("a write");
@@ -218,7 +219,7 @@ fn an_order_takes_what_is_there_at_the_price_of_the_first_cell() {
     assert!(!take(&mut table, 1, 0, 1, 99), "not at this price");
     assert!(take(&mut table, 1, 0, 1, 100));
 
-    // The first cell has its second price, 200; the other one is behind.
+    // The first cell has its second price, 200; the other cell still has the first price.
     assert!(!take(&mut table, 1, 2, 3, 200), "there are not as many");
     assert!(take(&mut table, 1, 2, 1, 200));
     let cell = other(&table, 1).expect("a cell");
@@ -228,9 +229,9 @@ fn an_order_takes_what_is_there_at_the_price_of_the_first_cell() {
     assert!(take(&mut table, 1, 2, 1, 200));
 }
 
-/// [`Proof`]: two reads between which nothing came into any cell.
+/// [`Proof`]: two reads between which no cell gained units.
 #[test]
-fn what_two_reads_agree_on_is_proven_and_what_moves_meanwhile_is_not() {
+fn two_equal_reads_are_a_proof_and_reads_with_moves_between_them_are_not() {
     let read = |units: &[u64], moved: &[i64], put_backs: u64| {
         let mut items = in_stock(&table_of(&stock_of(units, eur(100))));
         for item in &mut items {
@@ -257,12 +258,12 @@ fn what_two_reads_agree_on_is_proven_and_what_moves_meanwhile_is_not() {
     let incomplete = || read(&[3, 4], &[0, 0], 0).into_iter().take(1).collect::<Vec<_>>();
     assert!(backs_off(incomplete(), incomplete()), "a cell is missing");
 
-    // A move that stays half visible is looked at in a transaction, after the fifth pair of reads.
+    // If a move stays half visible, a snapshot read follows the fifth pair of reads.
     let mut proof = Proof::default();
     let half = || read(&[3, 4], &[5, 0], 0);
     let steps: Vec<_> = (0..6).map(|_| matches!(proof.found(half()), NextRead::Snapshot)).collect();
     assert_eq!(steps, [false, false, false, false, false, true]);
-    // Whole marks that differ each time are no such thing.
+    // Complete marks that change each time need no snapshot read.
     let mut proof = Proof::default();
     assert!((0..9).all(|mark| !matches!(proof.found(read(&[3, 4], &[mark, -mark], 0)), NextRead::Snapshot)));
 }

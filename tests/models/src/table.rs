@@ -1,9 +1,9 @@
 //! A table in memory, with DynamoDB's documented semantics, as a part of a model's state.
 //!
-//! - A transaction is done as a whole or not at all; transactions, and writes of one item, are serializable.
-//! - A read of one item is as of some moment between its request and its answer. A read of several items (a Query, a
-//!   batch) is that of each item, and not of all at one moment.
-//! - A TransactGetItems is as of one moment.
+//! - Transactions are atomic. Transactions and writes of single items are serializable.
+//! - A read of one item shows a moment between its request and its answer. A read of several items (a Query, a batch)
+//!   does so for each item separately.
+//! - TransactGetItems is a snapshot read.
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>
 
@@ -18,14 +18,14 @@ use table::{AttributeValue, Cause, Item, Rendered, Write, WriteKind};
 
 use crate::expression;
 
-/// A value with a digest that stands for it: cheap to copy, to compare and to hash.
+/// A value with its digest: cheap to copy, compare and hash.
 pub struct Digested<T> {
     value: Arc<T>,
     digest: u64,
 }
 
 impl<T: fmt::Debug> Digested<T> {
-    /// The value, whose `Debug` says all that tells it from others, always in the same order.
+    /// Computes the digest from the value's `Debug` output, which must be complete and deterministic.
     pub fn new(value: T) -> Self {
         let mut hasher = Hashing(DefaultHasher::new());
         // Hashing text cannot fail.
@@ -35,7 +35,7 @@ impl<T: fmt::Debug> Digested<T> {
 }
 
 impl<T> Digested<T> {
-    /// What stands for the value.
+    /// The digest of the value.
     pub fn digest(&self) -> u64 {
         self.digest
     }
@@ -115,7 +115,7 @@ impl fmt::Debug for Sorted<'_> {
 /// An item as it is stored.
 pub type Stored = Digested<Attributes>;
 
-/// Where an item lies: partition and sort key.
+/// The key of an item: partition and sort key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub Arc<str>, pub Arc<str>);
 
@@ -125,7 +125,7 @@ impl From<Key> for Place {
     }
 }
 
-/// The writes of one transaction, ready to be applied, whose `Debug` is sorted.
+/// The writes of one transaction. Their `Debug` output is sorted.
 pub struct Transaction(Vec<(Place, Rendered)>);
 
 impl fmt::Debug for Transaction {
@@ -150,10 +150,10 @@ fn part_of(part: &Item) -> String {
 }
 
 impl Transaction {
-    /// These writes.
+    /// A transaction of these writes.
     ///
     /// # Panics
-    /// If two of them are of one item, which DynamoDB refuses.
+    /// If two writes are to the same item, which DynamoDB refuses.
     pub fn new(writes: &[Write]) -> Digested<Self> {
         let writes = writes.iter().map(|write| {
             let rendered = write.rendered();
@@ -165,7 +165,7 @@ impl Transaction {
         Digested::new(Self(writes))
     }
 
-    /// The same without the conditions of some writes: a known bug, to see that the invariants find it.
+    /// The transaction without the conditions of some writes, to plant a known bug.
     pub fn without_condition(&self, is_meant: impl Fn(&Place, WriteKind) -> bool) -> Digested<Self> {
         let writes = self.0.iter().map(|(place, write)| {
             let mut write = write.clone();
@@ -177,13 +177,13 @@ impl Transaction {
         Digested::new(Self(writes.collect()))
     }
 
-    /// Those writes for which the answer is yes, and the others.
+    /// Splits the writes by a predicate.
     pub fn split(&self, is_meant: impl Fn(&Place) -> bool) -> (Self, Self) {
         let (some, others) = self.0.iter().cloned().partition(|(place, _)| is_meant(place));
         (Self(some), Self(others))
     }
 
-    /// Whether one of the writes is of this kind and place.
+    /// Whether a write satisfies the predicate.
     pub fn has(&self, is_meant: impl Fn(&Place, WriteKind) -> bool) -> bool {
         self.0.iter().any(|(place, write)| is_meant(place, write.kind))
     }
@@ -203,12 +203,12 @@ fn place_of(item: &Item) -> Place {
 pub struct Table(BTreeMap<Place, Stored>);
 
 impl Table {
-    /// The item at a place.
+    /// The item with a key.
     pub fn get(&self, place: &Place) -> Option<&Stored> {
         self.0.get(place)
     }
 
-    /// Puts an item there, before anything happens.
+    /// Adds an item to the initial table.
     pub fn insert(&mut self, place: Place, item: Item) {
         self.0.insert(place, Digested::new(Attributes(item)));
     }
@@ -218,10 +218,10 @@ impl Table {
         self.0.values()
     }
 
-    /// Does all writes or none. The places that were written; or the cause for each write, as DynamoDB reports it.
+    /// Applies all writes or none. Returns the written keys.
     ///
     /// # Errors
-    /// A condition does not hold.
+    /// A condition does not hold: the cancellation reason for each write, as DynamoDB reports it.
     pub fn commit(&mut self, transaction: &Transaction) -> Result<Vec<Place>, Vec<Cause>> {
         let causes = transaction.0.iter().map(|(place, write)| {
             let item = self.0.get(place).map(|stored| &stored.0);
@@ -235,7 +235,7 @@ impl Table {
         for (place, write) in &transaction.0 {
             let after = match write.kind {
                 WriteKind::Put => Some(write.item.clone()),
-                // An update of an item that is not there makes one.
+                // An update of a missing item creates it.
                 WriteKind::Update => {
                     let before = self.0.get(place).map_or_else(|| write.item.clone(), |stored| stored.0.clone());
                     Some(expression::updated(write, &before))
@@ -253,28 +253,28 @@ impl Table {
     }
 }
 
-/// A read that is under way: for each item, all that was there since it began.
+/// A read in progress: for each item, all versions since it began.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Seen {
-    /// The partition of a Query, which also sees items that are written while it is under way.
+    /// The partition of a Query, which may also return items written while it is in progress.
     partition: Option<Arc<str>>,
     items: BTreeMap<Place, Vec<Option<Stored>>>,
 }
 
 impl Seen {
-    /// A read of these places begins.
+    /// Begins a read of these keys.
     pub fn begin(table: &Table, places: impl IntoIterator<Item = Place>) -> Self {
         let items = places.into_iter().map(|place| (place.clone(), vec![table.get(&place).cloned()]));
         Self { partition: None, items: items.collect() }
     }
 
-    /// A Query of a partition begins.
+    /// Begins a Query of a partition.
     pub fn begin_query(table: &Table, partition: Arc<str>) -> Self {
         let places = table.0.keys().filter(|place| place.0 == partition).cloned();
         Self { items: Self::begin(table, places).items, partition: Some(partition) }
     }
 
-    /// This was written meanwhile. `None` if it is not being read.
+    /// Adds versions that were written meanwhile. `None` if these keys are not being read.
     #[must_use]
     pub fn with(&self, table: &Table, written: &[Place]) -> Option<Self> {
         let mut changed = None;
@@ -293,12 +293,12 @@ impl Seen {
         self.items.contains_key(place) || self.partition.as_ref() == Some(&place.0)
     }
 
-    /// In how many ways the read may be answered.
+    /// The number of possible answers.
     pub fn choices(&self) -> usize {
         self.items.values().map(Vec::len).product()
     }
 
-    /// One of the ways.
+    /// One possible answer.
     pub fn answer(&self, mut choice: usize) -> Vec<Stored> {
         let mut items = Vec::new();
         for seen in self.items.values() {

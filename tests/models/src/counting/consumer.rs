@@ -5,7 +5,7 @@ use counting::{Batch, Next, Record, Step, Uncountable};
 use super::{Bug, Late, Place, Run, State, Stream, Sums};
 
 impl Stream {
-    /// A consumer does what is next, and hears what came of it.
+    /// A consumer sends its next request, and gets the answer.
     pub(super) fn go(&self, state: &mut State, at: usize) {
         let run = state.runs[at].clone();
         let shard = usize::from(run.shard);
@@ -29,7 +29,7 @@ impl Stream {
         }
     }
 
-    /// Writes a step, if the mark is where it must be.
+    /// Writes a step, if the checkpoint has the expected value.
     pub(super) fn commit(&self, state: &mut State, step: &Late) -> bool {
         let shard = usize::from(step.shard);
         let is_asked = !matches!(self.bug, Some(Bug::MarkIsNotAsked | Bug::MarkMovesLater));
@@ -49,7 +49,7 @@ impl Stream {
         Late { shard, previous, mark: place(&step.mark), counts: Sums::new(step.counts.clone()) }
     }
 
-    /// A consumer answers: from where on its batch is to come again, if it is.
+    /// A consumer answers with the first failed record, if there is one.
     pub(super) fn answer(&self, state: &mut State, at: usize) {
         let run = state.runs.remove(at);
         if !run.is_awaited {
@@ -66,7 +66,7 @@ impl Stream {
         }
     }
 
-    /// What a consumer holds, made from what it knows.
+    /// The batch of a consumer, rebuilt from its state.
     pub(super) fn batch(&self, run: &Run) -> Batch {
         let shard = &self.shards[usize::from(run.shard)];
         let number = |place: Place| shard[usize::from(place)].number.clone();

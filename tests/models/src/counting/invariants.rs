@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! The invariants of every state.
 
 use counting::Counts;
 use stateright::Property;
@@ -9,9 +9,10 @@ use super::{Place, State, Stream};
 /// The invariants, by their names.
 pub(super) fn all() -> Vec<Property<Stream>> {
     vec![
-        Property::always("each counter is the sum of the records up to the marks", |model: &Stream, state: &State| {
-            state.counts.counts == model.counts_up_to(&state.marks)
-        }),
+        Property::always(
+            "each counter is the sum of the records up to the checkpoints",
+            |model: &Stream, state: &State| state.counts.counts == model.counts_up_to(&state.marks),
+        ),
         Property::always(
             "no mark is past a record that is neither counted nor kept",
             |model: &Stream, state: &State| {
@@ -36,7 +37,7 @@ pub(super) fn all() -> Vec<Property<Stream>> {
 }
 
 impl Stream {
-    /// The records that nobody can read.
+    /// The unreadable records.
     fn poisons(&self) -> Vec<(usize, Place)> {
         let mut poisons = Vec::new();
         for (shard, records) in self.shards.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! The counts: records of the table's stream on their way into the counters, by consumers that die, are late, or work
-//! at the same records at once.
+//! A model of counting: consumers that crash, are late, or process the same records concurrently count the records of
+//! the table's stream.
 //!
-//! A [`Stream`] is its records and what may go wrong. Its consumers ask [`counting::Batch`] for what is next, as
-//! `count-orders` does. This module says what may happen between their steps, and what Lambda does with a batch.
+//! A [`Stream`] has records and possible faults. Its consumers drive [`counting::Batch`], as `count-orders` does. This
+//! module defines the events between their steps, and Lambda's handling of batches.
 
 mod consumer;
 mod invariants;
@@ -22,112 +22,112 @@ use stateright::{Model, Property};
 pub use self::scene::{large, small};
 use self::source::Source;
 
-/// A place in a shard: which of its records.
+/// A position in a shard: the number of a record.
 type Place = u8;
 
-/// The records of a small stream, and what may happen to their deliveries.
+/// The records of a small stream, and the possible faults of their deliveries.
 pub struct Stream {
     /// A name for reports.
     pub name: &'static str,
-    /// The records of each shard. The shards split and merge, so nothing orders them among each other.
+    /// The records of each shard. Shards split and merge, so their records have no order between them.
     shards: Vec<Vec<Written>>,
-    /// The sums of the first so many records of each shard.
+    /// For each shard, the sums of its first records, by their number.
     sums: Vec<Vec<Counts>>,
     /// The lines of every order.
     lines: Vec<(OrderId, Vec<OrderLine>)>,
     /// The most counters of one step.
     most_counters: usize,
-    /// How often what may go wrong.
+    /// The number of possible faults of each kind.
     left: Left,
     /// Whether a shard is delivered only after its parent, as Lambda does. The invariants do not need that.
     parents_first: bool,
-    /// What Lambda does with a batch whose consumer died.
+    /// Lambda's handling of a batch whose consumer crashed.
     pub halves: Halves,
-    /// A known bug, to see that the invariants find it.
+    /// A planted bug that the invariants must find.
     bug: Option<Bug>,
 }
 
-/// A record; nobody can read one without a change.
+/// A record. One without a change is unreadable.
 struct Written {
     number: SequenceNumber,
     change: Option<Change>,
 }
 
-/// What Lambda does with a batch whose consumer died.
+/// Lambda's handling of a batch whose consumer crashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halves {
-    /// It delivers the batch again, as the template asks.
+    /// Lambda delivers the whole batch again, as the template configures.
     Never,
-    /// It delivers the first half, and then the second.
+    /// Lambda delivers the first half, and then the second.
     InOrder,
-    /// It delivers either half first.
+    /// Lambda delivers the halves in any order.
     InAnyOrder,
 }
 
 /// Known bugs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// A step is written wherever the mark is.
+    /// A step is written without a condition on the checkpoint.
     MarkIsNotAsked,
-    /// The counters are added to, and the mark is moved by a request of its own.
+    /// The checkpoint is moved in a separate request after the counters.
     MarkMovesLater,
-    /// A record that cannot be counted is passed over before it is kept.
+    /// An unreadable record is skipped before it is sent to the queue of lost records.
     PoisonIsForgotten,
 }
 
-/// How often something may still go wrong.
+/// The remaining faults of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Left {
-    /// A consumer dies.
+    /// A consumer crashes.
     pub crashes: u8,
-    /// A request fails, and its consumer says so.
+    /// A request fails, and the consumer reports the failure.
     pub failures: u8,
-    /// A request is done, and its answer is lost.
+    /// A request takes effect, and its answer is lost.
     pub lost_answers: u8,
-    /// A transaction is not answered and arrives later, or never.
+    /// A transaction is not answered, and takes effect later or never.
     pub late: u8,
-    /// A batch is delivered once more, beside everything else.
+    /// A duplicate of a batch is delivered.
     pub copies: u8,
 }
 
-/// Everything that tells one moment from another.
+/// A state of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     sources: Vec<Source>,
     runs: Vec<Run>,
     marks: Vec<Option<Place>>,
     counts: Arc<Sums>,
-    /// The records that the queue of lost records holds, as bits, by shard.
+    /// The records in the queue of lost records, as bits, by shard.
     lost: Vec<u8>,
-    /// Transactions that nobody waits for any more.
+    /// Unanswered transactions that may still take effect.
     late: Vec<Late>,
     left: Left,
 }
 
-/// Counters, which compare and hash by their text.
+/// Counters, compared and hashed by their text.
 #[derive(Clone, Debug)]
 struct Sums {
     counts: Counts,
     text: String,
 }
 
-/// A consumer at work.
+/// A running consumer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Run {
     shard: u8,
     from: Place,
     to: Place,
     hint: Option<Place>,
-    /// Where the mark was when it was last read or written; none before that.
+    /// The checkpoint when it was last read or written. `None` before that.
     #[expect(clippy::option_option, reason = "a shard without a mark is not one whose mark was not read")]
     found: Option<Option<Place>>,
     has_lines: bool,
     given_up: u8,
-    /// Whether the event source waits for its answer.
+    /// Whether the event source waits for its answer. It does not for a duplicate.
     is_awaited: bool,
 }
 
-/// A transaction on its way.
+/// A transaction in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Late {
     shard: u8,
@@ -136,24 +136,24 @@ struct Late {
     counts: Arc<Sums>,
 }
 
-/// What may happen next. Numbers are places in the lists of [`State`].
+/// A possible next event. Numbers are positions in the lists of [`State`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Lambda delivers what comes next in a shard, of so many records.
+    /// Lambda delivers the next batch of a shard, of this size.
     Deliver { shard: usize, size: Place, hinted: bool },
-    /// Some batch that was delivered is delivered again, to somebody else.
+    /// A delivered batch is also delivered to another consumer.
     Copy { shard: usize, from: Place, to: Place },
-    /// A consumer does what is next.
+    /// A consumer sends its next request.
     Do(usize),
-    /// Its request fails, and it answers that.
+    /// The consumer's request fails, and it reports the failure.
     Fail(usize),
-    /// Its request is done, and it does not hear of that.
+    /// The consumer's request takes effect, and the answer is lost.
     Lose(usize),
-    /// Its transaction is under way, and it asks again.
+    /// The consumer's transaction is delayed, and it retries.
     Delay(usize),
-    /// It dies. Whether Lambda then begins with the second half of its batch.
+    /// The consumer crashes. `second_half_first`: Lambda then begins with the second half of its batch.
     Crash { run: usize, second_half_first: bool },
-    /// A delayed transaction arrives.
+    /// A delayed transaction takes effect.
     Arrive(usize),
 }
 
@@ -206,14 +206,14 @@ impl Model for Stream {
             if !state.awaits(shard) && (parent_is_done || !self.parents_first) {
                 for size in source.sizes(self.len(shard)) {
                     actions.push(Action::Deliver { shard, size, hinted: true });
-                    // A copy has no hint in any case.
+                    // A duplicate never has a hint.
                     if source.hint.is_some() && self.left.copies == 0 {
                         actions.push(Action::Deliver { shard, size, hinted: false });
                     }
                 }
             }
             if state.left.copies > 0 {
-                // No delivery leaves out what comes before it and was not answered.
+                // No delivery begins after a record that was not answered.
                 let answered = state.answered(shard);
                 let copies = (0..=answered).flat_map(|from| (from + 1..=source.next).map(move |to| (from, to)));
                 actions.extend(copies.map(|(from, to)| Action::Copy { shard, from, to }));
@@ -297,12 +297,12 @@ impl Model for Stream {
 }
 
 impl State {
-    /// Whether the event source waits for somebody at work on this shard.
+    /// Whether the event source waits for a consumer of this shard.
     fn awaits(&self, shard: usize) -> bool {
         self.runs.iter().any(|run| usize::from(run.shard) == shard && run.is_awaited)
     }
 
-    /// The first record of the shard that no answer covers.
+    /// The first unanswered record of the shard.
     fn answered(&self, shard: usize) -> Place {
         let waiting = self.runs.iter().filter(|run| usize::from(run.shard) == shard && run.is_awaited);
         let waiting = waiting.map(|run| run.from);

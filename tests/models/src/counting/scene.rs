@@ -1,4 +1,4 @@
-//! The records: two orders in two shards, of which one took over from the other.
+//! The records: two orders in two shards, of which the second continues the first.
 
 use counting::{Change, Counts};
 use key_schema::entity::{Order, OrderItem, OrderStatus};
@@ -18,7 +18,7 @@ pub fn small() -> Vec<Stream> {
     ]
 }
 
-/// Larger ones, for a longer look.
+/// The larger streams of `cargo model`.
 pub fn large() -> Vec<Stream> {
     vec![
         stream("counts: one of everything", Left { crashes: 1, failures: 1, lost_answers: 1, late: 1, copies: 1 }),
@@ -27,11 +27,11 @@ pub fn large() -> Vec<Stream> {
     ]
 }
 
-/// Two shards, a split between them, and six records: an order, a record that nobody can read, and the order's line; and
-/// after the split the order's cancellation, whose lines are read, and another order with its line.
+/// Two shards and six records. First shard: an order, an unreadable record, and the order's line. Second shard: the
+/// order's cancellation, for which the lines are read, and another order with its line.
 ///
 /// # Panics
-/// The records do not read as what they are.
+/// If the records cannot be parsed.
 #[expect(clippy::expect_used, reason = "constants")]
 pub(super) fn stream(name: &'static str, left: Left) -> Stream {
     let money = |amount: u32| json!({ "amount": amount, "currency": "EUR" });
@@ -74,7 +74,7 @@ pub(super) fn stream(name: &'static str, left: Left) -> Stream {
         sums
     });
     let sums = sums.collect();
-    // The digits grow from one to two, as sequence numbers may.
+    // The number of digits grows from one to two, as it may in sequence numbers.
     let written = |changes: Vec<Option<Change>>| {
         let numbered = changes.into_iter().zip(8..);
         numbered
@@ -86,18 +86,18 @@ pub(super) fn stream(name: &'static str, left: Left) -> Stream {
 }
 
 impl Stream {
-    /// The same with a known bug.
+    /// Plants a known bug.
     #[cfg(test)]
     pub(super) fn with(self, bug: Bug) -> Self {
         Self { bug: Some(bug), ..self }
     }
 
-    /// The same with shards that are delivered at once.
+    /// Delivers the shards in parallel.
     fn at_once(self) -> Self {
         Self { parents_first: false, ..self }
     }
 
-    /// The same with an event source that halves batches.
+    /// Uses an event source that bisects batches.
     pub(super) fn halving(self, halves: Halves) -> Self {
         Self { halves, ..self }
     }

@@ -1,20 +1,20 @@
-//! What Lambda knows of a shard.
+//! Lambda's state of a shard.
 
 use super::Place;
 
-/// How far a shard is delivered.
+/// The delivery state of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Source {
     /// The first record that was never delivered.
     pub(super) next: Place,
-    /// Batches, or parts of them, that are to be delivered again. The last one is next.
+    /// Batches, or parts of them, that will be delivered again. The last one is next.
     parts: Vec<(Place, Place)>,
-    /// The state of the window: where the mark was after the last answer.
+    /// The window's state: the checkpoint after the last answer.
     pub(super) hint: Option<Place>,
 }
 
 impl Source {
-    /// How many records the next batch may have. One that failed comes again as it is.
+    /// The possible sizes of the next batch. A failed batch is retried unchanged.
     pub(super) fn sizes(&self, len: Place) -> std::ops::RangeInclusive<Place> {
         match self.parts.last() {
             Some((from, to)) => to - from..=to - from,
@@ -22,7 +22,7 @@ impl Source {
         }
     }
 
-    /// The next batch, of so many records.
+    /// Takes the next batch, of this size.
     pub(super) fn take(&mut self, size: Place) -> (Place, Place) {
         self.parts.pop().unwrap_or_else(|| {
             let from = self.next;
@@ -31,17 +31,17 @@ impl Source {
         })
     }
 
-    /// Where the parts begin that are to be delivered again.
+    /// The beginnings of the parts that will be delivered again.
     pub(super) fn begins(&self) -> impl Iterator<Item = Place> {
         self.parts.iter().map(|(from, _)| *from)
     }
 
-    /// These are to be delivered again.
+    /// Adds records that will be delivered again.
     pub(super) fn again(&mut self, from: Place, to: Place) {
         self.parts.push((from, to));
     }
 
-    /// The consumer of these died.
+    /// Handles a crash of the consumer of these records.
     pub(super) fn failed(&mut self, from: Place, to: Place, is_halved: bool, second_half_first: bool) {
         let middle = from + (to - from) / 2;
         if !is_halved || middle == from {

@@ -7,15 +7,15 @@ use stateright::{Checker as _, HasDiscoveries, Model as _};
 use super::scene::stream;
 use super::{Bug, Halves, Left, Stream, small};
 
-/// The invariant that a record breaks that is counted twice, or is behind the mark and not counted.
-const EXACT: &str = "each counter is the sum of the records up to the marks";
+/// The invariant that is violated if a record is counted twice, or is before the checkpoint and not counted.
+const EXACT: &str = "each counter is the sum of the records up to the checkpoints";
 
 fn crash_and_copy() -> Stream {
     stream("a crash and a copy", Left { crashes: 1, copies: 1, ..Left::default() })
 }
 
 #[test]
-fn records_are_counted_once_whatever_happens_to_their_deliveries() {
+fn records_are_counted_once_for_any_deliveries() {
     for stream in small() {
         let name = stream.name;
         let checker = stream.checker().threads(2).spawn_bfs().join();
@@ -25,9 +25,9 @@ fn records_are_counted_once_whatever_happens_to_their_deliveries() {
     }
 }
 
-/// Why the template does not ask for halves: AWS does not say in which order they come.
+/// The reason why the template does not bisect batches: AWS does not document the order of the halves.
 #[test]
-fn halves_of_a_batch_in_any_order_are_not() {
+fn halves_of_a_batch_in_any_order_break_the_counts() {
     let stream = stream("halves in any order", Left { crashes: 1, ..Left::default() }).halving(Halves::InAnyOrder);
     let checker = stream.checker().threads(2).spawn_bfs().join();
     let path = checker.discovery(EXACT).expect("the first half is taken for counted");

@@ -1,4 +1,4 @@
-//! Known bugs, planted to see that the invariants find them. An invariant that finds none of them proves nothing.
+//! Known bugs, planted to check that the invariants find them.
 
 use table::WriteKind;
 
@@ -7,40 +7,40 @@ use crate::table::{Place, Transaction};
 /// A known bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// The order's header is written whether or not it is there.
+    /// The order's header is written without a condition.
     HeaderIsOverwritten,
-    /// Units are taken whether or not they are there.
+    /// Units are taken without a condition.
     StockIsNotChecked,
-    /// A gift card is charged whatever it holds.
+    /// A gift card is charged without a condition on its balance.
     CardIsNotChecked,
-    /// A limited discount code is used whatever uses are left.
+    /// A limited discount code is used without a condition on its remaining uses.
     UsesAreNotChecked,
     /// A message places its order although the order was refused.
     RefusalIsForgotten,
-    /// A message's refusal is written down although another delivery has placed the order.
+    /// A message's refusal is recorded although another delivery has placed the order.
     RefusalIsUnchecked,
-    /// A refusal is believed without a look at the header.
+    /// A refusal is answered without reading the header.
     RefusalIsNotSettled,
-    /// A transaction without an answer is taken for one that was cancelled.
+    /// A transaction without an answer is treated as cancelled.
     UnansweredIsCancelled,
-    /// An order is changed whatever has become of its header since it was read.
+    /// An order is changed although its header has changed since it was read.
     VersionIsNotChecked,
-    /// An order is changed whatever has become of its header and its invoice since they were read.
+    /// An order is changed although its header or its invoice has changed since it was read.
     NothingIsChecked,
-    /// A cancellation puts the units back in a request of its own, before it writes the header.
+    /// A cancellation returns the units in a separate request, before it writes the header.
     PutBackIsApart,
-    /// A capture does not see that its order is cancelled.
+    /// A capture does not check whether its order is cancelled.
     CancellationIsOverlooked,
-    /// A refusal rests on a header and an invoice of different moments.
+    /// A refusal relies on a header and an invoice that were read at different times.
     TornReadIsBelieved,
-    /// A message that finds another acceptance than its own is deleted, though its own may be under way.
+    /// A message that finds another acceptance than its own is deleted, although its own may be in progress.
     StaleIsVoid,
-    /// One read of all cells is taken for what lies in them.
+    /// One read of all cells is taken as proof of their content.
     OneReadIsBelieved,
 }
 
 impl Bug {
-    /// Which writes lose their condition.
+    /// The writes that lose their condition.
     pub(super) fn condition(self) -> Option<fn(&Place, WriteKind) -> bool> {
         match self {
             Self::HeaderIsOverwritten => Some(|place, kind| is_header(place) && kind == WriteKind::Put),
@@ -57,7 +57,7 @@ impl Bug {
         }
     }
 
-    /// The part of a transaction that is done first and by itself, and the rest.
+    /// Splits a transaction into a part that is sent first, and the rest.
     pub(super) fn apart(self, transaction: &Transaction) -> Option<(Transaction, Transaction)> {
         let cancels = || transaction.has(|place, kind| is_header(place) && kind == WriteKind::Update);
         (self == Self::PutBackIsApart && cancels()).then(|| transaction.split(is_stock))

@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! The invariants of every state.
 
 use key_schema::entity::{Discount, Order, OrderStatus, PaymentState, QueuedOrder};
 use key_schema::value::OrderId;
@@ -9,24 +9,24 @@ use table::read_item;
 use super::books::Books;
 use super::{Actor, Answer, Phase, Role, Shop, State};
 
-/// Something that a shop must come to see, or it is explored for nothing.
+/// A situation that a shop must reach, or its exploration is useless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
     /// An order is placed.
     Placed,
-    /// Somebody is refused.
+    /// A request is refused.
     Refused,
-    /// Somebody is told that the change had been made before.
+    /// A request is answered as a replay.
     Replay,
     /// A payment is captured.
     Paid,
     /// A payment is void.
     Void,
-    /// A payment is to be given back.
+    /// A refund is due.
     RefundDue,
-    /// A payment is given back.
+    /// A payment is refunded.
     Refunded,
-    /// An order has arrived.
+    /// An order is delivered.
     Delivered,
     /// An order is cancelled.
     Restocked,
@@ -123,14 +123,14 @@ fn of_the_changes() -> Vec<Property<Shop>> {
         Property::always("whoever is told of a change has it", |shop: &Shop, state: &State| {
             state.changes().all(|(ask, transition, answer)| {
                 let is_told = matches!(answer, Answer::Changed | Answer::ChangedBefore);
-                // An order that need not expire is left alone.
+                // An order that need not expire stays unchanged.
                 let is_made = matches!((transition, answer), (Transition::Expire { .. }, Answer::ChangedBefore))
                     || is_made(&Books::of(&state.table), &shop.id(ask), transition);
                 !is_told || is_made
             })
         }),
-        // Two reports of one payment of a cancelled order, or of one refund, write the same into the invoice, which has no
-        // version: if the answer to one is lost, nothing tells whose write it was.
+        // Two reports of one payment of a cancelled order, or of one refund, write the same to the invoice, which has
+        // no version. So after a lost answer a report cannot tell whether the write was its own.
         Property::always("at most one request is told that it changed the status", |shop: &Shop, state: &State| {
             let made = |ask: usize, kind: fn(Transition<'static>) -> bool| {
                 let of_kind = state.changes().filter(|(of, it, _)| *of == ask && kind(*it));
@@ -159,7 +159,7 @@ fn of_the_changes() -> Vec<Property<Shop>> {
     ]
 }
 
-/// Whether the order is as this change makes it, or has gone on from there.
+/// Whether the order is in the state after this change, or in a later one.
 fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
     let Some(status) = books.order(id).map(|order| order.status) else { return false };
     match transition {
@@ -217,7 +217,7 @@ impl Sight {
 }
 
 impl Shop {
-    /// The orders that are asked for, each once: the requests of one key ask for the same.
+    /// The requested orders, each once: requests with the same key are for the same order.
     fn keys(&self) -> impl Iterator<Item = usize> {
         0..self.asks.len()
     }
@@ -237,7 +237,7 @@ impl State {
         })
     }
 
-    /// The changes that are answered: of which order, what was asked for, and the answer.
+    /// The answered changes: the order, the change, and the answer.
     fn changes(&self) -> impl Iterator<Item = (usize, Transition<'static>, Answer)> {
         self.actors.iter().filter_map(|(actor, _)| match (&actor.role, &actor.phase) {
             (Role::Change { ask, transition, .. }, Phase::Answered(answer)) => Some((*ask, *transition, *answer)),
@@ -245,7 +245,7 @@ impl State {
         })
     }
 
-    /// How many units came back.
+    /// The number of returned units.
     fn restocked(&self) -> i64 {
         let is_done = |actor: &Actor| actor.is_done() && matches!(actor.role, Role::Restock { .. });
         self.actors.iter().map(|(actor, _)| i64::from(is_done(actor))).sum()
@@ -255,7 +255,7 @@ impl State {
         self.table.get(&Order::key_of(&shop.id(ask)).into()).is_some()
     }
 
-    /// Whether the order is written down as waiting, and is neither placed nor refused.
+    /// Whether the order is recorded as queued, and is neither placed nor refused.
     fn waits(&self, shop: &Shop, ask: usize) -> bool {
         self.queued(shop, ask).is_some_and(|queued| queued.refusal.is_none()) && !self.has_order(shop, ask)
     }
@@ -265,7 +265,7 @@ impl State {
         read_item(queued.0.clone()).ok()
     }
 
-    /// Whether a message for the order is in the queue: no delivery of it has come to an end that deletes it.
+    /// Whether a message for the order is in the queue: no delivery of it has ended with its deletion.
     fn has_message(&self, ask: usize) -> bool {
         let mut messages = self.messages.iter().map(|(message, _)| &**message).filter(|message| message.ask() == ask);
         messages.any(|message| {
@@ -274,8 +274,8 @@ impl State {
         })
     }
 
-    /// Every request for the order is answered, and each answer says that there is no order: a problem, or a 202 whose
-    /// order reads as rejected. Messages may still be delivered.
+    /// Whether every request for the order is answered, and each answer says that there is no order: a problem, or a
+    /// 202 whose order is now rejected. Messages may still be delivered.
     fn is_refused_for_good(&self, shop: &Shop, ask: usize) -> bool {
         let of_ask = |actor: &Actor| actor.role.ask() == ask && actor.role.orders();
         let mut requests = self.actors.iter().map(|(actor, _)| &**actor).filter(|actor| of_ask(actor)).peekable();

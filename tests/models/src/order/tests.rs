@@ -20,7 +20,7 @@ fn explore(shop: Shop) {
 }
 
 #[test]
-fn copies_of_a_request_make_one_order() {
+fn copies_of_a_request_place_one_order() {
     explore(copies());
 }
 
@@ -35,32 +35,32 @@ fn units_are_gathered_from_cells_for_one_order() {
 }
 
 #[test]
-fn orders_that_wait_are_placed_once_or_refused_for_good() {
+fn queued_orders_are_placed_once_or_refused_for_good() {
     explore(queue());
 }
 
 #[test]
-fn an_order_that_is_asked_for_again_is_placed_once_or_refused_for_good() {
+fn an_order_that_is_requested_again_is_placed_once_or_refused_for_good() {
     explore(again());
 }
 
 #[test]
-fn an_order_that_finds_no_capacity_waits_and_is_placed_once() {
+fn an_order_without_capacity_is_queued_and_placed_once() {
     explore(throttle());
 }
 
 #[test]
-fn gift_cards_are_charged_what_they_hold() {
+fn gift_cards_are_never_charged_more_than_their_balance() {
     explore(cards());
 }
 
 #[test]
-fn a_payment_is_captured_void_or_to_be_given_back() {
+fn a_payment_is_captured_void_or_due_for_refund() {
     explore(payment());
 }
 
 #[test]
-fn an_unpaid_order_expires_and_a_late_payment_goes_back() {
+fn an_unpaid_order_expires_and_a_late_payment_is_due_for_refund() {
     explore(expiry());
 }
 
@@ -70,12 +70,12 @@ fn an_order_is_shipped_or_cancelled() {
 }
 
 #[test]
-fn what_a_cancellation_puts_back_is_sold_again() {
+fn units_that_a_cancellation_returns_can_be_sold_again() {
     explore(resale());
 }
 
 #[test]
-fn a_limited_code_is_used_as_often_as_it_may_be() {
+fn a_limited_code_is_never_used_too_often() {
     explore(code());
 }
 

@@ -20,13 +20,13 @@ pub(super) fn partition(ask: &PlaceOrder) -> Arc<str> {
     Order::key_of(&OrderId::of(&ask.customer, &ask.key)).partition.into()
 }
 
-/// The order's header and invoice.
+/// The keys of the order's header and invoice.
 pub(super) fn places_at_once(whole: &WholeOrder) -> Vec<Place> {
     vec![whole.order.key().into(), whole.invoice.key().into()]
 }
 
 impl Actor {
-    /// What a change waits for when it is told this.
+    /// The next phase of a change after this event.
     pub(super) fn change_told(&self, shop: &Shop, event: Event) -> Phase {
         let Role::Change { transition, at, .. } = self.role else { panic!("{:?} changes nothing", self.role) };
         let (mut changing, next) = match (self.phase.clone(), event) {
@@ -35,7 +35,7 @@ impl Actor {
                 let mut whole = match OrderById::assemble(items) {
                     Ok(Some(OrderState::Placed(whole))) => *whole,
                     Ok(Some(OrderState::Queued(_)) | None) => return Phase::Answered(Answer::NotFound),
-                    // The order is just being written: the reader reads again.
+                    // The order is being written: the reader reads again.
                     Err(_) => return self.phase.clone(),
                 };
                 if shop.bug == Some(Bug::CancellationIsOverlooked) && matches!(transition, Transition::Capture { .. }) {

@@ -1,5 +1,5 @@
-//! The actors: requests, messages and changes. Each takes production's decisions, with one request to the table between
-//! two of them.
+//! The actors: requests, messages and changes. Each makes the decisions of the production code, with one request to the
+//! table between two decisions.
 
 mod change;
 mod place;
@@ -20,110 +20,99 @@ use crate::table::{Digested, Place, Seen, Stored, Table, Transaction};
 const STATUS_SHARDS: StatusShards = StatusShards(1);
 const PRODUCT_SHARDS: ProductShards = ProductShards(1);
 
-/// What an actor is there for. `ask` is the number of what is ordered.
+/// The role of an actor. `ask` is the number of the order that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A request that places an order.
-    Request {
-        /// Which.
-        ask: usize,
-    },
-    /// A request that is content to wait.
-    RequestLater {
-        /// Which.
-        ask: usize,
-    },
+    Request { ask: usize },
+    /// A request that prefers to be queued.
+    RequestLater { ask: usize },
     /// A message in the queue.
     Message {
-        /// Which.
         ask: usize,
         /// When it was accepted.
         queued_at: Timestamp,
     },
-    /// One unit of what an order is for comes back, as after a cancellation.
-    Restock {
-        /// Which.
-        ask: usize,
-    },
-    /// One unit is moved from the first cell to the second, as when a stock is levelled.
+    /// One unit of the order's product is returned, as by a cancellation.
+    Restock { ask: usize },
+    /// One unit is moved from the first cell to the second.
     Shift {
         /// An order of the product.
         ask: usize,
     },
     /// A request or a schedule that changes the order.
     Change {
-        /// Which.
         ask: usize,
-        /// What it asks for.
+        /// The requested change.
         transition: Transition<'static>,
-        /// The time of its clock, which tells its writes from those of others.
+        /// The time of its clock, which distinguishes its writes from those of others.
         at: Timestamp,
     },
 }
 
-/// What an actor waits for.
+/// The phase of an actor: the request that it waits for.
 #[derive(Clone, Debug)]
 pub enum Phase {
-    /// Everything the order depends on.
+    /// Reads everything the order depends on.
     Reading(Box<Placing<'static>>),
-    /// All cells of a stock, after everything else.
+    /// Reads all cells of a stock, after everything else.
     ReadingCells(Box<Placing<'static>>, Vec<Stored>, Vec<Place>, Option<Proof>),
-    /// All cells of a stock, at one moment, after everything else.
+    /// Reads all cells of a stock in a snapshot read, after everything else.
     SettlingCells(Box<Placing<'static>>, Vec<Stored>, Vec<Place>),
-    /// Units that are moved into one cell.
+    /// Moves units into one cell.
     Gathering(Box<Placing<'static>>, Vec<(WholeStock, Quantity)>, Digested<Transaction>),
-    /// The order's transaction.
+    /// Sends the order's transaction.
     Committing(Box<Placing<'static>>, Box<Attempt>, Digested<Transaction>),
-    /// Units that come back, or are moved.
+    /// Returns or moves units.
     Restocking(Digested<Transaction>),
-    /// Whether the order is there or waits.
+    /// Reads whether the order exists or is queued.
     Settling(Box<Placing<'static>>, Rejection),
-    /// The order that is there.
+    /// Reads the existing order.
     Recalling,
-    /// That the order waits is written down.
+    /// Records the order as queued.
     Queueing(Box<QueuedOrder>, Digested<Transaction>),
-    /// The message is sent.
+    /// Sends the message.
     Sending(Option<Money>),
-    /// That the order is refused is written down: of its own acceptance, else of an earlier one.
+    /// Records the order as refused: for its own acceptance, or else for an earlier one.
     Refusing(Digested<Transaction>, Option<Digested<Transaction>>),
-    /// The whole order, item by item.
+    /// Reads the whole order, item by item.
     ReadingOrder(Box<Changing<'static>>),
-    /// The order's header and invoice, at one moment.
+    /// Reads the order's header and invoice in a snapshot read.
     SettlingOrder(Box<Changing<'static>>, Box<WholeOrder>),
-    /// The writes that change the order.
+    /// Sends the writes that change the order.
     Changing(Box<Changing<'static>>, Box<Sent>, Digested<Transaction>),
-    /// Nothing: it has answered.
+    /// The actor has answered.
     Answered(Answer),
 }
 
-/// What the one is told who asked; or what becomes of a message.
+/// The answer to a request, or the outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// 201.
     Placed,
-    /// 201, and that it was so before.
+    /// 201, as a replay.
     Replayed,
-    /// A problem that says why there is no order, or why it does not change.
+    /// A problem: the order is not placed, or not changed.
     Refused,
-    /// The problem that says that there are not enough units.
+    /// The problem `out-of-stock`.
     SoldOut,
     /// 202.
     Accepted,
-    /// 503, a crash or a timeout: try again.
+    /// 503, a crash or a timeout: the client may retry.
     Unavailable,
-    /// A message that has nothing left to do.
+    /// A message that is deleted without effect.
     Void,
-    /// 200: the order is changed.
+    /// 200: the order was changed.
     Changed,
-    /// 200, and that it was so before.
+    /// 200, as a replay.
     ChangedBefore,
-    /// 404: there is no order to change.
+    /// 404: the order does not exist.
     NotFound,
-    /// 500: an item cannot be read, or is gone.
+    /// 500: an item cannot be read, or is missing.
     Failed,
 }
 
-/// What an actor is told.
+/// An event that an actor receives.
 #[derive(Debug)]
 pub(super) enum Event {
     Read(Vec<Stored>),
@@ -134,44 +123,44 @@ pub(super) enum Event {
     Sent,
 }
 
-/// What an actor does besides.
+/// A side effect of an actor.
 #[derive(Debug)]
 pub(super) enum Effect {
     Send(Role),
 }
 
-/// One of them.
+/// An actor.
 #[derive(Clone, Debug)]
 pub struct Actor {
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
-    /// What it waits for.
+    /// Its phase.
     pub phase: Phase,
     /// Whether one of its transactions was not answered.
     pub is_unanswered: bool,
-    /// The time of its clock, which tells its message from those of others.
+    /// The time of its clock, which distinguishes its message from those of others.
     clock: Timestamp,
 }
 
-/// It is always the same moment, so that no two states differ only in that.
+/// The current time. It never changes, so that states do not differ only in time.
 pub(super) fn now() -> Timestamp {
     after(0)
 }
 
-/// So many milliseconds after [`now`].
+/// The time this many milliseconds after [`now`].
 pub(super) fn after(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(1_795_253_400_000 + milliseconds).expect("a time")
 }
 
 impl Phase {
-    /// Whether it was given up, and whoever sent it tries again.
+    /// Whether it ended without an answer, so that the client or SQS tries again.
     pub(super) fn is_unavailable(&self) -> bool {
         matches!(self, Self::Answered(Answer::Unavailable))
     }
 }
 
 impl Role {
-    /// Which order.
+    /// The number of its order.
     pub fn ask(&self) -> usize {
         match self {
             Self::Request { ask }
@@ -192,12 +181,12 @@ impl Role {
         }
     }
 
-    /// Whether it may be stopped. A put-back is nobody's request.
+    /// Whether it may crash. A return of units is not a request, so it may not.
     pub fn may_stop(&self) -> bool {
         !matches!(self, Self::Restock { .. } | Self::Shift { .. })
     }
 
-    /// Whether it asks for an order.
+    /// Whether it places an order.
     pub fn orders(&self) -> bool {
         matches!(self, Self::Request { .. } | Self::RequestLater { .. })
     }
@@ -237,17 +226,17 @@ impl Actor {
         matches!(self.phase, Phase::Answered(Answer::Refused | Answer::SoldOut))
     }
 
-    /// Whether it waits for a transaction that places or changes its order.
+    /// Whether its current request is a transaction that places or changes its order.
     pub(super) fn commits(&self) -> bool {
         matches!(self.phase, Phase::Committing(..) | Phase::Changing(..))
     }
 
-    /// Whether what it waits for may be lost, late, or without capacity.
+    /// Whether its current request may be lost, late, or without capacity.
     pub(super) fn may_fail(&self) -> bool {
         self.commits() || matches!(self.phase, Phase::Gathering(..) | Phase::Queueing(..) | Phase::Refusing(..))
     }
 
-    /// The transaction that it waits for.
+    /// Its current transaction.
     pub(super) fn transaction(&self) -> Option<&Digested<Transaction>> {
         match &self.phase {
             Phase::Committing(_, _, transaction)
@@ -260,7 +249,7 @@ impl Actor {
         }
     }
 
-    /// The read that it waits for, if that is not of one moment.
+    /// Its current read, if that is not a snapshot read.
     pub(super) fn begins_to_read(&self, shop: &Shop, table: &Table) -> Option<Seen> {
         match &self.phase {
             Phase::ReadingOrder(_) => Some(Seen::begin_query(table, change::partition(shop.asks[self.role.ask()]))),
@@ -270,7 +259,7 @@ impl Actor {
         }
     }
 
-    /// The places that it reads at one moment.
+    /// The keys of its current snapshot read.
     pub(super) fn reads_at_once(&self) -> Option<Vec<Place>> {
         match &self.phase {
             Phase::SettlingCells(_, _, places) => Some(places.clone()),
@@ -283,7 +272,7 @@ impl Actor {
         }
     }
 
-    /// What it does when it is told this.
+    /// Its next state and side effect after this event.
     pub(super) fn told(&self, shop: &Shop, event: Event) -> (Self, Option<Effect>) {
         let mut actor = self.clone();
         let ask = shop.asks[self.role.ask()];
@@ -296,7 +285,7 @@ impl Actor {
             event => event,
         };
         actor.phase = match (self.phase.clone(), event) {
-            // Of a message whose own acceptance may be under way, or whose order is placed, the next delivery finds out.
+            // The message's own acceptance may be in progress, or its order may be placed: the next delivery decides.
             (Phase::Refusing(_, None), Event::Committed(_))
             | (Phase::Refusing(..), Event::Unanswered | Event::NoCapacity)
             | (Phase::Queueing(..), Event::NoCapacity)
@@ -320,7 +309,7 @@ impl Actor {
                 effect = Some(Effect::Send(Role::Message { ask: self.role.ask(), queued_at: self.clock }));
                 queueing(ask, max_total, self.clock)
             }
-            // The client library sends it again.
+            // The SDK retries.
             (Phase::Queueing(queued, transaction), Event::Unanswered) => Phase::Queueing(queued, transaction),
             (Phase::Refusing(_, Some(_)), Event::Committed(Commit::Done)) => Phase::Answered(Answer::Refused),
             (Phase::Refusing(_, Some(earlier)), Event::Committed(Commit::Cancelled(_))) => {

@@ -12,7 +12,7 @@ use crate::order::bugs::Bug;
 use crate::table::{Stored, Transaction};
 
 impl Actor {
-    /// What an order that is being placed waits for when it is told this.
+    /// The next phase of an order that is being placed, after this event.
     pub(super) fn place_told(&self, shop: &Shop, event: Event) -> Phase {
         let ask = shop.asks[self.role.ask()];
         match (self.phase.clone(), event) {
@@ -46,7 +46,7 @@ impl Actor {
                 let Some(cells) = read_cells(&cells) else { return Phase::Answered(Answer::Failed) };
                 self.found_cells(shop, ask, placing, &items, cells)
             }
-            // Nobody has to know whether units were moved.
+            // It does not matter whether the units were moved.
             (Phase::Gathering(mut placing, stocks, _), Event::Committed(_) | Event::Unanswered) => {
                 let next = placing.gathered(stocks);
                 self.follow(shop, ask, placing, next)
@@ -104,7 +104,7 @@ impl Actor {
             Next::Commit(writes, attempt) => Phase::Committing(placing, attempt, Transaction::new(&writes)),
             Next::Gather(stocks) => {
                 let [(whole, quantity)] = &stocks[..] else { panic!("these shops have one product") };
-                // The marks of moves are random. In a model they are the same each time.
+                // The marks of moves are random. A model needs the same ones each time.
                 fastrand::seed(self.role.ask() as u64);
                 let writes = stock::gathering(whole, quantity.get().into()).expect("writes").expect("moves");
                 Phase::Gathering(placing, stocks, Transaction::new(&writes))
@@ -117,7 +117,7 @@ impl Actor {
                 Placement::Replayed(_) => Phase::Answered(Answer::Replayed),
                 Placement::Void => Phase::Answered(Answer::Void),
                 Placement::Stale if shop.bug == Some(Bug::StaleIsVoid) => Phase::Answered(Answer::Void),
-                // It is delivered again.
+                // The message is delivered again.
                 Placement::Stale | Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
                 Placement::Mismatch => panic!("no message of these shops holds another request"),
                 Placement::NoCapacity { max_total } => Phase::Sending(Some(max_total)),
