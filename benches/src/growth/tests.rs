@@ -79,7 +79,7 @@ fn an_operation_that_costs_more_in_one_table_is_named() {
 
 /// What is measured is a shop as it would be: whatever the operator's audit looks for, it is not there.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_made_up_shop_keeps_every_law_of_a_real_one() {
+async fn the_made_up_shop_keeps_every_invariant_of_a_real_one() {
     let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(400).expect("a shop"));
     let (table, database) = (stack.template().table_name(), stack.database().expect("an engine"));
     fill::fill(database, table, &shop, &ProgressBar::hidden()).expect("a table");
