@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use self::evaluation::{Alarm, State};
 use self::metric_math::Series;
-use self::troubles::{CALM, Shop, TROUBLES, Trouble};
+use self::troubles::{CALM, Shop, TROUBLES, Trouble, ordinary};
 use crate::deployment;
 
 /// The number of periods of each phase: more than any alarm looks back.
@@ -38,7 +38,6 @@ fn calm(alarm: &Alarm, shop: Shop) -> BTreeMap<String, Series> {
 
 /// An alarm's metrics in a shop with this problem.
 fn troubled(alarm: &Alarm, trouble: &Trouble) -> BTreeMap<String, Series> {
-    let (_, ordinary) = CALM[0];
     let mut data = calm(alarm, ordinary);
     for (id, value) in trouble.metrics {
         let series = data.get_mut(*id).unwrap_or_else(|| panic!("{}: no metric {id}", trouble.alarm));

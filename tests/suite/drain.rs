@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::queue::order_later;
 use crate::shop::Shop;
-use crate::shop_queue::DEAD_LETTERS;
+use crate::shop_queue::{DEAD_LETTERS, drain_source};
 
 /// The longest wait.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -26,7 +26,7 @@ async fn fast_shop(is_draining: bool) -> Shop {
 
 async fn shop(is_draining: bool, units: &'static str) -> Shop {
     let shop = Shop::open_with(|template| {
-        template.queue_sources[0].enabled = is_draining;
+        drain_source(template).enabled = is_draining;
         for queue in &mut template.queues {
             queue.visibility_timeout_seconds = 1;
         }

@@ -10,6 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shop::{Client, Reply, Shop, eur};
+use crate::shop_queue::drain_source;
 
 /// The longest wait.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,7 +44,7 @@ async fn shop() -> Shop {
 
 /// A shop whose queued orders are placed only by the test.
 async fn idle_shop() -> Shop {
-    stocked(Shop::open_with(|template| template.queue_sources[0].enabled = false).await).await
+    stocked(Shop::open_with(|template| drain_source(template).enabled = false).await).await
 }
 
 /// Places an order with `Prefer: respond-async`.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use key_schema::value::Timestamp;
 use local::fault_proxy::{Access, Call, Consumed};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::counts::book::Book;
@@ -45,8 +46,20 @@ fn today() -> String {
     format!("day#{}", Timestamp::now().day())
 }
 
-fn figures(answer: &Value) -> [u64; 5] {
-    ["checked", "drifted", "repaired", "unsettled", "busy"].map(|name| answer[name].as_u64().expect("a number"))
+/// The figures of a comparison's report.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+struct Figures {
+    checked: u64,
+    drifted: u64,
+    repaired: u64,
+    unsettled: u64,
+    busy: u64,
+}
+
+const NONE: Figures = Figures { checked: 0, drifted: 0, repaired: 0, unsettled: 0, busy: 0 };
+
+fn figures(answer: &Value) -> Figures {
+    Figures::deserialize(answer).expect("a report")
 }
 
 /// Makes a counter of every kind wrong.
@@ -74,7 +87,7 @@ async fn correct_counts_agree_with_the_orders() {
     let (shop, _, _) = counted_shop(0, FAST, None).await;
     let before = shop.dump().await;
     // Three customers, five products, and a day without an order before that of the orders.
-    assert_eq!(figures(&shop.reconcile(true).await), [10, 0, 0, 0, 0]);
+    assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 10, ..NONE });
     assert_eq!(shop.dump().await, before);
 }
 
@@ -83,12 +96,12 @@ async fn wrong_counts_are_found_and_repaired_on_request() {
     let (shop, book, _) = counted_shop(0, FAST, None).await;
     let wrong = damage(&shop).await;
     let before = shop.dump().await;
-    assert_eq!(figures(&shop.reconcile(false).await), [10, wrong, 0, 0, 0]);
+    assert_eq!(figures(&shop.reconcile(false).await), Figures { checked: 10, drifted: wrong, ..NONE });
     assert_eq!(shop.dump().await, before, "nothing is touched");
 
-    assert_eq!(figures(&shop.reconcile(true).await), [10, wrong, wrong, 0, 0]);
+    assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 10, drifted: wrong, repaired: wrong, ..NONE });
     book.check(&shop).await;
-    assert_eq!(figures(&shop.reconcile(true).await), [10, 0, 0, 0, 0]);
+    assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 10, ..NONE });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,7 +112,7 @@ async fn counts_with_possibly_pending_changes_are_neither_wrong_nor_repaired() {
     for round in 0..10 {
         book.write(&shop, &mut rng).await;
         // Sometimes before they are counted, sometimes after, and sometimes some of both.
-        let [_, drifted, repaired, ..] = figures(&shop.reconcile(true).await);
+        let Figures { drifted, repaired, .. } = figures(&shop.reconcile(true).await);
         assert_eq!((drifted, repaired), (0, 0));
         if round % 3 == 0 {
             count(&shop, &mut tail, "shardId-0").await;
@@ -107,13 +120,13 @@ async fn counts_with_possibly_pending_changes_are_neither_wrong_nor_repaired() {
     }
     count(&shop, &mut tail, "shardId-0").await;
     book.check(&shop).await;
-    assert_eq!(figures(&shop.reconcile(true).await), [10, 0, 0, 9, 0]);
+    assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 10, unsettled: 9, ..NONE });
 
     // More than all orders together, and less than zero.
     shop.add("c#ada", "stats", "orders", 1000).await;
     shop.add("p#cup", "stats", "units", -1000).await;
     let before = shop.dump().await;
-    assert_eq!(figures(&shop.reconcile(true).await), [10, 2, 0, 9, 0]);
+    assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 10, drifted: 2, unsettled: 9, ..NONE });
     assert_eq!(shop.dump().await, before);
 }
 
@@ -149,7 +162,10 @@ async fn a_comparison_in_many_steps_finds_the_same_as_one_in_a_single_step() {
             event = json!({ "resume": answer["resume"] });
         };
         assert!(pieces > 30, "{pieces} pieces");
-        assert_eq!(figures(&answer), [10, wrong, if repair { wrong } else { 0 }, 0, 0]);
+        assert_eq!(
+            figures(&answer),
+            Figures { checked: 10, drifted: wrong, repaired: if repair { wrong } else { 0 }, ..NONE }
+        );
         assert!(answer.get("resume").is_none());
     }
     book.check(&shop).await;
@@ -164,7 +180,7 @@ async fn a_scheduled_run_continues_where_the_last_one_stopped_and_ends_for_the_d
         pieces += 1;
         if answer["done"] == true {
             // The last seven days, without today.
-            assert_eq!(figures(&answer), [7, 0, 0, 0, 0]);
+            assert_eq!(figures(&answer), Figures { checked: 7, ..NONE });
             break;
         }
     }
@@ -173,7 +189,7 @@ async fn a_scheduled_run_continues_where_the_last_one_stopped_and_ends_for_the_d
     assert_eq!(progress["to"]["S"], Timestamp::now().day().to_string());
     shop.fault_proxy().take_calls();
     let again = shop.reconciler()(json!({})).await.expect("an answer");
-    assert_eq!(figures(&again), [0; 5]);
+    assert_eq!(figures(&again), NONE);
     assert_eq!(shop.fault_proxy().take_calls().len(), 1, "the look at how far it is");
 }
 
@@ -189,7 +205,7 @@ async fn after_a_long_comparison_the_next_one_skips_no_day() {
         });
         shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
         let answer = shop.reconciler()(json!({})).await.expect("an answer");
-        assert_eq!((figures(&answer), &answer["done"]), ([days, 0, 0, 0, 0], &json!(true)));
+        assert_eq!((figures(&answer), &answer["done"]), (Figures { checked: days, ..NONE }, &json!(true)));
     }
 }
 
@@ -230,7 +246,7 @@ async fn unreadable_counters_are_reported_and_do_not_stop_the_comparison() {
     // The item lacks the id of its customer.
     shop.add("c#bob", "stats", "orders", 1).await;
     shop.add("p#cup", "stats", "units", 1).await;
-    assert_eq!(figures(&shop.reconcile(true).await), [10, 2, 1, 0, 0]);
+    assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 10, drifted: 2, repaired: 1, ..NONE });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -255,7 +271,7 @@ async fn an_unreadable_order_is_reported_for_its_day_only() {
     });
     shop.dynamodb("UpdateItem", &update).await;
     // Yesterday, ada, the cup, and today. Today cannot be compared.
-    assert_eq!(figures(&shop.reconcile(true).await), [4, 1, 0, 0, 0]);
+    assert_eq!(figures(&shop.reconcile(true).await), Figures { checked: 4, drifted: 1, ..NONE });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,8 +279,8 @@ async fn only_one_of_several_concurrent_repairs_is_applied() {
     let (shop, book, _) = counted_shop(0, FAST, None).await;
     let wrong = damage(&shop).await;
     let answers = join_all((0..4).map(|_| shop.reconcile(true))).await;
-    let sum = |at: usize| answers.iter().map(|answer| figures(answer)[at]).sum::<u64>();
-    assert!(sum(2) >= wrong, "{answers:?}");
+    let repaired: u64 = answers.iter().map(|answer| figures(answer).repaired).sum();
+    assert!(repaired >= wrong, "{answers:?}");
     book.check(&shop).await;
 }
 
@@ -302,7 +318,7 @@ async fn concurrent_repairs_and_counting_result_in_correct_sums() {
     let repairing = async {
         let mut repaired = 0;
         while begin.elapsed() < WRITING {
-            repaired += figures(&shop.reconcile(true).await)[2];
+            repaired += figures(&shop.reconcile(true).await).repaired;
         }
         repaired
     };
@@ -311,7 +327,7 @@ async fn concurrent_repairs_and_counting_result_in_correct_sums() {
     shop.settle().await;
     tokio::time::sleep(Duration::from_millis(2100)).await;
     // Counters that never settled are repaired now. The others were repaired while orders were written.
-    let [_, drifted, last, ..] = figures(&shop.reconcile(true).await);
+    let Figures { drifted, repaired: last, .. } = figures(&shop.reconcile(true).await);
     assert_eq!((drifted, repaired + last), (last, 8), "each is repaired once");
     book.check(&shop).await;
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use self::calls::{WAYS, item, put, query, sweeping};
 use crate::shop::Shop;
-use crate::shop_queue::{DEAD_LETTERS, QUEUE};
+use crate::shop_queue::{DEAD_LETTERS, QUEUE, drain_source};
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]
@@ -67,7 +67,7 @@ async fn calls_beyond_a_function_s_task_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_and_the_bus_refuse_functions_without_permission() {
-    let shop = Shop::open_with(|template| template.queue_sources[0].enabled = false).await;
+    let shop = Shop::open_with(|template| drain_source(template).enabled = false).await;
     let lost = "till-local-lost-counts";
     for (function, action, queue) in [
         ("PlaceOrder", "SendMessage", DEAD_LETTERS),

@@ -1,6 +1,8 @@
 //! Test access to a shop's queue.
 
+use local::Template;
 use local::gateway::Invoke;
+use local::template::QueueSource;
 use serde_json::{Value, json};
 
 use crate::shop::Shop;
@@ -10,6 +12,11 @@ pub const DEAD_LETTERS: &str = "till-local-dead-letters";
 
 pub fn url(queue: &str) -> String {
     format!("https://sqs.us-east-1.amazonaws.com/000000000000/{queue}")
+}
+
+/// The event source of the drain.
+pub fn drain_source(template: &mut Template) -> &mut QueueSource {
+    template.queue_sources.iter_mut().find(|source| source.function == "DrainWrites").expect("the drain has a source")
 }
 
 impl Shop {

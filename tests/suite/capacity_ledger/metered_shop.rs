@@ -15,6 +15,7 @@ use serde_dynamo::Item;
 use serde_json::{Value, json};
 
 use crate::shop::{Client, Shop, eur};
+use crate::shop_queue::drain_source;
 use crate::shop_reconcile::reconciled;
 
 pub struct MeteredShop {
@@ -40,7 +41,7 @@ fn text(letter: char, bytes: usize) -> String {
 impl MeteredShop {
     pub async fn open(sizes: SampleSizes, has_no_figures: bool) -> Self {
         let shop = Shop::open_with(|template| {
-            template.queue_sources[0].enabled = false;
+            drain_source(template).enabled = false;
             reconciled(template, 0, 100_000);
             let shards = [
                 ("VIEW_SHARDS", sizes.view_shards),

@@ -8,14 +8,14 @@ use serde_json::json;
 use super::{fast_shop, shop, undone};
 use crate::queue::{order_later, things};
 use crate::shop::{Shop, eur};
-use crate::shop_queue::DEAD_LETTERS;
+use crate::shop_queue::{DEAD_LETTERS, drain_source};
 
 /// SQS delivers no more messages once 120,000 are in flight. So an environment that can only postpone messages slows
 /// down, the more the more environments there are: 14 environments take 1.05 seconds for each batch.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_capacity_many_environments_receive_messages_more_slowly() {
     let shop = Shop::open_with(|template| {
-        template.queue_sources[0].enabled = false;
+        drain_source(template).enabled = false;
         for function in &mut template.functions {
             function.environment.insert("DRAIN_CONCURRENCY".to_owned(), "14".to_owned());
         }
@@ -117,7 +117,7 @@ async fn a_defect_of_the_deployment_does_not_count_against_messages() {
 async fn an_order_without_enough_time_left_does_not_delay_smaller_orders() {
     // Five units a second: the largest order takes 34 seconds, and there are two of them.
     let shop = Shop::open_with(|template| {
-        template.queue_sources[0].enabled = false;
+        drain_source(template).enabled = false;
         for function in &mut template.functions {
             function.environment.insert("DRAIN_WRITE_UNITS".to_owned(), "10".to_owned());
             // Enough time for a small order, but not for a large one.

@@ -16,7 +16,7 @@ use super::kinds::{Injection, Service};
 use crate::capacity_ledger::requests::send;
 use crate::queue::{order_later, things};
 use crate::shop::{Shop, eur};
-use crate::shop_queue::{DEAD_LETTERS, QUEUE};
+use crate::shop_queue::{DEAD_LETTERS, QUEUE, drain_source};
 use crate::shop_reconcile::reconciled;
 use crate::shop_stream::{Tail, is_wanted};
 
@@ -50,7 +50,7 @@ pub type State = Vec<Value>;
 
 async fn open() -> Shop {
     Shop::open_with(|template| {
-        template.queue_sources[0].enabled = false;
+        drain_source(template).enabled = false;
         reconciled(template, 0, 100_000);
         for function in &mut template.functions {
             function.timeout_seconds = match function.handler.as_str() {
