@@ -174,7 +174,7 @@ impl Scenario {
         self.till.send_to_queue(&body).await;
         let letter = self.till.take_dead_letter(&body).await;
         let reason = letter["MessageAttributes"]["reason"]["StringValue"].as_str().expect("a reason");
-        assert!(reason.starts_with("it is no order"), "{reason}");
+        assert!(reason.starts_with("the message is not an order"), "{reason}");
     }
 
     pub async fn nobody_sees_what_is_not_theirs(&mut self) {

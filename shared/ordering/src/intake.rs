@@ -87,8 +87,8 @@ impl Intake {
 
     /// Writes the item that marks the order as queued. If an order is already waiting under its id, returns that one.
     ///
-    /// The write is retried until the budget ends. It takes only one write unit, so it succeeds even during a burst of
-    /// orders that take twenty units each.
+    /// The write is retried until the budget ends. It takes only one write unit, so it is likely to succeed even during
+    /// a burst of orders that take twenty units each.
     async fn mark_as_queued(&self, order: &QueuedOrder, budget: Budget) -> Result<Option<QueuedOrder>, Error> {
         let write = queueing(order)?;
         let mut retries = budget.retries();

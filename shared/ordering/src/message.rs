@@ -63,10 +63,10 @@ pub struct Waiting {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The message has a version, so a release of the shop wrote it, perhaps a newer one that can read it.
-    #[error("this release cannot read it, deploy the newest and redrive: {0}")]
+    #[error("this release cannot read the message; deploy the newest release and redrive: {0}")]
     OtherRelease(String),
     /// No release wrote the message.
-    #[error("it is no order: {0}")]
+    #[error("the message is not an order: {0}")]
     NoOrder(String),
 }
 

@@ -150,7 +150,7 @@ impl Orders {
                 }
                 Next::Recall => {
                     let placed = self.placed_before(placing.ask(), budget).await?;
-                    return placed.ok_or_else(|| Error::Inconsistent("an order was there and is gone"));
+                    return placed.ok_or_else(|| Error::Inconsistent("an order that existed is gone"));
                 }
                 Next::Done(placement) => return Ok(*placement),
                 Next::Unknown => {

@@ -51,7 +51,7 @@ pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget
             Err(Some(other)) => first = other,
             // An eventually consistent read may not see a new stock that an earlier read has seen.
             Err(None) if mode == ReadMode::Eventual => mode = ReadMode::Strong,
-            Err(None) => return Err(Error::Inconsistent("a stock was there and is gone")),
+            Err(None) => return Err(Error::Inconsistent("a stock that existed is gone")),
         }
     }
     Ok(first.into())

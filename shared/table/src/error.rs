@@ -32,7 +32,7 @@ pub enum Error {
     #[error("DynamoDB denied the request")]
     Denied(#[source] Source),
     /// An item cannot be deserialized as its entity, or an entity cannot be serialized.
-    #[error("an item does not read as its entity")]
+    #[error("an item cannot be read as its entity")]
     Item(#[from] serde_dynamo::Error),
     /// The client's cursor does not belong to the list.
     #[error(transparent)]

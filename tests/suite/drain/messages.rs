@@ -14,8 +14,8 @@ async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects
     let shop = fast_shop(true).await;
     let ada = shop.customer("ada");
     let poison = [
-        ("not JSON".to_owned(), "it is no order: "),
-        (json!({ "customerId": "ada" }).to_string(), "it is no order: missing field"),
+        ("not JSON".to_owned(), "the message is not an order: "),
+        (json!({ "customerId": "ada" }).to_string(), "the message is not an order: missing field"),
     ];
     for (body, _) in &poison {
         shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": body })).await;
