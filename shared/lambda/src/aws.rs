@@ -32,11 +32,8 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
 /// An AWS service that a function calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// DynamoDB.
     DynamoDb,
-    /// EventBridge.
     EventBridge,
-    /// SQS.
     Sqs,
 }
 

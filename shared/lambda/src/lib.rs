@@ -7,8 +7,6 @@
 //!
 //! **Invariant: no other crate reads the process's environment, and every AWS client is configured here.**
 
-#![warn(missing_docs)]
-
 mod aws;
 mod budget;
 mod consume;

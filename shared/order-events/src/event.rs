@@ -20,7 +20,6 @@ pub const LAYOUT_VERSION: u32 = 1;
 pub enum Subject<'a> {
     /// An order, with its invoice and payments.
     Order(&'a OrderId),
-    /// A product.
     Product(&'a ProductId),
 }
 
@@ -88,7 +87,6 @@ macro_rules! events {
                 }
             }
 
-            /// The event's id.
             pub fn id(&self) -> &EventId {
                 match self {
                     $(Self::$kind(event) => &event.id),+

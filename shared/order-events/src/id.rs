@@ -16,7 +16,6 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x1b0e_7c64_52fd_4a0a_8c3b_2d96_4f1e_a7d
 pub struct EventId(String);
 
 impl EventId {
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

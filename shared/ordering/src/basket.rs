@@ -72,7 +72,6 @@ impl Basket {
         Self { hash, ..self }
     }
 
-    /// The request.
     pub fn request(&self) -> &OrderRequest {
         &self.request
     }

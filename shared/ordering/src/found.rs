@@ -12,21 +12,17 @@ use stock::Source;
 /// The items that an order depends on, as far as they exist.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The customer.
     pub customer: Option<Customer>,
     /// The order itself, if it was placed before.
     pub order: Option<Order>,
     /// The item of the order in the queue, if it was accepted to be placed later.
     pub queued: Option<QueuedOrder>,
-    /// The products.
     pub products: HashMap<ProductId, Product>,
     /// The products' stocks: the whole stock of one cell, or the first of several cells.
     pub stock: HashMap<ProductId, Stock>,
     /// All cells of those stocks whose cells were all read.
     pub cells: HashMap<ProductId, WholeStock>,
-    /// The discount code.
     pub discount: Option<Discount>,
-    /// The gift cards.
     pub gift_cards: HashMap<GiftCardCode, GiftCard>,
 }
 
@@ -34,19 +30,14 @@ pub struct Found {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum FoundItem {
-    /// The customer.
     Customer(Customer),
-    /// The order.
     Order(Order),
     /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
-    /// A product.
     Product(Product),
     /// The stock of a product, or its first cell.
     Stock(Stock),
-    /// The discount code.
     Discount(Discount),
-    /// A gift card.
     GiftCard(GiftCard),
 }
 

@@ -12,8 +12,6 @@
 //! transaction. Its first condition is that the order does not exist; the order's id is a function of the customer and
 //! the idempotency key.
 
-#![warn(missing_docs)]
-
 mod basket;
 mod canonical;
 pub mod changing;

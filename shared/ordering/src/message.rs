@@ -49,7 +49,6 @@ struct Message {
 /// An order in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The order.
     pub order: PlaceOrder,
     /// The time at which the order was accepted.
     pub queued_at: Timestamp,

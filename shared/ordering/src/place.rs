@@ -22,11 +22,9 @@ pub struct Orders {
 /// A request to place an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceOrder {
-    /// The customer.
     pub customer: CustomerId,
     /// The idempotency key. Customer and key together determine the order's id.
     pub key: IdempotencyKey,
-    /// The basket.
     pub basket: Basket,
 }
 

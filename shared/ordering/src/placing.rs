@@ -110,12 +110,10 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// The request.
     pub fn ask(&self) -> &'a PlaceOrder {
         self.ask
     }
 
-    /// The order's id.
     pub fn id(&self) -> &OrderId {
         &self.id
     }

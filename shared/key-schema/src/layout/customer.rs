@@ -60,9 +60,7 @@ impl CustomerStats {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InCustomer {
-    /// The profile.
     Customer(Customer),
-    /// The cart.
     Cart(Cart),
     /// The counters of the customer's orders.
     CustomerStats(CustomerStats),

@@ -46,7 +46,6 @@ impl Stored for GiftCardEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InGiftCard {
-    /// The card.
     GiftCard(GiftCard),
     /// The use of the card by an order.
     GiftCardEntry(GiftCardEntry),

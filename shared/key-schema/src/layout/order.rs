@@ -55,13 +55,9 @@ impl Order {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InOrder {
-    /// The header.
     Order(Order),
-    /// A line.
     OrderItem(OrderItem),
-    /// The invoice.
     Invoice(Invoice),
-    /// The flag.
     OrderFlag(OrderFlag),
     /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
@@ -176,7 +172,6 @@ impl AccessPattern for OrdersOfCustomer<'_> {
 pub enum ProfileOrOrder {
     /// The profile, which comes first.
     Customer(Customer),
-    /// An order.
     Order(Order),
     /// An item that a newer release wrote.
     #[serde(other)]

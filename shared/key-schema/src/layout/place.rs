@@ -54,7 +54,6 @@ impl<Partition, Sort> Copy for Place<Partition, Sort> {}
 /// A [`Place`] as text, for documentation and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceText {
-    /// The table or the index.
     pub index: Index,
     /// The partition key's template.
     pub partition: &'static str,

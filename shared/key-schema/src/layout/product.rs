@@ -75,7 +75,6 @@ impl ProductStats {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InProduct {
-    /// The product.
     Product(Product),
     /// The stock, or its first cell.
     Stock(Stock),

@@ -94,7 +94,6 @@ impl Money {
         self.amount
     }
 
-    /// The currency.
     pub fn currency(self) -> Currency {
         self.currency
     }

@@ -54,7 +54,6 @@ impl TryFrom<i64> for Cells {
 }
 
 impl Quantity {
-    /// The number of units.
     pub fn get(self) -> u32 {
         self.0
     }

@@ -15,7 +15,6 @@ use super::Invalid;
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -65,7 +64,6 @@ impl RequestHash {
         Self(URL_SAFE_NO_PAD.encode(Sha256::digest(canonical)))
     }
 
-    /// The hash as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
