@@ -122,11 +122,12 @@ async fn counting_by_batches_costs_less_than_a_marker_for_each_record_and_less_t
 }
 
 fn table(costs: &Costs) -> String {
-    let mut text = "# What counting costs\n\nCapacity units to count 1,000 orders of two lines each, by 200 customers, of 50 \
-                    products, on one day: customers, products and the day. As the embedded engine reports them; it knows \
-                    DynamoDB's rules. Measured by `UPDATE_DOCS=1 cargo test -p tests counts_cost`.\n\n\
-                    | way | units |\n|---|---|\n"
-        .to_owned();
+    let mut text =
+        "# What counting costs\n\nCapacity units to count 1,000 orders of two lines each, by 200 customers, of \
+                    50 products, on one day: customers, products and the day. The embedded engine, which implements \
+                    DynamoDB's rules, reports the units. Measured by `UPDATE_DOCS=1 cargo test -p tests \
+                    counts_cost`.\n\n| way | units |\n|---|---|\n"
+            .to_owned();
     for (size, units) in &costs.batches {
         let orders = if *size == 1 { "order" } else { "orders" };
         // Writing to a text cannot fail.
@@ -135,9 +136,9 @@ fn table(costs: &Costs) -> String {
     _ = writeln!(text, "| counters in the order's own transaction | {} |", costs.inline);
     _ = writeln!(text, "| a transaction with a marker for each record of the stream | {} |", costs.markers);
     text.push_str(
-        "\nA batch pays two units for its mark and two for each counter that it moves, however many of its orders move it. In \
-         the order's own transaction, counters cost each order its units, and every order of a product, or of a day, would be in \
-         the way of the others. A marker for each record costs its own units, and an item for as long as the record may come \
+        "\nA batch pays two units for its checkpoint and two for each counter that it changes, for any number of orders. In \
+         the order's own transaction, each order pays for its counters, and all orders of a product, or of a day, would \
+         conflict. A marker for each record costs its own units, and an item for as long as the record may be delivered \
          again.\n",
     );
     text
