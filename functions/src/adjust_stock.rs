@@ -2,16 +2,32 @@
 
 mod adjusting;
 
-use http_api::{Answer, Description, IfMatch, Kind, ProductView, Request, Route, Scope};
+use http_api::{
+    Answer, Example, IfMatch, Json, Kept, Kind, Once, Path, Problem, ProductView, Replayable, Route, Scope, Versioned,
+};
+use key_schema::access::Access;
+use key_schema::entity::{IdempotencyRecord, Product};
+use key_schema::value::ProductId;
 use serde::Deserialize;
-use table::{Reader, Writer};
+use table::{Budget, Reader, Writer};
 use utoipa::ToSchema;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
 
 use crate::adjust_stock::adjusting::Adjusting;
 
-pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin);
+pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin)
+    .summary("Add units to a product's stock, or take some out.")
+    .refuses(&[Kind::PreconditionRequired, Kind::NotFound, Kind::OutOfStock])
+    .access(stock::READ)
+    .access(stock::SNAPSHOT)
+    .access(&[
+        Access::put::<Product>().in_transactions(),
+        Access::put::<IdempotencyRecord>().in_transactions(),
+        Access::transact_get::<IdempotencyRecord>(),
+    ])
+    .access(stock::ADJUST)
+    .example(Example::at("09:52:40").path("espresso-cup").header("if-match", r#""1""#).body(r#"{"delta":20}"#));
 
 /// How many units more, or fewer.
 #[derive(Deserialize, ToSchema)]
@@ -45,31 +61,24 @@ fn not_zero() -> RefOr<Schema> {
 ///
 /// Under an `Idempotency-Key` an adjustment is made once, whatever the version: `If-Match` may be left out then. Without a
 /// key, a client whose answer was lost cannot tell its own adjustment from somebody else's.
-pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
-    let product = request.path("productId")?;
-    let once = request.once(&ROUTE)?;
-    let if_match = match &once {
-        None => request.if_match()?,
-        Some(_) => request.if_match_if_any()?.unwrap_or(IfMatch::Any),
+pub async fn handle(
+    (table, writer): (Reader, Writer),
+    Path(product): Path<ProductId>,
+    once: Option<Once>,
+    if_match: Option<IfMatch>,
+    Json(Adjustment { delta: Delta(delta) }): Json<Adjustment>,
+    budget: Budget,
+) -> Answer<Kept<Replayable<Versioned<ProductView>>>> {
+    let if_match = match (&once, if_match) {
+        (None, None) => return Err(Problem::precondition_required()),
+        (_, if_match) => if_match.unwrap_or(IfMatch::Any),
     };
-    let Adjustment { delta: Delta(delta) } = request.json()?;
-    let budget = request.budget();
 
     let adjusting = Adjusting { table: &table, writer: &writer, product, delta, if_match, once: once.as_ref(), budget };
     let answer = adjusting.run().await;
-    match &once {
-        None => answer,
-        Some(once) => once.unless_done_before(answer, &table, budget).await,
-    }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Add units to a product's stock, or take some out.")
-        .if_match_if_any("an Idempotency-Key is needed, or the answer is 428")
-        .once()
-        .accepts::<Adjustment>()
-        .versioned()
-        .answers::<ProductView>()
-        .refuses(&[Kind::PreconditionRequired, Kind::NotFound, Kind::OutOfStock])
+    let reply = match &once {
+        None => answer?,
+        Some(once) => once.unless_done_before(answer, &table, budget).await?,
+    };
+    Ok(reply.into())
 }

@@ -1,14 +1,24 @@
 //! `POST /orders/{orderId}/cancellation`: cancels an order, and puts back all it took.
 
-use http_api::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Problem, Replayable, Route, Scope};
 use key_schema::entity::{CancellationCause, Order};
 use key_schema::value::{Name, OrderId};
 use ordering::steps::Cancel;
-use ordering::{Transitioned, Lifecycle};
+use ordering::{Lifecycle, Transitioned};
 use serde::Deserialize;
+use table::Budget;
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Shop);
+pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Shop)
+    .summary(
+        "Cancel an order that is not shipped yet. Stock, discount code and gift cards get back what it took. A card \
+             payment is voided; one that was captured becomes refundDue.",
+    )
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .access(ordering::CANCEL)
+    .example(
+        Example::at("09:52:00").path("9375d7e6-a688-5d10-8541-7fecc5582493").body(r#"{"reason":"Ordered too many"}"#),
+    );
 
 /// A cancellation.
 #[derive(Default, Deserialize, ToSchema)]
@@ -17,31 +27,22 @@ pub struct CancelRequest {
     reason: Option<Name>,
 }
 
-pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
-    let id: OrderId = request.path("orderId")?;
-    let caller = request.caller()?;
-    let CancelRequest { reason } = request.json_if_any()?;
+pub async fn handle(
+    orders: Lifecycle,
+    Path(id): Path<OrderId>,
+    caller: Caller,
+    OptionalJson(CancelRequest { reason }): OptionalJson<CancelRequest>,
+    budget: Budget,
+) -> Answer<Replayable<Json<OrderView>>> {
     let reason = reason.map(String::from);
 
     let cause = if caller.is_admin { CancellationCause::Staff } else { CancellationCause::Customer };
     let cancel = Cancel { cause, reason: reason.as_deref() };
     let may_see = |order: &Order| caller.may_see(&order.customer_id);
-    match orders.cancel(&id, cancel, may_see, request.budget()).await? {
-        Transitioned::Done(order) => Reply::ok(&OrderView::seen_by(caller, order)),
-        Transitioned::DoneBefore(order) => Ok(Reply::ok(&OrderView::seen_by(caller, order))?.replayed(true)),
+    match orders.cancel(&id, cancel, may_see, budget).await? {
+        Transitioned::Done(order) => Ok(Replayable::first(Json(OrderView::seen_by(&caller, order)))),
+        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
         Transitioned::NotFound => Err(Problem::not_found("order")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe(
-            "Cancel an order that is not shipped yet. Stock, discount code and gift cards get back what it took. A card \
-             payment is voided; one that was captured becomes refundDue.",
-        )
-        .accepts_if_any::<CancelRequest>()
-        .replays()
-        .answers::<OrderView>()
-        .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

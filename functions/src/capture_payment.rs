@@ -1,12 +1,25 @@
 //! `POST /invoices/{invoiceId}/payments`: the bank has taken the card's part of an invoice.
 
-use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
-use ordering::{Transitioned, Lifecycle};
+use ordering::{Lifecycle, Transitioned};
 use serde::Deserialize;
+use table::Budget;
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin);
+pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin)
+    .summary(
+        "Record that the bank has taken the card payment of an invoice, once. Its order is paid then. If the order was \
+             cancelled meanwhile, the payment's status becomes refundDue.",
+    )
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .access(table::INVOICE)
+    .access(ordering::CAPTURE)
+    .example(
+        Example::at("09:50:40")
+            .path("inv-ccc44633-c523-5b35-9669-978f6b6bc252")
+            .body(r#"{"reference":"bank-20261121-0042"}"#),
+    );
 
 /// A payment that the bank has taken.
 #[derive(Deserialize, ToSchema)]
@@ -17,24 +30,16 @@ pub struct Capture {
 }
 
 /// What the bank has taken is recorded, also when the order was cancelled meanwhile: then it is to be given back.
-pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
-    let id: InvoiceId = request.path("invoiceId")?;
-    let Capture { reference } = request.json()?;
-
-    match orders.capture(&id, &String::from(reference), request.budget()).await? {
-        Transitioned::Done(order) => Reply::ok(&InvoiceView::from(order.invoice)),
-        Transitioned::DoneBefore(order) => Ok(Reply::ok(&InvoiceView::from(order.invoice))?.replayed(true)),
+pub async fn handle(
+    orders: Lifecycle,
+    Path(id): Path<InvoiceId>,
+    Json(Capture { reference }): Json<Capture>,
+    budget: Budget,
+) -> Answer<Replayable<Json<InvoiceView>>> {
+    match orders.capture(&id, &String::from(reference), budget).await? {
+        Transitioned::Done(order) => Ok(Replayable::first(Json(order.invoice.into()))),
+        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(order.invoice.into()))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
         Transitioned::NotFound => Err(Problem::not_found("invoice")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Record that the bank has taken the card payment of an invoice, once. Its order is paid then. If the order was \
-             cancelled meanwhile, the payment's status becomes refundDue.")
-        .accepts::<Capture>()
-        .replays()
-        .answers::<InvoiceView>()
-        .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

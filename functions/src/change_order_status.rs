@@ -1,12 +1,18 @@
 //! `POST /orders/{orderId}/status`: an order is shipped, or has arrived.
 
-use http_api::{Answer, Description, Kind, OrderView, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Problem, Replayable, Route, Scope};
 use key_schema::entity::OrderStatus;
-use ordering::{Transitioned, Lifecycle};
+use key_schema::value::OrderId;
+use ordering::{Lifecycle, Transitioned};
 use serde::Deserialize;
+use table::Budget;
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::post("/orders/{orderId}/status", Scope::Admin);
+pub const ROUTE: Route = Route::post("/orders/{orderId}/status", Scope::Admin)
+    .summary("Say that an order is shipped, or delivered.")
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .access(ordering::ADVANCE)
+    .example(Example::at("09:51:20").path("ccc44633-c523-5b35-9669-978f6b6bc252").body(r#"{"status":"SHIPPED"}"#));
 
 /// Where the order stands now.
 #[derive(Deserialize, ToSchema)]
@@ -16,22 +22,17 @@ pub struct NewStatus {
 }
 
 /// An order becomes paid by its payment, and cancelled by its cancellation; here it becomes shipped and delivered.
-pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
-    let id = request.path("orderId")?;
-    let NewStatus { status } = request.json()?;
-    match orders.advance(&id, status, request.budget()).await? {
-        Transitioned::Done(order) => Reply::ok(&OrderView::seen_by(request.caller()?, order)),
-        Transitioned::DoneBefore(order) => Ok(Reply::ok(&OrderView::seen_by(request.caller()?, order))?.replayed(true)),
+pub async fn handle(
+    orders: Lifecycle,
+    Path(id): Path<OrderId>,
+    caller: Caller,
+    Json(NewStatus { status }): Json<NewStatus>,
+    budget: Budget,
+) -> Answer<Replayable<Json<OrderView>>> {
+    match orders.advance(&id, status, budget).await? {
+        Transitioned::Done(order) => Ok(Replayable::first(Json(OrderView::seen_by(&caller, order)))),
+        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
         Transitioned::NotFound => Err(Problem::not_found("order")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Say that an order is shipped, or delivered.")
-        .accepts::<NewStatus>()
-        .replays()
-        .answers::<OrderView>()
-        .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

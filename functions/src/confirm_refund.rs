@@ -1,12 +1,22 @@
 //! `POST /invoices/{invoiceId}/refunds`: a customer has got back the card payment of a cancelled order.
 
-use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
-use ordering::{Transitioned, Lifecycle};
+use ordering::{Lifecycle, Transitioned};
 use serde::Deserialize;
+use table::Budget;
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Admin);
+pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Admin)
+    .summary("Record that the card payment of a cancelled order was given back, once. It must be refundDue.")
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .access(table::INVOICE)
+    .access(ordering::REFUND)
+    .example(
+        Example::at("09:52:20")
+            .path("inv-9375d7e6-a688-5d10-8541-7fecc5582493")
+            .body(r#"{"reference":"back-20261121-0007"}"#),
+    );
 
 /// A refund that the bank has made.
 #[derive(Deserialize, ToSchema)]
@@ -16,25 +26,18 @@ pub struct Refund {
     reference: Name,
 }
 
-pub async fn handle(orders: Lifecycle, request: Request) -> Answer {
-    let id: InvoiceId = request.path("invoiceId")?;
-    let Refund { reference } = request.json()?;
-
-    match orders.confirm_refund(&id, &String::from(reference), request.budget()).await? {
-        Transitioned::Done(order) => Reply::ok(&InvoiceView::from(order.invoice)),
-        Transitioned::DoneBefore(order) => Ok(Reply::ok(&InvoiceView::from(order.invoice))?.replayed(true)),
+pub async fn handle(
+    orders: Lifecycle,
+    Path(id): Path<InvoiceId>,
+    Json(Refund { reference }): Json<Refund>,
+    budget: Budget,
+) -> Answer<Replayable<Json<InvoiceView>>> {
+    match orders.confirm_refund(&id, &String::from(reference), budget).await? {
+        Transitioned::Done(order) => Ok(Replayable::first(Json(order.invoice.into()))),
+        Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(order.invoice.into()))),
         Transitioned::Refused(status) => {
             Err(Problem::new(Kind::InvalidTransition, "No refund of this invoice is due.").with("orderStatus", status))
         }
         Transitioned::NotFound => Err(Problem::not_found("invoice")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Record that the card payment of a cancelled order was given back, once. It must be refundDue.")
-        .accepts::<Refund>()
-        .replays()
-        .answers::<InvoiceView>()
-        .refuses(&[Kind::NotFound, Kind::InvalidTransition])
 }

@@ -15,13 +15,31 @@ use std::time::{Duration, SystemTime};
 use aws_lambda_events::event::dynamodb::TimeWindowEventResponse;
 use aws_lambda_events::event::streams::DynamoDbBatchItemFailure;
 use counting::{Change, Progress, Record, Uncountable};
+use key_schema::access::Access;
+use key_schema::entity::{CustomerStats, DayTotals, ProductStats, StreamCheckpoint};
+use key_schema::layout::ProductsOfOrder;
 use key_schema::value::SequenceNumber;
-use lambda::Error;
+use lambda::{Error, Grant};
 use stream::{Batch, Delivered};
 use table::Budget;
 use tracing::{error, info};
 
 pub use counter::Counter;
+
+/// What it asks of the table.
+pub const ACCESS: &[&[Access]] = &[&[
+    Access::batch_get::<StreamCheckpoint>(),
+    Access::query::<ProductsOfOrder>(),
+    Access::put::<StreamCheckpoint>().in_transactions(),
+    Access::update::<CustomerStats>().in_transactions(),
+    Access::update::<ProductStats>().in_transactions(),
+    Access::update::<DayTotals>().in_transactions(),
+]];
+
+/// What it asks of the stream, and of the queue of lost records.
+pub const GRANTS: &[Grant] = &[stream::READ[0], stream::READ[1], LOST];
+
+const LOST: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt LostCounts.Arn");
 
 /// Under which name a window's state holds the shard's mark.
 const MARK: &str = "mark";

@@ -1,13 +1,25 @@
 //! `POST /customers`: signs a customer up.
 
-use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{
+    Answer, Caller, Created, CustomerView, Example, Json, Kind, Problem, Replayable, Route, Scope, Versioned,
+};
+use key_schema::access::Access;
 use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
 use key_schema::value::{CustomerId, EmailAddress, Name, Timestamp, Username};
 use serde::Deserialize;
-use table::{Cause, Commit, Write, Writer, read_item};
+use table::{Budget, Cause, Commit, Write, Writer, read_item};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::post("/customers", Scope::Shop);
+pub const ROUTE: Route = Route::post("/customers", Scope::Shop)
+    .summary("Sign up a customer.")
+    .limit(50, 100)
+    .refuses(&[Kind::UsernameTaken, Kind::EmailTaken, Kind::AlreadyExists])
+    .access(&[
+        Access::put::<Customer>().in_transactions(),
+        Access::put::<UsernameClaim>().in_transactions(),
+        Access::put::<EmailClaim>().in_transactions(),
+    ])
+    .example(Example::at("09:32:00").body(r#"{"username":"ada","email":"ada@example.com","name":"Ada Lovelace"}"#));
 
 /// A sign-up.
 #[derive(Deserialize, ToSchema)]
@@ -22,9 +34,12 @@ pub struct SignUp {
 
 /// Profile and claims are one transaction, so no name is ever claimed for nobody. A sign-up that is sent again,
 /// also one whose answer was lost, is answered as before, as long as the profile is what it asked for.
-pub async fn handle(table: Writer, request: Request) -> Answer {
-    let caller = request.caller()?;
-    let sign_up: SignUp = request.json()?;
+pub async fn handle(
+    table: Writer,
+    caller: Caller,
+    Json(sign_up): Json<SignUp>,
+    budget: Budget,
+) -> Answer<Created<Versioned<CustomerView>>> {
     let customer_id = sign_up.customer_id.unwrap_or_else(|| caller.id.clone());
     if !caller.may_see(&customer_id) {
         return Err(Problem::new(Kind::Forbidden, "Only an admin may sign up somebody else."));
@@ -43,19 +58,19 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         Write::put_new(&UsernameClaim { username: sign_up.username, customer_id: customer_id.clone() })?,
         Write::put_new(&EmailClaim { email: sign_up.email, customer_id })?,
     ];
-    match table.commit(writes, request.budget()).await? {
-        Commit::Done => created(customer, false),
+    match table.commit(writes, budget).await? {
+        Commit::Done => Ok(created(customer, Replayable::first)),
         Commit::Cancelled(causes) => refuse(&customer, causes),
     }
 }
 
 /// The profile's condition speaks first: whose profile is there finds his own claims too.
-fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer {
+fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer<Created<Versioned<CustomerView>>> {
     let mut causes = causes.into_iter();
     if let Some(Cause::Condition(Some(item))) = causes.next() {
         let existing: Customer = read_item(item)?;
         return if existing.is_same_sign_up(customer) {
-            created(existing, true)
+            Ok(created(existing, Replayable::again))
         } else {
             Err(Problem::already_exists("customer"))
         };
@@ -66,19 +81,10 @@ fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer {
     }
 }
 
-fn created(customer: Customer, replayed: bool) -> Answer {
-    let (location, version) = (format!("/customers/{}", customer.customer_id), customer.version);
-    Ok(Reply::created(location, &CustomerView::new(customer, None))?.etag(version).replayed(replayed))
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Sign up a customer.")
-        .accepts::<SignUp>()
-        .versioned()
-        .creates::<CustomerView>()
-        .leads_to("get-customer", "customerId", "$response.body#/customerId")
-        .leads_to("update-customer", "customerId", "$response.body#/customerId")
-        .leads_to("put-cart", "customerId", "$response.body#/customerId")
-        .refuses(&[Kind::UsernameTaken, Kind::EmailTaken, Kind::AlreadyExists])
+fn created(
+    customer: Customer,
+    answer: fn(Versioned<CustomerView>) -> Replayable<Versioned<CustomerView>>,
+) -> Created<Versioned<CustomerView>> {
+    let location = format!("/customers/{}", customer.customer_id);
+    Created { location, answer: answer(Versioned::new(customer.version, CustomerView::new(customer, None))) }
 }

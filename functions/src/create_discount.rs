@@ -1,13 +1,18 @@
 //! `POST /discounts`: makes a discount code.
 
-use http_api::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Created, DiscountView, Example, Json, Kind, Problem, Replayable, Route, Scope};
+use key_schema::access::Access;
 use key_schema::entity::Discount;
 use key_schema::value::{DiscountCode, Percent, Timestamp, optional_moment};
 use serde::Deserialize;
-use table::{Put, Writer};
+use table::{Budget, Put, Writer};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::post("/discounts", Scope::Admin);
+pub const ROUTE: Route = Route::post("/discounts", Scope::Admin)
+    .summary("Make a discount code.")
+    .refuses(&[Kind::AlreadyExists])
+    .access(&[Access::put::<Discount>()])
+    .example(Example::at("09:30:40").body(r#"{"code":"WELCOME10","percent":10}"#));
 
 /// A new discount code.
 #[derive(Deserialize, ToSchema)]
@@ -26,8 +31,11 @@ pub struct NewDiscount {
     max_uses: Option<u32>,
 }
 
-pub async fn handle(table: Writer, request: Request) -> Answer {
-    let new: NewDiscount = request.json()?;
+pub async fn handle(
+    table: Writer,
+    Json(new): Json<NewDiscount>,
+    budget: Budget,
+) -> Answer<Created<Json<DiscountView>>> {
     if new.max_uses == Some(0) {
         return Err(Problem::new(Kind::Validation, "maxUses: must be at least 1"));
     }
@@ -50,20 +58,12 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
         created_at: now,
     };
     let location = format!("/discounts/{}", discount.code);
-    match table.put_new(&discount, request.budget()).await? {
-        Put::New => Reply::created(location, &DiscountView::from(discount)),
+    let answer = match table.put_new(&discount, budget).await? {
+        Put::New => Replayable::first(Json(discount.into())),
         Put::Exists(existing) if existing.is_same_request(&discount) => {
-            Ok(Reply::created(location, &DiscountView::from(existing.as_created()))?.replayed(true))
+            Replayable::again(Json(existing.as_created().into()))
         }
-        Put::Exists(_) => Err(Problem::already_exists("discount code")),
-    }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Make a discount code.")
-        .accepts::<NewDiscount>()
-        .creates::<DiscountView>()
-        .leads_to("get-discount", "code", "$response.body#/code")
-        .refuses(&[Kind::AlreadyExists])
+        Put::Exists(_) => return Err(Problem::already_exists("discount code")),
+    };
+    Ok(Created { location, answer })
 }

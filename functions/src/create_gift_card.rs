@@ -1,15 +1,22 @@
 //! `POST /gift-cards`: makes a gift card.
 
-use http_api::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Created, Example, IssuedGiftCardView, Json, Kind, Problem, Replayable, Route, Scope};
+use key_schema::access::Access;
 use key_schema::entity::GiftCard;
 use key_schema::value::{Charge, GiftCardCode, Money, Timestamp};
 use serde::Deserialize;
-use table::{Put, Writer};
+use table::{Budget, Put, Writer};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 
-pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin);
+pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin)
+    .summary("Make a gift card.")
+    .refuses(&[Kind::AlreadyExists])
+    .access(&[Access::put::<GiftCard>()])
+    .example(
+        Example::at("09:31:20").body(r#"{"code":"GIFT-50-7QKX-M2TD","balance":{"amount":5000,"currency":"EUR"}}"#),
+    );
 
 /// A new gift card.
 #[derive(Deserialize, ToSchema)]
@@ -33,8 +40,11 @@ fn not_empty() -> RefOr<Schema> {
 /// have shorter ones, and are good.
 const SHORTEST: usize = 12;
 
-pub async fn handle(table: Writer, request: Request) -> Answer {
-    let new: NewGiftCard = request.json()?;
+pub async fn handle(
+    table: Writer,
+    Json(new): Json<NewGiftCard>,
+    budget: Budget,
+) -> Answer<Created<Json<IssuedGiftCardView>>> {
     if new.code.as_str().len() < SHORTEST {
         return Err(Problem::new(
             Kind::Validation,
@@ -48,20 +58,12 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
 
     let card = GiftCard { code: new.code, balance, initial: balance, created_at: Timestamp::now() };
     let location = format!("/gift-cards/{}", card.code);
-    match table.put_new(&card, request.budget()).await? {
-        Put::New => Reply::created(location, &card),
+    let answer = match table.put_new(&card, budget).await? {
+        Put::New => Replayable::first(Json(card.into())),
         Put::Exists(existing) if existing.is_same_request(&card) => {
-            Ok(Reply::created(location, &existing.as_created())?.replayed(true))
+            Replayable::again(Json(existing.as_created().into()))
         }
-        Put::Exists(_) => Err(Problem::already_exists("gift card")),
-    }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Make a gift card.")
-        .accepts::<NewGiftCard>()
-        .creates::<GiftCard>()
-        .leads_to("get-gift-card", "code", "$response.body#/code")
-        .refuses(&[Kind::AlreadyExists])
+        Put::Exists(_) => return Err(Problem::already_exists("gift card")),
+    };
+    Ok(Created { location, answer })
 }

@@ -1,13 +1,33 @@
 //! `POST /products`: puts a product into the catalogue, with its first stock.
 
-use http_api::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
-use key_schema::entity::{Product, Stock, WholeStock};
+use http_api::{
+    Answer, Created, Example, Json, Kept, Kind, Once, Problem, ProductView, Replayable, Route, Scope, Versioned,
+};
+use key_schema::access::Access;
+use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};
 use key_schema::value::{Category, Cells, Charge, Description as Text, Name, ProductId};
 use serde::Deserialize;
-use table::{Cause, Commit, Error, Write, Writer, read_item};
+use table::{Budget, Cause, Commit, Error, Write, Writer, read_item};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::post("/products", Scope::Admin);
+pub const ROUTE: Route = Route::post("/products", Scope::Admin)
+    .summary("Put a product into the catalogue.")
+    .refuses(&[Kind::AlreadyExists])
+    .access(&[
+        Access::put::<Product>().in_transactions(),
+        Access::put::<StockCell>().in_transactions(),
+        Access::put::<IdempotencyRecord>().in_transactions(),
+    ])
+    .example(Example::at("09:30:00").body(
+        r#"{
+            "productId": "espresso-cup",
+            "name": "Espresso cup",
+            "description": "Stoneware, 80 ml",
+            "category": "kitchen",
+            "price": {"amount": 1999, "currency": "EUR"},
+            "stock": 10
+        }"#,
+    ));
 
 /// A new product.
 #[derive(Deserialize, ToSchema)]
@@ -32,9 +52,12 @@ pub struct NewProduct {
 
 /// Product and stock, with all its cells, are one transaction: none is ever seen without the others. Under an
 /// `Idempotency-Key` a product whose id is chosen here is made once, too.
-pub async fn handle(table: Writer, request: Request) -> Answer {
-    let once = request.once(&ROUTE)?;
-    let new: NewProduct = request.json()?;
+pub async fn handle(
+    table: Writer,
+    once: Option<Once>,
+    Json(new): Json<NewProduct>,
+    budget: Budget,
+) -> Answer<Kept<Created<Versioned<ProductView>>>> {
     let product = Product {
         product_id: new.product_id.unwrap_or_else(ProductId::random),
         name: new.name.into(),
@@ -49,16 +72,19 @@ pub async fn handle(table: Writer, request: Request) -> Answer {
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
     if let Some(once) = &once {
-        writes.push(once.keep(&created(product.clone(), &stock, false)?)?);
+        let answer = Kept::of(created(product.clone(), &stock, Replayable::first))?;
+        writes.push(once.keep(answer.reply())?);
     }
-    match table.commit(writes, request.budget()).await? {
-        Commit::Done => created(product, &stock, false),
+    match table.commit(writes, budget).await? {
+        Commit::Done => Kept::of(created(product, &stock, Replayable::first)),
         Commit::Cancelled(mut causes) => {
             if let Some(reply) = once.map(|once| once.done_before(&mut causes)).transpose()?.flatten() {
-                return Ok(reply);
+                return Ok(reply.into());
             }
-            let is_same = is_the_same(causes, &product, &stock)?;
-            if is_same { created(product, &stock, true) } else { Err(Problem::already_exists("product")) }
+            if !is_the_same(causes, &product, &stock)? {
+                return Err(Problem::already_exists("product"));
+            }
+            Kept::of(created(product, &stock, Replayable::again))
         }
     }
 }
@@ -73,20 +99,11 @@ fn is_the_same(causes: Vec<Cause>, product: &Product, stock: &WholeStock) -> Res
     Ok(read_item::<Product>(existing)? == *product && read_item::<Stock>(first)?.cells == stock.cells())
 }
 
-fn created(product: Product, stock: &WholeStock, replayed: bool) -> Answer {
-    let (location, version) = (format!("/products/{}", product.product_id), product.version);
-    Ok(Reply::created(location, &ProductView::new(product, stock, None))?.etag(version).replayed(replayed))
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Put a product into the catalogue.")
-        .once()
-        .accepts::<NewProduct>()
-        .versioned()
-        .creates::<ProductView>()
-        .leads_to("get-product", "productId", "$response.body#/productId")
-        .leads_to("update-product", "productId", "$response.body#/productId")
-        .leads_to("adjust-stock", "productId", "$response.body#/productId")
-        .refuses(&[Kind::AlreadyExists])
+fn created(
+    product: Product,
+    stock: &WholeStock,
+    answer: fn(Versioned<ProductView>) -> Replayable<Versioned<ProductView>>,
+) -> Created<Versioned<ProductView>> {
+    let location = format!("/products/{}", product.product_id);
+    Created { location, answer: answer(Versioned::new(product.version, ProductView::new(product, stock, None))) }
 }

@@ -23,13 +23,32 @@ use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use lambda::{Error, Measure};
+use key_schema::access::Access;
+use lambda::{Error, Grant, Measure};
 use queue::{Delay, FAILURES, Message, Received};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 pub use drain::Drain;
 use drain::{Batch, Fate};
+
+/// What it asks of the table.
+pub const ACCESS: &[&[Access]] = &[ordering::PLACE, ordering::PLACE_WAITING];
+
+/// What it asks of the queues.
+pub const GRANTS: &[Grant] = &[
+    Grant::new(
+        &[
+            "sqs:ChangeMessageVisibility",
+            "sqs:DeleteMessage",
+            "sqs:GetQueueAttributes",
+            "sqs:ReceiveMessage",
+            "sqs:SendMessage",
+        ],
+        "!GetAtt WriteQueue.Arn",
+    ),
+    Grant::new(&["sqs:SendMessage"], "!GetAtt DeadLetters.Arn"),
+];
 
 /// A message whose work has failed so often is a dead letter.
 const MOST_FAILURES: u32 = 5;

@@ -7,15 +7,22 @@
 
 use std::time::Duration;
 
+use key_schema::access::Access;
 use key_schema::entity::OrderStatus;
 use key_schema::layout::OrdersOfStatus;
 use key_schema::value::{TimeRange, Timestamp};
-use lambda::{Environment, Error, FromEnvironment, Measure, Misconfigured};
+use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use ordering::Lifecycle;
 use serde::{Deserialize, Serialize};
 use table::{Budget, Reader, StatusShards};
 use tokio::time::Instant;
 use tracing::{error, info};
+
+/// What it asks of the table.
+pub const ACCESS: &[&[Access]] = &[ordering::EXPIRE];
+
+/// Nothing: it asks no other service.
+pub const GRANTS: &[Grant] = &[];
 
 /// With less time left, no other order is begun: the one that is under way takes that much at most.
 const KEPT_BACK: Duration = Duration::from_secs(10);

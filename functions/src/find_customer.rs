@@ -1,13 +1,23 @@
 //! `GET /customers?email=` or `?username=`: the customer who has claimed it.
 
-use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CustomerView, Example, Kind, Problem, Query, Route, Scope, Versioned};
+use key_schema::access::Access;
 use key_schema::layout::{CustomerByEmail, CustomerById, CustomerByUsername};
 use key_schema::value::{EmailAddress, Invalid, Username};
 use serde::Deserialize;
 use table::Reader;
 use utoipa::IntoParams;
 
-pub const ROUTE: Route = Route::get("/customers", Scope::Admin);
+pub const ROUTE: Route = Route::get("/customers", Scope::Admin)
+    .summary("A customer by e-mail address or by username.")
+    .limit(50, 100)
+    .refuses(&[Kind::NotFound])
+    .access(&[
+        Access::query::<CustomerById>(),
+        Access::query::<CustomerByEmail>(),
+        Access::query::<CustomerByUsername>(),
+    ])
+    .example(Example::at("09:47:20").query("email=ada.lovelace%40example.com"));
 
 /// Whom to find: by one of the two.
 #[derive(Deserialize, IntoParams)]
@@ -33,8 +43,7 @@ impl TryFrom<String> for Claimed {
 }
 
 /// Two requests: the claim is a pointer to the profile and holds nothing else that could go stale.
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let whom: Whom = request.query()?;
+pub async fn handle(table: Reader, Query(whom): Query<Whom>) -> Answer<Versioned<CustomerView>> {
     let id = match (whom.email, whom.username) {
         (Some(Claimed(email)), None) => {
             table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id)
@@ -48,15 +57,5 @@ pub async fn handle(table: Reader, request: Request) -> Answer {
 
     let items = table.collection(&CustomerById { id: &id }).await?;
     let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
-    let version = customer.version;
-    Ok(Reply::ok(&CustomerView::new(customer, stats))?.etag(version))
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("A customer by e-mail address or by username.")
-        .query::<Whom>()
-        .versioned()
-        .answers::<CustomerView>()
-        .refuses(&[Kind::NotFound])
+    Ok(Versioned::new(customer.version, CustomerView::new(customer, stats)))
 }

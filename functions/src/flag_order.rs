@@ -1,13 +1,26 @@
 //! `PUT /orders/{orderId}/flag`: somebody wants to look at this order.
 
-use http_api::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, FlaggedOrderView, Json, Kind, Path, Problem, Replayable, Route, Scope};
+use key_schema::access::Access;
 use key_schema::entity::{Order, OrderFlag};
 use key_schema::value::{Name, OrderId, Timestamp};
 use serde::Deserialize;
-use table::{Cause, Commit, Condition, Write, Writer, read_item};
+use table::{Budget, Cause, Commit, Condition, Write, Writer, read_item};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin);
+pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin)
+    .summary("Flag an order.")
+    .refuses(&[Kind::NotFound])
+    .access(&[
+        Access::check::<Order>(),
+        Access::put::<OrderFlag>().in_transactions(),
+        Access::update::<OrderFlag>().in_transactions(),
+    ])
+    .example(
+        Example::at("09:48:40")
+            .path("ccc44633-c523-5b35-9669-978f6b6bc252")
+            .body(r#"{"reason":"The address looks incomplete"}"#),
+    );
 
 /// Why.
 #[derive(Deserialize, ToSchema)]
@@ -18,29 +31,23 @@ pub struct FlagRequest {
 
 /// The flag is an item of its own, under the condition that its order exists. The same flag again changes nothing;
 /// another reason makes it a new flag.
-pub async fn handle(table: Writer, request: Request) -> Answer {
-    let order_id: OrderId = request.path("orderId")?;
-    let FlagRequest { reason } = request.json()?;
+pub async fn handle(
+    table: Writer,
+    Path(order_id): Path<OrderId>,
+    Json(FlagRequest { reason }): Json<FlagRequest>,
+    budget: Budget,
+) -> Answer<Replayable<Json<FlaggedOrderView>>> {
     let flag = OrderFlag { order_id, reason: reason.into(), flagged_at: Timestamp::now() };
 
     let is_news = Condition::new("attribute_not_exists(#PK) OR #reason <> :reason").value(":reason", &flag.reason)?;
     let writes = vec![Write::check(Order::key_of(&flag.order_id), Condition::present()), Write::set(&flag, is_news)?];
-    let Commit::Cancelled(causes) = table.commit(writes, request.budget()).await? else {
-        return Reply::ok(&flag);
+    let Commit::Cancelled(causes) = table.commit(writes, budget).await? else {
+        return Ok(Replayable::first(Json(flag.into())));
     };
     match <[Cause; 2]>::try_from(causes) {
         Ok([Cause::None, Cause::Condition(Some(existing))]) => {
-            Ok(Reply::ok(&read_item::<OrderFlag>(existing)?)?.replayed(true))
+            Ok(Replayable::again(Json(read_item::<OrderFlag>(existing)?.into())))
         }
         _ => Err(Problem::not_found("order")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Flag an order.")
-        .accepts::<FlagRequest>()
-        .replays()
-        .answers::<OrderFlag>()
-        .refuses(&[Kind::NotFound])
 }

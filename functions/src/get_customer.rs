@@ -1,20 +1,18 @@
 //! `GET /customers/{customerId}`: a customer, with what the orders add up to.
 
-use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CustomerView, Example, OwnCustomer, Problem, Route, Scope, Versioned};
+use key_schema::access::Access;
 use key_schema::layout::CustomerById;
 use table::Reader;
 
-pub const ROUTE: Route = Route::get("/customers/{customerId}", Scope::Shop);
+pub const ROUTE: Route = Route::get("/customers/{customerId}", Scope::Shop)
+    .summary("A customer.")
+    .access(&[Access::query::<CustomerById>()])
+    .example(Example::at("09:32:40").path("ada"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let id = request.own_customer()?;
+pub async fn handle(table: Reader, OwnCustomer(id): OwnCustomer) -> Answer<Versioned<CustomerView>> {
     let items = table.collection(&CustomerById { id: &id }).await?;
 
     let (customer, stats) = CustomerById::assemble(items).ok_or_else(|| Problem::not_found("customer"))?;
-    let version = customer.version;
-    Ok(Reply::ok(&CustomerView::new(customer, stats))?.etag(version))
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("A customer.").versioned().answers::<CustomerView>().refuses(&[Kind::NotFound])
+    Ok(Versioned::new(customer.version, CustomerView::new(customer, stats)))
 }

@@ -1,22 +1,23 @@
 //! `GET /discounts/{code}`: a discount code. Customers see it while it is valid; admins always do.
 
-use http_api::{Answer, Description, DiscountView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Caller, DiscountView, Example, Json, Kind, Path, Problem, Route, Scope};
+use key_schema::access::Access;
 use key_schema::layout::DiscountByCode;
-use key_schema::value::Timestamp;
+use key_schema::value::{DiscountCode, Timestamp};
 use table::Reader;
 
-pub const ROUTE: Route = Route::get("/discounts/{code}", Scope::Shop);
+pub const ROUTE: Route = Route::get("/discounts/{code}", Scope::Shop)
+    .summary("A discount code.")
+    .limit(20, 40)
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::query::<DiscountByCode>()])
+    .example(Example::at("09:44:00").path("WELCOME10"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let code = request.path("code")?;
+pub async fn handle(table: Reader, Path(code): Path<DiscountCode>, caller: Caller) -> Answer<Json<DiscountView>> {
     match table.one(&DiscountByCode { code: &code }).await? {
-        Some(discount) if request.caller()?.is_admin || discount.is_in_window(Timestamp::now()) => {
-            Reply::ok(&DiscountView::from(discount))
+        Some(discount) if caller.is_admin || discount.is_in_window(Timestamp::now()) => {
+            Ok(Json(DiscountView::from(discount)))
         }
         _ => Err(Problem::not_found("discount code")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("A discount code.").answers::<DiscountView>().refuses(&[Kind::NotFound])
 }

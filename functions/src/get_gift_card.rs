@@ -1,20 +1,22 @@
 //! `GET /gift-cards/{code}`: a gift card with its entries. Who knows the code may spend it, and so may see it; which
 //! orders it was spent on, only admins see.
 
-use http_api::{Answer, Description, GiftCardView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Caller, Example, GiftCardView, Json, Kind, Path, Problem, Route, Scope};
+use key_schema::access::Access;
 use key_schema::layout::GiftCardByCode;
+use key_schema::value::GiftCardCode;
 use table::Reader;
 
-pub const ROUTE: Route = Route::get("/gift-cards/{code}", Scope::Shop);
+pub const ROUTE: Route = Route::get("/gift-cards/{code}", Scope::Shop)
+    .summary("A gift card with its entries.")
+    .limit(20, 40)
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::query::<GiftCardByCode>()])
+    .example(Example::at("09:44:40").path("GIFT-50-7QKX-M2TD"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let code = request.path("code")?;
+pub async fn handle(table: Reader, Path(code): Path<GiftCardCode>, caller: Caller) -> Answer<Json<GiftCardView>> {
     let items = table.collection(&GiftCardByCode { code: &code }).await?;
 
     let (card, entries) = GiftCardByCode::assemble(items).ok_or_else(|| Problem::not_found("gift card"))?;
-    Reply::ok(&GiftCardView::new(card, entries, request.caller()?))
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("A gift card with its entries.").answers::<GiftCardView>().refuses(&[Kind::NotFound])
+    Ok(Json(GiftCardView::new(card, entries, &caller)))
 }

@@ -1,21 +1,20 @@
 //! `GET /invoices/{invoiceId}`: one invoice with its payments.
 
-use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Caller, Example, InvoiceView, Json, Kind, Path, Problem, Route, Scope};
+use key_schema::value::InvoiceId;
 use table::Reader;
 
-pub const ROUTE: Route = Route::get("/invoices/{invoiceId}", Scope::Shop);
+pub const ROUTE: Route = Route::get("/invoices/{invoiceId}", Scope::Shop)
+    .summary("An invoice with its payments.")
+    .refuses(&[Kind::NotFound])
+    .access(table::INVOICE)
+    .example(Example::at("09:37:20").path("inv-ccc44633-c523-5b35-9669-978f6b6bc252"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let id = request.path("invoiceId")?;
+pub async fn handle(table: Reader, Path(id): Path<InvoiceId>, caller: Caller) -> Answer<Json<InvoiceView>> {
     let invoice = table.invoice(&id).await?;
 
-    let caller = request.caller()?;
     match invoice {
-        Some(invoice) if caller.may_see(&invoice.customer_id) => Reply::ok(&InvoiceView::from(invoice)),
+        Some(invoice) if caller.may_see(&invoice.customer_id) => Ok(Json(InvoiceView::from(invoice))),
         _ => Err(Problem::not_found("invoice")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("An invoice with its payments.").answers::<InvoiceView>().refuses(&[Kind::NotFound])
 }

@@ -1,32 +1,37 @@
 //! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag; or that it waits, or why it was
 //! rejected.
 
-use http_api::{Answer, Description, Kind, OrderStateView, OrderView, Problem, Reply, Request, Route, Scope};
-use key_schema::layout::OrderState;
-use key_schema::value::Timestamp;
-use table::Reader;
+use http_api::{Answer, AskAgain, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Problem, Route, Scope};
+use key_schema::access::Access;
+use key_schema::layout::{OrderById, OrderState};
+use key_schema::value::{OrderId, Timestamp};
+use table::{Budget, Reader};
 
-pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop);
+pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop)
+    .summary("An order.")
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::query::<OrderById>()])
+    .example(Example::at("09:35:20").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let id = request.path("orderId")?;
-    let order = table.order_state(&id, request.budget()).await?;
+pub async fn handle(
+    table: Reader,
+    Path(id): Path<OrderId>,
+    caller: Caller,
+    budget: Budget,
+) -> Answer<AskAgain<Json<OrderStateView>>> {
+    let order = table.order_state(&id, budget).await?;
 
-    let caller = request.caller()?;
     match order {
         Some(OrderState::Placed(order)) if caller.may_see(&order.order.customer_id) => {
-            Reply::ok(&OrderStateView::Placed(Box::new(OrderView::seen_by(caller, *order))))
+            let view = OrderStateView::Placed(Box::new(OrderView::seen_by(&caller, *order)));
+            Ok(AskAgain { answer: Json(view), is_of_use: false })
         }
         Some(OrderState::Queued(order))
             if caller.may_see(&order.customer_id) && !order.is_expired(Timestamp::now()) =>
         {
-            let waits = order.refusal.is_none();
-            Ok(Reply::ok(&OrderStateView::Queued(order.into()))?.again_later(waits))
+            let is_of_use = order.refusal.is_none();
+            Ok(AskAgain { answer: Json(OrderStateView::Queued(order.into())), is_of_use })
         }
         _ => Err(Problem::not_found("order")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("An order.").answers::<OrderStateView>().may_wait().refuses(&[Kind::NotFound])
 }

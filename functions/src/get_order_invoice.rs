@@ -1,22 +1,22 @@
 //! `GET /orders/{orderId}/invoice`: the invoice of an order.
 
-use http_api::{Answer, Description, InvoiceView, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Caller, Example, InvoiceView, Json, Kind, Path, Problem, Route, Scope};
+use key_schema::access::Access;
 use key_schema::layout::InvoiceOfOrder;
+use key_schema::value::OrderId;
 use table::Reader;
 
-pub const ROUTE: Route = Route::get("/orders/{orderId}/invoice", Scope::Shop);
+pub const ROUTE: Route = Route::get("/orders/{orderId}/invoice", Scope::Shop)
+    .summary("The invoice of an order.")
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::query::<InvoiceOfOrder>()])
+    .example(Example::at("09:36:40").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let order = request.path("orderId")?;
+pub async fn handle(table: Reader, Path(order): Path<OrderId>, caller: Caller) -> Answer<Json<InvoiceView>> {
     let invoice = table.one(&InvoiceOfOrder { order: &order }).await?;
 
-    let caller = request.caller()?;
     match invoice {
-        Some(invoice) if caller.may_see(&invoice.customer_id) => Reply::ok(&InvoiceView::from(invoice)),
+        Some(invoice) if caller.may_see(&invoice.customer_id) => Ok(Json(InvoiceView::from(invoice))),
         _ => Err(Problem::not_found("order")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("The invoice of an order.").answers::<InvoiceView>().refuses(&[Kind::NotFound])
 }

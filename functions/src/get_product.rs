@@ -1,23 +1,24 @@
 //! `GET /products/{productId}`: a product, with its stock and what was sold of it.
 
-use http_api::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
+use key_schema::access::Access;
 use key_schema::layout::ProductById;
+use key_schema::value::ProductId;
 use stock::ReadMode;
-use table::Reader;
+use table::{Budget, Reader};
 
-pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public);
+pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public)
+    .summary("A product.")
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::query::<ProductById>()])
+    .access(stock::READ)
+    .example(Example::at("09:34:00").path("espresso-cup"));
 
 /// One Query; of a stock in several cells, a BatchGetItem of those more.
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let id = request.path("productId")?;
+pub async fn handle(table: Reader, Path(id): Path<ProductId>, budget: Budget) -> Answer<Versioned<ProductView>> {
     let items = table.collection(&ProductById { id: &id }).await?;
 
     let (product, first, stats) = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
-    let stock = stock::whole(&table, first, ReadMode::Eventual, request.budget()).await?;
-    let version = product.version;
-    Ok(Reply::ok(&ProductView::new(product, &stock, stats))?.etag(version))
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("A product.").versioned().answers::<ProductView>().refuses(&[Kind::NotFound])
+    let stock = stock::whole(&table, first, ReadMode::Eventual, budget).await?;
+    Ok(Versioned::new(product.version, ProductView::new(product, &stock, stats)))
 }

@@ -1,8 +1,9 @@
 //! The functions: a file for each, and here the list of them all.
 //!
-//! Three programs are built, and each function is one of them called by its name: what only reads, what writes, and what
-//! consumes events. A program holds no more than it needs, and there are few enough to be built in minutes:
-//! docs/decisions.md.
+//! Three programs are built: of the functions that only read, of those that write, and of those that consume events. Lambda
+//! names the function that a program is to be (docs/decisions.md, "Functions are one crate and three programs").
+//!
+//! The macro declares the modules, so `cargo fmt` does not find their files: run `rustfmt` on a file.
 
 mod registry;
 

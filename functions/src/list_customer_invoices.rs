@@ -1,21 +1,20 @@
 //! `GET /customers/{customerId}/invoices`: the invoices of a customer in a range of time.
 
-use http_api::{Answer, Description, InvoiceView, Kind, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, InvoiceView, List, OwnCustomer, Route, Scope};
+use key_schema::access::Access;
 use key_schema::layout::InvoicesOfCustomer;
 use key_schema::value::TimeRange;
-use table::Reader;
+use table::{Page, Reader};
 
-pub const ROUTE: Route = Route::get("/customers/{customerId}/invoices", Scope::Shop);
+pub const ROUTE: Route = Route::get("/customers/{customerId}/invoices", Scope::Shop)
+    .summary("The invoices of a customer in a range of time, oldest first.")
+    .access(&[Access::query::<InvoicesOfCustomer>()])
+    .example(Example::at("09:38:40").path("ada").query("from=2026-01-01&limit=10"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let customer = request.own_customer()?;
-    let (issued, page) = request.list()?;
-    Reply::ok(&table.page(&InvoicesOfCustomer { customer: &customer, issued }, &page).await?.map(InvoiceView::from))
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("The invoices of a customer in a range of time, oldest first.")
-        .lists::<TimeRange, InvoiceView>()
-        .refuses(&[Kind::NotFound])
+pub async fn handle(
+    table: Reader,
+    OwnCustomer(customer): OwnCustomer,
+    List(issued, page): List<TimeRange>,
+) -> Answer<Page<InvoiceView>> {
+    Ok(table.page(&InvoicesOfCustomer { customer: &customer, issued }, &page).await?.map(InvoiceView::from))
 }

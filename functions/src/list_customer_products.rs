@@ -1,22 +1,21 @@
 //! `GET /customers/{customerId}/products`: the products a customer ordered in a range of time.
 
-use http_api::{Answer, Description, Kind, OrderItemView, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, List, OrderItemView, OwnCustomer, Route, Scope};
+use key_schema::access::Access;
 use key_schema::layout::ProductsOfCustomer;
 use key_schema::value::TimeRange;
-use table::Reader;
+use table::{Page, Reader};
 
-pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::Shop);
+pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::Shop)
+    .summary("The products a customer ordered in a range of time, oldest first: the line of each.")
+    .access(&[Access::query::<ProductsOfCustomer>()])
+    .example(Example::at("09:39:20").path("ada").query("from=2026-01-01T00%3A00%3A00Z&limit=10"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let customer = request.own_customer()?;
-    let (placed, page) = request.list()?;
+pub async fn handle(
+    table: Reader,
+    OwnCustomer(customer): OwnCustomer,
+    List(placed, page): List<TimeRange>,
+) -> Answer<Page<OrderItemView>> {
     let lines = table.page(&ProductsOfCustomer { customer: &customer, placed }, &page).await?;
-    Reply::ok(&lines.map(OrderItemView::from))
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("The products a customer ordered in a range of time, oldest first: the line of each.")
-        .lists::<TimeRange, OrderItemView>()
-        .refuses(&[Kind::NotFound])
+    Ok(lines.map(OrderItemView::from))
 }

@@ -1,17 +1,15 @@
 //! `GET /flagged-orders`: the orders that somebody wants to look at, in the order they were flagged.
 
-use http_api::{Answer, Description, Reply, Request, Route, Scope, Unfiltered};
-use key_schema::entity::OrderFlag;
+use http_api::{Answer, Example, FlaggedOrderView, List, Route, Scope, Unfiltered};
+use key_schema::access::Access;
 use key_schema::layout::FlaggedOrders;
-use table::Reader;
+use table::{Page, Reader};
 
-pub const ROUTE: Route = Route::get("/flagged-orders", Scope::Admin);
+pub const ROUTE: Route = Route::get("/flagged-orders", Scope::Admin)
+    .summary("The flagged orders, the longest flagged first: the flag of each.")
+    .access(&[Access::query::<FlaggedOrders>()])
+    .example(Example::at("09:49:20").query("limit=50"));
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let (Unfiltered {}, page) = request.list()?;
-    Reply::ok(&table.page(&FlaggedOrders, &page).await?)
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("The flagged orders, the longest flagged first: the flag of each.").lists::<Unfiltered, OrderFlag>()
+pub async fn handle(table: Reader, List(Unfiltered {}, page): List<Unfiltered>) -> Answer<Page<FlaggedOrderView>> {
+    Ok(table.page(&FlaggedOrders, &page).await?.map(FlaggedOrderView::from))
 }

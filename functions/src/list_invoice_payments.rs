@@ -1,25 +1,28 @@
 //! `GET /invoices/{invoiceId}/payments`: the payments of an invoice.
 
-use http_api::{Answer, Description, Kind, PaymentView, Problem, Reply, Request, Route, Scope, Unfiltered};
-use table::{Page, Reader};
+use http_api::{All, Answer, Caller, Example, Kind, Path, PaymentView, Problem, Query, Route, Scope, Unfiltered};
+use key_schema::value::InvoiceId;
+use table::Reader;
 
-pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop);
+pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Shop)
+    .summary("The payments of an invoice.")
+    .refuses(&[Kind::NotFound])
+    .access(table::INVOICE)
+    .example(Example::at("09:38:00").path("inv-ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 /// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them.
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let id = request.path("invoiceId")?;
-    let Unfiltered {} = request.query()?;
+pub async fn handle(
+    table: Reader,
+    Path(id): Path<InvoiceId>,
+    Query(Unfiltered {}): Query<Unfiltered>,
+    caller: Caller,
+) -> Answer<All<PaymentView>> {
     let invoice = table.payments(&id).await?;
 
-    let caller = request.caller()?;
     match invoice {
         Some(invoice) if caller.may_see(&invoice.customer_id) => {
-            Reply::ok(&Page { items: invoice.payments, next: None }.map(PaymentView::from))
+            Ok(All(invoice.payments.into_iter().map(PaymentView::from).collect()))
         }
         _ => Err(Problem::not_found("invoice")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("The payments of an invoice.").lists_all::<PaymentView>().refuses(&[Kind::NotFound])
 }

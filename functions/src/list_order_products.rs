@@ -1,28 +1,32 @@
 //! `GET /orders/{orderId}/products`: the lines of an order.
 
-use http_api::{Answer, Description, Kind, OrderItemView, Problem, Reply, Request, Route, Scope, Unfiltered};
+use http_api::{Answer, Caller, Example, Kind, List, OrderItemView, Path, Problem, Route, Scope, Unfiltered};
+use key_schema::access::Access;
 use key_schema::layout::{InvoiceOfOrder, ProductsOfOrder};
-use table::Reader;
+use key_schema::value::OrderId;
+use table::{Page, Reader};
 
-pub const ROUTE: Route = Route::get("/orders/{orderId}/products", Scope::Shop);
+pub const ROUTE: Route = Route::get("/orders/{orderId}/products", Scope::Shop)
+    .summary("The products of an order, by id.")
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::query::<ProductsOfOrder>(), Access::query::<InvoiceOfOrder>()])
+    .example(Example::at("09:36:00").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
 /// Every line knows whose it is. A page without lines, which follows a last full one, asks the invoice.
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let order = request.path("orderId")?;
-    let (Unfiltered {}, page) = request.list()?;
+pub async fn handle(
+    table: Reader,
+    Path(order): Path<OrderId>,
+    List(Unfiltered {}, page): List<Unfiltered>,
+    caller: Caller,
+) -> Answer<Page<OrderItemView>> {
     let lines = table.page(&ProductsOfOrder { order: &order }, &page).await?;
 
     let owner = match lines.items.first() {
         Some(line) => Some(line.customer_id.clone()),
         None => table.one(&InvoiceOfOrder { order: &order }).await?.map(|invoice| invoice.customer_id),
     };
-    let caller = request.caller()?;
     match owner {
-        Some(owner) if caller.may_see(&owner) => Reply::ok(&lines.map(OrderItemView::from)),
+        Some(owner) if caller.may_see(&owner) => Ok(lines.map(OrderItemView::from)),
         _ => Err(Problem::not_found("order")),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("The products of an order, by id.").lists::<Unfiltered, OrderItemView>().refuses(&[Kind::NotFound])
 }

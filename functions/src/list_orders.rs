@@ -1,14 +1,19 @@
 //! `GET /orders?status=`: the orders of a status in a range of time, its shards merged.
 
-use http_api::{Answer, Description, OrderView, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, List, OrderView, Route, Scope};
+use key_schema::access::Access;
 use key_schema::entity::OrderStatus;
 use key_schema::layout::OrdersOfStatus;
 use key_schema::value::{TimeRange, moment};
 use serde::Deserialize;
-use table::{Reader, StatusShards};
+use table::{Page, Reader, StatusShards};
 use utoipa::IntoParams;
 
-pub const ROUTE: Route = Route::get("/orders", Scope::Admin);
+pub const ROUTE: Route = Route::get("/orders", Scope::Admin)
+    .summary("The orders of a status in a range of time, oldest first.")
+    .limit(50, 100)
+    .access(&[Access::query::<OrdersOfStatus>()])
+    .example(Example::at("09:48:00").query("status=PENDING&from=2026-01-01&limit=50"));
 
 /// Which orders.
 #[derive(Deserialize, IntoParams)]
@@ -23,13 +28,11 @@ pub struct OfStatus {
     to: Option<String>,
 }
 
-pub async fn handle((table, shards): (Reader, StatusShards), request: Request) -> Answer {
-    let (filter, page) = request.list::<OfStatus>()?;
+pub async fn handle(
+    (table, shards): (Reader, StatusShards),
+    List(filter, page): List<OfStatus>,
+) -> Answer<Page<OrderView>> {
     let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref())?;
     let shards = OrdersOfStatus::in_shards(filter.status, shards.0, &placed);
-    Reply::ok(&table.merged(&shards, &page).await?.map(OrderView::from))
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("The orders of a status in a range of time, oldest first.").lists::<OfStatus, OrderView>()
+    Ok(table.merged(&shards, &page).await?.map(OrderView::from))
 }

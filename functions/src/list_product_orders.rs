@@ -1,19 +1,21 @@
 //! `GET /products/{productId}/orders`: the orders of a product in a range of time, its shards merged.
 
-use http_api::{Answer, Description, OrderItemView, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, List, OrderItemView, Path, Route, Scope};
+use key_schema::access::Access;
 use key_schema::layout::OrdersOfProduct;
-use key_schema::value::TimeRange;
-use table::{ProductShards, Reader};
+use key_schema::value::{ProductId, TimeRange};
+use table::{Page, ProductShards, Reader};
 
-pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin);
+pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin)
+    .summary("The orders of a product in a range of time: the line of each.")
+    .access(&[Access::query::<OrdersOfProduct>()])
+    .example(Example::at("09:40:00").path("espresso-cup").query("from=2026-01-01&limit=50"));
 
-pub async fn handle((table, shards): (Reader, ProductShards), request: Request) -> Answer {
-    let product = request.path("productId")?;
-    let (placed, page) = request.list()?;
+pub async fn handle(
+    (table, shards): (Reader, ProductShards),
+    Path(product): Path<ProductId>,
+    List(placed, page): List<TimeRange>,
+) -> Answer<Page<OrderItemView>> {
     let shards = OrdersOfProduct::in_shards(&product, shards.0, &placed);
-    Reply::ok(&table.merged(&shards, &page).await?.map(OrderItemView::from))
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("The orders of a product in a range of time: the line of each.").lists::<TimeRange, OrderItemView>()
+    Ok(table.merged(&shards, &page).await?.map(OrderItemView::from))
 }

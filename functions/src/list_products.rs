@@ -1,13 +1,17 @@
 //! `GET /products?category=`: the products of a category.
 
-use http_api::{Answer, Description, ProductView, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, List, ProductView, Route, Scope};
+use key_schema::access::Access;
 use key_schema::layout::ProductsOfCategory;
 use key_schema::value::Category;
 use serde::Deserialize;
-use table::Reader;
+use table::{Page, Reader};
 use utoipa::IntoParams;
 
-pub const ROUTE: Route = Route::get("/products", Scope::Public);
+pub const ROUTE: Route = Route::get("/products", Scope::Public)
+    .summary("The products of a category, by id.")
+    .access(&[Access::query::<ProductsOfCategory>()])
+    .example(Example::at("09:33:20").query("category=kitchen&limit=20"));
 
 /// Which products.
 #[derive(Deserialize, IntoParams)]
@@ -17,12 +21,7 @@ pub struct OfCategory {
     category: Category,
 }
 
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let (filter, page) = request.list::<OfCategory>()?;
+pub async fn handle(table: Reader, List(filter, page): List<OfCategory>) -> Answer<Page<ProductView>> {
     let page = table.page(&ProductsOfCategory { category: &filter.category }, &page).await?;
-    Reply::ok(&page.map(ProductView::from))
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("The products of a category, by id.").lists::<OfCategory, ProductView>()
+    Ok(page.map(ProductView::from))
 }

@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use http_api::{Answer, DayTotalsView, Description, Reply, Request, Route, Scope};
+use http_api::{All, Answer, DayTotalsView, Example, Query, Route, Scope};
+use key_schema::access::Access;
 use key_schema::entity::DayTotals;
 use key_schema::layout::{Consistency, TotalsOfDays};
 use key_schema::value::Days;
-use table::{Page, Reader};
+use table::{Budget, Reader};
 
-pub const ROUTE: Route = Route::get("/totals", Scope::Admin);
+pub const ROUTE: Route = Route::get("/totals", Scope::Admin)
+    .summary("What was ordered on each day of a range.")
+    .limit(10, 20)
+    .access(&[Access::batch_get::<DayTotals>()])
+    .example(Example::at("09:58:00").query("from=2026-11-01&to=2026-12-01"));
 
 /// One BatchGetItem. Every day is listed, also one without an order, so there is always one page and no cursor.
-pub async fn handle(table: Reader, request: Request) -> Answer {
-    let days: Days = request.query()?;
-    let items = table.batch(TotalsOfDays { days }.keys(), Consistency::Eventual, request.budget()).await?;
+pub async fn handle(table: Reader, Query(days): Query<Days>, budget: Budget) -> Answer<All<DayTotalsView>> {
+    let items = table.batch(TotalsOfDays { days }.keys(), Consistency::Eventual, budget).await?;
 
     let mut counted: BTreeMap<_, _> = items.into_iter().map(|totals: DayTotals| (totals.date, totals)).collect();
     let totals = days.each().map(|day| counted.remove(&day).map_or_else(|| DayTotalsView::empty(day), Into::into));
-    Reply::ok(&Page { items: totals.collect(), next: None })
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("What was ordered on each day of a range.").query::<Days>().lists_all::<DayTotalsView>()
+    Ok(All(totals.collect()))
 }

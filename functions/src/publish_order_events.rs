@@ -13,8 +13,10 @@ mod bus;
 use std::time::Duration;
 
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
+use key_schema::access::Access;
+use key_schema::layout::ProductsOfOrder;
+use lambda::{Budget, Error, Grant};
 use order_events::next_call;
-use lambda::{Budget, Error};
 use stream::LostRecords;
 use table::Reader;
 use tokio::time::timeout;
@@ -22,6 +24,18 @@ use tracing::info;
 
 use batch::Batch;
 pub use bus::Bus;
+
+/// What it asks of the table.
+pub const ACCESS: &[&[Access]] = &[&[Access::query::<ProductsOfOrder>()]];
+
+/// What it asks of the stream, of the bus, and of the queue of lost records.
+pub const GRANTS: &[Grant] = &[
+    Grant::new(&["events:PutEvents"], "!GetAtt OrderEvents.Arn")
+        .only("events:source", &["till.orders", "till.products"]),
+    stream::READ[0],
+    stream::READ[1],
+    Grant::new(&["sqs:SendMessage"], "!GetAtt LostEvents.Arn"),
+];
 
 pub async fn handle(
     (bus, table, lost): (Bus, Reader, LostRecords),

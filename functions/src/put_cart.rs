@@ -2,15 +2,20 @@
 
 use std::collections::HashSet;
 
-use http_api::{Answer, CartView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CartView, Example, IfMatch, Json, Kind, OwnCustomer, Problem, Route, Scope, Versioned};
+use key_schema::access::Access;
 use key_schema::entity::{Cart, CartLine, Stock};
 use key_schema::layout::Consistency;
 use key_schema::value::{ProductId, Timestamp};
 use serde::Deserialize;
-use table::{Condition, Error, Reader, Write, Writer, Written, read_item};
+use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop);
+pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop)
+    .summary("Put down a customer's cart, in place of the one before.")
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::batch_get::<Stock>(), Access::put::<Cart>()])
+    .example(Example::at("09:42:00").path("ada").body(r#"{"lines":[{"productId":"espresso-cup","quantity":1}]}"#));
 
 /// As many products as one BatchGetItem can look up.
 const MOST_LINES: usize = 100;
@@ -30,14 +35,17 @@ pub struct NewCart {
 /// The cart replaces the one before; if `If-Match` names a version, only that one. A shop that sends several PUTs, or
 /// whose customer has several devices, names the `ETag` of the cart it shows: then a PUT that is late replaces no newer
 /// cart. Nothing is taken from stock by a cart, and prices are those of the day it is ordered.
-pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
-    let customer_id = request.own_customer()?;
-    let if_match = request.if_match_if_any()?;
-    let NewCart { lines } = request.json()?;
+pub async fn handle(
+    (table, writer): (Reader, Writer),
+    OwnCustomer(customer_id): OwnCustomer,
+    if_match: Option<IfMatch>,
+    Json(NewCart { lines }): Json<NewCart>,
+    budget: Budget,
+) -> Answer<Versioned<CartView>> {
     if lines.len() > MOST_LINES {
         return Err(Problem::new(Kind::TooLarge, format!("A cart holds at most {MOST_LINES} lines.")));
     }
-    check_products(&table, &lines, &request).await?;
+    check_products(&table, &lines, budget).await?;
 
     let updated_at = Timestamp::now();
     let version = fastrand::u64(1..1 << 53);
@@ -47,13 +55,13 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         None => Write::put(&cart)?,
         Some(if_match) => Write::put_if(&cart, if_match.condition()?.and(is_kept(updated_at)?))?,
     };
-    match writer.write(write, request.budget()).await? {
-        Written::Done => Ok(Reply::ok(&CartView::from(cart))?.etag(version)),
+    match writer.write(write, budget).await? {
+        Written::Done => Ok(Versioned::new(version, cart.into())),
         Written::ConditionFailed(Some(other)) => {
             let other: Cart = read_item(other)?;
             // The client's own retry may have found its first attempt done.
             if other.version == cart.version {
-                return Ok(Reply::ok(&CartView::from(cart))?.etag(version));
+                return Ok(Versioned::new(version, cart.into()));
             }
             Err(Problem::version_conflict(other.version()))
         }
@@ -67,10 +75,10 @@ fn is_kept(now: Timestamp) -> Result<Condition, Error> {
 }
 
 /// Every line must be of a product that exists, and of another than the lines before.
-async fn check_products(table: &Reader, lines: &[CartLine], request: &Request) -> Result<(), Problem> {
+async fn check_products(table: &Reader, lines: &[CartLine], budget: Budget) -> Answer<()> {
     let mut seen = HashSet::new();
     if let Some(at) = lines.iter().position(|line| !seen.insert(&line.product_id)) {
-        let detail = format!("lines[{at}].productId stands in an earlier line too: add up the quantities");
+        let detail = format!("lines[{at}].productId is also in an earlier line: add up the quantities");
         return Err(Problem::new(Kind::Validation, detail));
     }
     // Products do not go away, so what the cheap read finds is there. Only what it does not find is asked for again.
@@ -78,7 +86,7 @@ async fn check_products(table: &Reader, lines: &[CartLine], request: &Request) -
     for consistency in [Consistency::Eventual, Consistency::Strong] {
         // A product and its stock are made together, and the stock is small, however long a description is.
         let keys = unknown.iter().copied().map(Stock::key_of).collect();
-        let known: Vec<Stock> = table.batch(keys, consistency, request.budget()).await?;
+        let known: Vec<Stock> = table.batch(keys, consistency, budget).await?;
         unknown.retain(|id| known.iter().all(|stock| stock.product_id != **id));
     }
     match unknown.first() {
@@ -88,14 +96,4 @@ async fn check_products(table: &Reader, lines: &[CartLine], request: &Request) -
         }
         None => Ok(()),
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Put down a customer's cart, in place of the one before.")
-        .accepts::<NewCart>()
-        .if_match_if_any("whatever is there is replaced")
-        .versioned()
-        .answers::<CartView>()
-        .refuses(&[Kind::NotFound])
 }

@@ -8,16 +8,19 @@
 //! - A scheduled event compares the last days, once a day. What it does not finish, the next one does. If that takes
 //!   longer than these days, the next comparison begins where this one ended, so that none is left out of the last 92.
 
-mod repair;
 mod reads;
+mod repair;
 mod run;
 mod schedule;
 mod walk;
 
 use std::time::Duration;
 
+use key_schema::access::Access;
+use key_schema::entity::{CustomerStats, DayTotals, Order, ProductStats, Reconciliation};
+use key_schema::layout::{OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
 use key_schema::value::{Day, Days};
-use lambda::{Environment, Error, FromEnvironment, Measure, Misconfigured};
+use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use serde::{Deserialize, Serialize};
 use table::{ProductShards, StatusShards, Writer};
 use tokio::time::Instant;
@@ -28,6 +31,26 @@ use reads::Reads;
 pub use run::{Drift, KEPT_BACK as TIME_KEPT_BACK, Report, Run};
 pub use schedule::DAYS;
 pub use walk::OF_A_LIST;
+
+/// What it asks of the table.
+pub const ACCESS: &[&[Access]] = &[&[
+    Access::query::<OrderById>(),
+    Access::query::<OrdersOfStatus>(),
+    Access::query::<OrdersOfProduct>(),
+    Access::query::<OrdersOfCustomer>(),
+    Access::batch_get::<CustomerStats>(),
+    Access::batch_get::<ProductStats>(),
+    Access::batch_get::<DayTotals>(),
+    Access::batch_get::<Order>(),
+    Access::batch_get::<Reconciliation>(),
+    Access::update::<CustomerStats>(),
+    Access::update::<ProductStats>(),
+    Access::update::<DayTotals>(),
+    Access::put::<Reconciliation>(),
+]];
+
+/// Nothing: it asks no other service.
+pub const GRANTS: &[Grant] = &[];
 
 /// What this function may touch, and what the deployment says about its work.
 #[derive(Clone, Debug)]

@@ -1,40 +1,46 @@
 //! `POST /products/{productId}/views`: somebody looks at a product.
 
-use http_api::{Answer, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, Kind, Path, Problem, Route, Scope};
+use key_schema::access::Access;
 use key_schema::entity::{Product, ViewShard};
 use key_schema::layout::Consistency;
 use key_schema::value::ProductId;
-use table::{Condition, Put, Reader, ViewShards, Write, Writer};
+use table::{Budget, Condition, Put, Reader, ViewShards, Write, Writer};
 
-pub const ROUTE: Route = Route::post("/products/{productId}/views", Scope::Public);
+pub const ROUTE: Route = Route::post("/products/{productId}/views", Scope::Public)
+    .summary("Count a view of a product.")
+    .limit(200, 400)
+    .refuses(&[Kind::NotFound])
+    .access(&[Access::put::<ViewShard>(), Access::update::<ViewShard>(), Access::batch_get::<Product>()])
+    .after(&["get-product-stats"])
+    .example(Example::at("09:40:40").path("espresso-cup"));
 
 /// Each view goes to a part chosen at random, and the part is in the partition key: no partition takes all of a
 /// popular product's views. One request, but for the first view of each part, which makes sure that there is such a
 /// product.
-pub async fn handle((reader, writer, shards): (Reader, Writer, ViewShards), request: Request) -> Answer {
-    let product: ProductId = request.path("productId")?;
+pub async fn handle(
+    (reader, writer, shards): (Reader, Writer, ViewShards),
+    Path(product): Path<ProductId>,
+    budget: Budget,
+) -> Answer<()> {
     let shard = fastrand::u8(..shards.0);
-    if !count(&writer, &product, shard, &request).await? {
+    if !count(&writer, &product, shard, budget).await? {
         let keys = vec![Product::key_of(&product)];
-        let known: Vec<Product> = reader.batch(keys, Consistency::Strong, request.budget()).await?;
+        let known: Vec<Product> = reader.batch(keys, Consistency::Strong, budget).await?;
         if known.is_empty() {
             return Err(Problem::not_found("product"));
         }
         let first = ViewShard { product_id: product.clone(), shard, views: 1 };
-        if let Put::Exists(_) = writer.put_new(&first, request.budget()).await? {
-            count(&writer, &product, shard, &request).await?;
+        if let Put::Exists(_) = writer.put_new(&first, budget).await? {
+            count(&writer, &product, shard, budget).await?;
         }
     }
-    Ok(Reply::no_content())
+    Ok(())
 }
 
 /// Adds one to a part; `false` if the part is not there yet.
-async fn count(writer: &Writer, product: &ProductId, shard: u8, request: &Request) -> Result<bool, Problem> {
+async fn count(writer: &Writer, product: &ProductId, shard: u8, budget: Budget) -> Answer<bool> {
     let is_there = Condition::present().value(":one", 1)?;
     let add = Write::update(ViewShard::key_of(product, shard), "ADD #views :one", is_there);
-    Ok(writer.write(add, request.budget()).await?.is_done())
-}
-
-pub fn describe() -> Description {
-    ROUTE.describe("Count a view of a product.").done().refuses(&[Kind::NotFound])
+    Ok(writer.write(add, budget).await?.is_done())
 }

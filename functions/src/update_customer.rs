@@ -1,14 +1,35 @@
 //! `PATCH /customers/{customerId}`: changes a profile.
 
-use http_api::{Answer, CustomerView, Description, Kind, Problem, Reply, Request, Route, Scope};
+use http_api::{Answer, CustomerView, Example, IfMatch, Json, Kind, OwnCustomer, Problem, Route, Scope, Versioned};
+use key_schema::access::Access;
 use key_schema::entity::{Customer, EmailClaim, UsernameClaim};
 use key_schema::layout::{CustomerById, Stored};
 use key_schema::value::{CustomerId, EmailAddress, Name, Username};
 use serde::Deserialize;
-use table::{Cause, Commit, Condition, Error, Reader, Write, Writer};
+use table::{Budget, Cause, Commit, Condition, Error, Reader, Write, Writer};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop);
+pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop)
+    .summary("Change a profile.")
+    .limit(50, 100)
+    .refuses(&[Kind::UsernameTaken, Kind::EmailTaken])
+    .access(&[Access::query::<CustomerById>(), Access::put::<Customer>(), Access::update::<Customer>()])
+    .access(&[
+        Access::put::<UsernameClaim>().in_transactions(),
+        Access::update::<UsernameClaim>().in_transactions(),
+        Access::delete::<UsernameClaim>().in_transactions(),
+    ])
+    .access(&[
+        Access::put::<EmailClaim>().in_transactions(),
+        Access::update::<EmailClaim>().in_transactions(),
+        Access::delete::<EmailClaim>().in_transactions(),
+    ])
+    .example(
+        Example::at("09:46:40")
+            .path("ada")
+            .header("if-match", r#""1""#)
+            .body(r#"{"email":"ada.lovelace@example.com"}"#),
+    );
 
 /// What is to be different. The rest stays as it is.
 #[derive(Deserialize, ToSchema)]
@@ -34,12 +55,13 @@ impl CustomerChanges {
 /// A new username or address is claimed and the old one let go in the transaction that writes the profile: neither is
 /// ever without its owner, or an owner's twice. A change whose answer was lost is answered as done when it is sent
 /// again.
-pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
-    let id = request.own_customer()?;
-    let if_match = request.if_match()?;
-    let changes: CustomerChanges = request.json()?;
-    let budget = request.budget();
-
+pub async fn handle(
+    (table, writer): (Reader, Writer),
+    OwnCustomer(id): OwnCustomer,
+    if_match: IfMatch,
+    Json(changes): Json<CustomerChanges>,
+    budget: Budget,
+) -> Answer<Versioned<CustomerView>> {
     let mut retries = budget.retries();
     loop {
         let items = table.collection(&CustomerById { id: &id }).await?;
@@ -47,7 +69,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
         let version = customer.version;
         let mut next = changes.of(&customer);
         if next == customer && (if_match.matches(version) || if_match.may_have_led_to(version)) {
-            return Ok(Reply::ok(&CustomerView::new(customer, stats))?.etag(version));
+            return Ok(Versioned::new(version, CustomerView::new(customer, stats)));
         }
         if !if_match.matches(version) {
             return Err(Problem::version_conflict(version));
@@ -56,7 +78,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
 
         let (all, taken): (Vec<_>, Vec<_>) = writes(&customer, &next)?.into_iter().unzip();
         let Commit::Cancelled(causes) = writer.write_all(all, budget).await? else {
-            return Ok(Reply::ok(&CustomerView::new(next, stats))?.etag(version + 1));
+            return Ok(Versioned::new(version + 1, CustomerView::new(next, stats)));
         };
         // If the profile has moved, so may have its claims: that is read again first.
         let failed: Vec<_> = causes.iter().map(|cause| matches!(cause, Cause::Condition(_))).collect();
@@ -98,14 +120,4 @@ fn swap<T: Stored>(from: &T, to: &T, owner: &CustomerId, taken: Kind) -> Result<
         return Ok(vec![(Write::change(from, to, is_own)?, None)]);
     }
     Ok(vec![(Write::put_new(to)?, Some(taken)), (Write::delete_if(from.key(), is_own), None)])
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Change a profile.")
-        .if_match()
-        .accepts::<CustomerChanges>()
-        .versioned()
-        .answers::<CustomerView>()
-        .refuses(&[Kind::NotFound, Kind::UsernameTaken, Kind::EmailTaken])
 }

@@ -3,15 +3,27 @@
 
 use std::time::Duration;
 
-use http_api::{Answer, Description, Kind, Problem, ProductView, Reply, Request, Route, Scope};
+use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
+use key_schema::access::Access;
 use key_schema::entity::{Product, WholeStock};
-use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name};
+use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name, ProductId};
 use serde::Deserialize;
 use stock::ReadMode;
-use table::{Commit, Condition, Error, Reader, Throttle, Write, Writer};
+use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
 
-pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin);
+pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
+    .summary("Change a product.")
+    .refuses(&[Kind::NotFound])
+    .access(stock::READ)
+    .access(&[Access::put::<Product>(), Access::update::<Product>()])
+    .access(stock::RESHAPE)
+    .example(
+        Example::at("09:53:20")
+            .path("espresso-cup")
+            .header("if-match", r#""2""#)
+            .body(r#"{"description":"Stoneware, 80 ml, dishwasher-safe","price":{"amount":2199,"currency":"EUR"}}"#),
+    );
 
 /// How long units are moved to new cells before the request is answered.
 const SHARING_OUT: Duration = Duration::from_secs(4);
@@ -63,18 +75,21 @@ impl ProductChanges {
 /// A change whose answer was lost is answered as done when it is sent again, and finished if it was not. How evenly the
 /// units lie in the cells does not count then: the change may have ended before it shared them out, and some may have been
 /// sold since.
-pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answer {
-    let id = request.path("productId")?;
-    let if_match = request.if_match()?;
-    let changes: ProductChanges = request.json()?;
-    let budget = request.budget();
+pub async fn handle(
+    (table, writer): (Reader, Writer),
+    Path(id): Path<ProductId>,
+    if_match: IfMatch,
+    Json(changes): Json<ProductChanges>,
+    budget: Budget,
+) -> Answer<Versioned<ProductView>> {
     let hasty = writer.clone().fail_fast_on_conflict();
 
     let (mut is_calm, mut gave_up_cells) = (true, false);
     let mut retries = budget.retries();
     loop {
-        let found =
-            stock::product(&table, &id, ReadMode::Strong, budget).await?.ok_or_else(|| Problem::not_found("product"))?;
+        let found = stock::product(&table, &id, ReadMode::Strong, budget)
+            .await?
+            .ok_or_else(|| Problem::not_found("product"))?;
         let (product, stock) = found;
         let version = product.version;
         let may_be_repeated = !if_match.matches(version) && if_match.may_have_led_to(version);
@@ -86,7 +101,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             if !is_calm && changes.cells.is_some() {
                 _ = stock::level(&writer, &stock, budget.at_most(SHARING_OUT)).await;
             }
-            return Ok(Reply::ok(&ProductView::with_stock(product, &stock))?.etag(version));
+            return Ok(Versioned::new(version, ProductView::with_stock(product, &stock)));
         }
         if !if_match.matches(version) {
             return Err(Problem::version_conflict(version));
@@ -106,7 +121,7 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
                     // The cells are there. How evenly the units lie in them changes no answer.
                     _ = stock::level(&writer, &to, budget.at_most(SHARING_OUT)).await;
                 }
-                return Ok(Reply::ok(&ProductView::with_stock(next, &to))?.etag(version + 1));
+                return Ok(Versioned::new(version + 1, ProductView::with_stock(next, &to)));
             }
             Ok(Commit::Cancelled(_)) => {}
             Err(Error::Throttled { by: Throttle::Contention, .. }) => {
@@ -122,14 +137,4 @@ pub async fn handle((table, writer): (Reader, Writer), request: Request) -> Answ
             return Err(Error::contention("others were changing the product for too long").into());
         }
     }
-}
-
-pub fn describe() -> Description {
-    ROUTE
-        .describe("Change a product.")
-        .if_match()
-        .accepts::<ProductChanges>()
-        .versioned()
-        .answers::<ProductView>()
-        .refuses(&[Kind::NotFound])
 }

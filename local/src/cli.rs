@@ -168,7 +168,7 @@ Routes:
 A token for the customer {customer}, valid for 12 hours:
   TOKEN={token}
 A token for another caller:
-A token for another caller:/_local/token' -d '{{"sub": "me", "scope": "admin"}}'
+  curl '{url}/_local/token' -d '{{"sub": "me", "scope": "admin"}}'
 {commands}
 Ctrl-C stops it.
 "#

@@ -41,7 +41,7 @@ pub fn declared() -> Named {
     let named = ROUTES.iter().map(|function| {
         let route = &function.route;
         let scopes = route.scope.any_of().iter().map(ToString::to_string).collect();
-        (function.name(), (route.method.to_string(), route.path.to_owned(), scopes))
+        (function.name(), (route.method.as_str().to_owned(), route.path.to_owned(), scopes))
     });
     named.collect()
 }

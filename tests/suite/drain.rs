@@ -6,7 +6,7 @@ mod waiting;
 use std::time::{Duration, Instant};
 
 use key_schema::value::Timestamp;
-use local::fault_proxy::{Fault, Match};
+use local::fault_proxy::{Access, Fault, Match};
 use serde_json::{Value, json};
 
 use crate::queue::order_later;
@@ -61,6 +61,39 @@ async fn accept_all(shop: &Shop) {
     for number in 0..ORDERS {
         assert_eq!(order_later(&ada, &format!("order-{number}"), body(number)).await.status, 202);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_takes_the_time_that_its_write_units_need() {
+    // 50 units a second for each of two environments.
+    let shop = shop(false, "100").await;
+    let ada = shop.customer("ada");
+    // Its lines are larger than a kilobyte, so an order consumes more than the drain expects.
+    let name = "\u{1f4a1}".repeat(200);
+    let price = json!({ "amount": 1000, "currency": "EUR" });
+    let ids = ["one", "two", "three"];
+    for id in ids {
+        let product = json!({
+            "productId": id, "name": name, "description": "", "category": "things", "price": price, "stock": 100,
+        });
+        shop.admin().post("/products", product).await.expect(201);
+    }
+    for number in 0..10 {
+        let lines = ids.map(|id| json!({ "productId": id, "quantity": 1 }));
+        let reply = order_later(&ada, &format!("order-{number}"), json!({ "lines": lines })).await;
+        assert_eq!(reply.status, 202);
+    }
+    let records = shop.take_messages().await;
+    shop.fault_proxy().take_calls();
+    let begin = Instant::now();
+    assert_eq!(shop.drain(&records).await["batchItemFailures"], json!([]));
+    let elapsed = begin.elapsed();
+    let calls = shop.fault_proxy().take_calls();
+    let consumed = calls.iter().flat_map(|call| &call.consumed);
+    let units: f64 =
+        consumed.filter(|consumed| consumed.access == Access::Write).map(|consumed| consumed.table_units).sum();
+    // The batch does not wait for what its last order consumed.
+    assert!(elapsed.as_secs_f64() > units * 0.9 / 50.0, "{units} units in {elapsed:?}");
 }
 
 /// The table without times.

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use functions::{CONSUMERS, Consumer, Function, ROUTES};
-use reqwest::Method;
+use http_api::Verb;
 use tokio::task::JoinSet;
 
 use self::cases::{Case, cases};
@@ -131,7 +131,7 @@ async fn every_write_survives_every_fault_at_every_call() {
 async fn every_function_that_writes_has_a_case() {
     let (_, seed) = World::create().await;
     let tried: BTreeSet<_> = cases(&seed).into_iter().map(|case| case.function.to_owned()).collect();
-    let writes = ROUTES.iter().filter(|function| function.route.method != Method::GET).map(Function::name);
+    let writes = ROUTES.iter().filter(|function| function.route.method != Verb::Get).map(Function::name);
     let consumers = CONSUMERS.iter().map(Consumer::name);
     let missing: Vec<_> = writes.chain(consumers).filter(|name| !tried.contains(name)).collect();
     assert!(missing.is_empty(), "tests/suite/every_fault/cases.rs or consumers.rs lacks {missing:?}");

@@ -26,6 +26,7 @@ mod engine;
 mod every_fault;
 mod expiry;
 mod faults;
+mod generated;
 mod idempotency;
 mod invariants;
 mod laptop;

@@ -34,7 +34,7 @@ impl FromEnvironment for Counter {
             reader: Reader::from_environment(environment)?,
             writer: Writer::from_environment(environment)?,
             lost: LostRecords::from_environment(environment)?,
-            only_shard: only_shard.map_err(|error| Misconfigured(format!("SINGLE_STREAM_SHARD: {error}")))?,
+            only_shard: only_shard.map_err(|error| Misconfigured::Invalid(format!("SINGLE_STREAM_SHARD: {error}")))?,
             last: Arc::default(),
         })
     }

@@ -175,7 +175,8 @@ impl Drain {
             }
             table::Error::Refused(_)
             | table::Error::Inconsistent(_)
-            | table::Error::Item(_) | table::Error::Cursor(_) => Fate::Failed(cause),
+            | table::Error::Item(_)
+            | table::Error::Cursor(_) => Fate::Failed(cause),
         }
     }
 

@@ -45,7 +45,7 @@ impl FromEnvironment for Pace {
         let share = f64::from(target) / f64::from(environments);
         if share < LEAST_SHARE {
             let message = format!("DRAIN_WRITE_UNITS must be at least {LEAST_SHARE} for each of the DRAIN_CONCURRENCY");
-            return Err(Misconfigured(message));
+            return Err(Misconfigured::Invalid(message));
         }
         Ok(Self::new(share))
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use order_events::{Draft, OrderPlaced, Waiting, draft_of};
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 use key_schema::entity::Order;
 use key_schema::layout::ProductsOfOrder;
 use key_schema::value::{SequenceNumber, Timestamp};
+use order_events::{Draft, OrderPlaced, Waiting, draft_of};
 use stream::{Delivered, LostRecords};
 use table::Reader;
 use tracing::warn;

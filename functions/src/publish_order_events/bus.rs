@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use aws_sdk_eventbridge::primitives::DateTime;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
-use order_events::Event;
 use lambda::{Client, Environment, Error, FromEnvironment, Misconfigured, Service};
+use order_events::Event;
 use tracing::warn;
 
 /// What this function may put on one bus.

@@ -39,7 +39,9 @@ impl Reconciler {
         match self.writer.write(Write::add_if(deficit, is_same)?, Budget::of(KEPT_BACK)).await {
             Ok(Written::Done) => Ok(true),
             // A repetition whose first attempt was not answered finds its own work.
-            Ok(Written::ConditionFailed(found)) => Ok(found.map(read::<T>).transpose()?.is_some_and(|found| found == repaired)),
+            Ok(Written::ConditionFailed(found)) => {
+                Ok(found.map(read::<T>).transpose()?.is_some_and(|found| found == repaired))
+            }
             Err(Error::Unanswered(_)) => Ok(false),
             Err(error) => Err(error),
         }

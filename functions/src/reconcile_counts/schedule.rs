@@ -1,12 +1,12 @@
 //! What is compared when nobody says what.
 
+use crate::reconcile_counts::run::KEPT_BACK;
 use key_schema::entity::Reconciliation;
 use key_schema::layout::Consistency;
 use key_schema::value::{Day, Days, Timestamp};
 use lambda::Error;
 use serde::Deserialize;
 use table::{Budget, Condition, Write};
-use crate::reconcile_counts::run::KEPT_BACK;
 use tokio::time::Instant;
 use tracing::warn;
 

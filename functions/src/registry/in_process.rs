@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_api::{Answer, Description, Request, Route};
-use lambda::{Environment, FromEnvironment, Misconfigured};
+use http_api::{Description, Handler, Route};
+use key_schema::access::Access;
+use lambda::{Environment, FromEnvironment, Grant, Misconfigured};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,19 +20,17 @@ type Start = fn(&Environment, Duration) -> Result<Invoke, Misconfigured>;
 
 /// A function that answers a route.
 pub struct Function {
-    module: &'static str,
-    /// The route, as the code declares it.
-    pub route: Route,
-    /// The route's description.
+    pub(crate) module: &'static str,
+    /// The program that it is part of.
+    pub program: &'static str,
+    /// The declaration of its route.
+    pub route: &'static Route,
+    /// The description of its route.
     pub describe: fn() -> Description,
-    start: Start,
+    pub(crate) start: Start,
 }
 
 impl Function {
-    pub(crate) const fn new(module: &'static str, route: Route, describe: fn() -> Description, start: Start) -> Self {
-        Self { module, route, describe, start }
-    }
-
     /// Its name: the handler of the template, and the file in `events/`.
     pub fn name(&self) -> String {
         super::name_of(self.module)
@@ -48,15 +47,15 @@ impl Function {
 
 /// A function that consumes events: it answers no route.
 pub struct Consumer {
-    module: &'static str,
-    start: Start,
+    pub(crate) module: &'static str,
+    /// What it asks of the table.
+    pub access: &'static [&'static [Access]],
+    /// What it asks of other services.
+    pub grants: &'static [Grant],
+    pub(crate) start: Start,
 }
 
 impl Consumer {
-    pub(crate) const fn new(module: &'static str, start: Start) -> Self {
-        Self { module, start }
-    }
-
     /// Its name: the handler of the template, and the file in `events/`.
     pub fn name(&self) -> String {
         super::name_of(self.module)
@@ -71,22 +70,22 @@ impl Consumer {
     }
 }
 
-pub(crate) fn start<D, F, Fut>(
-    route: Route,
-    handle: F,
+pub(crate) fn start<D, Parts, H>(
+    route: &'static Route,
+    handle: H,
     environment: &Environment,
     timeout: Duration,
 ) -> Result<Invoke, Misconfigured>
 where
     D: FromEnvironment + Clone + Send + Sync + 'static,
-    F: Fn(D, Request) -> Fut + Copy + Send + Sync + 'static,
-    Fut: Future<Output = Answer> + Send,
+    Parts: 'static,
+    H: Handler<D, Parts>,
 {
     let deps = D::from_environment(environment)?;
     Ok(Arc::new(move |event| {
-        let (route, deps) = (route.clone(), deps.clone());
+        let deps = deps.clone();
         Box::pin(async move {
-            let response = http_api::invoke(&route, &deps, &handle, event, timeout).await;
+            let response = http_api::invoke(route, &deps, handle, event, timeout).await;
             response.map_err(|error| error.to_string())
         })
     }))

@@ -1,4 +1,4 @@
-//! What becomes of the list of functions.
+//! The list of functions, for Lambda and for a laptop.
 
 pub(crate) mod in_process;
 mod programs;
@@ -11,9 +11,9 @@ fn name_of(module: &str) -> String {
     module.replace('_', "-")
 }
 
-/// Declares the module of each function, and lists it once for Lambda ([`Program`]) and once for a process that runs them
-/// all ([`ROUTES`](crate::ROUTES), [`CONSUMERS`](crate::CONSUMERS)). Apart, so that a program for Lambda holds its own
-/// functions and nothing of what a laptop needs.
+/// Declares the module of each function, and lists the function twice: for Lambda ([`Program`]), and for a process that
+/// runs all functions ([`ROUTES`](crate::ROUTES), [`CONSUMERS`](crate::CONSUMERS)). The lists are apart, so that a program
+/// for Lambda holds its own functions and nothing that only a laptop needs.
 macro_rules! functions {
     (reads { $($read:ident)+ } writes { $($write:ident)+ } consumers { $($consumer:ident)+ }) => {
         $(pub mod $read;)+
@@ -24,12 +24,16 @@ macro_rules! functions {
             /// What answers a route, and only reads.
             pub const READS: Self = Self {
                 name: "reads",
-                functions: &[$((stringify!($read), || http_api::serve(&$read::ROUTE, $read::handle))),+],
+                functions: &[
+                    $((stringify!($read), || http_api::serve($crate::registry::route!($read), $read::handle))),+
+                ],
             };
             /// What answers a route, and writes.
             pub const WRITES: Self = Self {
                 name: "writes",
-                functions: &[$((stringify!($write), || http_api::serve(&$write::ROUTE, $write::handle))),+],
+                functions: &[
+                    $((stringify!($write), || http_api::serve($crate::registry::route!($write), $write::handle))),+
+                ],
             };
             /// What consumes events.
             pub const CONSUMERS: Self = Self {
@@ -40,25 +44,47 @@ macro_rules! functions {
 
         /// Every function that answers a route.
         pub const ROUTES: &[$crate::Function] = &[
-            $($crate::registry::function!($read)),+,
-            $($crate::registry::function!($write)),+
+            $($crate::registry::function!($read reads)),+,
+            $($crate::registry::function!($write writes)),+
         ];
 
         /// Every function that consumes events.
         pub const CONSUMERS: &[$crate::Consumer] = &[
-            $($crate::Consumer::new(stringify!($consumer), |environment, timeout| {
-                $crate::registry::in_process::consume($consumer::handle, environment, timeout)
-            })),+
+            $($crate::Consumer {
+                module: stringify!($consumer),
+                access: $consumer::ACCESS,
+                grants: $consumer::GRANTS,
+                start: |environment, timeout| {
+                    $crate::registry::in_process::consume($consumer::handle, environment, timeout)
+                },
+            }),+
         ];
     };
 }
 
 macro_rules! function {
-    ($function:ident) => {
-        $crate::Function::new(stringify!($function), $function::ROUTE, $function::describe, |environment, timeout| {
-            $crate::registry::in_process::start($function::ROUTE, $function::handle, environment, timeout)
-        })
+    ($function:ident $program:ident) => {
+        $crate::Function {
+            module: stringify!($function),
+            program: stringify!($program),
+            route: $crate::registry::route!($function),
+            describe: || http_api::describe($crate::registry::route!($function), $function::handle),
+            start: |environment, timeout| {
+                let route = $crate::registry::route!($function);
+                $crate::registry::in_process::start(route, $function::handle, environment, timeout)
+            },
+        }
     };
 }
 
-pub(crate) use {function, functions};
+/// The declaration of a route, checked against the arguments of its handler.
+macro_rules! route {
+    ($function:ident) => {
+        const {
+            http_api::fits(&$function::ROUTE, &$function::handle);
+            &$function::ROUTE
+        }
+    };
+}
+
+pub(crate) use {function, functions, route};

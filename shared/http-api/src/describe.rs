@@ -2,6 +2,7 @@
 
 mod document;
 mod gateway;
+mod links;
 mod parameter;
 
 use utoipa::openapi::content::ContentBuilder;
@@ -13,12 +14,11 @@ use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{IntoParams, ToSchema};
 
 pub use self::document::open_api;
-use crate::query::Paging;
-use crate::{Kind, Route, Scope};
+use crate::{Handler, Kind, Route, Scope};
 
 /// One route, described.
 pub struct Description {
-    route: Route,
+    route: &'static Route,
     operation: OperationBuilder,
     answers: Vec<Answer>,
     /// Of every one of them.
@@ -33,24 +33,18 @@ struct Answer {
     what: &'static str,
     body: Option<RefOr<Schema>>,
     headers: &'static [&'static str],
-    links: Vec<Link>,
 }
 
-/// An operation that takes what an answer holds.
-struct Link {
-    operation: &'static str,
-    parameter: &'static str,
-    value: &'static str,
+/// The description of a route, of its declaration and of the types of its handler.
+pub fn describe<Deps, Parts, H: Handler<Deps, Parts>>(route: &'static Route, _: H) -> Description {
+    H::describe(Description::new(route)).refuses(route.refuses)
 }
 
 impl Description {
-    pub(crate) fn new(route: &Route, summary: &str) -> Self {
+    fn new(route: &'static Route) -> Self {
         // Tools group operations by tag: here by the kind of resource, which begins the path.
         let tag = route.path.split('/').nth(1).unwrap_or_default();
-        let mut operation = OperationBuilder::new().summary(Some(summary)).tag(tag);
-        for name in route.path_parameters() {
-            operation = operation.parameter(parameter::path(name));
-        }
+        let mut operation = OperationBuilder::new().summary(Some(route.summary)).tag(tag);
         let mut problems = vec![Kind::Validation, Kind::Throttled, Kind::Internal];
         if route.scope == Scope::Public {
             operation = operation.securities(Some([]));
@@ -61,19 +55,19 @@ impl Description {
                 operation = operation.security(SecurityRequirement::new("token", [*scope]));
             }
         }
-        Self {
-            route: route.clone(),
-            operation,
-            answers: Vec::new(),
-            headers: Vec::new(),
-            schemas: Vec::new(),
-            problems,
-        }
+        Self { route, operation, answers: Vec::new(), headers: Vec::new(), schemas: Vec::new(), problems }
+    }
+
+    /// The parameter of its path.
+    #[must_use]
+    pub(crate) fn path(mut self, name: &str) -> Self {
+        self.operation = self.operation.parameter(parameter::path(name));
+        self
     }
 
     /// The query string it accepts.
     #[must_use]
-    pub fn query<T: IntoParams>(mut self) -> Self {
+    pub(crate) fn query<T: IntoParams>(mut self) -> Self {
         for parameter in T::into_params(|| Some(ParameterIn::Query)) {
             self.operation = self.operation.parameter(parameter::of_query(parameter));
         }
@@ -82,7 +76,7 @@ impl Description {
 
     /// The key that tells the tries of one request from another request.
     #[must_use]
-    pub fn idempotency_key(mut self) -> Self {
+    pub(crate) fn idempotency_key(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::idempotency_key(
             true,
             "Made up by the client for each order, and the same for each try of it.",
@@ -92,20 +86,20 @@ impl Description {
 
     /// The preference to be answered before it is done.
     #[must_use]
-    pub fn prefers_async(mut self) -> Self {
+    pub(crate) fn prefers_async(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::prefer());
         self
     }
 
     /// The body it accepts.
     #[must_use]
-    pub fn accepts<T: ToSchema>(self) -> Self {
+    pub(crate) fn accepts<T: ToSchema>(self) -> Self {
         self.body::<T>(Required::True)
     }
 
     /// The body it accepts, and does without.
     #[must_use]
-    pub fn accepts_if_any<T: ToSchema>(self) -> Self {
+    pub(crate) fn accepts_if_any<T: ToSchema>(self) -> Self {
         self.body::<T>(Required::False)
     }
 
@@ -119,21 +113,21 @@ impl Description {
 
     /// It changes a version, which `If-Match` names.
     #[must_use]
-    pub fn if_match(mut self) -> Self {
+    pub(crate) fn if_match(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::if_match(true, ""));
         self.refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
     }
 
     /// It may name the version that it changes in `If-Match`; `without_it` says what happens otherwise.
     #[must_use]
-    pub fn if_match_if_any(mut self, without_it: &str) -> Self {
+    pub(crate) fn if_match_if_any(mut self, without_it: &str) -> Self {
         self.operation = self.operation.parameter(parameter::if_match(false, &format!(" Without it: {without_it}.")));
         self.refuses(&[Kind::VersionConflict])
     }
 
     /// It may be asked with an idempotency key, and is then done once.
     #[must_use]
-    pub fn once(mut self) -> Self {
+    pub(crate) fn once(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::idempotency_key(
             false,
             "The same request under the same key is done once, and for three days gets the same answer.",
@@ -143,77 +137,60 @@ impl Description {
 
     /// What it answers has a version, which it names.
     #[must_use]
-    pub fn versioned(mut self) -> Self {
+    pub(crate) fn versioned(mut self) -> Self {
         self.headers.push("ETag");
         self
     }
 
     /// What it answers may wait for something, and then it says when to look again.
     #[must_use]
-    pub fn may_wait(mut self) -> Self {
+    pub(crate) fn may_wait(mut self) -> Self {
         self.headers.push("Retry-After");
         self
     }
 
     /// It answers a request that was answered before as it did then, and says so.
     #[must_use]
-    pub fn replays(mut self) -> Self {
+    pub(crate) fn replays(mut self) -> Self {
         self.headers.push("Idempotent-Replayed");
         self
     }
 
     /// It answers that it is done, without a body.
     #[must_use]
-    pub fn done(self) -> Self {
+    pub(crate) fn done(self) -> Self {
         self.answer("204", "Done", None, &[])
     }
 
-    /// What it answers when it made something, by this request or by the same one before.
+    /// The last answer is that something was made, by this request or by the same one before.
     #[must_use]
-    pub fn creates<T: ToSchema>(mut self) -> Self {
-        let schema = self.reference::<T>();
-        self.replays().answer("201", "Made, or made before by the same request", Some(schema), &["Location"])
+    pub(crate) fn created(self) -> Self {
+        self.last_is("201", "Made, or made before by the same request", &["Location"])
     }
 
-    /// What it answers when it will make something later.
+    /// The last answer is that something will be made later.
     #[must_use]
-    pub fn queues<T: ToSchema>(mut self) -> Self {
-        let schema = self.reference::<T>();
+    pub(crate) fn accepted(self) -> Self {
         let what = "Accepted, to be made later: look where Location says, after the time in Retry-After";
-        self.answer("202", what, Some(schema), &["Location", "Retry-After", "Preference-Applied"])
+        self.last_is("202", what, &["Location", "Retry-After", "Preference-Applied"])
     }
 
-    /// What it answers.
-    #[must_use]
-    pub fn answers<T: ToSchema>(mut self) -> Self {
-        let schema = self.reference::<T>();
-        self.answer("200", "Found", Some(schema), &[])
-    }
-
-    /// The operation takes a value of the last answer as this parameter: a runtime expression of OpenAPI, such as
-    /// `$response.body#/orderId`.
-    #[must_use]
-    pub fn leads_to(mut self, operation: &'static str, parameter: &'static str, value: &'static str) -> Self {
-        if let Some(answer) = self.answers.last_mut() {
-            answer.links.push(Link { operation, parameter, value });
+    fn last_is(mut self, status: &'static str, what: &'static str, headers: &'static [&'static str]) -> Self {
+        if let Some(last) = self.answers.last_mut() {
+            (last.status, last.what, last.headers) = (status, what, headers);
         }
         self
     }
 
-    /// It answers a page of these, and takes this filter with the paging in its query string.
+    /// What it answers.
     #[must_use]
-    pub fn lists<Filter: IntoParams, T: ToSchema>(self) -> Self {
-        self.query::<Filter>().query::<Paging>().page::<T>("The cursor of the next page; null after the last one.")
-    }
-
-    /// It answers all of these at once, in a page like any other.
-    #[must_use]
-    pub fn lists_all<T: ToSchema>(self) -> Self {
-        self.page::<T>("Always null: there is no other page.")
+    pub(crate) fn answers<T: ToSchema>(mut self) -> Self {
+        let schema = self.reference::<T>();
+        self.answer("200", "Found", Some(schema), &[])
     }
 
     /// The type of `next` is the same of all pages, so that clients need one type for all of them.
-    fn page<T: ToSchema>(mut self, next: &str) -> Self {
+    pub(crate) fn page<T: ToSchema>(mut self, next: &str) -> Self {
         let next =
             ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null])).description(Some(next));
         let items = ArrayBuilder::new().items(self.reference::<T>());
@@ -228,7 +205,7 @@ impl Description {
 
     /// The problems it may answer, besides those of every route.
     #[must_use]
-    pub fn refuses(mut self, problems: &[Kind]) -> Self {
+    pub(crate) fn refuses(mut self, problems: &[Kind]) -> Self {
         self.problems.extend(problems);
         self
     }
@@ -240,7 +217,7 @@ impl Description {
         body: Option<RefOr<Schema>>,
         headers: &'static [&'static str],
     ) -> Self {
-        self.answers.push(Answer { status, what, body, headers, links: Vec::new() });
+        self.answers.push(Answer { status, what, body, headers });
         self
     }
 

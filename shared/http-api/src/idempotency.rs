@@ -9,7 +9,7 @@ use lambda_http::http::StatusCode;
 use serde_json::{Value, json};
 use table::{Budget, Cause, Condition, Reader, Write, read_item};
 
-use crate::{Answer, Kind, Problem, Reply, Request, Route};
+use crate::{Answer, Description, FromRequest, Kind, Problem, Reply, Request};
 
 /// A request that is done once, because its client named it with an `Idempotency-Key`.
 #[derive(Clone, Debug)]
@@ -27,13 +27,39 @@ impl Request {
     ///
     /// # Errors
     /// `validation` if the key is not valid, or the body no JSON.
-    pub fn once(&self, route: &Route) -> Result<Option<Once>, Problem> {
+    fn once(&self) -> Result<Option<Once>, Problem> {
+        let route = self.route();
         let Some(key) = self.header("Idempotency-Key")? else { return Ok(None) };
         let key: IdempotencyKey = key.parse()?;
         let body: Value = self.json()?;
         let canonical = json!([route.method.as_str(), route.path, self.path_parameters(), body]).to_string();
         let id = IdempotencyRecordId::of(&self.caller()?.id, &key);
         Ok(Some(Once { id, hash: RequestHash::of(canonical.as_bytes()), now: Timestamp::now() }))
+    }
+}
+
+/// `Idempotency-Key`, of a route that does without.
+impl FromRequest for Option<Once> {
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        request.once()
+    }
+
+    fn describe(description: Description) -> Description {
+        description.once()
+    }
+}
+
+/// `Idempotency-Key`, of a route that does not do without.
+impl FromRequest for IdempotencyKey {
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        let missing = || {
+            Problem::new(Kind::IdempotencyKeyMissing, "Send an Idempotency-Key: the same for each try of one order.")
+        };
+        Ok(request.header("Idempotency-Key")?.ok_or_else(missing)?.parse()?)
+    }
+
+    fn describe(description: Description) -> Description {
+        description.idempotency_key()
     }
 }
 

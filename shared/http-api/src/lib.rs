@@ -12,6 +12,8 @@
 mod caller;
 mod describe;
 mod event;
+mod extract;
+mod handler;
 mod idempotency;
 mod if_match;
 mod json;
@@ -21,6 +23,7 @@ mod query;
 mod rejection;
 mod reply;
 mod request;
+mod respond;
 mod response;
 mod route;
 mod serve;
@@ -28,18 +31,22 @@ mod telemetry;
 mod view;
 
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
-pub use describe::{Description, open_api};
+pub use describe::{Description, describe, open_api};
+pub use extract::{FromRequest, Json, List, OptionalJson, OwnCustomer, Path, PathParameter, Query};
+pub use handler::{Handler, fits};
 pub use idempotency::Once;
 pub use if_match::IfMatch;
 pub use lambda::Error;
+pub use prefer::PrefersAsync;
 pub use problem::{Kind, Problem};
 pub use query::Unfiltered;
 pub use reply::{Answer, Reply};
 pub use request::Request;
-pub use route::{Method, Route};
+pub use respond::{Accepted, All, AskAgain, Created, Either, Kept, Replayable, Respond, Versioned};
+pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{invoke, serve};
 pub use view::{
-    CartView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, GiftCardView, InvoiceView,
-    OrderItemView, OrderStateView, OrderView, OverviewView, PaymentView, ProductCountsView, ProductStatsView,
-    ProductView, QueuedOrderView, StatusCountView,
+    CartView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView, GiftCardView,
+    InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentView,
+    ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, StatusCountView,
 };

@@ -1,5 +1,26 @@
 //! `Prefer` (RFC 7240): how a client would like to be answered.
 
+use crate::{Description, FromRequest, Problem, Request};
+
+/// Whether the client prefers to be answered before its request is carried out: `respond-async`.
+#[derive(Clone, Copy, Debug)]
+pub struct PrefersAsync(pub bool);
+
+impl PrefersAsync {
+    /// The preference's name.
+    pub const NAME: &'static str = "respond-async";
+}
+
+impl FromRequest for PrefersAsync {
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        Ok(Self(request.prefers(Self::NAME)))
+    }
+
+    fn describe(description: Description) -> Description {
+        description.prefers_async()
+    }
+}
+
 /// Whether the header's value, a list of preferences with their values and parameters, names this one.
 pub(crate) fn names(value: &[u8], preference: &str) -> bool {
     let (mut is_quoted, mut is_escaped) = (false, false);

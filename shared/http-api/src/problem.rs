@@ -128,6 +128,11 @@ impl Problem {
         Self::new(Kind::AlreadyExists, format!("Another {what} with this id or code exists."))
     }
 
+    /// A change that does not say which version it is meant for.
+    pub fn precondition_required() -> Self {
+        Self::new(Kind::PreconditionRequired, "Send If-Match with the ETag of what you have read.")
+    }
+
     /// Somebody else was faster.
     pub fn version_conflict(version: u64) -> Self {
         Self::new(Kind::VersionConflict, "Read it again, and send the change with the ETag it has now.")

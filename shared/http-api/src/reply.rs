@@ -9,8 +9,8 @@ use crate::{Kind, Problem};
 /// The `Retry-After` of whatever is better asked again later.
 const SECONDS_TO_WAIT: &str = "2";
 
-/// What a handler gives.
-pub type Answer = Result<Reply, Problem>;
+/// The outcome of a handler: a success of this kind, or a problem.
+pub type Answer<R = Reply> = Result<R, Problem>;
 
 /// A successful response.
 #[derive(Debug)]
@@ -26,18 +26,21 @@ impl Reply {
         Self::of(StatusCode::OK, body)
     }
 
-    /// 201 with this body, and where it is from now on.
-    pub fn created(location: impl Into<String>, body: &impl Serialize) -> Answer {
-        let mut reply = Self::of(StatusCode::CREATED, body)?;
-        reply.headers.push((LOCATION, location.into()));
-        Ok(reply)
+    /// The same as 201: made, and found at this path from now on.
+    pub(crate) fn created(mut self, location: String) -> Self {
+        self.status = StatusCode::CREATED;
+        self.headers.push((LOCATION, location));
+        self
     }
 
-    /// 202 with this body: it will be done, where to look for it, and when.
-    pub fn accepted(location: impl Into<String>, body: &impl Serialize) -> Answer {
-        let mut reply = Self::of(StatusCode::ACCEPTED, body)?;
-        reply.headers.push((LOCATION, location.into()));
-        Ok(reply.again_later(true))
+    /// The same as 202: it will be done, and is found at this path after a while.
+    pub(crate) fn accepted(mut self, location: String, preference: Option<&'static str>) -> Self {
+        self.status = StatusCode::ACCEPTED;
+        self.headers.push((LOCATION, location));
+        if let Some(preference) = preference {
+            self.headers.push((HeaderName::from_static("preference-applied"), preference.to_owned()));
+        }
+        self.again_later(true)
     }
 
     /// 204: done, and there is nothing to say.
@@ -99,13 +102,6 @@ impl Reply {
         if is_of_use {
             self.headers.push((RETRY_AFTER, SECONDS_TO_WAIT.to_owned()));
         }
-        self
-    }
-
-    /// Says which preference of the request it follows (RFC 7240, 3).
-    #[must_use]
-    pub fn applied(mut self, preference: &str) -> Self {
-        self.headers.push((HeaderName::from_static("preference-applied"), preference.to_owned()));
         self
     }
 

@@ -21,14 +21,15 @@ pub struct Request {
     path: Parameters,
     caller: Option<Caller>,
     context: Context,
+    route: &'static Route,
 }
 
 impl Request {
-    pub(crate) fn authorize(event: Event, context: Context, route: &Route) -> Result<Self, Problem> {
+    pub(crate) fn authorize(event: Event, context: Context, route: &'static Route) -> Result<Self, Problem> {
         let caller = Caller::of(event.claims(), route.scope)?;
         let malformed = |error: Malformed| Problem::new(Kind::Validation, error.to_string());
         let (inner, path) = event.into_request().map_err(malformed)?;
-        Ok(Self { inner, path, caller, context })
+        Ok(Self { inner, path, caller, context, route })
     }
 
     /// Who is asking.
@@ -103,8 +104,12 @@ impl Request {
     /// # Errors
     /// `precondition-required` without the header, `validation` if it is no entity tag.
     pub fn if_match(&self) -> Result<IfMatch, Problem> {
-        let missing = || Problem::new(Kind::PreconditionRequired, "Send If-Match with the ETag of what you have read.");
-        IfMatch::parse(self.header("If-Match")?.ok_or_else(missing)?)
+        IfMatch::parse(self.header("If-Match")?.ok_or_else(Problem::precondition_required)?)
+    }
+
+    /// The route.
+    pub(crate) fn route(&self) -> &'static Route {
+        self.route
     }
 
     /// The parameters of the path, by name.

@@ -1,6 +1,5 @@
 //! From a handler to a Lambda.
 
-use std::future::Future;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
@@ -10,20 +9,18 @@ use serde_json::Value;
 
 use crate::event::Event;
 use crate::response::Gateway;
-use crate::{Answer, Problem, Request, Route, telemetry};
+use crate::{Handler, Problem, Request, Route, telemetry};
 
 /// Runs the function on Lambda, one event at a time, until Lambda ends it. It is what `main` does.
 ///
 /// # Errors
 /// The environment lacks something, or Lambda's own interface does not answer.
-pub fn serve<D, F, Fut>(route: &Route, handle: F) -> Result<(), Error>
+pub fn serve<D, Parts, H>(route: &'static Route, handle: H) -> Result<(), Error>
 where
     D: FromEnvironment + Clone + Send + Sync + 'static,
-    F: Fn(D, Request) -> Fut + Copy + Send + Sync + 'static,
-    Fut: Future<Output = Answer> + Send + 'static,
+    Parts: 'static,
+    H: Handler<D, Parts>,
 {
-    // It is needed as long as the process lives.
-    let route: &'static Route = Box::leak(Box::new(route.clone()));
     lambda::run(move |deps: D, event| answer(route, deps, handle, event))
 }
 
@@ -31,26 +28,29 @@ where
 ///
 /// # Errors
 /// The event is none.
-pub async fn invoke<D, F, Fut>(
-    route: &Route,
+pub async fn invoke<D, Parts, H>(
+    route: &'static Route,
     deps: &D,
-    handle: &F,
+    handle: H,
     event: Value,
     timeout: Duration,
 ) -> Result<Value, Error>
 where
     D: Clone + Send + Sync,
-    F: Fn(D, Request) -> Fut + Send + Sync,
-    Fut: Future<Output = Answer> + Send,
+    H: Handler<D, Parts>,
 {
     let event = lambda::event(event, timeout)?;
     Ok(serde_json::to_value(answer(route, deps.clone(), handle, event).await?)?)
 }
 
-async fn answer<D, F, Fut>(route: &Route, deps: D, handle: F, event: LambdaEvent<Event>) -> Result<Gateway, Error>
+async fn answer<D, Parts, H>(
+    route: &'static Route,
+    deps: D,
+    handle: H,
+    event: LambdaEvent<Event>,
+) -> Result<Gateway, Error>
 where
-    F: Fn(D, Request) -> Fut,
-    Fut: Future<Output = Answer>,
+    H: Handler<D, Parts>,
 {
     let start = Instant::now();
     let LambdaEvent { payload: mut event, context } = event;
@@ -59,7 +59,7 @@ where
         Ok(request) => {
             let time_left = request.time_left();
             // In its place: it is large, and would be copied on its way.
-            let handling = pin!(handle(deps, request));
+            let handling = pin!(handle.call(deps, &request));
             let (in_time, outcome) = Outcome::of(tokio::time::timeout(time_left, handling)).await;
             let answer = in_time.unwrap_or_else(|_| Err(Problem::throttled("the handler did not finish in time")));
             answer.map_err(|problem| problem.with_outcome(outcome))

@@ -3,6 +3,7 @@
 //! - [`value`]: the types of all fields, such as ids, money and times. Text is parsed into them, or refused.
 //! - [`entity`]: the entities, as plain data without keys.
 //! - [`layout`]: the keys of each entity in the table and its two indexes, and the access patterns that read them.
+//! - [`access`]: a function's requests to the table, as data, from which its role follows.
 //! - [`cursor`]: a client's position in a list.
 //! - [`markdown_tables`]: the layout as the tables in `docs/key-schema.md`.
 //!
@@ -12,6 +13,7 @@
 //! partition key and each sort key. Writing fills the whole template, and reading fills all or part of the same one, so
 //! the two cannot drift apart.
 
+pub mod access;
 pub mod cursor;
 pub mod entity;
 pub mod layout;

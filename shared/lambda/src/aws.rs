@@ -127,7 +127,7 @@ fn connector(trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
         Trust::System => TrustStore::default(),
     };
     let tls = TlsContext::builder().with_trust_store(roots).build();
-    let tls = tls.map_err(|error| Misconfigured(format!("the TLS roots cannot be used: {error}")))?;
+    let tls = tls.map_err(|error| Misconfigured::Invalid(format!("the TLS roots cannot be used: {error}")))?;
     Ok(SharedHttpConnector::new(connector.tls_provider(Provider::Rustls(CryptoMode::Ring)).tls_context(tls).build()))
 }
 

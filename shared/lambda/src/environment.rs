@@ -172,7 +172,7 @@ impl Environment {
         let value = self.required(name)?;
         value.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
             let (least, most) = range.into_inner();
-            Misconfigured(format!("{name} must be a whole number from {least} to {most}, not {value:?}"))
+            Misconfigured::Invalid(format!("{name} must be a whole number from {least} to {most}, not {value:?}"))
         })
     }
 }

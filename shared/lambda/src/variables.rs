@@ -4,8 +4,14 @@ use std::collections::HashMap;
 
 /// A variable is missing or invalid. The message names it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Misconfigured(pub String);
+pub enum Misconfigured {
+    /// The variable is not set.
+    #[error("the environment variable {0} is not set")]
+    Missing(String),
+    /// What is set makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+}
 
 /// Environment variables, by name. An empty one counts as missing.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +35,7 @@ impl Variables {
     }
 
     pub(crate) fn required(&self, name: &str) -> Result<&str, Misconfigured> {
-        self.optional(name).ok_or_else(|| Misconfigured(format!("the environment variable {name} is not set")))
+        self.optional(name).ok_or_else(|| Misconfigured::Missing(name.to_owned()))
     }
 }
 
@@ -38,6 +44,5 @@ impl Variables {
 /// # Errors
 /// `_HANDLER` is not set: the process was not started by Lambda.
 pub fn handler() -> Result<String, Misconfigured> {
-    std::env::var("_HANDLER")
-        .map_err(|_| Misconfigured("the environment variable _HANDLER does not name a function".to_owned()))
+    std::env::var("_HANDLER").map_err(|_| Misconfigured::Missing("_HANDLER".to_owned()))
 }

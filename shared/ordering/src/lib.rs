@@ -12,6 +12,7 @@
 //! transaction. Its first condition is that the order does not exist; the order's id is a function of the customer and
 //! the idempotency key.
 
+mod access;
 mod basket;
 mod canonical;
 pub mod changing;
@@ -29,6 +30,7 @@ pub mod steps;
 mod tests;
 mod transaction;
 
+pub use access::{ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, REFUND};
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use found::{Found, FoundItem};
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};

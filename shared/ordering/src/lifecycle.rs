@@ -130,15 +130,37 @@ impl Lifecycle {
     }
 
     /// The order with its header and its invoice from one snapshot read.
-    async fn settled(&self, mut whole: WholeOrder, budget: Budget) -> Result<WholeOrder, Error> {
+    async fn settled(&self, whole: WholeOrder, budget: Budget) -> Result<WholeOrder, Error> {
         let keys = vec![Order::key_of(&whole.order.order_id), whole.invoice.key()];
-        for item in self.reader.transact_get(keys, budget).await? {
-            match item {
-                InOrder::Order(order) => whole.order = order,
-                InOrder::Invoice(invoice) => whole.invoice = invoice,
-                _ => {}
-            }
+        Ok(with(whole, self.reader.transact_get(keys, budget).await?))
+    }
+}
+
+/// The order with this header and this invoice in the place of its own.
+fn with(mut whole: WholeOrder, items: Vec<InOrder>) -> WholeOrder {
+    for item in items {
+        match item {
+            InOrder::Order(order) => whole.order = order,
+            InOrder::Invoice(invoice) => whole.invoice = invoice,
+            _ => {}
         }
-        Ok(whole)
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::steps::tests::{at, placed};
+    use crate::steps::{self, Step};
+
+    #[test]
+    fn a_snapshot_replaces_header_and_invoice() {
+        let before = placed(0, 5);
+        let Step::To(after) = steps::capture(&before, "bank-1", at(1)) else { panic!("a payment") };
+        let after = *after;
+        assert!(before.order != after.order && before.invoice != after.invoice);
+        let items = vec![InOrder::Order(after.order.clone()), InOrder::Invoice(after.invoice.clone())];
+        assert_eq!(with(before, items), after);
     }
 }

@@ -15,11 +15,13 @@
 
 #![warn(missing_docs)]
 
+mod access;
 mod change;
 mod moves;
 mod order;
 mod read;
 
+pub use access::{ADJUST, READ, RESHAPE, SNAPSHOT};
 pub use change::{adjust, begin, change, reprice};
 pub use moves::{give_up_cells, level};
 pub use order::{Source, gather, gathering, put_back, take};

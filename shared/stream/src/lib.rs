@@ -14,3 +14,14 @@ mod lost;
 
 pub use batch::{Batch, Delivered, Record};
 pub use lost::LostRecords;
+
+use lambda::Grant;
+
+/// What Lambda asks of the stream with the role of a function that consumes it.
+pub const READ: [Grant; 2] = [
+    Grant::new(
+        &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+        "!GetAtt Table.StreamArn",
+    ),
+    Grant::new(&["dynamodb:ListStreams"], "!Sub ${Table.Arn}/stream/*"),
+];

@@ -44,6 +44,7 @@ pub use error::Error;
 pub use item::{Item, read as read_item, write as write_item};
 pub use lambda::Budget;
 pub use meter::{Meter, ReadMeter, WriteUnits};
+pub use order::INVOICE;
 pub use read::{Page, PageRequest, Reader};
 pub use request::{Rendered, WriteKind};
 pub use shards::{ProductShards, StatusShards, ViewShards};

@@ -1,10 +1,14 @@
 //! Reading orders and invoices.
 
+use key_schema::access::Access;
 use key_schema::entity::{Invoice, WholeOrder};
 use key_schema::layout::{InvoiceById, InvoiceByOldId, OrderById, OrderState, PaymentsOfInvoice, Torn};
 use key_schema::value::{InvoiceId, OrderId};
 
 use crate::{Budget, Error, Reader};
+
+/// The requests of the reads of an invoice by its id.
+pub const INVOICE: &[Access] = &[Access::query::<InvoiceById>(), Access::query::<InvoiceByOldId>()];
 
 impl Reader {
     /// An invoice by its id. One request.

@@ -1,8 +1,8 @@
 //! Pages of the documentation with handwritten prose and generated figures.
 //!
-//! A generated part is between two comments with its name, `<!-- costs -->` and `<!-- /costs -->`. A test [`check`]s
-//! the part against the code that generates it, so it cannot become stale. With `UPDATE_DOCS=1` the test writes the
-//! part instead.
+//! A generated part is between two comments with its name, `<!-- costs -->` and `<!-- /costs -->`; in a YAML file, `# <functions>`
+//! and `# </functions>`. A test [`check`]s the part against the code that generates it, so it cannot become stale. With
+//! `UPDATE_DOCS=1` the test writes the part instead.
 //!
 //! **Invariant: no other crate knows how a part is found in its page.**
 
@@ -89,15 +89,34 @@ fn read(name: &str) -> Result<String> {
 fn with(page: &str, text: &str, parts: &[Part<'_>]) -> Result<String> {
     parts.iter().try_fold(text.to_owned(), |text, (name, part)| {
         let (before, _, after) = split(page, &text, name)?;
-        Ok(format!("{before}<!-- {name} -->\n\n{part}\n<!-- /{name} -->{after}"))
+        let (open, close) = marks(page, name);
+        Ok(if is_yaml(page) {
+            format!("{before}{open}\n{part}{close}{after}")
+        } else {
+            format!("{before}{open}\n\n{part}\n{close}{after}")
+        })
     })
+}
+
+fn is_yaml(page: &str) -> bool {
+    std::path::Path::new(page).extension().is_some_and(|extension| extension == "yaml")
+}
+
+/// The comments before and after a part.
+fn marks(page: &str, name: &str) -> (String, String) {
+    if is_yaml(page) {
+        (format!("# <{name}>"), format!("# </{name}>"))
+    } else {
+        (format!("<!-- {name} -->"), format!("<!-- /{name} -->"))
+    }
 }
 
 /// Splits the text: before a part, the part, and after it.
 fn split<'a>(page: &str, text: &'a str, name: &str) -> Result<(&'a str, &'a str, &'a str)> {
     let missing = || format!("docs/{page} has no place for the part {name}");
-    let (before, rest) = text.split_once(&format!("<!-- {name} -->")).with_context(missing)?;
-    let (part, after) = rest.split_once(&format!("<!-- /{name} -->")).with_context(missing)?;
+    let (open, close) = marks(page, name);
+    let (before, rest) = text.split_once(&open).with_context(missing)?;
+    let (part, after) = rest.split_once(&close).with_context(missing)?;
     Ok((before, part, after))
 }
 

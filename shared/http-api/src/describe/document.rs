@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lambda_http::http::Method;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::header::{Header, HeaderBuilder};
-use utoipa::openapi::link::LinkBuilder;
 use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::schema::{AdditionalProperties, ComponentsBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
@@ -14,8 +12,9 @@ use utoipa::openapi::{
     Info, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response, ResponseBuilder,
 };
 
-use super::{Description, Link, gateway};
-use crate::Kind;
+use super::links::Links;
+use super::{Description, gateway};
+use crate::{Kind, Verb};
 
 const OUTCOME: &str = "Of 500 and 503: none if this request has written nothing and will not; unknown if it may have. \
     The same request again finds out.";
@@ -28,20 +27,23 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         "token",
         SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build()),
     );
+    let functions: Vec<_> = functions.into_iter().collect();
+    let links = Links::of(&functions);
     for (name, description) in functions {
         let gateway = gateway::statuses(&description);
         let Description { route, mut operation, answers, headers, schemas, problems } = description;
         for answer in answers {
             let mut response = ResponseBuilder::new().description(answer.what);
+            if matches!(answer.status, "201" | "202") {
+                for (operation, link) in links.of_answer(route, answer.body.as_ref(), &schemas) {
+                    response = response.link(operation, RefOr::T(link));
+                }
+            }
             if let Some(schema) = answer.body {
                 response = response.content("application/json", ContentBuilder::new().schema(Some(schema)).build());
             }
             for name in answer.headers.iter().chain(&headers) {
                 response = response.header(*name, text_header());
-            }
-            for Link { operation, parameter, value } in answer.links {
-                let link = LinkBuilder::new().operation_id(operation).parameter(parameter, value).build();
-                response = response.link(operation, RefOr::T(link));
             }
             operation = operation.response(answer.status, response.build());
         }
@@ -52,7 +54,7 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         for (status, slugs) in by_status {
             operation = operation.response(status.to_string(), refusal(&slugs, gateway.contains(&status)));
         }
-        paths.add_path_operation(route.path, vec![http_method(&route.method)], operation.operation_id(Some(name)));
+        paths.add_path_operation(route.path, vec![http_method(route.method)], operation.operation_id(Some(name)));
         for (name, schema) in schemas {
             // Two types of one name would describe one of them with the other's fields.
             let known = components_by_name.entry(name.clone()).or_insert_with(|| schema.clone());
@@ -135,12 +137,12 @@ fn problem_schema() -> Schema {
         .into()
 }
 
-fn http_method(method: &Method) -> HttpMethod {
-    match *method {
-        Method::POST => HttpMethod::Post,
-        Method::PUT => HttpMethod::Put,
-        Method::PATCH => HttpMethod::Patch,
-        Method::DELETE => HttpMethod::Delete,
-        _ => HttpMethod::Get,
+fn http_method(method: Verb) -> HttpMethod {
+    match method {
+        Verb::Delete => HttpMethod::Delete,
+        Verb::Get => HttpMethod::Get,
+        Verb::Patch => HttpMethod::Patch,
+        Verb::Post => HttpMethod::Post,
+        Verb::Put => HttpMethod::Put,
     }
 }

@@ -1,5 +1,5 @@
 use key_schema::entity::{GiftCard, GiftCardEntry, PaymentStatus};
-use key_schema::value::{Money, OrderId, Timestamp};
+use key_schema::value::{GiftCardCode, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -9,7 +9,7 @@ use crate::Caller;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GiftCardView {
     #[serde(flatten)]
-    card: GiftCard,
+    card: IssuedGiftCardView,
     entries: Vec<EntryView>,
 }
 
@@ -29,6 +29,28 @@ struct EntryView {
     status: PaymentStatus,
 }
 
+/// A gift card as it was issued.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = GiftCard)]
+pub struct IssuedGiftCardView {
+    /// The code on the card.
+    code: GiftCardCode,
+    /// What is left on it.
+    balance: Money,
+    /// What it was sold with.
+    initial: Money,
+    /// When it was made.
+    created_at: Timestamp,
+}
+
+impl From<GiftCard> for IssuedGiftCardView {
+    fn from(card: GiftCard) -> Self {
+        let GiftCard { code, balance, initial, created_at } = card;
+        Self { code, balance, initial, created_at }
+    }
+}
+
 impl GiftCardView {
     /// A gift card with its entries, as the caller may see it.
     pub fn new(card: GiftCard, entries: Vec<GiftCardEntry>, caller: &Caller) -> Self {
@@ -38,6 +60,6 @@ impl GiftCardView {
             at,
             status,
         });
-        Self { card, entries: entries.collect() }
+        Self { card: card.into(), entries: entries.collect() }
     }
 }

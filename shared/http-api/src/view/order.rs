@@ -57,6 +57,26 @@ pub struct FlagView {
     flagged_at: Timestamp,
 }
 
+/// A flagged order, in the list of all of them.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OrderFlag)]
+pub struct FlaggedOrderView {
+    /// The order.
+    order_id: OrderId,
+    /// Why.
+    reason: String,
+    /// Since when.
+    flagged_at: Timestamp,
+}
+
+impl From<OrderFlag> for FlaggedOrderView {
+    fn from(flag: OrderFlag) -> Self {
+        let OrderFlag { order_id, reason, flagged_at } = flag;
+        Self { order_id, reason, flagged_at }
+    }
+}
+
 impl From<OrderItem> for OrderItemView {
     fn from(item: OrderItem) -> Self {
         let OrderItem { order_id, customer_id, placed_at, line, shard: _ } = item;

@@ -1,13 +1,12 @@
 //! Gift cards.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::PaymentStatus;
 use crate::value::{GiftCardCode, Money, OrderId, Timestamp};
 
 /// A gift card. `balance` plus the amounts of its captured entries is always `initial`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GiftCard {
     /// The code on the card.
@@ -34,7 +33,7 @@ impl GiftCard {
 }
 
 /// The use of a gift card by one order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GiftCardEntry {
     /// The card.

@@ -183,7 +183,7 @@ pub struct OrderItem {
 }
 
 /// A flag on an order that the shop's staff should look at. The item exists only while the order is flagged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderFlag {
     /// The order.

@@ -1,0 +1,73 @@
+//! What placing and changing orders asks of the table and of the queue.
+
+use key_schema::access::Access;
+use key_schema::entity::{
+    Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, Product, QueuedOrder, Stock, StockCell,
+};
+use key_schema::layout::{OrderById, OrdersOfStatus};
+use lambda::Grant;
+
+/// Placing an order ([`Orders::place`](crate::Orders::place)).
+pub const PLACE: &[Access] = &[
+    Access::batch_get::<Customer>(),
+    Access::batch_get::<Discount>(),
+    Access::batch_get::<GiftCard>(),
+    Access::batch_get::<Order>(),
+    Access::batch_get::<Product>(),
+    Access::batch_get::<StockCell>(),
+    Access::query::<OrderById>(),
+    Access::transact_get::<Order>(),
+    Access::transact_get::<Stock>(),
+    Access::transact_get::<StockCell>(),
+    Access::put::<Order>().in_transactions(),
+    Access::put::<GiftCardEntry>().in_transactions(),
+    Access::update::<Discount>().in_transactions(),
+    Access::update::<GiftCard>().in_transactions(),
+    Access::update::<Stock>().in_transactions(),
+    Access::update::<StockCell>().in_transactions(),
+];
+
+/// Placing an order that waited, or refusing it.
+pub const PLACE_WAITING: &[Access] = &[Access::check::<QueuedOrder>(), Access::update::<QueuedOrder>()];
+
+/// Cancelling an order ([`Lifecycle::cancel`](crate::Lifecycle::cancel)).
+pub const CANCEL: &[Access] = &[
+    Access::query::<OrderById>(),
+    Access::transact_get::<Order>(),
+    Access::put::<Order>().in_transactions(),
+    Access::update::<Order>().in_transactions(),
+    Access::put::<GiftCardEntry>().in_transactions(),
+    Access::update::<GiftCard>().in_transactions(),
+    Access::update::<Discount>().in_transactions(),
+    Access::update::<Stock>().in_transactions(),
+];
+
+/// Cancelling the orders that were not paid in time ([`Lifecycle::expire`](crate::Lifecycle::expire)). It shows no order
+/// to anybody, and so needs no snapshot.
+pub const EXPIRE: &[Access] = &[
+    Access::query::<OrdersOfStatus>(),
+    Access::query::<OrderById>(),
+    Access::update::<Order>().in_transactions(),
+    Access::update::<GiftCard>().in_transactions(),
+    Access::update::<Discount>().in_transactions(),
+    Access::update::<Stock>().in_transactions(),
+];
+
+/// Shipping and delivering an order ([`Lifecycle::advance`](crate::Lifecycle::advance)).
+pub const ADVANCE: &[Access] =
+    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::put::<Order>(), Access::update::<Order>()];
+
+/// Recording a payment ([`Lifecycle::capture`](crate::Lifecycle::capture)).
+pub const CAPTURE: &[Access] = &[
+    Access::query::<OrderById>(),
+    Access::transact_get::<Order>(),
+    Access::update::<Order>(),
+    Access::put::<Invoice>().in_transactions(),
+];
+
+/// Recording a refund ([`Lifecycle::confirm_refund`](crate::Lifecycle::confirm_refund)).
+pub const REFUND: &[Access] =
+    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::update::<Order>()];
+
+/// Sending an order that waits ([`Intake`](crate::Intake)).
+pub const ENQUEUE: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt WriteQueue.Arn");

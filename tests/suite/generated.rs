@@ -1,0 +1,33 @@
+//! What is made of the functions' declarations and checked in: the functions and roles of the template, the limits of the
+//! routes, and the sample events. `UPDATE_DOCS=1 cargo test -p tests --test suite generated` writes it.
+
+mod events;
+mod template;
+
+use functions::ROUTES;
+use serde_json::Value;
+
+const COMMAND: &str = "cargo test -p tests --test suite generated";
+
+#[test]
+fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
+    let parts = [
+        ("limits", template::limits()),
+        ("functions", template::functions()),
+        ("consumers", template::roles_of_consumers()),
+    ];
+    docs_check::check("../template.yaml", &parts, COMMAND).expect("template.yaml is current");
+}
+
+#[test]
+fn each_route_has_the_sample_event_of_its_example() {
+    for function in ROUTES {
+        let event = events::of(function.route);
+        let file = format!("../events/{}.json", function.name());
+        let text = serde_json::to_string_pretty(&event).expect("JSON") + "\n";
+        let there = std::fs::read_to_string(docs_check::file(&file)).unwrap_or_default();
+        if serde_json::from_str::<Value>(&there).ok() != Some(event) {
+            docs_check::check_file(&file, &text, COMMAND).expect("the events are current");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The generated parts of `template.yaml`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use functions::{CONSUMERS, Function, ROUTES};
+use http_api::{Limit, Scope};
+use key_schema::access::{Access, Action};
+use key_schema::layout::Index;
+use lambda::{Environment, Grant, Misconfigured};
+use serde_yaml_ng::Value as Yaml;
+
+use crate::completeness::pascal_case;
+use crate::shop::template_text;
+
+/// The limits of the routes that have one of their own.
+pub(super) fn limits() -> String {
+    let mut lines = Vec::from(["      RouteSettings:".to_owned()]);
+    for function in sorted() {
+        let route = function.route;
+        if let Some(Limit { rate, burst }) = route.limit {
+            let (method, path) = (route.method.as_str(), route.path);
+            lines.push(format!(
+                "        {method} {path}: {{ ThrottlingRateLimit: {rate}, ThrottlingBurstLimit: {burst} }}"
+            ));
+        }
+    }
+    lines.push("      ".to_owned());
+    lines.join("\n")
+}
+
+/// The functions that answer routes, each with its role.
+pub(super) fn functions() -> String {
+    let parts = sorted().into_iter().map(|function| {
+        let (name, route) = (pascal_case(&function.name()), function.route);
+        let mut text = format!("\n  {name}:\n    Type: AWS::Serverless::Function\n");
+        if !route.after.is_empty() {
+            let after: Vec<_> = route.after.iter().map(|name| pascal_case(name)).collect();
+            _ = writeln!(text, "    DependsOn: [{}]", after.join(", "));
+        }
+        _ = writeln!(
+            text,
+            "    Metadata: {{ BuildMethod: rust-cargolambda, BuildProperties: {{ Binary: {} }} }}",
+            function.program
+        );
+        _ = writeln!(text, "    Properties:\n      CodeUri: functions\n      Handler: {}", function.name());
+        let variables = variables(function);
+        if !variables.is_empty() {
+            text.push_str("      Environment:\n        Variables:\n");
+            for (variable, value) in variables {
+                _ = writeln!(text, "          {variable}: !Ref {value}");
+            }
+        }
+        let auth = match route.scope {
+            Scope::Public => "Authorizer: NONE".to_owned(),
+            scope => format!("AuthorizationScopes: [{}]", scope.any_of().join(", ")),
+        };
+        let (method, path) = (route.method.as_str(), route.path);
+        _ = write!(
+            text,
+            "      Role: !GetAtt {name}Role.Arn\n      Events:\n        Route:\n          Type: HttpApi\n          \
+             Properties:\n            ApiId: !Ref Api\n            Method: {method}\n            Path: {path}\n            \
+             Auth: {{ {auth} }}\n"
+        );
+        text + &role(&name, &route.access, route.grants)
+    });
+    parts.collect::<String>() + "  "
+}
+
+/// The roles of the functions that consume events.
+pub(super) fn roles_of_consumers() -> String {
+    let roles = CONSUMERS.iter().map(|consumer| role(&pascal_case(&consumer.name()), consumer.access, consumer.grants));
+    roles.collect::<String>() + "  "
+}
+
+fn sorted() -> Vec<&'static Function> {
+    let mut all: Vec<_> = ROUTES.iter().collect();
+    all.sort_by_key(|function| (function.route.path, function.route.method.as_str()));
+    all
+}
+
+/// The variables that the function reads when it starts, each with the parameter or the resource whose value it has. A
+/// variable is called as its parameter: `STATUS_SHARDS` is the value of `StatusShards`.
+fn variables(function: &Function) -> BTreeMap<String, String> {
+    let template: Yaml = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let region =
+        [("AWS_REGION", "us-east-1"), ("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "x"), ("TABLE_NAME", "x")];
+    let mut given: BTreeMap<String, String> = region.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let mut variables = BTreeMap::new();
+    loop {
+        match function.start(&Environment::of(given.clone()), Duration::from_secs(1)) {
+            Ok(_) => return variables,
+            Err(Misconfigured::Missing(variable)) => {
+                let (of, value) = if variable == "QUEUE_URL" {
+                    ("WriteQueue".to_owned(), "http://localhost".to_owned())
+                } else {
+                    let parameter = pascal_case(&variable.to_lowercase().replace('_', "-"));
+                    let default = &template["Parameters"][parameter.as_str()]["Default"];
+                    let default = default.as_u64().unwrap_or_else(|| panic!("{variable}: no number {parameter}"));
+                    (parameter, default.to_string())
+                };
+                given.insert(variable.clone(), value);
+                variables.insert(variable, of);
+            }
+            Err(Misconfigured::Invalid(why)) => panic!("{}: {why}", function.name()),
+        }
+    }
+}
+
+fn role(name: &str, access: &[&[Access]], grants: &[Grant]) -> String {
+    let mut text = format!(
+        "\n  {name}Role:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n        Version: \
+         \"2012-10-17\"\n        Statement: [{{ Effect: Allow, Action: sts:AssumeRole, Principal: {{ Service: \
+         lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs]\n      Policies:\n        - PolicyName: \
+         {name}\n          PolicyDocument:\n            Version: \"2012-10-17\"\n            Statement:\n"
+    );
+    for Statement { actions, index, keys, is_transactional } in statements(access) {
+        let resource = match index.name() {
+            None => "!GetAtt Table.Arn".to_owned(),
+            Some(index) => format!("!Sub ${{Table.Arn}}/index/{index}"),
+        };
+        let names: Vec<_> = actions.iter().map(|action| action.name()).collect();
+        let keys: Vec<_> = keys.iter().map(|key| format!("\"{key}\"")).collect();
+        _ = write!(
+            text,
+            "              - Effect: Allow\n                Action: {}\n                Resource: {resource}\n                \
+             Condition:\n                  ForAllValues:StringLike: {{ dynamodb:LeadingKeys: [{}] }}\n                  \
+             \"Null\": {{ dynamodb:LeadingKeys: \"false\" }}\n",
+            one_or_list(&names),
+            keys.join(", ")
+        );
+        if is_transactional {
+            let operation = actions[0].transaction();
+            _ = writeln!(
+                text,
+                "                  ForAnyValue:StringEquals: {{ dynamodb:EnclosingOperation: {operation} }}"
+            );
+        }
+    }
+    for Grant { actions, resource, only } in grants {
+        _ = write!(
+            text,
+            "              - Effect: Allow\n                Action: {}\n                Resource: {resource}\n",
+            one_or_list(actions)
+        );
+        if let Some((key, values)) = only {
+            _ = write!(
+                text,
+                "                Condition:\n                  ForAllValues:StringEquals: {{ {key}: [{}] }}\n                  \
+                 \"Null\": {{ {key}: \"false\" }}\n",
+                values.join(", ")
+            );
+        }
+    }
+    text
+}
+
+fn one_or_list(names: &[&str]) -> String {
+    match names {
+        [one] => (*one).to_owned(),
+        several => format!("[{}]", several.join(", ")),
+    }
+}
+
+/// A statement of a policy about the table.
+struct Statement {
+    actions: Vec<Action>,
+    index: Index,
+    keys: BTreeSet<String>,
+    is_transactional: bool,
+}
+
+/// One statement for the keys that are asked for by the same actions, under the same terms. What is allowed outside of
+/// transactions is allowed in them, too, and not said twice.
+fn statements(access: &[&[Access]]) -> Vec<Statement> {
+    let mut keys: BTreeMap<(Option<&str>, bool, Action), BTreeSet<String>> = BTreeMap::new();
+    let access = || access.iter().copied().flatten();
+    for one in access() {
+        let of = (one.index.name(), one.is_transactional, one.action);
+        let is_said = |other: &Access| {
+            !other.is_transactional
+                && (other.action, other.index, other.leading_keys()) == (one.action, one.index, one.leading_keys())
+        };
+        if !one.is_transactional || !access().any(is_said) {
+            keys.entry(of).or_default().insert(one.leading_keys());
+        }
+    }
+    let mut statements: Vec<Statement> = Vec::new();
+    for ((index, is_transactional, action), keys) in keys {
+        let same = statements.iter_mut().find(|other| {
+            other.index.name() == index
+                && other.is_transactional == is_transactional
+                && other.keys == keys
+                && other.actions[0].transaction() == action.transaction()
+        });
+        if let Some(statement) = same {
+            statement.actions.push(action);
+        } else {
+            let index = access().map(|one| one.index).find(|one| one.name() == index).expect("an index");
+            statements.push(Statement { actions: vec![action], index, keys, is_transactional });
+        }
+    }
+    statements
+}
