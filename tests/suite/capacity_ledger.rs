@@ -27,7 +27,7 @@ const FEW_SHARDS: SampleSizes =
 /// Three sizes of items: the smallest (a gift card's code has at least 12 characters); above one kilobyte, the size of
 /// a write unit; and above four kilobytes, the size of a read unit. The lines of a product are in one partition or in
 /// several.
-const EXTENTS: [SampleSizes; 3] = [
+const SIZES: [SampleSizes; 3] = [
     SampleSizes {
         id: 12,
         name: 8,
@@ -67,7 +67,7 @@ const EXTENTS: [SampleSizes; 3] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn every_operation_makes_the_requests_and_consumes_the_units_of_the_ledger() {
     let has_no_figures = lacks(Feature::CapacityFigures);
-    let books = EXTENTS.map(|sizes| async move {
+    let books = SIZES.map(|sizes| async move {
         let mut shop = MeteredShop::open(sizes, has_no_figures).await;
         requests::send_all(&mut shop).await;
         counting::send_all(&mut shop).await;

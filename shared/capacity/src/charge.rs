@@ -1,4 +1,4 @@
-//! Sums of what is charged.
+//! Charges and their sums.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul};
@@ -16,10 +16,10 @@ pub struct Units {
     pub gsi2: f64,
 }
 
-/// What an operation is charged.
+/// The charge of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Charge {
-    /// Requests to DynamoDB. They are free; each takes its time.
+    /// Requests to DynamoDB. They are not billed, but each adds latency.
     pub requests: f64,
     /// Read units.
     pub read: Units,
@@ -28,7 +28,7 @@ pub struct Charge {
 }
 
 impl Units {
-    /// So many of the table or of an index, and none of the others.
+    /// Units of the table or of one index alone.
     pub fn of(index: Index, units: f64) -> Self {
         let mut all = Self::default();
         *match index {
@@ -39,7 +39,7 @@ impl Units {
         all
     }
 
-    /// Those of the table and of its indexes together.
+    /// The sum over the table and its indexes.
     pub fn total(&self) -> f64 {
         self.table + self.gsi1 + self.gsi2
     }

@@ -1,18 +1,18 @@
-//! What DynamoDB charges for everything that Till does.
+//! DynamoDB's charge for every operation of Till.
 //!
-//! - [`size`]: how many bytes an item has.
-//! - [`rules`]: how many units a read or a write of it consumes.
-//! - [`sample`]: one of each item that a shop stores, as large as somebody says.
-//! - [`ledger`]: every operation of every function, and every access pattern, as the requests it makes.
+//! - [`size`]: the size of an item in bytes.
+//! - [`rules`]: the units of reads and writes.
+//! - [`sample`]: one item of each kind that a shop stores, with given sizes.
+//! - [`ledger`]: every operation of every function, as a list of requests.
 //! - [`markdown_tables`]: the ledger as the tables in the documentation.
 //!
-//! An operation's [`Charge`] is computed: its requests are declared, the items come from the sample, and which index
-//! has an entry of which item, under which key, is what the key schema says. Nothing here counts units by hand.
+//! An operation's [`Charge`] is computed from its declared requests, the sample's items, and the key schema, which
+//! determines the index entries of each item. No units are counted by hand.
 //!
 //! The crate is pure: no AWS client, no async, no clock.
 //!
-//! **Invariant: whoever asks what something is charged asks here.** A function at work goes by what DynamoDB reports;
-//! where it must reckon beforehand, the suite compares its reckoning with the ledger.
+//! **Invariant: every computation of charges is in this crate.** At run time a function uses the units that DynamoDB
+//! reports. If it must estimate them beforehand, the suite compares its estimate with the ledger.
 
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::expect_used, clippy::float_cmp, clippy::panic, reason = "tests, and sums of halves"))]

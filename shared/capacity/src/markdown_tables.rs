@@ -1,4 +1,4 @@
-//! The ledger as Markdown: the tables in `docs/capacity.md`, rendered from the code so that they cannot go stale.
+//! The ledger as Markdown tables for `docs/capacity.md`.
 
 mod access;
 
@@ -12,7 +12,7 @@ use crate::{Charge, Units};
 
 pub use self::access::{reads, writes as writes_of_functions};
 
-/// As small as things come.
+/// Small items.
 const SMALL: SampleSizes = SampleSizes {
     id: 8,
     name: 8,
@@ -25,7 +25,7 @@ const SMALL: SampleSizes = SampleSizes {
     ..SampleSizes::TYPICAL
 };
 
-/// As large as the contract allows, or nearly.
+/// Items about as large as the contract allows.
 const LARGE: SampleSizes = SampleSizes {
     id: 64,
     name: 800,
@@ -48,7 +48,7 @@ fn samples() -> Result<[Sample; 3], NoSample> {
     Ok([small?, typical?, large?])
 }
 
-/// How large small, typical and large things are.
+/// The table of small, typical and large sizes.
 pub fn extents() -> String {
     let row = |what: &str, of: fn(&SampleSizes) -> String| {
         std::iter::once(what.to_owned()).chain(SIZES.each_ref().map(of)).collect::<Vec<_>>()
@@ -74,7 +74,7 @@ pub fn extents() -> String {
     table(&["", "small", "typical", "large"], rows.into_iter())
 }
 
-/// What every operation is charged, at each size, beside the least.
+/// The table of every operation's charge for each size, beside the least.
 pub fn operations() -> Result<String, NoSample> {
     let samples = samples()?;
     let rows = ledger::operations().map(|operation| {
@@ -95,7 +95,7 @@ pub fn operations() -> Result<String, NoSample> {
     Ok(table(&["function", "case", "requests", "read", "least", "written", "least", "why more"], rows))
 }
 
-/// What the questions of the table are charged, each by itself.
+/// The table of every access pattern's charge.
 pub fn patterns() -> Result<String, NoSample> {
     let samples = samples()?;
     let rows = PATTERNS.iter().map(|pattern| {
@@ -111,10 +111,10 @@ pub fn patterns() -> Result<String, NoSample> {
     Ok(table(&["#", "question", "requests", "read"], rows))
 }
 
-/// Entries with nothing but keys.
+/// Index entries with keys only.
 const KEYS: Indexes = Indexes { gsi1: Projection::KeysOnly, gsi2: Projection::KeysOnly };
 
-/// What would be written if the entries of the indexes had nothing but keys.
+/// The table of write units if index entries had keys only.
 pub fn projections() -> Result<String, NoSample> {
     let samples = samples()?;
     let of = |operation: &Operation, indexes| {
@@ -127,7 +127,7 @@ pub fn projections() -> Result<String, NoSample> {
     Ok(table(&["operation", "all attributes", "keys alone"], rows))
 }
 
-/// What is stored for ever, or until it expires, in bytes.
+/// The table of stored bytes.
 pub fn stored() -> Result<String, NoSample> {
     let samples = samples()?;
     let rows = ledger::operations().filter_map(|operation| {
@@ -143,7 +143,7 @@ fn name(operation: &Operation) -> String {
     format!("`{}` {}", operation.function, operation.case)
 }
 
-/// The write units of the table, the first index and the second; nothing if there are none.
+/// The write units of the table, the first index and the second, or `0` if there are none.
 fn writes(charge: Charge) -> String {
     parts(charge.write)
 }
@@ -155,7 +155,7 @@ fn parts(units: Units) -> String {
     format!("{}+{}+{}", units.table, units.gsi1, units.gsi2)
 }
 
-/// The same at each size, said once if it is the same.
+/// The figures for each size, or a single figure if all are equal.
 fn sizes(each: [String; 3]) -> String {
     if each.iter().all(|one| *one == each[0]) {
         let [one, ..] = each;
@@ -167,7 +167,7 @@ fn sizes(each: [String; 3]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_tables_in_the_documentation_are_those_of_the_ledger() {
+    fn the_tables_in_the_documentation_equal_the_ledger() {
         let tables = [
             ("extents", Ok(super::extents())),
             ("patterns", super::patterns()),

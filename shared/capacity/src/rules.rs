@@ -1,4 +1,4 @@
-//! How many units a read or a write consumes.
+//! The capacity units of reads and writes.
 //!
 //! The rules are DynamoDB's, as published in these places:
 //! - items, reads and writes:
@@ -13,23 +13,23 @@ use serde_dynamo::Item;
 use crate::Units;
 use crate::size;
 
-/// A write unit is one write of so many bytes.
+/// The bytes of one write unit.
 const WRITE_UNIT: usize = 1024;
 
-/// A read unit is one strongly consistent read of so many bytes.
+/// The bytes of one read unit, for a strongly consistent read.
 const READ_UNIT: usize = 4096;
 
-/// An item of a transaction is read or written twice: once to prepare the transaction and once to commit it. Entries
-/// of indexes are written once, as by any other write.
+/// The factor for items of a transaction, which are read or written twice: to prepare the transaction and to commit it.
+/// Index entries are written once, as by any other write.
 pub const TRANSACTION: f64 = 2.0;
 
-/// Write units of so many bytes: one for each kilobyte begun, and one at least.
+/// Write units of this many bytes: one for each started kilobyte, and at least one.
 pub fn write_units(bytes: usize) -> f64 {
     begun(bytes, WRITE_UNIT)
 }
 
-/// Read units of so many bytes: one for each four kilobytes begun, and one at least: whoever finds nothing has read.
-/// An eventually consistent read is half of that.
+/// Read units of this many bytes: one for each four started kilobytes, and at least one, even if nothing is found. An
+/// eventually consistent read costs half of that.
 ///
 /// A `Query` adds up what it finds and rounds once. `GetItem` and `BatchGetItem` round each item.
 pub fn read_units(bytes: usize, consistency: Consistency) -> f64 {
@@ -45,40 +45,40 @@ pub fn transactional_read_units(bytes: usize) -> f64 {
     TRANSACTION * read_units(bytes, Consistency::Strong)
 }
 
-/// How many of this size are begun; one at least.
+/// The number of started units of this size, at least one.
 fn begun(bytes: usize, each: usize) -> f64 {
     // An item has at most 400 KB, an answer 1 MB.
     f64::from(u32::try_from(bytes.div_ceil(each).max(1)).unwrap_or(u32::MAX))
 }
 
-/// An item before and after it is written. Without the first it is new, without the second it is gone.
+/// An item before and after a write. `before` is `None` for a new item, and `after` for a deleted one.
 #[derive(Clone, Copy, Debug)]
 pub struct Images<'a> {
-    /// As it was.
+    /// The item before the write.
     pub before: Option<&'a Item>,
-    /// As it is.
+    /// The item after the write.
     pub after: Option<&'a Item>,
 }
 
 impl Images<'_> {
-    /// Bytes that count for the table: the larger of the two images, whichever attributes the write names.
+    /// The billed bytes: the larger of the two images, whichever attributes the write changes.
     fn bytes(self) -> usize {
         self.before.map_or(0, size::of_item).max(self.after.map_or(0, size::of_item))
     }
 
-    /// Units of the table for a write outside of any transaction. It costs as much when its condition fails.
+    /// Units of the table for a write outside a transaction. It costs the same if its condition fails.
     pub fn table(self) -> f64 {
         write_units(self.bytes())
     }
 
-    /// Read units that a transaction's write costs when the transaction is sent again under its token, and DynamoDB
-    /// only answers as before.
+    /// Read units of a transaction's write if the transaction is repeated with its token, so that DynamoDB only repeats
+    /// its answer.
     pub fn repeated(self) -> f64 {
         transactional_read_units(self.bytes())
     }
 
-    /// Units of an index: none for an entry that stays as it is; one write for an entry that is new, gone or different;
-    /// two for one whose key changes, which is deleted in one place and put in another.
+    /// Units of an index: none for an unchanged entry, one write for a new, removed or changed entry, and two if the
+    /// key changes, because the entry is deleted and put again.
     pub fn entry(self, index: Index, projection: Projection) -> f64 {
         let entry = |item: Option<&Item>| item.and_then(|item| projection.entry(index, item));
         let units = |entry: &Item| write_units(size::of_item(entry));
@@ -93,7 +93,7 @@ impl Images<'_> {
         }
     }
 
-    /// Units of the table, so many times those of a plain write, and of both indexes.
+    /// Units of the table, multiplied by the factor, and of both indexes.
     pub fn units(self, factor: f64, indexes: Indexes) -> Units {
         Units {
             table: factor * self.table(),
@@ -102,7 +102,7 @@ impl Images<'_> {
         }
     }
 
-    /// Bytes that are billed as stored from now on, less those that no longer are.
+    /// The difference in billed storage.
     pub fn stored(self, indexes: Indexes) -> Units {
         let of = |index, projection: Projection| {
             let bytes = |item: Option<&Item>| {
@@ -119,18 +119,18 @@ impl Images<'_> {
     }
 }
 
-/// Which attributes of an item its entry in an index has.
+/// The attributes of an index entry.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.Projections>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// All of them.
+    /// All attributes.
     All,
     /// The keys of the table and of the index.
     KeysOnly,
 }
 
 impl Projection {
-    /// The item's entry; none if the item lacks a key of the index.
+    /// The item's entry. `None` if the item lacks a key attribute of the index.
     pub fn entry(self, index: Index, item: &Item) -> Option<Item> {
         key(index, item)?;
         if self == Self::All {
@@ -146,9 +146,9 @@ impl Projection {
 /// The projections of both indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indexes {
-    /// Of the first.
+    /// The projection of the first index.
     pub gsi1: Projection,
-    /// Of the second.
+    /// The projection of the second index.
     pub gsi2: Projection,
 }
 
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_ends_with_its_last_byte_and_nothing_is_free() {
+    fn a_unit_ends_with_its_last_byte_and_every_request_costs_at_least_one() {
         for (bytes, units) in [(0, 1.0), (1, 1.0), (1024, 1.0), (1025, 2.0), (400 * 1024, 400.0)] {
             assert_eq!(write_units(bytes), units, "{bytes}");
         }
@@ -201,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_entry_costs_by_what_becomes_of_it(was in 0..5000_usize, is in 0..5000_usize, moves: bool) {
+        fn an_entry_is_charged_by_its_change(was in 0..5000_usize, is in 0..5000_usize, moves: bool) {
             let (before, after) = (item("here", was), item(if moves { "away" } else { "here" }, is));
             let units = |before, after| Images { before, after }.entry(Gsi1, Projection::All);
             let [one, other] = [&before, &after].map(|item| write_units(size::of_item(item)));
@@ -214,7 +214,7 @@ mod tests {
         }
 
         #[test]
-        fn a_write_costs_its_larger_image_and_twice_that_in_a_transaction_of_which_no_index_knows(
+        fn a_write_costs_its_larger_image_and_a_transaction_doubles_the_table_s_units_only(
             was in 0..5000_usize, is in 0..5000_usize,
         ) {
             let (before, after) = (item("here", was), item("away", is));
@@ -227,14 +227,14 @@ mod tests {
         }
 
         #[test]
-        fn an_entry_of_keys_alone_does_not_change_with_what_it_lacks(was in 0..5000_usize, is in 0..5000_usize) {
+        fn an_entry_of_keys_only_does_not_change_with_other_attributes(was in 0..5000_usize, is in 0..5000_usize) {
             let (before, after) = (item("here", was), item("here", is));
             let images = Images { before: Some(&before), after: Some(&after) };
             prop_assert_eq!(images.entry(Gsi1, Projection::KeysOnly), 0.0);
         }
 
         #[test]
-        fn what_is_made_and_deleted_leaves_nothing_stored(bytes in 0..5000_usize) {
+        fn an_item_that_is_created_and_deleted_leaves_no_storage(bytes in 0..5000_usize) {
             let item = item("here", bytes);
             let made = Images { before: None, after: Some(&item) }.stored(Indexes::DECLARED);
             let gone = Images { before: Some(&item), after: None }.stored(Indexes::DECLARED);

@@ -1,19 +1,19 @@
-//! How many bytes an item has.
+//! The size of an item in bytes.
 //!
 //! The rules are DynamoDB's:
-//! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html>. Where they say
-//! "approximately", which is of numbers, it was measured on AWS, to the byte, for the embedded engine:
+//! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html>. They only say
+//! "approximately" for the size of numbers. That was measured on AWS to the byte, for the embedded engine:
 //! <https://docs.rs/dynoxide-rs/3.2.0/src/dynoxide/types.rs.html>.
 
 use serde_dynamo::{AttributeValue, Item};
 
-/// A byte of bookkeeping for each element of a list or a map.
+/// The overhead of each element of a list or a map.
 const ELEMENT: usize = 1;
 
-/// The bookkeeping of a list or a map, whatever is in it.
+/// The overhead of a list or a map.
 const DOCUMENT: usize = 3;
 
-/// What DynamoDB adds to each item, and to each entry of an index, when it bills for storage. Units know nothing of it.
+/// The overhead of each item, and of each index entry, in billed storage. Capacity units do not include it.
 pub const STORAGE_OVERHEAD: usize = 100;
 
 /// The size of an item: the names of its attributes, in UTF-8, and their values.
@@ -38,8 +38,8 @@ pub fn of_value(value: &AttributeValue) -> usize {
     }
 }
 
-/// The size of a whole number: one byte, one for each two significant digits, and one for a minus. Zeros before and
-/// behind are not significant. Till stores no fractions.
+/// The size of a whole number: one byte, one for each two significant digits, and one for a minus sign. Leading and
+/// trailing zeros are not significant. Till stores no fractions.
 fn of_number(number: &str) -> usize {
     let digits = number.trim_start_matches(['-', '+']).trim_matches('0');
     let sign = usize::from(number.starts_with('-') && !digits.is_empty());
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_large_as_they_were_measured_on_aws() {
+    fn numbers_have_the_sizes_measured_on_aws() {
         for (number, size) in [
             ("0", 1),
             ("1", 2),
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_maps_pay_for_themselves_and_for_each_element() {
+    fn lists_and_maps_have_an_overhead_for_themselves_and_for_each_element() {
         let text = |text: &str| AttributeValue::S(text.to_owned());
         assert_eq!(of_value(&AttributeValue::L(Vec::new())), 3);
         assert_eq!(of_value(&AttributeValue::L(vec![text("abc"), text("\u{e9}")])), 3 + 1 + 3 + 1 + 2);

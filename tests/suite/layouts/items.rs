@@ -18,7 +18,7 @@ use super::states::rare;
 use super::{assert_newest, fixtures};
 
 /// Small items with every optional part.
-const EXTENT: SampleSizes = SampleSizes {
+const SIZES: SampleSizes = SampleSizes {
     id: 8,
     name: 8,
     description: 16,
@@ -38,7 +38,7 @@ pub struct Image {
 
 /// One item of each entity in each of its states, as this release writes it.
 fn written() -> BTreeMap<String, BTreeMap<String, Value>> {
-    let sample = Sample::new(EXTENT).expect("a sample");
+    let sample = Sample::new(SIZES).expect("a sample");
     let typical = sample.images().map(|(kind, item)| {
         let Some(AttributeValue::S(entity)) = item.get(ENTITY_TYPE) else { panic!("{kind:?} is of no entity") };
         Image { entity: entity.clone(), state: format!("{kind:?}"), item: item.clone() }

@@ -1,4 +1,4 @@
-//! What only reads.
+//! Operations that only read.
 
 use key_schema::entity::OrderStatus::Pending;
 use key_schema::entity::PaymentState::{Authorized, Captured};
@@ -18,15 +18,15 @@ use crate::sample::Kind::{
 };
 use crate::sample::Revision::{Changed, First};
 
-/// A customer's collection: the cart lies there, too.
+/// A customer's item collection, which includes the cart.
 const CUSTOMER: Several<Request> =
     one(Query(CustomerById::DECLARED, &[one(Customer(First)), one(CustomerStats(First)), one(Cart(First))]));
 
-/// An order's collection.
+/// An order's item collection.
 pub(super) const ORDER: Several<Request> =
     one(Query(OrderById::DECLARED, &[one(Order(Pending)), one(Invoice(Authorized)), each(Lines, OrderItem)]));
 
-/// An invoice that has an id of the last release.
+/// An invoice with an id of the last release.
 pub(super) const BY_OLD_ID: Several<Request> = one(Query(InvoiceByOldId::DECLARED, &[one(Invoice(Authorized))]));
 
 pub(super) const OPERATIONS: &[Operation] = &[

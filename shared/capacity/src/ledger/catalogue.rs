@@ -8,13 +8,13 @@ use super::{Operation, Request, Several, Write, of, one};
 use crate::sample::Kind::{Absent, Discount, GiftCard, KeptAdjustment, KeptProduct, Product, Stock, ViewShard};
 use crate::sample::Revision::{Changed, First, Moved};
 
-/// A product and its stock, on which a change of either is decided.
+/// A product and its stock, which a change of either reads first.
 const PRODUCT: Several<Request> = one(Batch(Strong, &[one(Product(First)), one(Stock(First))]));
 
 const NEW_PRODUCT: Several<Write> = one(New(Product(First)));
 const NEW_STOCK: Several<Write> = one(New(Stock(First)));
 
-/// A product that is there already, and its stock.
+/// A product that already exists, and its stock.
 const PRODUCT_AGAIN: Several<Write> = one(Over(Product(First), Product(First)));
 const STOCK_AGAIN: Several<Write> = one(Over(Stock(First), Stock(First)));
 

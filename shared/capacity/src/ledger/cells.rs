@@ -1,7 +1,7 @@
-//! What is different of a product whose stock lies in several cells.
+//! Operations on products whose stock is in several cells.
 //!
-//! All lines of an order are of such products here. Calling it off has no case of its own: all of it goes back into
-//! the first cells, and that is charged as of any product.
+//! All lines of an order are for such products here. A cancellation has no case of its own: it returns all units to the
+//! first cells, which costs the same as for any product.
 
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::{AccessPattern as _, CellsOfStock, Declaration, ProductById};
@@ -16,16 +16,16 @@ use crate::sample::Revision::{Changed, First};
 
 const CELLS: &[Several<Kind>] = &[one(FirstCell(First)), each(OtherCells, StockCell(First))];
 
-/// All cells, cheaply.
-const GLANCE: Request = Keys(CellsOfStock::DECLARED, CELLS);
+/// All cells, eventually consistent.
+const EVENTUAL_CELLS: Request = Keys(CellsOfStock::DECLARED, CELLS);
 
-/// Each cell as it is.
-const CLOSE: Request = Keys(Declaration { consistency: Strong, ..CellsOfStock::DECLARED }, CELLS);
+/// All cells, each strongly consistent.
+const STRONG_CELLS: Request = Keys(Declaration { consistency: Strong, ..CellsOfStock::DECLARED }, CELLS);
 
-/// All cells twice, without which nobody is told that there is not enough.
-const TWICE: [Several<Request>; 2] = [one(CLOSE), one(CLOSE)];
+/// All cells twice. An order is refused for lack of units only after these reads.
+const PROOF: [Several<Request>; 2] = [one(STRONG_CELLS), one(STRONG_CELLS)];
 
-/// A product and the first cell of its stock, on which a change of either is decided, together with the other cells.
+/// A product and the first cell of its stock, which a change of either reads first.
 const PRODUCT: Several<Request> = one(Batch(Strong, &[one(Product(First)), one(FirstCell(First))]));
 
 const PRODUCT_CHANGES: Several<Write> = one(Update(Product(First), Product(Changed)));
@@ -37,7 +37,7 @@ const PRODUCT_AND_CELLS: Several<Request> = one(Transaction(&[
     each(OtherCells, Update(StockCell(First), StockCell(Changed))),
 ]));
 
-/// A product and the first cell of its stock, which has the price that counts.
+/// A product and the first cell of its stock, which has the valid price.
 const PRODUCT_AND_FIRST_CELL: Several<Request> =
     one(Transaction(&[PRODUCT_CHANGES, one(Update(FirstCell(First), FirstCell(Changed)))]));
 
@@ -55,8 +55,8 @@ const SECOND_LOOK: Several<Request> = one(Batch(Strong, NEW_IN_CELLS));
 const PLACED: Several<Request> = one(Transaction(PLACEMENT_FROM_CELLS));
 
 pub(super) const OPERATIONS: &[Operation] = &[
-    of("adjust-stock", "adjusted, in several cells", &[PRODUCT, one(CLOSE), PRODUCT_AND_CELLS]),
-    of("adjust-stock", "too little in several cells", &[PRODUCT, one(CLOSE), PRODUCT, TWICE[0], TWICE[1]]),
+    of("adjust-stock", "adjusted, in several cells", &[PRODUCT, one(STRONG_CELLS), PRODUCT_AND_CELLS]),
+    of("adjust-stock", "too little in several cells", &[PRODUCT, one(STRONG_CELLS), PRODUCT, PROOF[0], PROOF[1]]),
     of(
         "create-product",
         "made, in several cells",
@@ -71,32 +71,40 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "found, in several cells",
         &[
             one(Query(ProductById::DECLARED, &[one(Product(First)), one(FirstCell(First)), one(ProductStats(First))])),
-            one(GLANCE),
+            one(EVENTUAL_CELLS),
         ],
     ),
     of("place-order", "placed, from one of several cells", &[FIRST_LOOK, PLACED]),
-    of("place-order", "placed, with little in the first cell", &[FIRST_LOOK, each(Lines, GLANCE), PLACED]),
+    of("place-order", "placed, with little in the first cell", &[FIRST_LOOK, each(Lines, EVENTUAL_CELLS), PLACED]),
     of(
         "place-order",
         "placed, from another cell than its own",
-        &[FIRST_LOOK, one(Cancelled(PLACEMENT_FROM_CELLS)), SECOND_LOOK, each(Lines, CLOSE), PLACED],
+        &[FIRST_LOOK, one(Cancelled(PLACEMENT_FROM_CELLS)), SECOND_LOOK, each(Lines, STRONG_CELLS), PLACED],
     ),
     of(
         "place-order",
         "placed, of units gathered in one cell",
-        &[FIRST_LOOK, each(Lines, GLANCE), GATHERED, SECOND_LOOK, each(Lines, CLOSE), PLACED],
+        &[FIRST_LOOK, each(Lines, EVENTUAL_CELLS), GATHERED, SECOND_LOOK, each(Lines, STRONG_CELLS), PLACED],
     ),
     of(
         "place-order",
         "out of stock in all cells",
-        &[FIRST_LOOK, each(Lines, GLANCE), SECOND_LOOK, TWICE[0], TWICE[1], each(OtherLines, CLOSE), SETTLED],
+        &[
+            FIRST_LOOK,
+            each(Lines, EVENTUAL_CELLS),
+            SECOND_LOOK,
+            PROOF[0],
+            PROOF[1],
+            each(OtherLines, STRONG_CELLS),
+            SETTLED,
+        ],
     ),
     of(
         "update-product",
         "another price, in several cells",
         &[
             PRODUCT,
-            one(CLOSE),
+            one(STRONG_CELLS),
             PRODUCT_AND_FIRST_CELL,
             each(OtherCells, Alone(Update(StockCell(First), StockCell(Changed)))),
         ],
@@ -118,7 +126,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "from several cells to one",
         &[
             PRODUCT,
-            one(CLOSE),
+            one(STRONG_CELLS),
             one(Transaction(&[
                 PRODUCT_CHANGES,
                 one(Update(FirstCell(First), Stock(Changed))),

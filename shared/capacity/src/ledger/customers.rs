@@ -16,7 +16,7 @@ const CUSTOMER: Several<Request> =
 
 const PROFILE: Write = Update(Customer(First), Customer(Changed));
 
-/// The stock of each product in a cart, which says that there is such a product.
+/// The stock of each product in a cart, which proves that the product exists.
 const IN_CART: Several<Request> = one(Batch(Eventual, &[each(CartLines, Stock(First))]));
 
 pub(super) const OPERATIONS: &[Operation] = &[

@@ -1,4 +1,4 @@
-//! The least that an operation could be charged, and why it is charged more.
+//! The smallest conceivable charge of an operation, and the reasons for a higher charge.
 
 use key_schema::layout::{Consistency, Declaration};
 
@@ -7,20 +7,20 @@ use crate::rules::{self, Indexes};
 use crate::sample::{Kind, Sample, SampleSizes};
 use crate::{Charge, Units};
 
-/// Why an operation is charged more than the least.
+/// A reason why an operation is charged more than the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Several items change together or not at all.
+    /// Several items change atomically.
     Together,
-    /// What is written depends on what was read.
+    /// The written values depend on values that were read.
     Decided,
-    /// The answer holds what was acknowledged before.
+    /// The read is strongly consistent.
     Fresh,
-    /// What is read lies in several partitions, so that no partition takes all the writes.
+    /// The read items are in several partitions, so that no partition gets all the writes.
     Spread,
-    /// The way leads over another item.
+    /// Another item has to be read first, which contains the key.
     Detour,
-    /// Something was tried in vain, or looked at again, until the answer was certain.
+    /// A write failed and was retried, or data was read again before a refusal.
     Certain,
 }
 
@@ -28,7 +28,7 @@ impl Reason {
     /// Every reason.
     pub const ALL: [Self; 6] = [Self::Together, Self::Decided, Self::Fresh, Self::Spread, Self::Detour, Self::Certain];
 
-    /// A word for it.
+    /// The reason's name in the documentation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Together => "together",
@@ -42,9 +42,8 @@ impl Reason {
 }
 
 impl Operation {
-    /// What anybody would have to be charged who writes the same items, or answers with the same, into the same
-    /// indexes: each item written once, outside of any transaction, and nothing read before; or one eventually
-    /// consistent read of all that is in the answer, as if it lay side by side.
+    /// The smallest conceivable charge. For a write: each item written once into the same indexes, without a
+    /// transaction and without reading first. For a read: one contiguous, eventually consistent read of the answer.
     pub fn least(&self, sample: &Sample) -> Charge {
         let write: Units = sum(sample, self.requests, |request| request.written_once(sample));
         let is_write = self.requests.iter().any(|request| request.of.writes());
@@ -61,7 +60,8 @@ impl Operation {
         Charge { requests: 1.0, read, write }
     }
 
-    /// Why it is charged more than the least: which of its requests nobody would make who only had to pay.
+    /// The reasons for a charge above the least: requests made for correctness or scale, not for the write or the
+    /// answer itself.
     pub fn reasons(&self, sizes: &SampleSizes) -> Vec<Reason> {
         let any = |is: fn(&Request) -> bool| self.requests.iter().any(|request| is(&request.of));
         let is_write = any(Request::writes);
@@ -88,8 +88,8 @@ impl Operation {
 }
 
 impl Several<Request> {
-    /// Bytes of what it reads for the answer. All shards of a list together hold one page of it, and an order is in one
-    /// status at a time.
+    /// The bytes read for the answer. All shards of a list together contain one page of it, and an order has one status
+    /// at a time.
     fn answered(&self, sample: &Sample) -> usize {
         let (Request::Query(_, kinds)
         | Request::Keys(_, kinds)
@@ -113,7 +113,7 @@ impl Several<Request> {
 }
 
 impl Request {
-    /// Whether it leaves something different.
+    /// Whether it changes an item.
     fn writes(&self) -> bool {
         matches!(self, Self::Write(_) | Self::Transaction(_))
     }
@@ -132,7 +132,7 @@ impl Request {
         *consistency == Consistency::Strong
     }
 
-    /// Units of what it writes, each item for itself. A check writes nothing.
+    /// Units of the written items, each written separately. A check writes nothing.
     fn written_once(&self, sample: &Sample) -> Units {
         let once = |write: &super::Write| match write {
             super::Write::Check(_) => Units::default(),

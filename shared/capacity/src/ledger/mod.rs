@@ -1,7 +1,7 @@
-//! The ledger: what every operation asks of the table.
+//! The ledger: the requests of every operation.
 //!
-//! An operation is what one call of a function does in one case of events. Its requests are data. What they cost is
-//! computed from the items of a [`Sample`].
+//! An operation is one case of a function's call. Its requests are data, and their cost is computed from the items of a
+//! [`Sample`].
 
 mod access;
 mod catalogue;
@@ -178,7 +178,7 @@ pub const OPERATIONS: &[&[Operation]] = &[
     stream::OPERATIONS,
 ];
 
-/// All of them.
+/// All operations.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
     OPERATIONS.iter().flat_map(|part| part.iter())
 }
@@ -189,7 +189,7 @@ pub fn find(function: &str, case: &str) -> Option<&'static Operation> {
 }
 
 impl Many {
-    /// How many these are.
+    /// The number of repetitions, for these sizes.
     pub fn of(self, sizes: &SampleSizes) -> u32 {
         match self {
             Self::One => 1,
@@ -216,17 +216,17 @@ impl Many {
 }
 
 impl Operation {
-    /// What it is charged, in the table as it is declared.
+    /// The charge, with the declared indexes.
     pub fn charge(&self, sample: &Sample) -> Charge {
         self.charge_with(sample, Indexes::DECLARED)
     }
 
-    /// What it would be charged if the entries of the indexes had these attributes.
+    /// The charge if the index entries had these attributes.
     pub fn charge_with(&self, sample: &Sample, indexes: Indexes) -> Charge {
         sum(sample, self.requests, |request| request.charge(sample, indexes))
     }
 
-    /// What its reads along this access pattern are charged.
+    /// The charge of its reads along this access pattern.
     pub fn charge_along(&self, pattern: &Declaration, sample: &Sample) -> Option<Charge> {
         let is_of = |of: &Declaration| of.question == pattern.question && of.consistency == pattern.consistency;
         let is_along = |request: &&Several<Request>| request.of.pattern().is_some_and(is_of);
@@ -234,7 +234,7 @@ impl Operation {
         Some(along.of.charge(sample, Indexes::DECLARED) * f64::from(along.many.of(sample.sizes())))
     }
 
-    /// What DynamoDB reports of it: its charge without that of what fails.
+    /// The charge that DynamoDB reports: without that of failed writes.
     pub fn reported(&self, sample: &Sample) -> Charge {
         sum(sample, self.requests, |request| {
             let charge = request.charge(sample, Indexes::DECLARED);
@@ -242,23 +242,23 @@ impl Operation {
         })
     }
 
-    /// The access patterns along which it reads.
+    /// The access patterns of its reads.
     pub fn patterns(&self) -> impl Iterator<Item = &'static Declaration> {
         self.requests.iter().filter_map(|request| request.of.pattern())
     }
 
-    /// The requests by their names in DynamoDB.
+    /// The DynamoDB actions of its requests.
     pub fn actions(&self, sample: &Sample) -> Vec<&'static str> {
         let all = self.requests.iter().filter(|request| request.of.is_sent(sample));
         all.flat_map(|request| vec![request.of.action(); request.count(sample)]).collect()
     }
 
-    /// The bytes that it leaves stored, as they are billed, less those that were there before.
+    /// The difference in billed storage.
     pub fn stored(&self, sample: &Sample) -> Units {
         self.stored_with(sample, Indexes::DECLARED)
     }
 
-    /// What it would leave stored if the entries of the indexes had these attributes.
+    /// The difference in billed storage if the index entries had these attributes.
     pub fn stored_with(&self, sample: &Sample, indexes: Indexes) -> Units {
         sum(sample, self.requests, |request| match request {
             Request::Write(write) => write.images(sample).stored(indexes),
@@ -294,7 +294,7 @@ impl Request {
             Self::Transaction(writes) => {
                 write = sum(sample, writes, |write| write.images(sample).units(TRANSACTION, indexes));
             }
-            // What is not written reaches no index.
+            // A failed write does not reach the indexes.
             Self::Failed(one) => write.table = one.images(sample).table(),
             Self::Cancelled(writes) => {
                 write.table = sum(sample, writes, |write| TRANSACTION * write.images(sample).table());
@@ -304,7 +304,7 @@ impl Request {
         Charge { requests: if self.is_sent(sample) { 1.0 } else { 0.0 }, read, write }
     }
 
-    /// A batch of no keys is not sent.
+    /// Whether the request is sent. A batch without keys is not.
     fn is_sent(&self, sample: &Sample) -> bool {
         !matches!(self, Self::Batch(_, keys) if keys.iter().all(|key| key.many.of(sample.sizes()) == 0))
     }
@@ -323,14 +323,14 @@ impl Request {
                 Write::New(_) | Write::Over(..) => "PutItem",
                 Write::Update(..) => "UpdateItem",
                 Write::Delete(_) => "DeleteItem",
-                // A check alone is no request.
+                // A check occurs in transactions only.
                 Write::Check(_) => "TransactWriteItems",
             },
         }
     }
 }
 
-/// The sum over all of these, each as often as it occurs.
+/// The sum over all of these, with their repetitions.
 fn sum<T, S: Sum + Mul<f64, Output = S>>(sample: &Sample, all: &[Several<T>], of: impl Fn(&T) -> S) -> S {
     all.iter().map(|several| of(&several.of) * f64::from(several.many.of(sample.sizes()))).sum()
 }

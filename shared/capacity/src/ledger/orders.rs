@@ -1,4 +1,4 @@
-//! Placing orders, now or later, and what happens to them after.
+//! Placing and queueing orders, and their lifecycle.
 
 use key_schema::entity::OrderStatus::{Cancelled, Delivered, Paid, Pending, Shipped};
 use key_schema::entity::PaymentState::{Authorized, Captured, RefundDue, Refunded, Voided};
@@ -18,7 +18,7 @@ use crate::sample::Kind::{
 };
 use crate::sample::Revision::{Changed, First};
 
-/// All that an order depends on: whether it is there or waits, its customer, and what it takes from.
+/// The items an order depends on: the order itself, its queued state, its customer, and the items that it decrements.
 macro_rules! depends_on {
     ($order:expr, $waits:expr) => {
         depends_on!($order, $waits, Stock)
@@ -38,17 +38,17 @@ macro_rules! depends_on {
 
 const NEW: &[Several<Kind>] = depends_on!(Absent, Absent);
 
-/// The same of products whose stock lies in several cells: the first of each.
+/// The same for products whose stock is in several cells: the first cell of each.
 pub(super) const NEW_IN_CELLS: &[Several<Kind>] = depends_on!(Absent, Absent, FirstCell);
 
 const WAITING: &[Several<Kind>] = depends_on!(Absent, QueuedOrder);
 const PLACED: &[Several<Kind>] = depends_on!(Order(Pending), Absent);
 const PLACED_LATE: &[Several<Kind>] = depends_on!(Order(Pending), QueuedOrder);
 
-/// The certainty that no copy of the order is under way, and none waits.
+/// A snapshot read that proves that no copy of the order is placed or queued.
 pub(super) const SETTLED: Several<Request> = one(ReadTransaction(&[one(Absent), one(Absent)]));
 
-/// All that an order is made of, and what it takes.
+/// The items of an order, and the items that it decrements.
 macro_rules! placement {
     ($stock:ident) => { placement!($stock,) };
     ($stock:ident, $($more:expr)?) => {
@@ -67,13 +67,13 @@ macro_rules! placement {
 
 const PLACEMENT: &[Several<Write>] = placement!(Stock);
 
-/// The same, if nobody was told that the order is refused.
+/// The same for a queued order, with a check that it was not refused.
 const PLACEMENT_AFTER_WAITING: &[Several<Write>] = placement!(Stock, one(Check(QueuedOrder)));
 
 /// The same, from one cell of each stock.
 pub(super) const PLACEMENT_FROM_CELLS: &[Several<Write>] = placement!(StockCell);
 
-/// Calling an order off: header and invoice, and all that it took goes back.
+/// A cancellation: header and invoice, and the return of everything the order took.
 macro_rules! cancellation {
     ($status:ident, $payment:ident, $becomes:ident) => {
         cancellation!($status, $payment, $becomes, Order(Cancelled))
@@ -90,25 +90,25 @@ macro_rules! cancellation {
     };
 }
 
-/// An order's collection when its card payment is captured, or its payments are given back.
+/// An order's item collection after its card payment was captured, or its payments were refunded.
 macro_rules! order {
     ($status:ident, $payment:ident) => {
         one(Query(OrderById::DECLARED, &[one(Order($status)), one(Invoice($payment)), each(Lines, OrderItem)]))
     };
 }
 
-/// Header and invoice at one moment, before somebody is refused for what they say.
+/// A snapshot read of header and invoice, before a refusal that relies on both.
 macro_rules! settled {
     ($status:ident, $payment:ident) => {
         one(ReadTransaction(&[one(Order($status)), one(Invoice($payment))]))
     };
 }
 
-/// A card payment is captured, and its order is paid.
+/// The capture of a card payment, which makes its order PAID.
 const CAPTURE: Several<Request> =
     one(Transaction(&[one(Update(Order(Pending), Order(Paid))), one(Update(Invoice(Authorized), Invoice(Captured)))]));
 
-/// The list of pending orders, each shard of it: no more is found in any of them than one unit reads.
+/// Each shard of the list of pending orders. The result of each fits into one read unit.
 const OVERDUE: Several<Request> = each(Shards(Sharded::Statuses(1)), Query(OrdersOfStatus::DECLARED, &[]));
 
 const NOTHING: Several<Request> = one(Query(OrderById::DECLARED, &[]));
@@ -196,7 +196,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     of("unflag-order", "had no flag", &[one(Alone(Delete(Absent)))]),
 ];
 
-/// An order that waited and was placed: that it waited is left to expire.
+/// A queued order that was placed. Its queued state expires later.
 const ORDER_AND_WAIT: Several<Request> = one(Query(
     OrderById::DECLARED,
     &[one(Order(Pending)), one(Invoice(Authorized)), each(Lines, OrderItem), one(QueuedOrder)],

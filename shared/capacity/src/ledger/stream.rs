@@ -1,4 +1,4 @@
-//! What follows from the table's stream: the counts, and their comparison with the orders.
+//! Operations of the table's stream: counting, and the comparison of counts with orders.
 
 use key_schema::entity::OrderStatus::Pending;
 use key_schema::entity::PaymentState::Authorized;
@@ -16,7 +16,7 @@ use crate::sample::Kind::{
 };
 use crate::sample::Revision::{Changed, First};
 
-/// The mark, and every counter that the batch moves.
+/// The checkpoint, and every counter that the batch changes.
 const COUNTED: &[Several<Write>] = &[
     one(Over(StreamCheckpoint(First), StreamCheckpoint(Changed))),
     each(Customers, Update(CustomerStats(First), CustomerStats(Changed))),
@@ -31,10 +31,10 @@ const COUNTED_FIRST: &[Several<Write>] = &[
     each(Days, Update(Absent, DayTotals(First))),
 ];
 
-/// The lists of a day's orders: one for each of five statuses, in each of its shards.
+/// The number of lists of a day's orders: one for each of five statuses, in each shard.
 const LISTS: u32 = 5;
 
-/// So many days of no orders.
+/// The queries of this many days without orders.
 const fn empty_lists(days: u32) -> Several<Request> {
     each(Shards(Sharded::Statuses(days * LISTS)), Query(OrdersOfStatus::DECLARED, &[]))
 }
@@ -60,7 +60,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[one(Batch(Strong, &[one(Absent)])), one(Transaction(&[one(New(StreamCheckpoint(First)))]))],
     ),
     of("count-orders", "counted before", &[one(Batch(Strong, &[one(StreamCheckpoint(First))]))]),
-    // The lines of an order are not in the record of its header.
+    // The record of an order's header does not contain the lines.
     of(
         "publish-order-events",
         "an order that was placed",
@@ -72,8 +72,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "reconcile-counts",
         "a day of one order",
         &[
-            // The day: each of its lists, of which one has the order; the order as a whole; and whether it is the last
-            // of its customer, and of each of its products, for which all shards of the product are asked.
+            // The day: each of its lists, of which one contains the order; the whole order; and whether it is the last
+            // order of its customer and of each of its products, for which all shards of the product are queried.
             one(TOTALS),
             each(Shards(Sharded::Statuses(LISTS)), Query(OrdersOfStatus::DECLARED, &[one(Order(Pending))])),
             one(Query(OrderById::DECLARED, &[one(Order(Pending)), one(Invoice(Authorized)), each(Lines, OrderItem)])),

@@ -1,4 +1,4 @@
-//! What the ledger says, by hand where it is short enough to be counted.
+//! Tests of the ledger, with charges counted by hand for short operations.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn charge(function: &str, case: &str) -> Charge {
 }
 
 #[test]
-fn an_order_of_two_lines_costs_what_anybody_can_count() {
+fn an_order_of_two_lines_has_the_charge_counted_by_hand() {
     // Six small items in a transaction; header, invoice and lines have an entry in each index; seven keys are read.
     let placed = charge("place-order", "placed");
     assert_eq!(placed.write, Units { table: 12.0, gsi1: 4.0, gsi2: 4.0 });
@@ -26,7 +26,7 @@ fn reads_of_one_collection_are_one_request() {
 }
 
 #[test]
-fn seven_more_shards_of_a_product_are_seven_more_queries_for_each_look_at_its_orders_and_no_write() {
+fn seven_more_shards_of_a_product_add_seven_queries_for_each_list_of_its_orders_and_no_write() {
     let charge = |function, case, product_shards| {
         let sample = Sample::new(SampleSizes { product_shards, ..SampleSizes::TYPICAL }).expect("a sample");
         find(function, case).expect("an operation").charge(&sample)
@@ -34,7 +34,7 @@ fn seven_more_shards_of_a_product_are_seven_more_queries_for_each_look_at_its_or
     let page = |shards| charge("list-product-orders", "a page", shards);
     assert_eq!((page(1).requests, page(1).read.gsi1), (1.0, 1.0));
     assert_eq!((page(8).requests, page(8).read.gsi1), (8.0, 4.0));
-    // Each of two products is looked for twice: whether it is met again, and along its orders.
+    // Each of two products is queried twice: for a later order, and for its orders.
     let day = |shards| charge("reconcile-counts", "a day of one order", shards);
     assert_eq!(day(8).requests - day(1).requests, 28.0);
     assert_eq!(day(8).read.total() - day(1).read.total(), 14.0);
@@ -60,7 +60,7 @@ fn kinds(request: &Request) -> Vec<Kind> {
 }
 
 #[test]
-fn the_sample_has_an_item_of_every_kind_that_the_ledger_names() {
+fn the_sample_has_an_item_of_every_kind_in_the_ledger() {
     let sample = typical();
     for operation in operations() {
         for kind in operation.requests.iter().flat_map(|request| kinds(&request.of)) {
@@ -70,7 +70,7 @@ fn the_sample_has_an_item_of_every_kind_that_the_ledger_names() {
 }
 
 #[test]
-fn a_query_finds_nothing_but_what_its_pattern_declares() {
+fn a_query_finds_only_the_kinds_that_its_pattern_declares() {
     let sample = typical();
     for operation in operations() {
         for request in operation.requests {
@@ -84,14 +84,14 @@ fn a_query_finds_nothing_but_what_its_pattern_declares() {
 }
 
 #[test]
-fn no_course_of_a_function_is_there_twice() {
+fn no_case_of_a_function_is_there_twice() {
     let mut cases: Vec<_> = operations().map(|operation| (operation.function, operation.case)).collect();
     cases.sort_unstable();
     assert!(cases.windows(2).all(|two| two[0] != two[1]), "{cases:?}");
 }
 
 #[test]
-fn nothing_is_charged_less_than_the_least_and_more_only_for_a_reason() {
+fn no_operation_is_charged_less_than_the_least_or_more_without_a_reason() {
     let large = SampleSizes { name: 800, description: 20_000, gift_cards: 4, ..SampleSizes::TYPICAL };
     for sizes in [SampleSizes::TYPICAL, large, SampleSizes { product_shards: 8, listed: 100, ..large }] {
         let sample = Sample::new(sizes).expect("a sample");
@@ -99,7 +99,7 @@ fn nothing_is_charged_less_than_the_least_and_more_only_for_a_reason() {
             let (charge, least) = (operation.charge(&sample), operation.least(&sample));
             let of = format!("{}: {}", operation.function, operation.case);
             let is_more = charge.read.total() > least.read.total() || charge.write.total() > least.write.total();
-            // What is refused writes nothing, so its least is a look.
+            // A refused operation writes nothing, so its least is a read.
             let is_refused = charge.read.total() == 0.0 && least.write == Units::default();
             assert!(is_refused || charge.read.total() >= least.read.total(), "{of}");
             assert!(charge.write.total() >= least.write.total() && charge.requests >= least.requests, "{of}");

@@ -1,5 +1,5 @@
-//! What each function reads by its key alone, and what it writes: the charts in `docs/key-schema.md` beside the access
-//! patterns, rendered from the ledger, which the tests compare with every call that is made.
+//! The tables of reads by key and of writes in `docs/key-schema.md`, rendered from the ledger. The tests compare the
+//! ledger with every recorded call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use super::LARGE;
 use crate::ledger::{self, Request, Several, Write};
 use crate::sample::{Kind, NoSample, Sample};
 
-/// The kinds of item for which something is done, under the name of what is done.
+/// The kinds of items of each operation, by its name: `get`, `put` and so on.
 type Done = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// What is read by its key, and is no access pattern.
+/// The table of reads by key that are not access patterns.
 pub fn reads() -> Result<String, NoSample> {
     let sample = Sample::new(LARGE)?;
     let mut functions: BTreeMap<&str, Done> = BTreeMap::new();
@@ -37,10 +37,10 @@ pub fn reads() -> Result<String, NoSample> {
     Ok(table(&["function", "request", "entities"], rows))
 }
 
-/// What is written.
+/// The table of writes.
 pub fn writes() -> Result<String, NoSample> {
     let sample = Sample::new(LARGE)?;
-    // Alone, and in a transaction.
+    // Single writes, and writes in a transaction.
     let mut functions: BTreeMap<&str, [Done; 2]> = BTreeMap::new();
     for operation in ledger::operations() {
         let [alone, together] = functions.entry(operation.function).or_default();
@@ -71,7 +71,7 @@ fn note(sample: &Sample, done: &mut Done, write: Write) {
     }
 }
 
-/// What the item says that it is.
+/// The item's entity type.
 fn entity(sample: &Sample, kind: Kind) -> Option<String> {
     match sample.item(kind)?.get(ENTITY_TYPE)? {
         AttributeValue::S(name) => Some(name.clone()),
@@ -90,7 +90,7 @@ fn list(entities: &BTreeSet<String>) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_charts_of_reads_and_writes_are_those_of_the_ledger() {
+    fn the_tables_of_reads_and_writes_equal_the_ledger() {
         let charts = [("reads-by-key", super::reads()), ("writes", super::writes())];
         let charts = charts.map(|(name, chart)| (name, chart.expect("a chart")));
         docs_check::check("key-schema.md", &charts, "cargo test -p capacity").expect("docs/key-schema.md");

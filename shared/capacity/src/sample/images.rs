@@ -20,7 +20,7 @@ use super::{Kind, NoSample, Revision, SampleSizes};
 
 type Images = Vec<(Kind, Item)>;
 
-/// One of each kind in each of its states.
+/// One item of each kind in each of its states.
 pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     let parts = Parts::new(sizes)?;
     let mut images = parts.claims()?;
@@ -44,7 +44,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     Ok(images)
 }
 
-/// The item of an entity: its attributes, its kind and its keys.
+/// The item of an entity: its attributes, its type and its keys.
 fn item<T: Stored>(entity: &T) -> Result<Item, NoSample> {
     let mut item: Item = serde_dynamo::to_item(entity)?;
     let mut insert = |name: &str, text: String| item.insert(name.to_owned(), AttributeValue::S(text));
@@ -57,7 +57,7 @@ fn item<T: Stored>(entity: &T) -> Result<Item, NoSample> {
     Ok(item)
 }
 
-/// A number that tells an revision from the others, and is as long.
+/// A number that differs between revisions, but has the same length.
 fn number(revision: Revision) -> u32 {
     match revision {
         First => 1,
@@ -66,7 +66,7 @@ fn number(revision: Revision) -> u32 {
     }
 }
 
-/// What the items are made of.
+/// The values that the items are made of.
 struct Parts<'a> {
     sizes: &'a SampleSizes,
     customer: CustomerId,
@@ -87,7 +87,7 @@ impl<'a> Parts<'a> {
             sizes,
             customer: id("c").parse()?,
             product: id("p").parse()?,
-            // An order's id is the text of a UUID, whatever the shop's other ids are.
+            // An order's id is always a UUID.
             order: "00000000-0000-5000-8000-000000000000".parse()?,
             discount: id("d").parse()?,
             gift_card: id("g").parse()?,
@@ -154,7 +154,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// What an order takes from.
+    /// The items that an order decrements.
     fn sold(&self, revision: Revision) -> Result<Images, NoSample> {
         let taken = number(revision);
         let stock = Stock::new(self.product.clone(), u64::from(999 - taken), self.price, Cells::ONE);
@@ -184,7 +184,7 @@ impl<'a> Parts<'a> {
         ])
     }
 
-    /// What is counted, and how far.
+    /// Counters and checkpoints.
     fn counted(&self, revision: Revision) -> Result<Images, NoSample> {
         let count = i64::from(number(revision));
         let sums = || [(self.price.currency(), 1999 + count)].into_iter().collect();
@@ -216,7 +216,7 @@ impl<'a> Parts<'a> {
         ])
     }
 
-    /// The answers that are kept: to the request that made a product, and to one that adjusted its stock.
+    /// The stored answers: to the request that created a product, and to one that adjusted its stock.
     fn kept(&self) -> Result<Images, NoSample> {
         let (id, name, description) = (&self.product, self.name(First), "d".repeat(self.sizes.description));
         let category = "k".repeat(self.sizes.id);
@@ -277,9 +277,9 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// An invoice whose card payment is in this state, and what stands on its gift cards then.
+    /// An invoice whose card payment is in this state, with the entries of its gift cards.
     fn paid(&self, state: PaymentState) -> Result<Images, NoSample> {
-        // A gift card is charged at once, and gets its money back at once.
+        // Gift cards are charged and refunded at once.
         let of_gift_card =
             if [Authorized, Captured].contains(&state) { PaymentStatus::Captured } else { PaymentStatus::Refunded };
         let amount = self.amount(499);
@@ -316,7 +316,7 @@ impl<'a> Parts<'a> {
         Ok(images)
     }
 
-    /// A line, the flags, and that an order waits or was refused.
+    /// A line, the flags, a queued order and a refused one.
     fn rest_of_order(&self) -> Result<Images, NoSample> {
         let order_id = || self.order.clone();
         let line = OrderLine {

@@ -1,4 +1,4 @@
-//! One of each item that a shop stores, as large as somebody says.
+//! One item of each kind that a shop stores, with given sizes.
 
 mod images;
 
@@ -8,38 +8,38 @@ use serde_dynamo::Item;
 
 use crate::size;
 
-/// How large things are, and how many there are of them.
+/// Sizes and numbers of the items of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSizes {
     /// Bytes of each identifier, code and category that a shop chooses: 1 to 64.
     pub id: usize,
-    /// Bytes of each name, and of each reason that somebody gives: 1 to 800.
+    /// Bytes of each name and each reason: 1 to 800.
     pub name: usize,
     /// Bytes of a product's description: up to 20,000.
     pub description: usize,
-    /// Lines of an order, each of another product: 1 to 40.
+    /// Lines of an order, each for a different product: 1 to 40.
     pub lines: u32,
-    /// Gift cards that pay a part of it: 0 to 4.
+    /// Gift cards that pay a part of an order: 0 to 4.
     pub gift_cards: u32,
-    /// Whether it has a discount code.
+    /// Whether an order has a discount code.
     pub discount: bool,
     /// Lines of a cart: 0 to 100.
     pub cart_lines: u32,
     /// Items on a page of a list: 0 to 100.
     pub listed: u8,
-    /// Into how many partitions the orders of a status are spread.
+    /// The number of partitions for the orders of a status.
     pub status_shards: u8,
-    /// Into how many partitions the lines of a product are spread.
+    /// The number of partitions for the lines of a product.
     pub product_shards: u8,
-    /// Into how many items the views of a product are spread.
+    /// The number of items for the views of a product.
     pub view_shards: u32,
-    /// Into how many cells the stock of a product is spread that many want at once: 1 to 32.
+    /// The number of cells of the stock of a popular product: 1 to 32.
     pub cells: u8,
-    /// What one batch of the stream is about.
+    /// The counters that one batch of the stream changes.
     pub batch: Batch,
 }
 
-/// Whose counters one batch of the stream moves.
+/// The numbers of counters that one batch of the stream changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Customers.
@@ -51,8 +51,8 @@ pub struct Batch {
 }
 
 impl SampleSizes {
-    /// A shop as one might be: ids of 36 bytes, as an order's always are, names of 24, descriptions of 200, and two
-    /// lines to an order. As many shards and parts as the template declares: a test of `local` compares them.
+    /// A typical shop: ids of 36 bytes, like those of orders, names of 24, descriptions of 200, and two lines for each
+    /// order. The numbers of shards are the template's defaults: a test of `local` compares them.
     pub const TYPICAL: Self = Self {
         id: 36,
         name: 24,
@@ -70,14 +70,14 @@ impl SampleSizes {
     };
 }
 
-/// A kind of item, in one of the states that it passes through.
+/// A kind of item, in one of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// No item: a key that finds nothing.
     Absent,
     /// A profile.
     Customer(Revision),
-    /// What a customer's orders add up to.
+    /// The counters of a customer's orders.
     CustomerStats(Revision),
     /// A cart.
     Cart(Revision),
@@ -87,92 +87,92 @@ pub enum Kind {
     UsernameClaim,
     /// A product.
     Product(Revision),
-    /// How many of a product can be sold.
+    /// The stock of a product.
     Stock(Revision),
-    /// How many lie in the first of several cells.
+    /// The first cell of a stock in several cells.
     FirstCell(Revision),
-    /// How many lie in another.
+    /// Another cell.
     StockCell(Revision),
-    /// What was sold of a product.
+    /// The counters of a product's sales.
     ProductStats(Revision),
-    /// A part of a product's views.
+    /// A shard of a product's views.
     ViewShard(Revision),
     /// The header of an order.
     Order(OrderStatus),
-    /// The header of an order that was not paid in time: nobody gave a reason.
+    /// The header of an order that was not paid in time. It has no reason.
     ExpiredOrder,
     /// A line of an order.
     OrderItem,
     /// The invoice of an order.
     Invoice(PaymentState),
-    /// The flag of an order. Another one is flagged at another moment.
+    /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
-    /// An order that waits.
+    /// A queued order.
     QueuedOrder,
-    /// One that waited and was refused.
+    /// A queued order that was refused.
     RefusedOrder,
     /// A discount code.
     Discount(Revision),
     /// A gift card.
     GiftCard(Revision),
-    /// What an order took off a gift card.
+    /// An order's entry on a gift card.
     GiftCardEntry(PaymentState),
-    /// What was ordered on a day.
+    /// The totals of a day.
     DayTotals(Revision),
-    /// How far the stream is counted.
+    /// The checkpoint of counting a shard of the stream.
     StreamCheckpoint(Revision),
-    /// How far the counts are compared.
+    /// The state of the comparison of counts.
     Reconciliation(Revision),
-    /// The answer to a request that made a product under an idempotency key.
+    /// The stored answer to a request that created a product with an idempotency key.
     KeptProduct,
-    /// The answer to a request that adjusted a stock under an idempotency key.
+    /// The stored answer to a request that adjusted a stock with an idempotency key.
     KeptAdjustment,
 }
 
-/// Which of the states of an item that changes.
+/// A revision of an item that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revision {
-    /// As it was made.
+    /// The created item.
     First,
-    /// Changed, and as large as before.
+    /// Changed, with the same size.
     Changed,
-    /// Changed, and elsewhere in an index: of a product, in another category.
+    /// Changed, with another index key: a product in another category.
     Moved,
 }
 
-/// One of each kind of item.
+/// One item of each kind.
 #[derive(Clone, Debug)]
 pub struct Sample {
     sizes: SampleSizes,
     images: Vec<(Kind, Item)>,
 }
 
-/// No shop has items of this sizes.
+/// The sample has no items with these sizes.
 #[derive(Debug, thiserror::Error)]
 pub enum NoSample {
     /// A value is beyond what the contract allows.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// An entity does not become an item.
+    /// An entity cannot be converted to an item.
     #[error(transparent)]
     Item(#[from] serde_dynamo::Error),
 }
 
 impl Sample {
-    /// The sample of this sizes.
+    /// The sample with these sizes.
     ///
     /// # Errors
-    /// An identifier, say, is longer than one can be.
+    /// A size is out of range: for example, an identifier is too long.
     pub fn new(sizes: SampleSizes) -> Result<Self, NoSample> {
         Ok(Self { sizes, images: images::of(&sizes)? })
     }
 
-    /// How large it is.
+    /// The sizes of the sample.
     pub fn sizes(&self) -> &SampleSizes {
         &self.sizes
     }
 
-    /// The item; none for [`Kind::Absent`], and for a state that the kind does not have.
+    /// The item. `None` for [`Kind::Absent`], and for a state that the kind does not have.
     pub fn item(&self, kind: Kind) -> Option<&Item> {
         self.images.iter().find(|(other, _)| *other == kind).map(|(_, item)| item)
     }
@@ -182,7 +182,7 @@ impl Sample {
         self.images.iter().map(|(kind, item)| (*kind, item))
     }
 
-    /// The bytes of the item.
+    /// The size of the item in bytes.
     pub fn bytes(&self, kind: Kind) -> usize {
         self.item(kind).map_or(0, size::of_item)
     }
