@@ -1,4 +1,4 @@
-//! Figures, as every measurement has to do with them.
+//! Helpers for figures of all measurements.
 
 use std::fmt::Display;
 use std::fs;
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// The middle one of these, or nothing if there is none.
+/// The median, or `None` without values.
 pub(crate) fn median(mut all: Vec<Duration>) -> Duration {
     all.sort_unstable();
     all.get(all.len() / 2).copied().unwrap_or_default()
 }
 
-/// Exact below 2^53.
+/// Converts to a float. Exact below 2^53.
 #[allow(clippy::cast_precision_loss, reason = "ranks and counts are far below 2^53")]
 pub(crate) fn as_float(number: usize) -> f64 {
     number as f64
 }
 
-/// Digits with commas between thousands.
+/// Formats a number with commas between thousands.
 pub(crate) fn grouped(digits: &str) -> String {
     let mut grouped = String::new();
     for (position, digit) in digits.chars().enumerate() {
@@ -30,7 +30,7 @@ pub(crate) fn grouped(digits: &str) -> String {
     grouped
 }
 
-/// The most memory that a process ever held, in bytes: the one with this id, or `self`.
+/// The peak memory of the process with this id, or `self`, in bytes.
 ///
 /// # Errors
 /// There is no such process, or the system is not Linux.

@@ -1,4 +1,4 @@
-//! `cargo measure growth`: whether an operation costs the same in a large table as in a small one.
+//! `cargo measure growth`: checks that an operation costs the same in a large table as in a small one.
 
 mod fill;
 mod plot;
@@ -27,13 +27,13 @@ use crate::{print, workspace};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// How many orders each shop has
+    /// The number of orders of each shop
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000, 1_000_000])]
     orders: Vec<usize>,
-    /// How often each operation is done; the figures are medians
+    /// The repetitions of each operation; the figures are medians
     #[arg(long, default_value_t = 30)]
     rounds: usize,
-    /// Where the tables are put: some 11 KB for each order
+    /// The folder for the tables, with some 11 KB for each order
     #[arg(long, default_value = "target/measure")]
     data: PathBuf,
     /// Keep the tables, to measure again without filling them
@@ -42,20 +42,20 @@ pub(crate) struct Arguments {
     /// Writes the tables into docs/scale.md, and draws docs/growth.svg
     #[arg(long)]
     docs: bool,
-    /// Measure one table that is filled, and print what was seen: what this program calls itself with
+    /// Measure one filled table, and print the figures; the program calls itself with this
     #[arg(long, hide = true)]
     probe: bool,
 }
 
-/// One size, measured.
+/// The figures of one size.
 #[derive(Serialize, Deserialize)]
 struct Size {
     orders: usize,
-    /// Of the table with its indexes, as the engine keeps them.
+    /// The size of the table with its indexes on disk.
     bytes: u64,
-    /// How long the table took to fill.
+    /// The time to fill the table.
     filled: Duration,
-    /// The most that the process with gateway, functions and engine had in memory.
+    /// The peak memory of the process with gateway, functions and engine.
     resident: u64,
     operations: Vec<Measured>,
 }
@@ -70,7 +70,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
             continue;
         }
         let filled = fill_once(&data, orders).await?;
-        // In a process of its own, for what it has in memory is one of the figures.
+        // In a process of its own, because its memory is one of the figures.
         eprintln!("{orders} orders: measuring every route {rounds} times");
         let program = std::env::current_exe()?;
         let mut child = Command::new(program);
@@ -103,7 +103,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Fills the table in this folder, unless it was filled before, and says how long that took.
+/// Fills the table in this folder, unless it is already filled, and returns the duration.
 async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
     let mark = data.join("filled-in-seconds");
     if let Ok(seconds) = fs::read_to_string(&mark) {
@@ -136,8 +136,7 @@ async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {
     Ok(Size { orders, bytes, filled: Duration::ZERO, resident: most_memory("self")?, operations })
 }
 
-/// The stack that `cargo local` starts, without the consumers of the stream: what is in the table is what its routes
-/// put there.
+/// The stack of `cargo local`, without the consumers of the stream, so that only the routes write to the table.
 async fn open(data: Option<&Path>) -> Result<Stack> {
     let mut template = workspace::template()?;
     template.stream_sources.iter_mut().for_each(|source| source.enabled = false);

@@ -1,7 +1,7 @@
-//! `cargo measure load`: how many requests the laptop's stack answers, how fast, and whether its books are right after.
+//! `cargo measure load`: measures the throughput and latency of the laptop's stack, and checks its data afterwards.
 //!
-//! A closed loop: every worker sends its next request when it has the answer to the last one, as people in a shop do.
-//! So it shows what the stack can do, and not how long a queue gets when more is asked of it than that.
+//! A closed loop: every worker sends its next request after the answer to the last one, as customers do. So this
+//! measures the capacity of the stack, and not its behaviour under overload.
 
 mod judge;
 mod report;
@@ -29,61 +29,61 @@ use self::tally::Tally;
 use self::traffic::{Crowd, Mix, Shopper, Tastes};
 use crate::workspace;
 
-/// How often the line that is shown changes, and what its rate and latencies are of.
+/// The interval of the progress line, and of its rate and latencies.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How long the counts of what was ordered may take.
+/// The longest wait for the counts of the orders.
 const SETTLING: Duration = Duration::from_mins(10);
 
-/// Ask as much of the laptop's stack as it can answer, and check its books afterwards
+/// Load the laptop's stack, and check its data afterwards
 ///
-/// Without --url it starts a stack of its own, in memory, and audits its whole table at the end. Each run makes
-/// products and customers of its own. An answer that should not be is an error, and so is a stock that is not what was
-/// sold. Ctrl-C ends it early.
+/// Without --url it starts a stack of its own, in memory, and audits its whole table at the end. Each run creates its
+/// own products and customers. An unexpected answer is an error, and so is a stock that does not match the sales.
+/// Ctrl-C ends the run early.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A cargo local that runs already: <http://127.0.0.1:3000>, say [default: one of its own]
+    /// The URL of a running cargo local, for example <http://127.0.0.1:3000> [default: start one]
     #[arg(long)]
     url: Option<String>,
 
-    /// How many send requests at the same time
+    /// The number of concurrent workers
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
     workers: u32,
 
-    /// For how long
+    /// The duration
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
 
-    /// How many requests, instead of for how long
+    /// The number of requests, instead of a duration
     #[arg(long, conflicts_with = "seconds")]
     requests: Option<u64>,
 
-    /// What is asked for
+    /// The mix of requests
     #[arg(long, value_enum, default_value_t = Mix::All)]
     mix: Mix,
 
-    /// How many products there are
+    /// The number of products
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     products: u32,
 
-    /// How many customers there are
+    /// The number of customers
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     customers: u32,
 
-    /// How much more is asked of some products and customers than of others: the exponent of Zipf's invariant, 0 for none
+    /// How much more is asked of some products and customers than of others: the exponent of Zipf's law, 0 for none
     #[arg(long, default_value_t = 1.0)]
     skew: f64,
 
-    /// How many units there are of each product
+    /// The units of each product
     #[arg(long, default_value_t = 1_000_000)]
     stock: u32,
 
-    /// What is chosen by chance is the same for the same seed and answers
+    /// The seed of random choices; with the same seed and answers the requests are the same
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Starts a stack unless there is one, runs, reports, and checks.
+/// Starts a stack unless a URL is given, runs the load, reports, and checks.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     if let Some(url) = &arguments.url {
         let (text, verdict) = drive(arguments, url).await?;
@@ -98,7 +98,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     verdict.and(audited)
 }
 
-/// Runs, and answers what is to be printed, and whether everything was as it should be.
+/// Runs the load, and returns the report and whether every check passed.
 async fn drive(arguments: &Arguments, url: &str) -> Result<(String, Result<()>)> {
     let Arguments { workers, seconds, requests, mix, products, customers, skew, stock, seed, .. } = *arguments;
     let crowd = Crowd { products: products.try_into()?, customers: customers.try_into()?, skew };
@@ -146,7 +146,7 @@ async fn drive(arguments: &Arguments, url: &str) -> Result<(String, Result<()>)>
     Ok((text, verdict))
 }
 
-/// Whether the stock is what it was, without what was sold. It cannot be known after an answer that was lost.
+/// Checks that the stock is the initial one less the sold units. After a lost answer that is unknown.
 fn balanced(tally: &Tally, before: &[i64], after: &[i64], interrupted: bool) -> Result<()> {
     if interrupted || tally.books.unknown > 0 {
         return Ok(());
@@ -158,7 +158,7 @@ fn balanced(tally: &Tally, before: &[i64], after: &[i64], interrupted: bool) -> 
     Ok(())
 }
 
-/// Audits the whole table, when everything is counted.
+/// Audits the whole table, after everything is counted.
 async fn check(stack: &Stack) -> Result<()> {
     let bar = bar("{spinner} waiting until the stream is counted, {elapsed}", None)?;
     bar.enable_steady_tick(TICK);
@@ -187,7 +187,7 @@ async fn check(stack: &Stack) -> Result<()> {
     Ok(())
 }
 
-/// Something that is shown on a terminal only; it draws to standard error.
+/// A progress bar, drawn to standard error, and only on a terminal.
 fn bar(template: &str, length: Option<u64>) -> Result<ProgressBar> {
     let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
     bar.set_style(ProgressStyle::with_template(template)?);

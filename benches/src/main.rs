@@ -1,4 +1,4 @@
-//! `cargo measure`: how fast Till is, and how far it goes.
+//! `cargo measure`: measures Till's performance and its limits.
 
 mod figures;
 mod functions;
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-/// How fast Till is, and how far it goes
+/// Measure Till's performance and its limits
 #[derive(Parser)]
 #[command(name = "measure")]
 struct Arguments {
@@ -26,9 +26,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Whether an operation costs the same in a large table as in a small one
+    /// Check that an operation costs the same in a large table as in a small one
     Growth(growth::Arguments),
-    /// At how many orders a second each key design fails
+    /// Simulate at how many orders a second each key design fails
     Partitions(partitions::Arguments),
     Functions(functions::Arguments),
     Load(load::Arguments),

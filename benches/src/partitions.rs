@@ -1,21 +1,22 @@
-//! `cargo measure partitions`: at how many orders a second each key design fails, by DynamoDB's limits of a partition.
+//! `cargo measure partitions`: computes at how many orders a second each key design fails, by DynamoDB's limits of a
+//! partition.
 //!
-//! A simulation that does no input or output: the same seed gives the same answer, anywhere. Orders are made from real
-//! entities, whose keys the key schema spells. They fall upon partitions by the hash of their partition key, and
-//! partitions are split for heat, as AWS documents it:
+//! The simulation does no input or output: the same seed gives the same result on any machine. Orders consist of real
+//! entities with keys from the key schema. A hash of the partition key assigns items to partitions, and partitions are
+//! split for heat, as AWS documents it:
 //!
-//! - 1,000 write units and 3,000 read units a second for each partition, of the table and of each index apart:
+//! - 1,000 write units and 3,000 read units a second for each partition of the table and of each index:
 //!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>
-//! - A partition that stays hot is split where that spreads the heat. A single item cannot be split, and a collection that is
-//!   written at its end does not profit:
+//! - A partition that stays hot is split where that spreads the heat. A single item cannot be split, and splitting does
+//!   not help an item collection that is written at its end:
 //!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html>,
 //!   <https://aws.amazon.com/blogs/database/part-3-scaling-dynamodb-how-partitions-hot-keys-and-split-for-heat-impact-performance/>
-//! - An index that cannot take a write refuses the table's, too:
+//! - An index at its limit also throttles writes to the table:
 //!   <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/gsi-throttling.html>
-//! - Burst capacity does not lift a partition's limit:
+//! - Burst capacity does not raise a partition's limit:
 //!   <https://repost.aws/knowledge-center/dynamodb-spiky-workloads-short-intervals>
 //!
-//! What is not modelled stands in docs/scale.md.
+//! docs/scale.md lists what is not modelled.
 
 mod conflict;
 mod demand;
@@ -42,12 +43,12 @@ use self::plot::picture;
 use self::report::Report;
 use crate::{print, workspace};
 
-/// Of the page.
+/// The seed of the page.
 const SEED: u64 = 7;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Of everything that is random: the same seed gives the same answer
+    /// The seed of everything random; the same seed gives the same result
     #[arg(long, default_value_t = SEED)]
     seed: u64,
     /// Writes the tables into docs/scale.md, and draws docs/partitions.svg
@@ -71,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// For so long an order is tried again that meets others.
+/// The time for which an order with conflicts is retried.
 fn patience() -> Result<Duration> {
     Ok(workspace::timeout("place-order")?.saturating_sub(lambda::ANSWERING))
 }

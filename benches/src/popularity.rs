@@ -1,4 +1,4 @@
-//! Zipf's law: what is n-th in popularity has a share in proportion to `1 / n^exponent`.
+//! Zipf's law: the share of the n-th most popular item is proportional to `1 / n^exponent`.
 
 use anyhow::{Result, ensure};
 
@@ -11,10 +11,10 @@ pub(crate) struct Popularity {
 }
 
 impl Popularity {
-    /// Over so many ranks. An exponent of 1 is Zipf's own; of 0, all are alike.
+    /// A distribution over this many ranks. An exponent of 1 is Zipf's own; with 0 all ranks are equal.
     ///
     /// # Errors
-    /// There is no rank, or the exponent is negative or no number.
+    /// There is no rank, or the exponent is negative or NaN.
     pub(crate) fn new(ranks: usize, exponent: f64) -> Result<Self> {
         ensure!(ranks > 0 && exponent >= 0.0, "no Zipf law has {ranks} ranks and the exponent {exponent}");
         let mut sum = 0.0;
@@ -30,18 +30,18 @@ impl Popularity {
         Ok(Self { cumulative })
     }
 
-    /// How much of everything is for this rank, counted from 0.
+    /// The share of this rank, counted from 0.
     pub(crate) fn share(&self, rank: usize) -> f64 {
         let up_to = |rank: usize| self.cumulative.get(rank).copied().unwrap_or(1.0);
         up_to(rank) - if rank == 0 { 0.0 } else { up_to(rank - 1) }
     }
 
-    /// The rank, counted from 0, that a number of `[0, 1)` falls upon.
+    /// The rank, counted from 0, for a number of `[0, 1)`.
     pub(crate) fn rank(&self, number: f64) -> usize {
         self.cumulative.partition_point(|share| *share <= number).min(self.cumulative.len().saturating_sub(1))
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub(crate) fn len(&self) -> usize {
         self.cumulative.len()
     }

@@ -1,9 +1,9 @@
-//! `cargo measure soak`: whether a shop stays right for as long as one likes, while calls fail and the whole stack is
-//! killed again and again.
+//! `cargo measure soak`: checks that a shop's data stays correct over a long time, while calls fail and the whole stack
+//! is killed repeatedly.
 //!
-//! The stack is a process of its own, with its data on disk. Shoppers send whatever a shop is asked, and send each
-//! request again until it is answered. At the end nothing fails any more, the consumers finish their work, and what the
-//! table says is compared with every answer that was given.
+//! The stack is a process of its own, with its data on disk. Shoppers send all kinds of requests, and retry each until
+//! it is answered. At the end the faults stop, the consumers finish their work, and the table is compared with every
+//! answer.
 
 mod books;
 mod process;
@@ -28,33 +28,33 @@ use self::shop::open;
 use self::shopper::Shopper;
 pub(crate) use self::stack::{Arguments as StackArguments, run as run_stack};
 
-/// How long requests that are not answered yet may take when nothing fails any more, and the consumers after that.
+/// The longest wait for unanswered requests after the faults stop, and for the consumers after that.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 const PAGE: &str = "docs/soak.md";
 
-/// Buy and sell for minutes or hours while calls fail and the stack is killed, and compare the table with every answer
+/// Buy and sell for minutes or hours while calls fail and the stack is killed; then compare the table with every answer
 ///
-/// It begins with a calm time, in which nothing fails: a 503 in it is an error.
+/// The run begins with a calm phase without faults, in which a 503 is an error.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// For how long
+    /// The duration
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     minutes: u64,
 
-    /// How many send requests at the same time
+    /// The number of concurrent shoppers
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=200))]
     workers: u64,
 
-    /// Which share of all calls of DynamoDB, SQS and EventBridge fails
+    /// The share of the calls of DynamoDB, SQS and EventBridge that fail
     #[arg(long, default_value_t = 0.03)]
     faults: f64,
 
-    /// What is chosen by chance follows from this [default: another each time]
+    /// The seed of random choices [default: a new one]
     #[arg(long)]
     seed: Option<u64>,
 
-    /// The machine does other work as well: a 503 in the calm time is reported, and is no error
+    /// The machine does other work: a 503 in the calm phase is reported, but is no error
     #[arg(long)]
     busy: bool,
 
@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     docs: bool,
 }
 
-/// Runs, reports, and fails if anything was not as it should be.
+/// Runs, reports, and fails if a check failed.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { minutes, workers, faults, busy, docs, .. } = *arguments;
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
@@ -95,7 +95,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     std::fs::remove_dir_all(&data).context("cannot remove the data")
 }
 
-/// What is said at the end besides the books.
+/// Figures of the report that the books do not have.
 struct Rest {
     took: Duration,
     kills: u64,
@@ -129,7 +129,7 @@ async fn soak(time: Duration, workers: u64, faults: f64, seed: u64, data: &Path)
         shop.moved_to(&process);
         wait(&bar, &books, kill_after.min(time.saturating_sub(began.elapsed()))).await;
     }
-    // Whatever is not answered yet is answered now.
+    // Outstanding requests are answered now, because there are no more faults.
     process.heal().await?;
     let finished = tokio::time::timeout(PATIENCE, async { while working.join_next().await.is_some() {} }).await;
     finished.context("some requests are never answered")?;

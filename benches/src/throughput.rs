@@ -1,8 +1,8 @@
-//! `cargo measure throughput`: what the functions themselves take, apart from the engine of the laptop's stack.
+//! `cargo measure throughput`: measures the functions themselves, without the engine of the laptop's stack.
 //!
-//! Three set-ups answer the same events: the whole stack over HTTP, the function over the engine with nothing between
-//! them, and the function over an endpoint that gives the engine's recorded answers at once. Whatever is not to be
-//! counted runs on a thread of its own, so that two clocks are enough: the process's and one thread's.
+//! Three set-ups process the same events: the whole stack over HTTP, the function directly over the engine, and the
+//! function over an endpoint that returns the engine's recorded answers at once. Work that is not measured runs on a
+//! separate thread, so that two clocks are enough: the process's and one thread's.
 
 mod alone;
 mod instant;
@@ -21,30 +21,30 @@ use self::instant::Instantly;
 use self::subject::Subject;
 use crate::workspace;
 
-/// Each figure is the best of so many: whatever else the machine does can only make it worse.
+/// The number of rounds. Each figure is the best round, because other load can only make it worse.
 const ROUNDS: u32 = 3;
 
-/// Measure the functions themselves, apart from the engine that dominates the laptop's stack
+/// Measure the functions themselves, without the engine that dominates the laptop's stack
 ///
-/// For figures that mean something, build it as a release: cargo run --profile measure --package benches -- throughput
+/// For meaningful figures, build with optimisation: cargo run --profile measure --package benches -- throughput
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// How many events each function has in each round
+    /// The events of each function in each round
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     events: u32,
 
-    /// How many clients the whole stack has at a time
+    /// The number of concurrent clients of the whole stack
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
     clients: u32,
 }
 
-/// What one function took in each set-up.
+/// The figures of one function in each set-up.
 #[derive(Clone, Copy)]
 struct Row {
     function: &'static str,
-    /// Everything but the client.
+    /// The whole stack without the client.
     whole: Cost,
-    /// Its CPU time is the function's.
+    /// The CPU time is that of the function.
     over_engine: Cost,
     engine: Duration,
     alone: Cost,
@@ -62,7 +62,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
     let Arguments { events, clients } = *arguments;
     let whole = workspace::stack().await?;
-    // Nobody takes from its stream and its queue, so the engine has nothing else to do.
+    // Without consumers of the stream and the queue, so that the engine has no other work.
     let mut template = workspace::template()?;
     template.queue_sources.clear();
     template.stream_sources.clear();
@@ -97,7 +97,7 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What the engine answers to a function: each action with its answer.
+/// The engine's answers to a function, by action.
 async fn recorded(stack: &local::Stack, subject: &Subject) -> Result<Vec<(String, String)>> {
     let proxy = FaultProxy::start(stack.dynamodb_url()).await?;
     alone::drive(subject, proxy.url(), subject.events("recorded", 2)).await?;

@@ -1,5 +1,4 @@
-//! What this workspace deploys, and a stack of our own: what `cargo local` starts, in this process and for one
-//! measurement.
+//! The workspace's template, and stacks like those of `cargo local`, in this process, for one measurement.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,15 +9,15 @@ use local::{Options, Stack, Template, functions};
 use serde_json::Value;
 use table::{ProductShards, StatusShards, ViewShards};
 
-/// Who operates the stack: no function, so no role limits what they may do.
+/// The access key of the stack's operator, who is not a function, so no role limits the calls.
 const OPERATOR: &str = "operator";
 
-/// The template that this workspace deploys.
+/// The workspace's template.
 pub(crate) fn template() -> Result<Template> {
     Template::parse(&read("template.yaml")?.1).context("template.yaml")
 }
 
-/// Over how many partitions it spreads what would be one hot partition.
+/// The template's numbers of shards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shards {
     /// The orders of a status.
@@ -30,9 +29,9 @@ pub(crate) struct Shards {
 }
 
 impl Shards {
-    /// As the template has them by default.
+    /// The template's defaults.
     pub(crate) fn deployed() -> Result<Self> {
-        // They are parameters of the template, which tells them to every function that asks.
+        // They are parameters of the template, which passes them to functions as environment variables.
         let variables = template()?.functions.into_iter().flat_map(|function| function.environment);
         let environment = Environment::of(variables);
         let StatusShards(status) = StatusShards::from_environment(&environment)?;
@@ -42,7 +41,7 @@ impl Shards {
     }
 }
 
-/// For how long a function may take.
+/// The timeout of a function.
 pub(crate) fn timeout(function: &str) -> Result<Duration> {
     let template = template()?;
     let found = template.functions.iter().find(|one| one.handler == function);
@@ -55,7 +54,7 @@ pub(crate) fn sample(function: &str) -> Result<Value> {
     serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
 }
 
-/// A file of the workspace, and where it lies.
+/// A file of the workspace.
 fn read(file: &str) -> Result<(PathBuf, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -67,12 +66,12 @@ pub(crate) async fn stack() -> Result<Stack> {
     stack_with(Options::new(template()?)).await
 }
 
-/// The same, with other options.
+/// Starts a stack with these options.
 pub(crate) async fn stack_with(options: Options) -> Result<Stack> {
     Stack::start(options, functions::start_all).await.context("cannot start a stack")
 }
 
-/// The environment of whoever may call anything at this DynamoDB.
+/// The environment of the operator, who may make any call at this DynamoDB.
 pub(crate) fn operator(dynamodb_url: &str) -> Environment {
     let variables = [
         ("AWS_REGION", "us-east-1"),

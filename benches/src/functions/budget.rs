@@ -1,11 +1,11 @@
-//! How much of the floor's each function may cost.
+//! The budget of each function, as multiples of the floor.
 
 use key_schema::markdown_tables;
 
 use super::measure::Figures;
 use super::subject::{FUNCTIONS, Function};
 
-/// The most that a function may cost, as a multiple of the floor; and the most system calls of a warm event.
+/// The budget of a function: multiples of the floor's figures, and the most system calls of a warm event.
 pub(super) struct Budget {
     pub(super) init: f64,
     pub(super) first: f64,
@@ -25,7 +25,7 @@ pub(super) fn table() -> String {
     markdown_tables::table(&["at most", "init", "first", "warm", "binary", "memory", "system calls"], rows)
 }
 
-/// What is over its budget, in one line each.
+/// The figures over their budgets, one on each line.
 pub(super) fn over(floor: &Figures, figures: &[Figures]) -> Vec<String> {
     let mut over = Vec::new();
     for subject in figures {

@@ -1,4 +1,4 @@
-//! One subject's figures.
+//! The figures of one subject.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use super::subject::{Kind, Subject, environment};
 use super::tls::Tls;
 use crate::figures::{median, most_memory};
 
-/// How many warm events the counts are averaged over.
+/// The number of warm events over which counts are averaged.
 const WARM: u32 = 60;
 
-/// How many warm events the times are taken of.
+/// The number of warm events over which times are measured.
 const TIMED: u32 = 400;
 
 /// The part of a CPU, in hundredths, that a function of 256 MB has.
 pub(super) const SMALL: u32 = 14;
 
-/// What was seen of one subject. Counts repeat; times are the machine's.
+/// The figures of one subject. Counts are repeatable; times depend on the machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     pub(super) name: &'static str,
-    /// Instructions from the start to the question for the first event.
+    /// Instructions from the start to the request for the first event.
     pub(super) init: Option<u64>,
     /// Instructions of the first event.
     pub(super) first: Option<u64>,

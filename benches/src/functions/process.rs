@@ -102,14 +102,14 @@ impl Process {
     }
 }
 
-/// The instructions of a whole life, from callgrind's report.
+/// The instructions of a process, from callgrind's report.
 pub(super) fn instructions(report: &Path) -> Result<u64> {
     let text = std::fs::read_to_string(report).with_context(|| format!("no report in {}", report.display()))?;
     let total = text.lines().find_map(|line| line.strip_prefix("totals: ")).context("callgrind has no totals")?;
     Ok(total.trim().parse()?)
 }
 
-/// The system calls of a whole life, from strace's report.
+/// The system calls of a process, from strace's report.
 pub(super) fn system_calls(report: &Path) -> Result<u64> {
     let text = std::fs::read_to_string(report).with_context(|| format!("no report in {}", report.display()))?;
     // "100.00    0.001234          12       103         7 total"
@@ -123,14 +123,14 @@ pub(super) fn is_installed(program: &str) -> bool {
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }
 
-/// A control group of processes that share a part of one CPU.
+/// A control group that limits its processes to a part of one CPU.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Quota {
     folder: PathBuf,
 }
 
 impl Quota {
-    /// Makes one with so many hundredths of a CPU, if this user may.
+    /// Creates a group with this many hundredths of a CPU, if the user has the permission.
     pub(super) fn new(hundredths: u32) -> Option<Self> {
         const PERIOD: u32 = 100_000;
         let share = hundredths * PERIOD / 100;
@@ -148,7 +148,7 @@ impl Quota {
         Some(quota)
     }
 
-    /// The words before a command that put it into the group.
+    /// The command prefix that puts a process into the group.
     fn enter(&self) -> Vec<OsString> {
         let enter = "echo $$ > \"$0\" && exec \"$@\"";
         vec!["sh".into(), "-c".into(), enter.into(), self.folder.join("cgroup.procs").into()]
@@ -157,7 +157,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // A group that still holds a process stays, and does no harm.
+        // A group that still contains a process stays, which is harmless.
         _ = std::fs::remove_dir(&self.folder);
     }
 }

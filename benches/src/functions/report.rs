@@ -1,4 +1,4 @@
-//! The figures, for people to read.
+//! The report of all figures.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use key_schema::markdown_tables::table;
 use super::budget::{self, ratio};
 use super::measure::{Figures, SMALL, Small};
 
-/// The tables of all figures, as Markdown: what repeats, what is allowed, and the times.
+/// The tables of all figures as Markdown: counts, budgets and times.
 pub(super) fn tables(figures: &[Figures]) -> Result<String> {
     let floor = figures.first().context("nothing was measured")?;
     let counts = figures.iter().map(|subject| {
@@ -46,7 +46,7 @@ pub(super) fn tables(figures: &[Figures]) -> Result<String> {
     .join("\n"))
 }
 
-/// What was not measured.
+/// The figures that were not measured.
 fn nothing() -> String {
     "-".to_owned()
 }

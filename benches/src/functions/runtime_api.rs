@@ -1,4 +1,4 @@
-//! Lambda's runtime API, for one function: it hands out events one after the other and takes their answers.
+//! Lambda's runtime API for one function: it gives out events one after the other and receives the answers.
 //! <https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>
 
 use std::net::Ipv4Addr;
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
 
-/// How long an invocation may take. Under an instruction counter everything takes fifty times as long.
+/// The longest invocation. Under callgrind everything takes fifty times as long.
 const TIME_LIMIT: Duration = Duration::from_mins(5);
 
 /// The runtime API of one function.
@@ -28,13 +28,13 @@ pub(super) struct RuntimeApi {
     server: JoinHandle<()>,
 }
 
-/// What a function says.
+/// A request of the function.
 enum Said {
-    /// It asks for an event.
+    /// The function requests an event.
     Next(Instant),
-    /// It has answered one.
+    /// The function has answered an event.
     Answer(Value),
-    /// It has failed.
+    /// The function has failed.
     Error(String),
 }
 
@@ -60,18 +60,18 @@ impl RuntimeApi {
         Ok(Self { address, events, said, server })
     }
 
-    /// `AWS_LAMBDA_RUNTIME_API`.
+    /// The value of `AWS_LAMBDA_RUNTIME_API`.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Waits until the function asks for its first event: it has started.
+    /// Waits until the function requests its first event, which ends its start.
     pub(super) async fn ready(&mut self) -> Result<()> {
         self.asks().await.map(|_| ())
     }
 
-    /// Hands out an event, and waits until the function has answered it and asks for the next one. Gives how long
-    /// that took.
+    /// Gives out an event, and waits until the function has answered it and requests the next one. Returns the
+    /// duration.
     pub(super) async fn invoke(&mut self, event: Value) -> Result<Duration> {
         let start = Instant::now();
         self.events.send(event).context("the runtime API has ended")?;
@@ -104,7 +104,7 @@ impl Drop for RuntimeApi {
     }
 }
 
-/// A 2xx of the gateway's, or a batch without failures.
+/// Whether the answer is a 2xx response, or a batch response without failures.
 fn is_success(answer: &Value) -> bool {
     match &answer["statusCode"] {
         Value::Number(status) => status.as_u64().is_some_and(|status| (200..300).contains(&status)),
@@ -132,7 +132,7 @@ async fn next(State(exchange): State<Arc<Exchange>>) -> Response {
 }
 
 async fn answer(State(exchange): State<Arc<Exchange>>, Path(_): Path<String>, body: Bytes) -> StatusCode {
-    // An answer that is no JSON is no success.
+    // An answer that is not JSON is a failure.
     _ = exchange.said.send(Said::Answer(serde_json::from_slice(&body).unwrap_or_default()));
     StatusCode::ACCEPTED
 }

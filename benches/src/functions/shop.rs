@@ -1,4 +1,4 @@
-//! The shop that the measured functions work on: the laptop stack's demo, with enough of one product.
+//! The shop for the measured functions: the laptop stack's demo, with enough units of one product.
 
 use anyhow::{Context, Result, ensure};
 use local::{Options, Stack, demo};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::workspace;
 
-/// The product that is ordered again and again.
+/// The product that is ordered repeatedly.
 pub(super) const ORDERED: &str = "endless";
 
 pub(super) struct Shop {
@@ -18,7 +18,7 @@ pub(super) struct Shop {
 impl Shop {
     pub(super) async fn open() -> Result<Self> {
         let mut template = workspace::template()?;
-        // Whoever consumes beside the measured function would meet it in the table.
+        // Other consumers would conflict with the measured function.
         template.stream_sources.clear();
         template.queue_sources.clear();
         let stack = workspace::stack_with(Options::new(template)).await?;

@@ -1,4 +1,4 @@
-//! What is measured: functions, what they are asked, and what they are measured against.
+//! The subjects of the measurement: functions, their events, and the programs that they are compared with.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,43 +12,43 @@ use super::budget::Budget;
 use super::shop::{ORDERED, Shop};
 use crate::workspace::sample;
 
-/// Something that runs on Lambda.
+/// A program that runs on Lambda.
 pub(super) struct Subject {
     pub(super) name: &'static str,
-    /// What starts it.
+    /// The command that starts it.
     pub(super) command: Vec<OsString>,
     pub(super) kind: Kind,
-    /// What it is asked. Each event is another one to a function that writes.
+    /// Its events. For a function that writes, each event is different.
     pub(super) event: Event,
 }
 
 /// Makes the `n`th event for a function.
 pub(super) type Event = fn(&Shop, u32) -> Result<Value>;
 
-/// What can be said of a subject.
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The runtime that does nothing.
+    /// The floor: the runtime with an empty function.
     Floor,
-    /// A function of Till's.
+    /// A function of Till.
     Till,
-    /// A binary that does what get-product does, in another way.
+    /// Another binary that does the work of get-product.
     Binary,
-    /// An interpreter that does what get-product does. It is not run under instruction counters, and its size is not
-    /// one file's.
+    /// An interpreter that does the work of get-product. It is not run under callgrind, and its size is not that of one
+    /// file.
     Interpreter,
 }
 
-/// One of Till's functions that are measured.
+/// A measured function of Till.
 pub(super) struct Function {
     pub(super) name: &'static str,
     pub(super) event: Event,
     pub(super) budget: Budget,
 }
 
-/// Till's functions that are measured. The budgets are a few per cent above what was seen, of binaries from cargo and
-/// from cargo-lambda, whose zig links another start-up; more for memory and a first event, which vary. Why it is so
-/// much: docs/performance.md.
+/// The measured functions of Till. The budgets are a few per cent above the measured figures, for binaries from cargo
+/// and from cargo-lambda, whose linker zig uses other start-up code; more for memory and the first event, which vary.
+/// docs/performance.md explains the figures.
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "get-product",
@@ -99,7 +99,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let mut event = sample("count-orders")?;
             let records = event["Records"].as_array_mut().context("the sample event has no records")?;
             for (place, record) in records.iter_mut().enumerate() {
-                // As long as the stream's own, and rising.
+                // Rising, with the same length as those of the stream.
                 record["dynamodb"]["SequenceNumber"] =
                     json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
             }
@@ -109,7 +109,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// What does get-product's work in other ways, as far as `benches/reference/install` has put it into this folder.
+/// The reference programs that do the work of get-product, if `benches/reference/install` has installed them in this
+/// folder.
 pub(super) fn references(folder: &Path) -> Vec<Subject> {
     let at = |path: &str| folder.join(path).into_os_string();
     let handler =
@@ -132,11 +133,11 @@ fn one_line() -> Value {
     json!({ "lines": [{ "productId": ORDERED, "quantity": 1 }] })
 }
 
-/// The environment that Lambda gives a function: the template's variables and Lambda's own.
+/// The environment variables of a function on Lambda: the template's and Lambda's own.
 pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<String, String> {
     let declared = template.functions.iter().find(|declared| declared.handler == function);
     let mut environment = declared.map(|declared| declared.environment.clone()).unwrap_or_default();
-    // Also for what is no function of Till's and does the work of one.
+    // Also for reference programs.
     environment.insert("TABLE_NAME".to_owned(), template.table["TableName"].as_str().unwrap_or_default().to_owned());
     let own = [
         ("AWS_REGION", "us-east-1"),
@@ -152,9 +153,9 @@ pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<Strin
         ("TZ", ":UTC"),
     ];
     environment.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    // A session's token has about this length, and every request sends it and signs it.
+    // About as long as a real session token, which is sent and signed with every request.
     environment.insert("AWS_SESSION_TOKEN".to_owned(), "IQoJb3JpZ2luX2VjE".repeat(50));
-    // The drain is measured and not its patience.
+    // Without a rate limit, so that the drain does not sleep.
     environment.insert("DRAIN_WRITE_UNITS".to_owned(), "1000000".to_owned());
     environment
 }

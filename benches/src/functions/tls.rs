@@ -1,5 +1,5 @@
-//! TLS in front of the embedded DynamoDB: a function shakes hands and encrypts as it does with AWS, and the answers
-//! behind it are those of an engine.
+//! TLS in front of the embedded DynamoDB, so that a function has the same costs of handshakes and encryption as with
+//! AWS.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// What functions trust on AWS.
+/// The root certificates that functions trust on AWS.
 const AMAZON_ROOTS: &str = include_str!("../../../shared/lambda/roots/amazon.pem");
 
-/// An HTTPS endpoint before a plain one.
+/// An HTTPS endpoint in front of an HTTP endpoint.
 pub(super) struct Tls {
     url: String,
     roots: PathBuf,
@@ -27,8 +27,8 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// Starts one before the plain endpoint at this address, and leaves the certificates that its clients are to trust
-    /// in this folder.
+    /// Starts one in front of the HTTP endpoint at this address, and writes the certificates that clients should trust
+    /// to this folder.
     pub(super) async fn start(behind: &str, folder: &Path) -> Result<Self> {
         let Chain { sent, root, key } = Chain::new().context("no certificates")?;
         let config =
@@ -36,7 +36,7 @@ impl Tls {
                 .with_safe_default_protocol_versions()?
                 .with_no_client_auth()
                 .with_single_cert(sent, key)?;
-        // As many roots to read as on AWS, and one.
+        // As many root certificates as on AWS, and one more.
         let roots = folder.join("roots.pem");
         std::fs::write(&roots, format!("{AMAZON_ROOTS}{root}"))
             .with_context(|| format!("cannot write {}", roots.display()))?;
@@ -48,19 +48,19 @@ impl Tls {
         let server = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (acceptor, behind) = (acceptor.clone(), behind.clone());
-                // A connection that breaks is its client's to notice.
+                // The client handles a broken connection.
                 tokio::spawn(async move { _ = pass_on(client, &acceptor, &behind).await });
             }
         });
         Ok(Self { url, roots, server })
     }
 
-    /// The endpoint.
+    /// The endpoint's URL.
     pub(super) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The file of the certificates to trust.
+    /// The file with the certificates to trust.
     pub(super) fn roots(&self) -> &Path {
         &self.roots
     }
@@ -72,8 +72,8 @@ impl Drop for Tls {
     }
 }
 
-/// Certificates such as AWS sends, so that a handshake costs what it does there: all of RSA with 2,048 bits, the
-/// endpoint's own, the one it is signed by, the root that clients know, as signed by an older one, and that.
+/// A certificate chain like AWS's, so that a handshake has the same cost: all RSA with 2,048 bits; the endpoint's own
+/// certificate, its issuer, the root that clients know, cross-signed by an older root, and the older root.
 struct Chain {
     sent: Vec<CertificateDer<'static>>,
     /// The root that clients know, in PEM.
@@ -82,7 +82,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// All with one key, which makes no difference to whoever verifies them.
+    /// Creates the chain. All certificates have the same key, which does not change the cost of verification.
     fn new() -> Result<Self> {
         let key = RsaPrivateKey::new(&mut OsRng, 2048)?.to_pkcs8_der()?;
         let key = PrivatePkcs8KeyDer::from(key.as_bytes().to_vec());

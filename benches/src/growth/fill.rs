@@ -1,4 +1,4 @@
-//! Filling a table: past its protocol, straight into the engine.
+//! Fills a table directly in the engine, without DynamoDB's protocol.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -13,22 +13,21 @@ use table::{Item, write_item};
 
 use super::shop::Shop;
 
-/// So many orders are imported in one transaction of the engine.
+/// The number of orders imported in one transaction of the engine.
 const BATCH: usize = 5_000;
 
-/// Writes the whole shop into the table, with its counters as the stream's consumer would have left them. The stream
-/// hears nothing of it. `progress` counts orders.
+/// Writes the whole shop into the table, including the counters, without stream records. `progress` counts orders.
 pub(super) fn fill(database: &Database, table: &str, shop: &Shop, progress: &ProgressBar) -> Result<()> {
     database.enable_bulk_loading()?;
     let import = |items: Vec<Item>| -> Result<()> {
         let items = items.into_iter().map(stored).collect::<Result<_>>()?;
-        // It is a fresh table, and what is counted is counted already.
+        // The table is new, and the counters are written directly.
         database.import_items(table, items, ImportOptions::default())?;
         Ok(())
     };
     import(shop.catalogue()?)?;
 
-    // The engine writes one batch while the next one is made.
+    // The engine writes one batch while the next one is generated.
     let (made, batches) = sync_channel(1);
     let counts = thread::scope(|scope| {
         let maker = scope.spawn(move || -> Result<Counts> {
@@ -59,7 +58,7 @@ pub(super) fn fill(database: &Database, table: &str, shop: &Shop, progress: &Pro
     Ok(())
 }
 
-/// The item as the engine takes it.
+/// The item in the engine's format.
 fn stored(item: Item) -> Result<StoredItem> {
     item.into_iter().map(|(name, value)| Ok((name, stored_value(value)?))).collect()
 }

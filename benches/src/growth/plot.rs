@@ -1,4 +1,4 @@
-//! docs/growth.svg: what some operations consume and how long they take, against the number of orders.
+//! docs/growth.svg: the units and durations of some operations against the number of orders.
 
 use anyhow::{Context, Result, anyhow};
 use plotters::coord::Shift;
@@ -8,7 +8,7 @@ use crate::figures::grouped;
 
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
-/// Those that touch the collections that grow, and the two that write most.
+/// The operations on growing item collections, and the two with the most writes.
 const SHOWN: [(&str, RGBColor); 5] = [
     ("6 orders of a product, from the middle", RGBColor(50, 110, 170)),
     ("11 orders of a customer", RGBColor(60, 150, 90)),
@@ -25,7 +25,7 @@ struct Line {
     milliseconds: Vec<(f64, f64)>,
 }
 
-/// The picture as SVG, drawn from the page's tables of costs and of times, so that it shows what they say.
+/// The picture as SVG, drawn from the page's tables of costs and times, so that it always agrees with them.
 ///
 /// # Errors
 /// The tables are not those of `report`.

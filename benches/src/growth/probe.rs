@@ -1,4 +1,4 @@
-//! What a route costs in a shop as it is: the requests it makes, the capacity they consume, and how long it takes.
+//! Measures a route: its requests to DynamoDB, their capacity, and its duration.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::figures::median;
 
-/// What one route costs.
+/// The cost of one route.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Cost {
-    /// What is asked of DynamoDB: `BatchGetItem, TransactWriteItems`.
+    /// The requests to DynamoDB, for example `BatchGetItem, TransactWriteItems`.
     pub(super) requests: String,
     /// Read units.
     pub(super) read: f64,
@@ -27,17 +27,17 @@ pub(super) struct Cost {
 /// One route, measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Measured {
-    /// What is done, in words.
+    /// The description of the operation.
     pub(super) what: String,
-    /// The same every time.
+    /// The cost, which is the same in every round.
     pub(super) cost: Cost,
     /// The median of the whole request, over HTTP: gateway, function, engine.
     pub(super) route: Duration,
-    /// The median of the part of it in which the engine was at work on it.
+    /// The median of the time in which the engine worked on it.
     pub(super) engine: Duration,
 }
 
-/// The stack under measurement, and what was seen of it.
+/// The measured stack, and the figures so far.
 pub(super) struct Probe<'a> {
     stack: &'a Stack,
     http: Client,
@@ -52,16 +52,16 @@ struct Sample {
 }
 
 impl<'a> Probe<'a> {
-    /// Of a stack that has a fault proxy.
+    /// A probe of a stack with a fault proxy.
     pub(super) fn of(stack: &'a Stack) -> Result<Self> {
         let admin = stack.token("measure", http_api::ADMIN_SCOPE)?;
         Ok(Self { stack, http: Client::builder().no_proxy().build()?, admin, seen: Vec::new() })
     }
 
-    /// What was seen, in the order in which each was first done.
+    /// The figures, in the order of the first measurements.
     ///
     /// # Errors
-    /// An operation cost another time something else.
+    /// An operation had different costs in two rounds.
     pub(super) fn measured(self) -> Result<Vec<Measured>> {
         self.seen.into_iter().map(|(what, samples)| measured(what, &samples)).collect()
     }
@@ -69,7 +69,7 @@ impl<'a> Probe<'a> {
     /// Reads something, as an admin.
     ///
     /// # Errors
-    /// The answer is no success. So it is with all that is done.
+    /// The answer is not a success. The same holds for all operations.
     pub(super) async fn get(&mut self, what: &str, path: &str) -> Result<Value> {
         self.send(what, Method::GET, path, &Value::Null).await
     }
@@ -86,7 +86,7 @@ impl<'a> Probe<'a> {
         self.measure(what, self.request(method, path, body)).await
     }
 
-    /// The same, and does not look at what it costs.
+    /// Changes something, as an admin, without measuring.
     pub(super) async fn prepare(&self, method: Method, path: &str, body: &Value) -> Result<()> {
         self.request(method, path, body).send().await?.error_for_status()?;
         Ok(())
@@ -95,7 +95,7 @@ impl<'a> Probe<'a> {
     fn request(&self, method: Method, path: &str, body: &Value) -> RequestBuilder {
         let is_put = method == Method::PUT;
         let request = self.http.request(method, format!("{}{path}", self.stack.url())).bearer_auth(&self.admin);
-        // What is put may not be there yet.
+        // The request may create the resource.
         let request = if is_put { request } else { request.header("if-match", "*") };
         if body.is_null() { request } else { request.json(body) }
     }
@@ -145,9 +145,8 @@ impl Cost {
     }
 }
 
-/// How much time is in at least one of these spans, each from its beginning to its end. The engine's calls for the
-/// shards of a status are at the same time and count once, so that what it was busy is a part of the request's own
-/// time.
+/// The total time covered by at least one of these spans. Parallel calls of the engine, such as those for the shards of
+/// a status, count once, so that the engine's time is a part of the request's time.
 pub(super) fn busy(mut spans: Vec<(Instant, Instant)>) -> Duration {
     spans.sort_unstable();
     let Some(&(mut until, _)) = spans.first() else { return Duration::ZERO };

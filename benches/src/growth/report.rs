@@ -1,4 +1,4 @@
-//! The tables of the page, which exist only if every operation costs the same in every table.
+//! The tables of the page. They require that every operation costs the same in every table.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use key_schema::markdown_tables::table;
 /// The tables, each with its name in the page.
 ///
 /// # Errors
-/// An operation that costs something else in one of the tables, by name.
+/// An operation, by name, has a different cost in one of the tables.
 pub(super) fn tables(sizes: &[Size]) -> Result<Vec<(&'static str, String)>> {
     let operations = sizes.iter().map(|size| (size.orders, size.operations.as_slice()));
     Ok(vec![("growth-costs", costs(operations)?), ("growth-times", times(sizes)), ("growth-sizes", in_all(sizes))])
 }
 
-/// What each operation costs, in all tables.
+/// The table of each operation's cost.
 ///
 /// # Errors
 /// As [`tables`].

@@ -1,8 +1,8 @@
-//! A made-up shop of any number of orders, the same for the same number: pure, and item by item.
+//! A generated shop with any number of orders, deterministic and created item by item.
 //!
-//! Customers and products are as popular as Zipf's law has it. The orders lie evenly in thirty days; the oldest are
-//! delivered and some called off, the newest wait for their payment. All names and prices are of one length, so that a
-//! full page of a list has one size in every shop, and what it costs depends on nothing but the table.
+//! The popularity of customers and products follows Zipf's law. The orders are evenly distributed over thirty days; the
+//! oldest are delivered or cancelled, the newest are pending. All names and prices have the same length, so that a full
+//! page of a list has the same size in every shop, and its cost can only depend on the table.
 
 use anyhow::{Context, Result};
 use counting::{Change, Counts};
@@ -25,12 +25,12 @@ const DAYS: i64 = 30;
 const DAY: i64 = 86_400_000;
 const PRODUCTS: usize = 200;
 const CATEGORIES: usize = 5;
-/// In cents. The product with up to three units has four digits, and so one size.
+/// In cents. The amount for up to three units has four digits, and so always the same size.
 const PRICE: i64 = 1_999;
 const STOCK: u32 = 1_000_000_000;
-/// Of the product that lies in several.
+/// The number of cells of the product in several cells.
 const CELLS: i64 = 8;
-/// One order in so many is flagged.
+/// One of this many orders is flagged.
 const FLAGGED: usize = 40;
 
 /// A gift card and a discount code that never run out.
@@ -46,7 +46,7 @@ pub(super) struct Shop {
     euro: Currency,
 }
 
-/// One order, with the items that its placing and its way have made.
+/// One order, with the items of its placing and its lifecycle.
 pub(super) struct Placed {
     pub(super) order: Order,
     pub(super) invoice: Invoice,
@@ -67,12 +67,12 @@ impl Shop {
         })
     }
 
-    /// How many orders there are.
+    /// The number of orders.
     pub(super) fn orders(&self) -> usize {
         self.orders
     }
 
-    /// The n-th most eager customer.
+    /// The n-th most active customer.
     pub(super) fn customer(rank: usize) -> Result<CustomerId> {
         Ok(format!("customer-{rank:07}").parse()?)
     }
@@ -82,12 +82,12 @@ impl Shop {
         Ok(format!("product-{rank:04}").parse()?)
     }
 
-    /// A product whose stock lies in [`CELLS`] cells, which none of the orders is for.
+    /// A product whose stock is in [`CELLS`] cells, and which no generated order contains.
     pub(super) fn in_cells() -> Result<ProductId> {
         Ok("product-in-cells".parse()?)
     }
 
-    /// What the n-th most popular product is called.
+    /// The name of the n-th most popular product.
     fn name(rank: usize) -> String {
         format!("Thing {rank:010}")
     }
@@ -95,12 +95,12 @@ impl Shop {
     /// The category of the most popular product.
     pub(super) const CATEGORY: &str = "category-0";
 
-    /// When so much of the shop's time, from 0 to 1000 per mille, was over.
+    /// The moment after this part of the shop's time, from 0 to 1000 per mille.
     pub(super) fn moment(per_mille: i64) -> Result<Timestamp> {
         Timestamp::from_millisecond(FIRST_MOMENT + DAYS * DAY * per_mille / 1000).context("a moment of this century")
     }
 
-    /// Everything that was there before the first order.
+    /// The items from before the first order.
     pub(super) fn catalogue(&self) -> Result<Vec<Item>> {
         let created_at = Self::moment(0)?;
         let mut items = Vec::new();
@@ -108,7 +108,7 @@ impl Shop {
             let category = format!("category-{}", rank % CATEGORIES);
             items.extend(self.offer(Self::product(rank)?, Self::name(rank), &category, Cells::ONE)?);
         }
-        // In a category of its own, so that a page of another one is what it would be without it.
+        // In a category of its own, so that it does not change the pages of other categories.
         let name = Self::name(self.products.len());
         items.extend(self.offer(Self::in_cells()?, name, "category-in-cells", CELLS.try_into()?)?);
         for shard in 0..self.shards.views {
@@ -163,9 +163,9 @@ impl Shop {
         Ok(items)
     }
 
-    /// The n-th order in time, counted from 0.
+    /// The n-th order in order of time, counted from 0.
     pub(super) fn order(&self, number: usize) -> Result<Placed> {
-        // Its own, so that orders can be made in any order and by many threads.
+        // A generator for each order, so that orders can be generated in any order and by many threads.
         let mut random = fastrand::Rng::with_seed(u64::try_from(number)?);
         let customer_id = Self::customer(self.customers.rank(random.f64()))?;
         let rank = self.products.rank(random.f64());
@@ -224,8 +224,8 @@ impl Shop {
         Ok(Placed { order, invoice, line: OrderItem { order_id, customer_id, placed_at, shard, line }, flag })
     }
 
-    /// The newest fifth waits for its payment, the next is paid, the next on its way, and the rest arrived or was
-    /// called off, one in twenty.
+    /// The newest fifth is pending, the next fifth is paid, the next shipped, and the rest delivered, or one in twenty
+    /// cancelled.
     fn status(&self, number: usize, random: &mut fastrand::Rng) -> OrderStatus {
         match 5 * number / self.orders {
             4.. => OrderStatus::Pending,
@@ -242,14 +242,14 @@ impl Shop {
 }
 
 impl Placed {
-    /// Its items.
+    /// The items of the order.
     pub(super) fn items(&self) -> Result<Vec<Item>> {
         let mut items = vec![write_item(&self.order)?, write_item(&self.line)?, write_item(&self.invoice)?];
         items.extend(self.flag.as_ref().map(write_item).transpose()?);
         Ok(items)
     }
 
-    /// What the stream's consumer would have counted of it.
+    /// The counts of the order by the stream's consumer.
     pub(super) fn counts(&self) -> Counts {
         let placed = Order { status: OrderStatus::Pending, ..self.order.clone() };
         let changes = [

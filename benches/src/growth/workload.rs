@@ -1,4 +1,4 @@
-//! What everybody asks of a shop: every access pattern along its route, and the life of an order.
+//! The measured workload: every access pattern along its route, and the lifecycle of an order.
 
 use std::time::UNIX_EPOCH;
 
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::probe::{Measured, Probe};
 use super::shop::{DISCOUNT, GIFT_CARD, Shop};
 
-/// Does everything so many times, and tells what it costs. It changes the table only as a shop does.
+/// Runs the workload this many times, and returns the costs. It changes the table only through routes.
 ///
 /// # Errors
-/// A route answers an error, or costs another time something else: no round is left out.
+/// A route answers an error, or has different costs in two rounds.
 pub(super) async fn run(stack: &Stack, shop: &Shop, rounds: usize) -> Result<Vec<Measured>> {
     let mut probe = Probe::of(stack)?;
     let workload = Workload::of(shop)?;
@@ -28,11 +28,10 @@ pub(super) async fn run(stack: &Stack, shop: &Shop, rounds: usize) -> Result<Vec
     probe.measured()
 }
 
-/// Whom and what all of it is about: the most eager customer, the most popular product, and an order from the middle.
-/// What is written is about the next customer and a gift card of its own, so that the next run reads the same as this
-/// one.
+/// The subjects of the workload: reads are about the most active customer, the most popular product, and an order from
+/// the middle. Writes are about the next customer and a separate gift card, so that the next run reads the same items.
 struct Workload {
-    /// Tells this run from earlier ones over the same table. Six digits.
+    /// Distinguishes this run from earlier ones over the same table. Six digits.
     run: u64,
     shopper: CustomerId,
     product: String,
@@ -48,7 +47,7 @@ impl Workload {
         let (first, middle) = (Shop::moment(0)?, Shop::moment(500)?);
         let (week, end) = (Shop::moment(500)?.day(), Shop::moment(700)?.day());
         let category = Shop::CATEGORY;
-        // Every page is full in the smallest shop, too.
+        // Every page is full even in the smallest shop.
         let reads = vec![
             ("1 customer by id", format!("/customers/{customer}")),
             ("2 product by id", format!("/products/{product}")),
@@ -78,7 +77,7 @@ impl Workload {
         Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:08}"), reads })
     }
 
-    /// Makes the gift card.
+    /// Creates the gift card.
     async fn prepare(&self, probe: &Probe<'_>) -> Result<()> {
         let card = json!({ "code": self.gift_card, "balance": { "amount": 1_000_000_000, "currency": "EUR" } });
         probe.prepare(Method::POST, "/gift-cards", &card).await
@@ -91,7 +90,7 @@ impl Workload {
         Ok(())
     }
 
-    /// An order's whole life, and all else that is written.
+    /// An order's lifecycle, and all other writes.
     async fn write(&self, probe: &mut Probe<'_>, round: usize) -> Result<()> {
         let Self { run, shopper, product, gift_card, .. } = self;
         let cart = format!("/customers/{shopper}/cart");

@@ -1,4 +1,4 @@
-//! What an answer means: whether it may be, and what it changed.
+//! Judges answers: whether they are expected, and their effect on the stock.
 
 use http_api::Kind as Problem;
 
@@ -10,12 +10,12 @@ use super::traffic::{Ask, Kind};
 pub(super) struct Judgement {
     /// `201`, `409 out-of-stock`.
     pub(super) answer: String,
-    /// Whether a shop that is well may answer so.
+    /// Whether a healthy shop may give this answer.
     pub(super) is_expected: bool,
     pub(super) effect: Effect,
 }
 
-/// What a request did to the stock.
+/// The effect of a request on the stock.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
@@ -23,9 +23,9 @@ pub(super) enum Effect {
     Placed {
         id: String,
     },
-    /// It gave them back.
+    /// The order returned its units.
     Cancelled,
-    /// The one or the other, or nothing yet.
+    /// The effect is unknown.
     Unknown,
 }
 
@@ -43,16 +43,16 @@ pub(super) fn judge(ask: &Ask, reply: Result<Reply, Silence>) -> Judgement {
     let effect = match (ask.kind(), status, &order_id) {
         (Kind::PlaceOrder, 201, Some(id)) => Effect::Placed { id: id.clone() },
         (Kind::CancelOrder, 200, _) => Effect::Cancelled,
-        // An order that waits is placed later, or never.
+        // A queued order is placed later, or never.
         (_, 202 | 500.., _) => unknown,
         _ => Effect::Nothing,
     };
     let is_expected = match (ask, status) {
         (Ask::PlaceOrder(_), 201) => order_id.is_some() && !replayed,
         (Ask::RepeatOrder(placed), 201) => order_id.as_ref() == Some(&placed.id) && replayed,
-        // Somebody else was faster. An order asks for nothing else of which there may be too little or none.
+        // Another shopper was faster. Units are the only thing that these orders can lack.
         (Ask::PlaceOrder(_), 409) => problem.as_deref() == Some(Problem::OutOfStock.slug()),
-        // It waits for capacity.
+        // Queued for lack of capacity.
         (Ask::PlaceOrder(_), 202) | (Ask::ViewProduct(_), 204) => true,
         (Ask::PlaceOrder(_) | Ask::RepeatOrder(_) | Ask::ViewProduct(_), _) => false,
         (_, status) => status == 200,

@@ -14,7 +14,7 @@ const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'
 
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Everything that is to be said at the end of a run that took so long.
+/// The report at the end of a run of this duration.
 pub(super) fn report(tally: &Tally, took: Duration) -> String {
     let all = tally.all();
     let shown = shown(&all);
@@ -66,7 +66,7 @@ pub(super) fn report(tally: &Tally, took: Duration) -> String {
     text
 }
 
-/// The line that is shown while it goes on.
+/// The progress line.
 pub(super) fn now(tally: &Tally, recent: &Latencies, since: Duration) -> String {
     let [p50, p99] = [0.5, 0.99].map(|quantile| millis(recent.value_at_quantile(quantile)));
     let (rate, done, errors) = (rate(recent.len(), since), tally.done(), tally.errors);
@@ -86,7 +86,7 @@ fn row(name: &str, latencies: &Latencies, took: Duration, shown: &[u32]) -> Stri
     format!("{row}{:>9}  {}", millis(latencies.max()), shape(latencies, shown))
 }
 
-/// The buckets from the first that holds anything to the last.
+/// The buckets from the first to the last non-empty one.
 fn shown(all: &Latencies) -> Vec<u32> {
     let held: Vec<u32> = (0..BUCKETS).filter(|bucket| within(all, *bucket) > 0).collect();
     match (held.first(), held.last()) {
@@ -95,7 +95,7 @@ fn shown(all: &Latencies) -> Vec<u32> {
     }
 }
 
-/// From and to, in microseconds, half open. The first bucket begins at nothing, and the last has no end.
+/// The bounds of a bucket in microseconds, half-open. The first bucket begins at zero, and the last has no end.
 fn bounds(bucket: u32) -> (u64, u64) {
     let low = if bucket == 0 { 0 } else { FIRST_MICROS << (bucket - 1) };
     let high = if bucket == BUCKETS - 1 { u64::MAX } else { FIRST_MICROS << bucket };
@@ -111,7 +111,7 @@ fn within(latencies: &Latencies, bucket: u32) -> u64 {
         .sum()
 }
 
-/// How a kind's latencies are spread, one character for each bucket.
+/// The distribution of a kind's latencies, one character for each bucket.
 fn shape(latencies: &Latencies, shown: &[u32]) -> String {
     let counts: Vec<u64> = shown.iter().map(|bucket| within(latencies, *bucket)).collect();
     let most = counts.iter().copied().max().unwrap_or_default().max(1);
@@ -124,7 +124,7 @@ fn shape(latencies: &Latencies, shown: &[u32]) -> String {
     counts.into_iter().map(step).collect()
 }
 
-/// What the shapes begin and end with.
+/// The bounds of the distributions.
 fn scale(shown: &[u32]) -> String {
     match (shown.first(), shown.last()) {
         (Some(first), Some(last)) => format!("{} to {} ms", millis(bounds(*first).0), millis(bounds(*last).1)),
@@ -132,7 +132,7 @@ fn scale(shown: &[u32]) -> String {
     }
 }
 
-/// Microseconds as milliseconds, with three digits that mean something.
+/// Microseconds as milliseconds, with three significant digits.
 #[expect(clippy::cast_precision_loss, reason = "microseconds of a run are far below 2^52")]
 fn millis(micros: u64) -> String {
     match micros {

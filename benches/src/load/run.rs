@@ -1,4 +1,4 @@
-//! A run: workers that each ask, wait and ask again, and the line that tells how far they are.
+//! A run: workers that send requests, and the progress line.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,13 +13,13 @@ use super::shop::Shop;
 use super::tally::Tally;
 use super::traffic::{Ask, Placed, Shopper};
 
-/// When a run ends.
+/// The end of a run.
 pub(super) enum End {
     After(Duration),
     Requests { limit: u64, begun: AtomicU64 },
 }
 
-/// What the workers share.
+/// State that the workers share.
 pub(super) struct Run {
     pub(super) shop: Shop,
     pub(super) end: End,
@@ -41,7 +41,7 @@ impl Run {
     }
 }
 
-/// One worker: asks, waits, and asks again.
+/// One worker: sends a request, waits for the answer, and repeats.
 pub(super) async fn work(run: Arc<Run>, mut shopper: Shopper) {
     while run.goes_on() {
         let ask = shopper.next();
@@ -56,7 +56,7 @@ pub(super) async fn work(run: Arc<Run>, mut shopper: Shopper) {
     }
 }
 
-/// Keeps the line of progress up to date, on a terminal.
+/// Updates the progress line, on a terminal.
 pub(super) async fn show(run: Arc<Run>) {
     let mut ticks = tokio::time::interval(TICK);
     let mut last = run.began;

@@ -1,4 +1,4 @@
-//! The shop as its clients see it: over HTTP, with tokens that the laptop's stack gives out.
+//! The shop's clients: over HTTP, with tokens from the laptop's stack.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use super::traffic::{Ask, CATEGORY_SIZE, Crowd, Line, Order};
 /// The gateway answers within 30 seconds, or never.
 const PATIENCE: Duration = Duration::from_secs(35);
 
-/// So many things are made at a time.
+/// The number of concurrent creations.
 const MAKERS: usize = 8;
 
-/// A shop whose products and customers are this run's alone.
+/// A shop with its own products and customers for this run.
 pub(super) struct Shop {
     http: Client,
     url: String,
-    /// What begins every id, so that runs over one table do not meet.
+    /// The prefix of every id, so that runs over one table do not interfere.
     run: String,
     admin: String,
     /// A token for each customer.
@@ -27,7 +27,7 @@ pub(super) struct Shop {
     products: usize,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -37,7 +37,7 @@ pub(super) struct Reply {
     pub(super) replayed: bool,
 }
 
-/// No answer, and why not.
+/// No answer, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Silence {
     TimedOut,
@@ -46,10 +46,10 @@ pub(super) enum Silence {
 }
 
 impl Shop {
-    /// Opens one in the stack at this URL, with so many units of each product.
+    /// Opens a shop in the stack at this URL, with this many units of each product.
     ///
     /// # Errors
-    /// No stack of `cargo local` answers there, or it does not make what is asked of it.
+    /// No stack of `cargo local` answers there, or a creation fails.
     pub(super) async fn open(url: &str, crowd: Crowd, units: u32, progress: impl Fn()) -> Result<Self> {
         let http = Client::builder().no_proxy().timeout(PATIENCE).build().context("cannot make an HTTP client")?;
         let url = url.trim_end_matches('/').to_owned();
@@ -72,7 +72,7 @@ impl Shop {
         let replayed = sent.headers().contains_key("idempotent-replayed");
         let body = sent.bytes().await.map_err(|error| Silence::of(&error))?;
         let mut reply = Reply { status: status.as_u16(), replayed, ..Reply::default() };
-        // Parsing what nobody looks at would only take the machine's time from the shop.
+        // Bodies that are not needed are not parsed, to leave the CPU to the shop.
         let is_looked_at = !status.is_success() || matches!(ask, Ask::PlaceOrder(_) | Ask::RepeatOrder(_));
         if is_looked_at && let Ok(body) = serde_json::from_slice::<Value>(&body) {
             reply.problem = body["type"].as_str().and_then(|kind| kind.rsplit('/').next()).map(str::to_owned);
@@ -81,7 +81,7 @@ impl Shop {
         Ok(reply)
     }
 
-    /// How many units there are of each product, by its rank.
+    /// The units of each product, by its rank.
     pub(super) async fn available(&self) -> Result<Vec<i64>> {
         let looks = (0..self.products).map(|rank| async move {
             let answer = self.http.get(format!("{}/products/{}", self.url, self.product(rank))).send().await?;
@@ -151,7 +151,7 @@ impl Shop {
         token.with_context(|| format!("{url} gives no token: it is not cargo local"))
     }
 
-    /// Makes a customer, and answers their token.
+    /// Creates a customer, and returns the token.
     async fn sign_up(&self, rank: usize) -> Result<String> {
         let id = self.customer(rank);
         let token = self.token(&id, "shop").await?;
@@ -191,7 +191,7 @@ impl Silence {
         }
     }
 
-    /// For people.
+    /// The name in the report.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::TimedOut => "no answer in time",

@@ -1,4 +1,4 @@
-//! What happened, counted: latencies by kind of request, answers, and what was sold.
+//! Counts of a run: latencies by kind of request, answers, and sales.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use hdrhistogram::Histogram;
 use super::judge::{Effect, Judgement};
 use super::traffic::{Ask, Kind, Order};
 
-/// Digits of a latency that are kept: it is right to a tenth of a per cent.
+/// The significant digits of a latency: exact to a tenth of a per cent.
 const DIGITS: u8 = 3;
 
-/// Who waits for an answer gives up before a minute.
+/// The longest latency: clients give up before a minute.
 const LONGEST_MICROS: u64 = 60_000_000;
 
 /// Latencies, in microseconds.
@@ -21,28 +21,28 @@ pub(super) type Latencies = Histogram<u64>;
 /// Counts of everything since the start.
 pub(super) struct Tally {
     pub(super) latencies: BTreeMap<Kind, Latencies>,
-    /// How often each kind was answered so, and whether it may be.
+    /// The number of each answer by kind of request, and whether it is expected.
     pub(super) answers: BTreeMap<(bool, Kind, String), u64>,
     pub(super) errors: u64,
     pub(super) books: Books,
-    /// Of the requests since they were last taken out.
+    /// The latencies since they were last taken.
     recent: Latencies,
     empty: Latencies,
 }
 
-/// What the orders took from the stock.
+/// The effect of the orders on the stock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Books {
-    /// Units sold and not given back, by the product's rank.
+    /// Units sold and not returned, by the product's rank.
     pub(super) sold: Vec<i64>,
     /// Orders placed, cancelled or not.
     pub(super) orders: u64,
-    /// Requests that may have changed the stock, or not, or will.
+    /// Requests whose effect on the stock is unknown.
     pub(super) unknown: u64,
 }
 
 impl Tally {
-    /// Nothing happened yet, with so many products.
+    /// An empty tally for this many products.
     pub(super) fn new(products: usize) -> Result<Self> {
         let empty = Latencies::new_with_max(LONGEST_MICROS, DIGITS).context("there is no such histogram")?;
         Ok(Self {
@@ -75,7 +75,7 @@ impl Tally {
         }
     }
 
-    /// How many requests were answered, or not.
+    /// The number of requests, answered or not.
     pub(super) fn done(&self) -> u64 {
         self.latencies.values().map(Latencies::len).sum()
     }
@@ -89,7 +89,7 @@ impl Tally {
         all
     }
 
-    /// The latencies since the last time of asking.
+    /// The latencies since this was last called.
     pub(super) fn take_recent(&mut self) -> Latencies {
         std::mem::replace(&mut self.recent, self.empty.clone())
     }

@@ -46,7 +46,7 @@ fn a_stock_that_is_not_what_was_ordered_is_told() {
     assert!(balanced(&tally, &[10, 10], &[7, 10], false).is_ok());
     let error = balanced(&tally, &[10, 10], &[7, 9], false).unwrap_err();
     assert_eq!(error.to_string(), "product 1: 1 units left the stock, and 0 were ordered");
-    // The two cases in which nobody knows.
+    // The two cases with an unknown effect.
     assert!(balanced(&tally, &[10, 10], &[7, 9], true).is_ok());
     tally.books.unknown = 1;
     assert!(balanced(&tally, &[10, 10], &[7, 9], false).is_ok());

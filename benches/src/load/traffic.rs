@@ -1,4 +1,4 @@
-//! What shoppers ask for, one thing after the other. Pure: the seed and the answers say what comes next.
+//! The requests of shoppers. Pure: the seed and the answers determine the next request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use fastrand::Rng;
 
 use crate::popularity::Popularity;
 
-/// A shopper remembers so many of the orders that they placed.
+/// The number of orders that a shopper remembers.
 const MEMORY: usize = 100;
 
-/// At most so many lines has an order, and so many units a line.
+/// The most lines of an order, and the most units of a line.
 const MAX_LINES: u32 = 3;
 const MAX_QUANTITY: u32 = 3;
 
-/// So many products are in one category.
+/// The number of products in one category.
 pub(super) const CATEGORY_SIZE: usize = 20;
 
 /// Kinds of requests.
@@ -52,19 +52,19 @@ impl Kind {
     }
 }
 
-/// What is asked for, and how often.
+/// The mix of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Mix {
-    /// Products, categories and views: no customer, and hardly a write
+    /// Products, categories and views: no customers, and hardly any writes
     Browse,
-    /// Orders, and looking at them
+    /// Placing and reading orders
     Order,
-    /// A day in the shop: 13 orders in 100 requests, of which some are sent again, read, listed and cancelled
+    /// A day in the shop: 13 orders in 100 requests, some of which are repeated, read, listed and cancelled
     All,
 }
 
 impl Mix {
-    /// Of 100 requests.
+    /// Weights, out of 100 requests.
     fn shares(self) -> &'static [(Kind, u32)] {
         match self {
             Self::Browse => &[(Kind::ReadProduct, 70), (Kind::ListProducts, 15), (Kind::ViewProduct, 15)],
@@ -96,7 +96,7 @@ impl Mix {
     }
 }
 
-/// How many there are, by rank: the first is the favourite.
+/// Products and customers by rank: the first is the most popular.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Crowd {
     pub(super) products: usize,
@@ -105,7 +105,7 @@ pub(super) struct Crowd {
     pub(super) skew: f64,
 }
 
-/// What a crowd chooses by.
+/// The distributions by which shoppers choose.
 pub(super) struct Tastes {
     products: Popularity,
     customers: Popularity,
@@ -114,7 +114,7 @@ pub(super) struct Tastes {
 
 impl Tastes {
     /// # Errors
-    /// There is nobody or nothing to buy, or no law has such a skew.
+    /// There are no customers or no products, or the skew is not valid.
     pub(super) fn of(crowd: Crowd) -> Result<Self> {
         let Crowd { products, customers, skew } = crowd;
         Ok(Self {
@@ -125,7 +125,7 @@ impl Tastes {
     }
 }
 
-/// So many units of the product of this rank.
+/// Units of the product with this rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) product: usize,
@@ -136,12 +136,12 @@ pub(super) struct Line {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) customer: usize,
-    /// No other order of this run has it.
+    /// Unique among the orders of this run.
     pub(super) key: String,
     pub(super) lines: Vec<Line>,
 }
 
-/// An order that the shop has taken.
+/// An order that the shop has accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) id: String,
@@ -180,7 +180,7 @@ impl Ask {
     }
 }
 
-/// Somebody who asks for one thing after the other.
+/// A shopper, who sends one request after the other.
 pub(super) struct Shopper {
     number: u64,
     random: Rng,
@@ -191,12 +191,12 @@ pub(super) struct Shopper {
 }
 
 impl Shopper {
-    /// The shopper of this number, with chance of their own.
+    /// The shopper with this number, with its own random numbers.
     pub(super) fn new(number: u64, seed: u64, mix: Mix, tastes: Arc<Tastes>) -> Self {
         Self { number, random: Rng::with_seed(seed), mix, tastes, ordered: 0, placed: VecDeque::new() }
     }
 
-    /// What comes next. Whoever has no order to look at places one.
+    /// The next request. A shopper without an order to read places one.
     pub(super) fn next(&mut self) -> Ask {
         match self.mix.draw(&mut self.random) {
             Kind::ReadProduct => Ask::ReadProduct(self.product()),
@@ -208,12 +208,12 @@ impl Shopper {
             Kind::ReadOrder => self.remembered().map_or_else(|| self.order(), Ask::ReadOrder),
             Kind::ListOrders => Ask::ListOrders { customer: self.customer() },
             Kind::ReadOverview => Ask::ReadOverview { customer: self.customer() },
-            // Nobody cancels twice.
+            // An order is cancelled only once.
             Kind::CancelOrder => self.placed.pop_front().map_or_else(|| self.order(), Ask::CancelOrder),
         }
     }
 
-    /// The shop has taken this order.
+    /// Remembers an order that the shop has accepted.
     pub(super) fn remember(&mut self, placed: Placed) {
         self.placed.truncate(MEMORY - 1);
         self.placed.push_front(placed);
@@ -224,7 +224,7 @@ impl Shopper {
         let mut lines: Vec<Line> = Vec::new();
         for _ in 0..self.random.u32(1..=MAX_LINES) {
             let line = self.line();
-            // Each product is in one line alone.
+            // Each product may be in one line only.
             if lines.iter().all(|other| other.product != line.product) {
                 lines.push(line);
             }

@@ -10,7 +10,7 @@ fn tastes() -> Arc<Tastes> {
     Arc::new(Tastes::of(CROWD).unwrap())
 }
 
-/// What a shopper asks for in a shop that takes every order.
+/// A shopper's requests in a shop that accepts every order.
 fn asked(number: u64, seed: u64, mix: Mix, count: usize) -> Vec<Ask> {
     let mut shopper = Shopper::new(number, seed, mix, tastes());
     let asks = (0..count).map(|_| {

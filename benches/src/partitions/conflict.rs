@@ -1,5 +1,4 @@
-//! Transactions that meet at one item: each holds it for a while, and whoever comes meanwhile is cancelled and tries
-//! again.
+//! Simulates transactions on one item: each holds it for some time, and others are cancelled meanwhile and retried.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,22 +8,22 @@ use lambda::longest_pause;
 
 use crate::figures::as_float;
 
-/// What comes of it.
+/// The results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Contention {
-    /// The share of first tries that meet another transaction.
+    /// The share of first attempts with a conflict.
     pub(super) conflicts: f64,
-    /// How often an order is tried until it succeeds. Each try is billed.
+    /// The mean number of attempts for each order. Each attempt is billed.
     pub(super) tries: f64,
-    /// The share of orders whose time is over before they succeed.
+    /// The share of orders that time out.
     pub(super) given_up: f64,
 }
 
-/// So many orders are simulated.
+/// The number of simulated orders.
 const ORDERS: usize = 20_000;
 
-/// Lets orders for one item come in at random, so many a second, where each transaction holds it for `window`
-/// milliseconds. They are tried again as Till does, for as long as `patience`, or not at all.
+/// Simulates random orders of one item at this rate, where each transaction holds the item for `window` milliseconds.
+/// They are retried like in Till, for `patience`, or not at all.
 pub(super) fn contend(rate: f64, window: f64, patience: Option<Duration>, seed: u64) -> Contention {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut tries = BinaryHeap::new();
@@ -92,7 +91,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
-        /// Erlang's formula for one line and no queue.
+        /// Erlang's loss formula for one server.
         #[test]
         fn without_retries_as_many_meet_as_erlang_says(busy in 0.05_f64..3.0, window in 1.0_f64..20.0, seed: u64) {
             let rate = busy * 1_000.0 / window;

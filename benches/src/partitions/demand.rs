@@ -1,4 +1,4 @@
-//! What the table has to take for each order, key by key.
+//! The demand of each order on the table, by key.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,20 +15,20 @@ use crate::figures::as_float;
 /// The table and its indexes, each with partitions of its own.
 pub(super) const INDEXES: [Index; 3] = [Index::Table, Index::Gsi1, Index::Gsi2];
 
-/// Into so many slices a collection is cut whose sort keys come in no order.
+/// The number of slices of an item collection whose sort keys are in random order.
 const SLICES: u32 = 64;
 
-/// Sort keys of one kind, in one partition key: the smallest thing that has heat of its own.
+/// Sort keys of one kind under one partition key: the smallest unit with heat of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// Where the hash puts the partition key, from 0 to 1.
+    /// The hash of the partition key, from 0 to 1.
     pub(super) hash: f64,
-    /// Where in the schema it lies.
+    /// The key's place in the schema.
     pub(super) place: PlaceText,
     pub(super) heat: Heat,
 }
 
-/// Units for each order of the whole traffic.
+/// Units per order of the whole traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Heat {
     pub(super) written: f64,
@@ -49,24 +49,24 @@ impl Heat {
     }
 }
 
-/// What one index has to take.
+/// The demand on one index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Load {
-    /// By hash, and then by the kind of sort key: as they lie.
+    /// The runs, sorted by hash and then by kind of sort key.
     pub(super) runs: Vec<Run>,
-    /// What falls on keys that come once and never again, such as orders: evenly, wherever the hash puts them.
+    /// The heat of keys that occur only once, such as orders, which the hash distributes evenly.
     pub(super) dust: Heat,
 }
 
-/// What the table and its indexes have to take.
+/// The demand on the table and its indexes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand(pub(super) BTreeMap<&'static str, Load>);
 
-/// How the sort keys of a run come, as seen in the order of time.
+/// The movement of a run's sort keys over time.
 enum Motion {
-    /// The same item, or each after all before: whatever is split off, the next write is not there.
+    /// The same item, or rising sort keys: all writes are in one part after any split.
     AtOnePoint,
-    /// Anywhere in the collection: a split halves it.
+    /// Random positions in the collection: a split halves the heat.
     Anywhere,
 }
 
@@ -74,13 +74,13 @@ struct Seen {
     run: Run,
     last: String,
     motion: Motion,
-    /// The last order that came here, and how many came before it.
+    /// The last order under this key, and the number of orders before it.
     order: usize,
     others: usize,
 }
 
 impl Demand {
-    /// As these orders make it with these keys: of those that are watched, or all of it.
+    /// The demand of these orders with these keys, on the watched keys or on all.
     pub(super) fn of(sample: &Sample, keys: Keys, watched: Option<Watched>) -> Result<Self> {
         let mut seen: BTreeMap<(&'static str, String, &'static str), Seen> = BTreeMap::new();
         let orders = sample.touches(keys, watched)?;
@@ -108,7 +108,7 @@ impl Demand {
         Ok(demand)
     }
 
-    /// The same without the runs that are not wanted, for which somebody else has to care.
+    /// The demand of a part of the runs.
     pub(super) fn only(&self, is_wanted: impl Fn(&Run) -> bool) -> Self {
         let mut demand = self.clone();
         demand.0.values_mut().for_each(|load| load.runs.retain(&is_wanted));
@@ -116,7 +116,7 @@ impl Demand {
     }
 }
 
-/// What an index is called; the table, too.
+/// The name of an index or of the table.
 pub(super) fn name(index: Index) -> &'static str {
     index.name().unwrap_or("table")
 }
@@ -142,7 +142,7 @@ fn note(seen: &mut BTreeMap<(&'static str, String, &'static str), Seen>, touch: 
     }
 }
 
-/// DynamoDB's hash is its own; any that spreads keys evenly puts them on partitions as well.
+/// A hash of a partition key. DynamoDB's own hash is unknown, but any even hash gives the same distribution.
 fn hash(partition: &str) -> f64 {
     let digest = Sha256::digest(partition.as_bytes());
     let number = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);

@@ -9,24 +9,24 @@ use super::limits::{READ_UNITS, WRITE_UNITS};
 use super::traffic::{Sample, Traffic};
 use super::units::{eventual, plain, transactional};
 
-/// How keys are made, where there is a choice.
+/// The choices of a key design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Keys {
-    /// Over how many partitions the orders of a status are spread.
+    /// The number of partitions for the orders of a status.
     pub(super) status_shards: u8,
-    /// Whether something random stands at the end of the sort key by which orders of a status are sorted.
+    /// Whether the sort key of the orders of a status has a random suffix.
     pub(super) has_suffix: bool,
-    /// Over how many partitions the lines of a product are.
+    /// The number of partitions for the lines of a product.
     pub(super) product_shards: u8,
-    /// In how many parts the views of a product are counted.
+    /// The number of shards for the views of a product.
     pub(super) view_shards: u8,
-    /// In how many cells a product's stock lies.
+    /// The number of cells of a product's stock.
     pub(super) cells: u8,
-    /// Who counts.
+    /// The writer of the counters.
     pub(super) counters: Counters,
 }
 
-/// Who adds an order to the counters of its day, its product and its customer.
+/// The writer of the counters of an order's day, product and customer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Counters {
     /// The transaction that places it.
@@ -35,7 +35,7 @@ pub(super) enum Counters {
     Stream,
 }
 
-/// As Till is deployed by default, which a test holds against the template.
+/// Till's default parameters. A test compares them with the template.
 pub(super) const TILL: Keys = Keys {
     status_shards: 8,
     has_suffix: false,
@@ -45,32 +45,32 @@ pub(super) const TILL: Keys = Keys {
     counters: Counters::Stream,
 };
 
-/// Which keys are watched: their places, as the key schema declares them.
+/// The watched keys: their places in the key schema.
 pub(super) type Watched = &'static [PlaceText];
 
 /// A key, in one design.
 pub(super) struct Design {
-    /// What it is, in words.
+    /// The description of the key.
     pub(super) what: &'static str,
-    /// How it is made.
+    /// The description of the design.
     pub(super) how: &'static str,
     pub(super) keys: Keys,
     pub(super) watched: Watched,
-    /// Whose popularity makes it hot.
+    /// The subject whose popularity makes the key hot.
     pub(super) subject: Subject,
-    /// Over how many keys the subject's heat is spread.
+    /// The number of keys that share the subject's heat.
     pub(super) spread: u8,
-    /// Write units that one order of the subject takes of all those keys together.
+    /// Write units of one order of the subject, for all these keys together.
     pub(super) written: Units,
-    /// Read units that it takes of the first of them.
+    /// Read units of one order for the first of these keys.
     pub(super) read: f64,
-    /// Whether transactions change the items themselves, so that conflicts bound them, too.
+    /// Whether transactions update existing items, so that conflicts are a limit, too.
     pub(super) is_updated: bool,
 }
 
 impl Design {
-    /// How many orders a second the whole shop can have, until the keys of its most popular subject are asked for more
-    /// than their partitions give.
+    /// The limit by units: the orders a second of the whole shop at which the keys of its most popular subject reach
+    /// the limits of their partitions.
     pub(super) fn takes(&self, traffic: &Traffic, sample: &Sample) -> f64 {
         let share = self.subject.share(traffic);
         let spread = f64::from(self.spread);
@@ -82,8 +82,8 @@ impl Design {
         if self.read > 0.0 { written.min(READ_UNITS / (self.read * share)) } else { written }
     }
 
-    /// How many orders a second the whole shop can have, if a transaction holds each item for so many milliseconds.
-    /// None: they change no item that is there.
+    /// The limit by conflicts, if a transaction holds each item for this many milliseconds. `None`: the transactions
+    /// update no existing item.
     pub(super) fn serialises(&self, window: f64, traffic: &Traffic, sample: &Sample) -> Option<f64> {
         let share = self.subject.share(traffic);
         let orders = match self.written {
@@ -93,15 +93,15 @@ impl Design {
         self.is_updated.then_some(orders * 1_000.0 / window)
     }
 
-    /// How many orders of the shop come for each transaction of the stream's consumer that holds this counter: it does
-    /// if any of the orders that it counts is the subject's.
+    /// The number of the shop's orders for each transaction of the stream's consumer that writes this counter: it does
+    /// if any of its orders is the subject's.
     fn orders_between(share: f64, sample: &Sample) -> f64 {
         let together = sample.counted_together;
         together / (1.0 - (1.0 - share).powf(together))
     }
 }
 
-/// How many write units an order takes.
+/// The write units of an order.
 #[derive(Clone, Copy)]
 pub(super) enum Units {
     Each(f64),
@@ -111,7 +111,7 @@ pub(super) enum Units {
     Views,
 }
 
-/// What is popular.
+/// A popular subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Subject {
     Shop,

@@ -1,4 +1,4 @@
-//! The partitions of one index, and how they are split for heat.
+//! The partitions of one index, and their splits for heat.
 
 use super::demand::{Heat, Load, Run};
 use super::limits::{FIRST_PARTITIONS, HEAT, READ_UNITS, WRITE_UNITS};
@@ -7,11 +7,11 @@ use super::limits::{FIRST_PARTITIONS, HEAT, READ_UNITS, WRITE_UNITS};
 pub(super) struct Fleet<'a> {
     load: &'a Load,
     partitions: Vec<Partition>,
-    /// The heat of all runs before each, and of all.
+    /// The cumulative heat of the runs.
     before: Vec<Heat>,
 }
 
-/// A range of hashes, and within the hash at either end a range of sort keys: the runs from one to another.
+/// A range of hashes, and within the first and last hash a range of sort keys: the runs from one to another.
 #[derive(Clone, Copy, Debug)]
 struct Partition {
     low: f64,
@@ -20,17 +20,17 @@ struct Partition {
     end: usize,
 }
 
-/// A partition that has to refuse something.
+/// A throttled partition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Throttled<'a> {
-    /// The run that takes the most of it. None: only keys that come once.
+    /// The hottest run. `None`: only keys that occur once.
     pub(super) hottest: Option<&'a Run>,
     /// What is asked of it, where 1 is all that it can give.
     pub(super) usage: f64,
 }
 
 impl<'a> Fleet<'a> {
-    /// The partitions of a fresh table.
+    /// The partitions of a new table.
     pub(super) fn fresh(load: &'a Load) -> Self {
         let count = f64::from(FIRST_PARTITIONS);
         let partitions = (0..FIRST_PARTITIONS).map(|number| {
@@ -41,12 +41,12 @@ impl<'a> Fleet<'a> {
         Self { load, partitions: partitions.collect(), before: vec![Heat::default(); load.runs.len() + 1] }
     }
 
-    /// How many there are.
+    /// The number of partitions.
     pub(super) fn len(&self) -> usize {
         self.partitions.len()
     }
 
-    /// How much comes for each run from now on, at so many orders a second: its mean, times what `noise` says of it.
+    /// Sets the heat of each run at this rate of orders: its mean, multiplied by `noise`.
     pub(super) fn weigh(&mut self, rate: f64, mut noise: impl FnMut(&Run) -> f64) {
         let mut sum = Heat::default();
         for (position, run) in self.load.runs.iter().enumerate() {
@@ -61,7 +61,7 @@ impl<'a> Fleet<'a> {
         self.partitions.iter().map(|partition| self.asked_of(partition, rate).written).sum()
     }
 
-    /// The partition of which most is asked beyond what it can give.
+    /// The most throttled partition.
     pub(super) fn throttled(&self, rate: f64) -> Option<Throttled<'a>> {
         let usages = self.partitions.iter().map(|partition| (partition, self.usage(partition, rate)));
         let (partition, usage) = usages.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
@@ -70,7 +70,7 @@ impl<'a> Fleet<'a> {
         (usage > 1.0).then_some(Throttled { hottest, usage })
     }
 
-    /// Splits every partition in two that is hot, if that is of use. Says whether it was, to any.
+    /// Splits every hot partition in two, if that helps. Returns whether any was split.
     pub(super) fn split(&mut self, rate: f64) -> bool {
         let before = std::mem::take(&mut self.partitions);
         let count = before.len();
@@ -93,8 +93,8 @@ impl<'a> Fleet<'a> {
         usage_of(self.asked_of(partition, rate))
     }
 
-    /// The two halves whose hotter one is coolest. None if that is hardly cooler than the whole: then the heat is at
-    /// one point, which is an item, or the end of a collection.
+    /// The split with the coolest hotter half. `None` if that is hardly cooler than the whole: then the heat is at one
+    /// point, which is an item or the end of an item collection.
     fn halves(&self, whole: &Partition, rate: f64) -> Option<[Partition; 2]> {
         let cut = |at: f64, position: usize| {
             [Partition { high: at, end: position, ..*whole }, Partition { low: at, first: position, ..*whole }]
@@ -113,7 +113,7 @@ impl<'a> Fleet<'a> {
     }
 }
 
-/// How much of a partition this takes: the more of its write units and its read units.
+/// The share of a partition's limits: the larger one of write and read units.
 fn usage_of(heat: Heat) -> f64 {
     (heat.written / WRITE_UNITS).max(heat.read / READ_UNITS)
 }

@@ -1,4 +1,4 @@
-//! The tables of the page, and what stands in them.
+//! The tables of the page, and their figures.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::figures::grouped;
 use key_schema::layout::PlaceText;
 use key_schema::markdown_tables::table;
 
-/// For so many milliseconds a transaction is taken to hold its items. AWS tells no figure; see the page.
+/// The assumed time for which a transaction holds its items, in milliseconds. AWS documents none; see the page.
 const WINDOW: f64 = 5.0;
 
-/// What was found out.
+/// The results of all simulations.
 pub(crate) struct Report {
     designs: Vec<Row>,
     ladder: Vec<(f64, Hot)>,
@@ -25,20 +25,20 @@ pub(crate) struct Report {
     conflicts: Vec<(f64, Contention)>,
 }
 
-/// One design, at so many orders a second of the whole shop.
+/// The limits of one design, in orders a second of the whole shop.
 pub(super) struct Row {
     pub(super) design: Design,
     /// The share of the most popular subject.
     share: f64,
-    /// What follows from the units.
+    /// The limit computed from the units.
     pub(super) computed: f64,
-    /// The same as simulated. None: more than a million.
+    /// The simulated limit. `None`: more than a million.
     pub(super) simulated: Option<f64>,
-    /// Beyond which transactions leave each other no time.
+    /// The limit by conflicts between transactions.
     pub(super) conflicting: Option<f64>,
 }
 
-/// What becomes of a fresh table.
+/// The results for a new table.
 struct Fresh {
     rate: f64,
     throttled: Option<Hot>,
@@ -47,7 +47,7 @@ struct Fresh {
 }
 
 impl Report {
-    /// Simulates everything. Orders are tried again for as long as `patience`.
+    /// Runs all simulations. Orders are retried for `patience`.
     pub(crate) fn new(seed: u64, patience: Duration, progress: &ProgressBar) -> Result<Self> {
         let traffic = Traffic::new(seed)?;
         let sample = traffic.sample()?;
@@ -176,7 +176,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// Three digits that count, with commas between thousands.
+/// Formats three significant digits, with commas between thousands.
 pub(super) fn whole(number: f64) -> String {
     let magnitude = 10_f64.powf((number.abs().max(1.0).log10().floor() - 2.0).max(0.0));
     grouped(&format!("{:.0}", (number / magnitude).round() * magnitude))

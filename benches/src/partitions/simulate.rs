@@ -1,4 +1,4 @@
-//! Traffic over a table: what is throttled at first, and what still is when splitting has done all it can.
+//! Simulates traffic over a table: what is throttled at first, and what is still throttled after all useful splits.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,36 @@ use super::demand::{Demand, Run};
 use super::fleet::{Fleet, Throttled};
 use super::limits::TICK;
 
-/// More orders a second than anybody has.
+/// The upper bound of simulated orders a second.
 pub(super) const MOST_ORDERS: f64 = 1_000_000.0;
 
-/// For so many ticks at the end it counts what is throttled, and it is when most of them are.
+/// The number of ticks at the end that are judged. A partition counts as throttled if it is in most of them.
 const JUDGED: u32 = 5;
-/// Splits double what is hot. After these there are more partitions than any account has.
+/// The most ticks. Each can double the hot partitions, so this is enough for any account.
 const MOST_TICKS: u32 = 40;
 
-/// What became of a table under so many orders a second.
+/// The result for a table at a rate of orders.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// What a fresh table throttles in its first minute.
+    /// The hottest throttled key of a new table in its first minute.
     pub(super) at_first: Option<Hot>,
-    /// What is throttled for good.
+    /// The hottest key that stays throttled.
     pub(super) for_good: Option<Hot>,
-    /// After so many minutes nothing more was to be split.
+    /// The number of minutes with a split.
     pub(super) minutes: u32,
-    /// How many partitions there are in the end, of the table and of each index.
+    /// The final number of partitions of the table and of each index.
     pub(super) partitions: BTreeMap<&'static str, usize>,
 }
 
-/// What a partition is hot with.
+/// The key that makes a partition hot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Hot {
     pub(super) place: Option<PlaceText>,
-    /// What is asked of its partition, where 1 is all that it can give.
+    /// The demand on its partition, as a multiple of its limit.
     pub(super) usage: f64,
 }
 
-/// Lets so many orders a second come in until nothing changes any more.
+/// Simulates this rate of orders until the partitions do not change any more.
 pub(super) fn simulate(demand: &Demand, rate: f64, seed: u64) -> Outcome {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut outcome = Outcome { at_first: None, for_good: None, minutes: 0, partitions: BTreeMap::new() };
@@ -70,8 +70,8 @@ pub(super) fn simulate(demand: &Demand, rate: f64, seed: u64) -> Outcome {
     outcome
 }
 
-/// The most orders a second at which nothing is throttled for good, to half a per cent, and what is beyond. None: that
-/// is more than [`MOST_ORDERS`].
+/// The highest rate of orders without permanent throttling, to half a per cent, and the key that throttles above it.
+/// `None`: the rate is above [`MOST_ORDERS`].
 pub(super) fn failing_rate(demand: &Demand, seed: u64) -> Option<(f64, Hot)> {
     let hot_at = |rate: f64| simulate(demand, rate, seed).for_good;
     let (mut low, mut high, mut hot) = (1.0, MOST_ORDERS, hot_at(MOST_ORDERS)?);
@@ -85,7 +85,7 @@ pub(super) fn failing_rate(demand: &Demand, seed: u64) -> Option<(f64, Hot)> {
     Some((low, hot))
 }
 
-/// How far a tick is from the mean: as far as a Poisson process is.
+/// The deviation of a tick from the mean, as in a Poisson process.
 fn noise(random: &mut fastrand::Rng, run: &Run, rate: f64) -> f64 {
     let events = (rate * TICK * run.heat.written.max(run.heat.read)).max(1.0);
     let normal = (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;

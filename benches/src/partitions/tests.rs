@@ -14,9 +14,9 @@ use super::traffic::Traffic;
 use super::{SEED, patience, picture};
 use crate::workspace::Shards;
 
-/// The whole page: what it says is what the simulation answers, and that agrees with what can be computed by hand.
+/// Checks the whole page: it equals the simulation, which agrees with computations by hand.
 #[test]
-fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
+fn every_design_fails_at_the_computed_rate_and_at_that_of_the_page() {
     let report = Report::new(SEED, patience().expect("the template"), &ProgressBar::hidden()).expect("a report");
     for row in report.rows() {
         let Some(simulated) = row.simulated else {
@@ -34,7 +34,7 @@ fn every_design_fails_where_arithmetic_says_and_where_the_page_says() {
 }
 
 #[test]
-fn what_is_called_the_default_is_what_the_template_deploys() {
+fn the_default_design_is_that_of_the_template() {
     let Shards { status, products, views } = Shards::deployed().expect("the template");
     assert_eq!((TILL.status_shards, TILL.product_shards, TILL.view_shards), (status, products, views));
 }
@@ -56,29 +56,29 @@ fn any_runs() -> impl Strategy<Value = Vec<Run>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Splitting brings everything to the limit of its hottest item, and nothing beyond, whatever else lies beside it.
+    /// Splitting raises the limit up to that of the hottest item, and not beyond.
     #[test]
-    fn a_table_takes_what_its_hottest_item_takes(runs in any_runs(), dust in 0.0..20.0, seed: u64) {
+    fn the_limit_of_a_table_is_that_of_its_hottest_item(runs in any_runs(), dust in 0.0..20.0, seed: u64) {
         let hottest = runs.iter().map(|run| run.heat.written).fold(0.0, f64::max);
         let (rate, _) = failing_rate(&demand(runs, dust), seed).expect("a limit");
         prop_assert!((rate * hottest / 1_000.0 - 1.0).abs() < 0.03, "{rate} orders of {hottest} units");
     }
 
     #[test]
-    fn what_has_no_hot_item_has_no_limit(dust in 0.1..20.0, seed: u64) {
+    fn a_table_without_a_hot_item_has_no_limit(dust in 0.1..20.0, seed: u64) {
         prop_assert!(failing_rate(&demand(Vec::new(), dust), seed).is_none());
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_answer(runs in any_runs(), rate in 1.0..10_000.0, seed: u64) {
+    fn the_same_seed_gives_the_same_result(runs in any_runs(), rate in 1.0..10_000.0, seed: u64) {
         let demand = demand(runs, 8.0);
         let answers = [(); 2].map(|()| format!("{:?}", simulate(&demand, rate, seed)));
         prop_assert_eq!(&answers[0], &answers[1]);
     }
 
-    /// A split loses no heat and makes none: the parts are the whole.
+    /// A split conserves the heat.
     #[test]
-    fn partitions_always_hold_everything_once(runs in any_runs(), dust in 0.0..20.0, rate in 1.0..50_000.0) {
+    fn partitions_always_contain_every_run_once(runs in any_runs(), dust in 0.0..20.0, rate in 1.0..50_000.0) {
         let demand = demand(runs, dust);
         let load = &demand.0["table"];
         let mut fleet = Fleet::fresh(load);
@@ -92,7 +92,7 @@ proptest! {
 }
 
 #[test]
-fn the_key_schema_tells_an_item_from_a_collection_and_both_from_what_comes_once() {
+fn the_generated_keys_distinguish_items_collections_and_single_keys() {
     let traffic = Traffic { sample: 200, ..Traffic::new(1).expect("a law") };
     let demand = Demand::of(&traffic.sample().expect("orders"), TILL, None).expect("a demand");
     let partitions = |index| demand.0[index].runs.iter().map(|run| run.place.partition).collect::<Vec<_>>();
@@ -102,7 +102,7 @@ fn the_key_schema_tells_an_item_from_a_collection_and_both_from_what_comes_once(
     let shards = partitions("GSI1").iter().filter(|&&partition| partition == "s#{status}#{shard}").count();
     assert_eq!(shards, usize::from(TILL.status_shards), "one place for each shard: its sort keys rise");
 
-    // Header, line and invoice, twice each for the transaction, and stock; what counts and looks comes beside it.
+    // Header, line, invoice and stock, twice each for the transaction, and counters and views.
     let all = |index: &str| {
         let load = &demand.0[index];
         load.runs.iter().fold(load.dust, |sum, run| sum.plus(run.heat)).written

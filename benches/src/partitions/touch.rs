@@ -1,14 +1,14 @@
-//! What an order does to the keys of the table and its indexes.
+//! The reads and writes of an order, by key.
 
 use key_schema::layout::{Key, PlaceText, Stored};
 
 use super::design::Watched;
 use super::units::{plain, transactional};
 
-/// What one order does to one key.
+/// The reads and writes of one order under one key.
 pub(super) struct Touch {
     pub(super) key: Key,
-    /// Where in the schema it lies.
+    /// The key's place in the schema.
     pub(super) place: PlaceText,
     /// Write units.
     pub(super) written: f64,
@@ -16,19 +16,19 @@ pub(super) struct Touch {
     pub(super) read: f64,
 }
 
-/// What one order does to all keys, or to those that somebody wants to see.
+/// The reads and writes of one order under all keys, or under the watched ones.
 pub(super) struct Touches {
     watched: Option<Watched>,
     pub(super) all: Vec<Touch>,
 }
 
 impl Touches {
-    /// None yet: of the watched keys, or of all.
+    /// An empty collection for the watched keys, or for all keys.
     pub(super) fn of(watched: Option<Watched>) -> Self {
         Self { watched, all: Vec::new() }
     }
 
-    /// Whether anybody wants to see what is done to this kind of item.
+    /// Whether a key of this entity is watched.
     pub(super) fn want<T: Stored>(&self) -> bool {
         T::PLACES.iter().any(|place| self.watches(place))
     }
@@ -37,7 +37,7 @@ impl Touches {
         self.watched.is_none_or(|watched| watched.contains(place))
     }
 
-    /// A new item, written in a transaction, with its entries in the indexes.
+    /// Adds a new item, written in a transaction, with its index entries.
     pub(super) fn put<T: Stored>(&mut self, entity: &T) {
         if self.want::<T>() {
             self.add::<T>(entity.key(), transactional(), 0.0);
@@ -45,19 +45,19 @@ impl Touches {
         }
     }
 
-    /// Writes an item and no entry in an index.
+    /// Adds a write without index entries.
     pub(super) fn write<T: Stored>(&mut self, entity: &T, units: f64) {
         self.add::<T>(entity.key(), units, 0.0);
     }
 
-    /// Reads an item.
+    /// Adds a read.
     pub(super) fn read<T: Stored>(&mut self, key: Key, units: f64) {
         self.add::<T>(key, 0.0, units);
     }
 
-    /// Writes and reads under one key.
+    /// Adds units under one key.
     pub(super) fn add<T: Stored>(&mut self, key: Key, written: f64, read: f64) {
-        // An entity has one place in each index it is in.
+        // An entity has at most one key in each index.
         let place = T::PLACES.iter().find(|place| place.index == key.index);
         if let Some(&place) = place.filter(|place| self.watches(place)) {
             self.all.push(Touch { key, place, written, read });

@@ -1,5 +1,4 @@
-//! Orders as they come in, and what each of them does to the keys of the table: made by the key schema from real
-//! entities.
+//! Random orders, and their reads and writes by key, derived from real entities with the key schema.
 
 use std::collections::HashSet;
 
@@ -24,15 +23,15 @@ use crate::popularity::Popularity;
 const FIRST_MOMENT: i64 = 1_795_737_600_000;
 const CODE: &str = "BLACK-FRIDAY";
 
-/// Who buys what.
+/// The traffic of a shop.
 pub(super) struct Traffic {
     pub(super) products: Popularity,
     pub(super) customers: Popularity,
     /// The share of orders that use the one discount code of the day.
     pub(super) discounted: f64,
-    /// So many times a product is looked at for each time it is ordered.
+    /// The views of a product for each of its orders.
     pub(super) views: u32,
-    /// So many orders are made by the key schema; each stands for its share of the traffic.
+    /// The number of sampled orders. Each stands for its share of the traffic.
     pub(super) sample: usize,
     pub(super) seed: u64,
 }
@@ -45,11 +44,11 @@ impl Traffic {
         Ok(Self { products, customers, discounted: 0.1, views: 20, sample: 2_000, seed })
     }
 
-    /// Some orders that stand for all.
+    /// A sample of orders.
     pub(super) fn sample(&self) -> Result<Sample> {
         let mut random = fastrand::Rng::with_seed(self.seed);
-        // One order from each equal part of a distribution: so the popular ones have their shares in a small sample,
-        // too. Which product goes with which customer is left to chance.
+        // One order from each equal part of the distribution, so that popular ones have their right shares even in a
+        // small sample. Products and customers are combined at random.
         let mut parts = || {
             let mut all: Vec<_> = (0..self.sample).map(|part| (as_float(part) + 0.5) / as_float(self.sample)).collect();
             random.shuffle(&mut all);
@@ -68,19 +67,19 @@ impl Traffic {
     }
 }
 
-/// Orders that stand for the whole traffic.
+/// Sampled orders, which stand for the whole traffic.
 pub(super) struct Sample {
     orders: Vec<Placing>,
-    /// How many of them the stream's consumer counts in one transaction when more wait than it can take: as many as
-    /// have no more than 99 counters between them.
+    /// The number of orders that the stream's consumer counts in one transaction under load: as many as have at most 99
+    /// counters together.
     pub(super) counted_together: f64,
-    /// What counting each order from the stream writes to its day, its product and its customer.
+    /// The writes of counting each order from the stream, to its day, its product and its customer.
     counters: Vec<[f64; 3]>,
     views: f64,
 }
 
 impl Sample {
-    /// What each order touches: of the watched keys, or everything.
+    /// The reads and writes of each order, under the watched keys or under all.
     pub(super) fn touches(&self, keys: Keys, watched: Option<Watched>) -> Result<Vec<Vec<Touch>>> {
         let orders = self.orders.iter().enumerate();
         orders.map(|(number, order)| order.touches(number, keys, self, watched)).collect()
@@ -99,10 +98,10 @@ fn counted_together(orders: &[Placing]) -> f64 {
     as_float(orders.len()) / f64::from(transactions)
 }
 
-/// What counting each order writes to its day, its product and its customer: a counter is written once in a
-/// transaction, however many of its orders are in it, so the first of them has to pay.
+/// The writes of counting each order. A counter is written once in a transaction for any number of its orders, so the
+/// first of them is charged.
 fn counters(orders: &[Placing], together: f64, random: &mut fastrand::Rng) -> Vec<[f64; 3]> {
-    /// Orders come in many ways, and what a counter costs depends on which of them meet.
+    /// The number of random sequences. The cost of a counter depends on which orders are counted together.
     const WAYS: usize = 20;
 
     let mut units = vec![[0.0; 3]; orders.len()];
@@ -185,10 +184,9 @@ impl Placing {
         Ok(Self { order, item, invoice, counts, with_code })
     }
 
-    /// Everything that placing it reads and writes, with the views that came before it.
+    /// The reads and writes of placing the order and of the views before it.
     ///
-    /// Which shard, cell or part it falls upon is a hash's choice or chance, which are even: so it takes its part of
-    /// each.
+    /// Shards and cells are chosen by an even hash or at random, so each gets an equal part.
     fn touches(&self, number: usize, keys: Keys, sample: &Sample, watched: Option<Watched>) -> Result<Vec<Touch>> {
         let Self { order, item, invoice, counts, .. } = self;
         let (order_id, product, line) = (&order.order_id, &item.line.product_id, &item.line);
@@ -196,7 +194,7 @@ impl Placing {
         touches.put(invoice);
         touches.write(item, transactional());
         touches.write(order, transactional());
-        // Making an entity costs more than looking whether anybody wants it.
+        // Creating an entity is more expensive than checking whether it is watched.
         let shards = if touches.want::<Order>() { keys.status_shards } else { 0 };
         for shard in 0..shards {
             for mut key in (Order { shard, ..order.clone() }).index_keys() {
@@ -232,7 +230,7 @@ impl Placing {
             touches.write(&code, transactional());
             touches.read::<Discount>(code.key(), eventual());
         }
-        // One order in twenty is paid with a gift card, each with its own.
+        // One order in twenty is paid with a gift card of its own.
         if number.is_multiple_of(20) {
             let (code, at, amount) = (order_id.as_str().parse()?, order.placed_at, line.amount);
             let card = GiftCard { code, balance: amount, initial: amount, created_at: at };
@@ -247,7 +245,7 @@ impl Placing {
         touches.read::<Product>(Product::key_of(product), eventual());
         touches.read::<Stock>(Stock::key_of(product), eventual());
 
-        // Whoever orders it has looked at it, and so have others: each look is a Query over the product's collection.
+        // The customer and others have viewed the product: each view is a Query of the product's item collection.
         let views = sample.views;
         touches.read::<Product>(Product::key_of(product), views * eventual());
         let parts = if touches.want::<ViewShard>() { keys.view_shards } else { 0 };

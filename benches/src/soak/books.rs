@@ -1,4 +1,4 @@
-//! What was asked and what was answered: what the table is compared with.
+//! The record of requests and answers, with which the table is compared.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,14 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Rest;
 
-/// So many complaints are printed.
+/// The number of complaints printed.
 const SHOWN: usize = 40;
 
 #[derive(Default)]
 pub(super) struct Books {
-    /// Whether nothing fails yet. Set before the first request.
+    /// Whether the run is in the calm phase. Set before the first request.
     pub(super) is_calm: AtomicBool,
-    /// 503s in the calm time.
+    /// The number of 503s in the calm phase.
     pub(super) calm_refusals: AtomicU64,
     inside: Mutex<Inside>,
 }
@@ -24,14 +24,14 @@ struct Inside {
     orders: Vec<Order>,
     /// Units that were supplied, by product.
     supplied: BTreeMap<String, i64>,
-    /// How often each kind of request was answered so.
+    /// The number of each answer, by kind of request.
     answers: BTreeMap<(&'static str, String), u64>,
-    /// How often a request was sent again because it was not answered, or with 503.
+    /// The number of retries because of no answer or a 503.
     repeated: u64,
     complaints: Vec<String>,
 }
 
-/// An order that was answered for good.
+/// An order with a final answer.
 #[derive(Clone)]
 pub(super) struct Order {
     pub(super) id: String,
@@ -41,11 +41,11 @@ pub(super) struct Order {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It was accepted, and waits or not.
+    /// The order was accepted, and may still be queued.
     Accepted,
     Placed,
     Cancelled,
-    /// With this problem.
+    /// The order was refused with this problem.
     Refused(String),
 }
 
@@ -54,7 +54,7 @@ impl Books {
         *self.inside().supplied.entry(product.to_owned()).or_default() += units;
     }
 
-    /// Adds an order. Answers its place.
+    /// Adds an order, and returns its index.
     pub(super) fn order(&self, order: Order) -> usize {
         let mut inside = self.inside();
         inside.orders.push(order);
@@ -94,7 +94,7 @@ impl Books {
         self.inside().complaints.clone()
     }
 
-    /// What is shown while it goes on.
+    /// The progress line.
     pub(super) fn line(&self) -> String {
         let inside = self.inside();
         let answers: u64 = inside.answers.values().sum();
@@ -102,7 +102,7 @@ impl Books {
         format!("{answers} answers, {} sent again, {orders} orders, {complaints} complaints", inside.repeated)
     }
 
-    /// What is said at the end.
+    /// The report at the end.
     pub(super) fn report(&self, rest: &Rest) -> String {
         let inside = self.inside();
         let Rest { took, kills, injected, items, orders } = rest;

@@ -1,4 +1,4 @@
-//! The stack's process, from outside.
+//! Controls the process of the stack.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// How long a start may take, and whatever it is told to do.
+/// The longest wait for a start and for each command.
 const PATIENCE: Duration = Duration::from_mins(6);
 
 pub(super) struct Process {
@@ -22,7 +22,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts one over this data.
+    /// Starts a stack with this data.
     pub(super) async fn start(data: &Path, faults: f64, seed: u64) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe().context("where this program is")?);
         command.arg("soak-stack").arg("--data").arg(data);
@@ -38,7 +38,7 @@ impl Process {
         Ok(started)
     }
 
-    /// Ends it as nothing else does: SIGKILL. Answers how many calls failed in it.
+    /// Kills the stack by SIGKILL. Returns the number of injected faults.
     pub(super) async fn kill(mut self) -> Result<u64> {
         self.child.kill().await.context("cannot kill the stack")?;
         while let Some(line) = self.lines.next_line().await? {
@@ -47,23 +47,23 @@ impl Process {
         Ok(self.injected)
     }
 
-    /// Lets nothing fail any more.
+    /// Stops the faults.
     pub(super) async fn heal(&mut self) -> Result<()> {
         self.commands.write_all(b"heal\n").await?;
         self.until("healed").await.map(drop)
     }
 
-    /// Waits until everything that waits is done and counted. Answers how many calls failed.
+    /// Waits until everything is processed and counted. Returns the number of injected faults.
     pub(super) async fn settle(&mut self) -> Result<u64> {
         self.commands.write_all(b"settle\n").await?;
         self.until("settled").await?;
         Ok(self.injected)
     }
 
-    /// Ends it as it ends by itself.
+    /// Stops the stack gracefully.
     pub(super) async fn stop(mut self) -> Result<()> {
         drop(self.commands);
-        // Whoever is not heard cannot write any more.
+        // Read the output to its end, so that the process does not block on writing.
         while let Ok(Some(_)) = self.lines.next_line().await {}
         let ended = timeout(PATIENCE, self.child.wait()).await.context("the stack does not end")??;
         if ended.success() { Ok(()) } else { bail!("the stack ended with {ended}") }

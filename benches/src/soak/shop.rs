@@ -1,4 +1,4 @@
-//! The shop as its clients see it: each request is sent again until it is answered.
+//! The shop's clients: each request is retried until it is answered.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,16 +19,16 @@ pub(super) const CUSTOMERS: usize = 12;
 pub(super) const PRODUCTS: usize = 16;
 pub(super) const CARDS: usize = 40;
 
-/// Units of each product at first: some are sold out before long.
+/// The initial units of each product: some are soon sold out.
 const UNITS: i64 = 400;
 
 /// Longer than the gateway waits for a function.
 const PATIENCE: Duration = Duration::from_secs(35);
 
-/// The shop as its clients see it.
+/// A client of the shop.
 pub(super) struct Shop {
     http: Client,
-    /// Where it is at the moment.
+    /// The current URLs of the stack.
     urls: RwLock<(String, String)>,
     pub(super) admin: String,
     pub(super) customers: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct Ask {
     token: String,
     headers: Vec<(&'static str, String)>,
     body: Value,
-    /// What a shop that is well may answer: status codes, and problems of 4xx.
+    /// The expected answers: status codes, and problems of 4xx.
     expected: &'static [&'static str],
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Reply {
     pub(super) body: Value,
 }
 
-/// Opens a shop in which nothing was sold.
+/// Opens a new shop.
 pub(super) async fn open(process: &Process, books: Arc<Books>) -> Result<Shop> {
     books.is_calm.store(true, Relaxed);
     let http = Client::builder().no_proxy().timeout(PATIENCE).build().context("cannot make an HTTP client")?;
@@ -120,7 +120,7 @@ impl Ask {
 }
 
 impl Shop {
-    /// It answers there from now on.
+    /// Changes the URLs after a restart of the stack.
     pub(super) fn moved_to(&self, process: &Process) {
         *self.urls.write().unwrap_or_else(PoisonError::into_inner) =
             (process.url.clone(), process.dynamodb_url.clone());
@@ -136,7 +136,7 @@ impl Shop {
         Ok(answer["token"].as_str().context("a token")?.to_owned())
     }
 
-    /// Sends a request until it is answered for good.
+    /// Sends a request until it gets a final answer.
     pub(super) async fn send(&self, ask: &Ask) -> Reply {
         let mut pause = Duration::from_millis(50);
         loop {
@@ -184,7 +184,7 @@ impl Shop {
         Some(Reply { status, answer, body })
     }
 
-    /// Compares the table with the books. Answers how many items and orders it holds.
+    /// Compares the table with the books. Returns the numbers of items and orders.
     pub(super) async fn check(&self, process: &Process) -> Result<(u64, u64)> {
         self.moved_to(process);
         let mut sold = BTreeMap::<String, i64>::new();

@@ -1,4 +1,4 @@
-//! A client of the shop, who does one thing after the other.
+//! A shopper, who sends one request after the other.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::books::{Order, State};
 use super::shop::{Ask, CARDS, CUSTOMERS, PRODUCTS, Shop, card, product};
 
-/// Somebody who does one thing after the other, and remembers their orders.
+/// A shopper, who sends one request after the other and remembers the orders.
 pub(super) struct Shopper {
     number: u64,
     random: Rng,
     shop: Arc<Shop>,
     asked: u64,
-    /// Orders that were placed: where they are in the books, whose they are, what they are, and how far they are.
+    /// Placed orders: index in the books, customer, order and status.
     mine: Vec<(usize, usize, Value, &'static str)>,
 }
 
@@ -45,7 +45,7 @@ impl Shopper {
     }
 
     fn any_product(&mut self) -> String {
-        // The first are wanted most.
+        // The first products are the most popular.
         product(self.random.usize(..PRODUCTS).min(self.random.usize(..PRODUCTS)))
     }
 
@@ -104,7 +104,7 @@ impl Shopper {
         }
     }
 
-    /// Takes an order a step further.
+    /// Advances an order by one step.
     async fn go_on(&mut self) {
         if self.mine.is_empty() {
             return self.order().await;

@@ -1,4 +1,4 @@
-//! The stack as a process of its own, whose calls fail now and then.
+//! The process of the stack, with random faults.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-/// Serves until its standard input ends. `heal` and `settle` on it are answered when they are done.
+/// Serves until its standard input ends. The commands `heal` and `settle` are answered when they are done.
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     let mut template = workspace::template()?;
     for function in &mut template.functions {
@@ -58,7 +58,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
     stack.shutdown().await
 }
 
-/// All faults together hit this share of the calls.
+/// Injects faults into this share of the calls.
 fn inject(stack: &Stack, share: f64, seed: u64) {
     let throttle = |reason| Fault::Throttle { reason, resource: "the table".to_owned() };
     let general = [
@@ -100,7 +100,7 @@ fn heal(stack: &Stack) {
         .for_each(local::FaultProxy::heal);
 }
 
-/// How many calls failed since the last time of asking, all of which are then forgotten.
+/// The number of injected faults since this was last called.
 fn take_injected(stack: &Stack) -> usize {
     let proxies = stack.fault_proxy().into_iter().chain(stack.service_proxies().into_iter().flatten());
     proxies.flat_map(local::FaultProxy::take_calls).filter(|call| call.fault.is_some()).count()

@@ -12,10 +12,10 @@ use tokio::sync::oneshot;
 use super::subject::{Event, Subject};
 use crate::workspace;
 
-/// What some events took, each.
+/// The time of each event.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
-    /// Of the clock on the wall.
+    /// Wall-clock time.
     wall: Duration,
     pub(super) cpu: Duration,
 }
@@ -36,13 +36,13 @@ impl Cost {
     }
 }
 
-/// Gives the function these events, over the DynamoDB at this URL: what it took, and the CPU time for each event that
-/// all other threads of this process took meanwhile. The first event is not measured: it opens the connection.
+/// Runs the function on these events, with the DynamoDB at this URL. Returns its time, and the CPU time of all other
+/// threads of this process for each event. The first event is not measured, because it opens the connection.
 pub(super) async fn drive(subject: &Subject, dynamodb: &str, events: Vec<Event>) -> Result<(Cost, Duration)> {
-    // Neither is called by what is measured here.
+    // The measured functions call neither of these.
     let nowhere = || "http://127.0.0.1:1".to_owned();
     let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), sqs: nowhere(), eventbridge: nowhere() };
-    // Afresh each time: its connections belong to the thread that first uses them.
+    // A new client each time, because connections belong to the thread that first uses them.
     let started = functions::start_all(&endpoints, &workspace::template()?)?;
     let named = started.handlers.into_iter().find(|(name, _)| name == subject.function);
     let (_, invoke) = named.with_context(|| format!("there is no function {}", subject.function))?;
@@ -69,7 +69,7 @@ async fn check(invoke: &Invoke, Event { event, status }: Event) -> Result<()> {
     Ok(())
 }
 
-/// Runs this on a new thread with a runtime of its own, as a function's process has it.
+/// Runs this on a new thread with its own runtime, like the process of a function.
 pub(super) async fn on_a_thread<T, F, Fut>(work: F) -> Result<T>
 where
     T: Send + 'static,

@@ -1,4 +1,4 @@
-//! A DynamoDB that knows the answer before it is asked: to each action, the one that was recorded.
+//! A fake DynamoDB that returns a recorded answer for each action.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Instantly {
 type Answers = Arc<BTreeMap<String, Bytes>>;
 
 impl Instantly {
-    /// Starts one with these answers, by action. The last of an action is the one that counts.
+    /// Starts an endpoint with these answers, by action. The last answer of an action is used.
     pub(super) fn start(answers: Vec<(String, String)>) -> Result<Self> {
         let answers = answers.into_iter().map(|(action, answer)| (action, Bytes::from(answer))).collect();
         let router = Router::new().fallback(answer).with_state(Answers::new(answers));
@@ -35,7 +35,7 @@ impl Instantly {
             runtime.block_on(async {
                 let Ok(listener) = TcpListener::from_std(listener) else { return };
                 let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
-                // Whoever still waits for an answer is not measured any more.
+                // Requests that are still open are not measured any more.
                 tokio::select! {
                     _ = axum::serve(listener, router) => {}
                     _ = stopped => {}

@@ -1,4 +1,4 @@
-//! The functions that are measured, and the events that they are given: the samples of `events/`, on the demo's shop.
+//! The measured functions and their events: the samples of `events/`, on the demo shop.
 
 use anyhow::{Context, Result, ensure};
 use local::{Stack, demo};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::whole;
 use crate::workspace::sample;
 
-/// So many more of each product can be bought: the most that one delivery may bring.
+/// The units added to each product: the most that one adjustment may add.
 const UNITS: u32 = 1_000_000;
 
 const PLACE_ORDER: &str = "place-order";
@@ -18,13 +18,13 @@ const PRODUCTS: [&str; 2] = ["espresso-cup", "paper-filters"];
 #[derive(Clone)]
 pub(super) struct Subject {
     pub(super) function: &'static str,
-    /// What it answers when all is well.
+    /// The status of a success.
     pub(super) status: u16,
     sample: Value,
 }
 
 impl Subject {
-    /// So many events. Those that place an order each place another, whose keys begin with `tag`.
+    /// This many events. Each event that places an order places a different one, with a key that begins with `tag`.
     pub(super) fn events(&self, tag: &str, count: u32) -> Vec<Event> {
         let event = |number: u32| {
             let mut event = self.sample.clone();
@@ -45,7 +45,7 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The same as a request to the stack that would make this event of it.
+    /// The HTTP request that results in this event.
     pub(super) fn request(&self, http: &Client, stack: &str, token: &str) -> Result<RequestBuilder> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let Self { event, .. } = self;
@@ -65,7 +65,7 @@ impl Event {
     }
 }
 
-/// Opens the demo's shop in this stack, and answers what can be measured there.
+/// Opens the demo shop in this stack, and returns the subjects.
 pub(super) async fn subjects(stack: &Stack) -> Result<Vec<Subject>> {
     demo::create(stack).await?;
     let http = Client::builder().no_proxy().build().context("cannot make an HTTP client")?;

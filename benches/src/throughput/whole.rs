@@ -1,4 +1,4 @@
-//! The whole stack, from the outside.
+//! Measures the whole stack over HTTP.
 
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::alone::{Cost, on_a_thread};
 use super::subject::Event;
 
-/// How long the consumers of the stream may take.
+/// The longest wait for the consumers of the stream.
 const SETTLING: Duration = Duration::from_mins(5);
 
-/// Sends these events as requests, from so many clients on one thread. The CPU time is everybody's but theirs, until
-/// the stream is counted, too.
+/// Sends these events as requests, from this many clients on one thread. The CPU time is that of all other threads,
+/// until the stream is counted.
 pub(super) async fn drive(stack: &Stack, events: Vec<Event>, clients: u32) -> Result<Cost> {
     let (count, everybody) = (events.len(), ProcessTime::now());
     let (url, token) = visitor(stack)?;
