@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     customers: u32,
 
-    /// How much more is asked of some products and customers than of others: the exponent of Zipf's law, 0 for none
+    /// The skew of popularity of products and customers: the exponent of Zipf's law, 0 for no skew
     #[arg(long, default_value_t = 1.0)]
     skew: f64,
 

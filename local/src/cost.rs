@@ -1,18 +1,19 @@
-//! What a month costs: a traffic profile, a price list and the templates become a bill.
+//! Estimates a month's bill from a traffic profile, a price list and the templates.
 //!
-//! - [`profile`]: what a shop does in a month.
-//! - [`deployment`]: what the templates say that costs money.
-//! - [`month`] and [`schedule`]: how long a month is, and how often something comes in it.
-//! - [`usage`]: what profile and deployment come to, in calls, units and bytes. Units are the ledger's, of the crate
-//!   `capacity`. [`units_by_index`] adds them up, `cases` finds them, and [`comparison`] is what nobody calls and reads most.
-//! - [`prices`]: what AWS asks.
-//! - [`billing_mode`]: capacity by request, or by the hour.
+//! - [`profile`]: the traffic of a shop in a month.
+//! - [`deployment`]: the billed settings of the templates.
+//! - [`month`] and [`schedule`]: the length of a month, and the frequency of scheduled events.
+//! - [`usage`]: the calls, units and bytes of a profile and a deployment. Units come from the ledger of the crate
+//!   `capacity`: `cases` finds its operations, and [`units_by_index`] adds units up. [`comparison`] is the comparison
+//!   of counts, which reads most.
+//! - [`prices`]: AWS's prices.
+//! - [`billing_mode`]: on-demand and provisioned capacity.
 //! - [`bill`]: the bill.
-//! - [`estimate`]: the bill, beside those of the other choices.
+//! - [`estimate`]: the bill, and those of the other billing modes and table classes.
 //! - [`show`]: both as text.
 //!
-//! It is pure: no clock, no AWS, no file. Amounts are decimals, and each line of a bill is rounded to the cent, so that
-//! the lines add up to the total.
+//! The module is pure: no clock, no AWS, no files. Amounts are decimals, and each line of a bill is rounded to the
+//! cent, so that the lines add up to the total.
 
 pub mod bill;
 pub mod billing_mode;
@@ -32,18 +33,18 @@ use anyhow::{Result, anyhow};
 use rust_decimal::Decimal;
 use serde::de::DeserializeOwned;
 
-/// Reads YAML. An error names the field at fault, and its place where it is known.
+/// Parses YAML. An error names the field at fault, and its position if known.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     let document = serde_yaml_ng::Deserializer::from_str(text);
     serde_path_to_error::deserialize(document).map_err(|error| {
         let (path, cause) = (error.path().to_string(), error.inner().to_string());
-        // The parser names a part of the path, too, if not always all of it.
+        // The parser's message may also begin with a part of the path.
         let cause = cause.split_once(": ").filter(|(part, _)| path.starts_with(part)).map_or(&*cause, |(_, rest)| rest);
         if path == "." { anyhow!("{cause}") } else { anyhow!("{path}: {cause}") }
     })
 }
 
-/// How much of all this is, from 0 to 1; of nothing, there is no share.
+/// The share of a part, from 0 to 1. `None` if the whole is zero.
 fn share(part: Decimal, all: Decimal) -> Option<Decimal> {
     (!all.is_zero()).then(|| part / all)
 }

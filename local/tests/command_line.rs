@@ -1,4 +1,4 @@
-//! `local` as a user starts it.
+//! The command line of `local`.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
@@ -42,7 +42,7 @@ impl Running {
         Self { process, url, rest }
     }
 
-    /// Without the demo shop, from a template that is not the workspace's.
+    /// Starts `local` with this template and without the demo shop.
     fn start_with(template: &str, name: &str) -> Self {
         let file = std::env::temp_dir().join(format!("till-command-line-{name}-{}.yaml", std::process::id()));
         std::fs::write(&file, template).unwrap();
@@ -51,7 +51,7 @@ impl Running {
         running
     }
 
-    /// What is printed after this on the next line that begins so.
+    /// The rest of the next line with this beginning.
     fn line(&mut self, beginning: &str) -> String {
         loop {
             let mut line = String::new();
@@ -66,7 +66,7 @@ impl Running {
         self.url.rsplit(':').next().unwrap()
     }
 
-    /// Sends the signal. Answers the exit code and what was printed after the first line.
+    /// Sends the signal, and returns the exit code and the output after the first line.
     fn stop(mut self, signal: &str) -> (Option<i32>, String) {
         let began = Instant::now();
         let id = self.process.id().to_string();
@@ -86,7 +86,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs `local` with arguments that it must refuse, with one line on standard error.
+/// Runs `local` with arguments that it must refuse, and returns its single line on standard error.
 fn refused(arguments: &[&str]) -> String {
     let Output { status, stdout, stderr } = Command::new(LOCAL).args(arguments).output().unwrap();
     assert_eq!(status.code(), Some(1));
@@ -111,7 +111,7 @@ fn quiet_prints_one_line_and_it_stops_on_sigterm() {
 }
 
 #[test]
-fn a_port_in_use_is_named_with_what_to_do() {
+fn a_port_in_use_is_reported_with_a_remedy() {
     let running = Running::start(&["--port", "0", "--empty", "--quiet"]);
     let port = running.port();
     let expected = format!("error: port {port} is in use: stop what listens there or choose another with --port\n");
@@ -119,13 +119,13 @@ fn a_port_in_use_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_template_that_is_not_there_is_named() {
+fn a_missing_template_is_named() {
     let error = refused(&["--port", "0", "--template", "no-such.yaml"]);
     assert!(error.starts_with("error: cannot read no-such.yaml: name the template with --template"), "{error}");
 }
 
 #[test]
-fn a_data_directory_that_cannot_be_is_named() {
+fn an_unusable_data_directory_is_named() {
     let error = refused(&["--port", "0", "--data", "/dev/null/shop"]);
     assert!(error.starts_with("error: cannot use /dev/null/shop: choose a directory"), "{error}");
 }
@@ -143,7 +143,7 @@ fn a_data_directory_in_use_is_named() {
 
 #[test]
 fn redrive_without_a_stack_says_how_to_start_one() {
-    // Nothing can listen there.
+    // No server can listen on this port.
     let expected =
         "error: no stack answers at http://127.0.0.1:1: start one with cargo local, or name its port with --port";
     let error = refused(&["redrive", "--port", "1"]);
@@ -181,7 +181,7 @@ async fn redrive_empties_the_dead_letter_queue() {
 }
 
 #[test]
-fn help_tells_of_what_else_it_can_do() {
+fn help_lists_the_options_and_commands() {
     let help = |arguments: &[&str]| {
         let Output { status, stdout, .. } = Command::new(LOCAL).args(arguments).output().unwrap();
         assert!(status.success());
@@ -217,7 +217,7 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn the_example_of_a_profile_becomes_a_bill() {
+fn the_example_profile_results_in_a_bill() {
     let example = cost(&["--example"]);
     assert!(example.status.success());
     let profile = file("profile", &String::from_utf8(example.stdout).unwrap());
@@ -238,7 +238,7 @@ fn the_example_of_a_profile_becomes_a_bill() {
 }
 
 #[test]
-fn what_is_wrong_with_a_profile_or_a_price_list_is_told_by_file_and_field() {
+fn an_error_in_a_profile_or_a_price_list_names_the_file_and_the_field() {
     let profile = file("bad-profile", "orders: many\n");
     let prices = file("bad-prices", "region: nowhere\n");
     let (bad_profile, bad_prices) = (profile.to_str().unwrap(), prices.to_str().unwrap());

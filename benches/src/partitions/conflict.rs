@@ -108,8 +108,7 @@ mod tests {
         #[test]
         fn more_than_one_transaction_at_a_time_is_more_than_an_item_takes(window in 1.0_f64..20.0, seed: u64) {
             let rate = 1_500.0 / window;
-            // As many as come while orders are tried again are served late; so the wait has to be short against the
-            // whole.
+            // Retried orders are served late, so the simulation must be long compared with the retries.
             let contention = contend(rate, window, Some(PATIENCE), seed);
             let lasting = as_float(ORDERS) / rate * 1_000.0;
             prop_assume!(lasting > 3.0 * milliseconds(PATIENCE));

@@ -1,4 +1,4 @@
-//! A month's bill: what a shop uses, at what AWS asks for it.
+//! A month's bill: a shop's usage at AWS's prices.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use super::profile::Profile;
 use super::units_by_index::UnitsByIndex;
 use super::usage::Usage;
 
-/// Autoscaling watches each capacity from above and from below, and so it does with what was provisioned.
+/// Autoscaling creates two alarms for the use of each capacity, and two for the provisioned capacity itself.
 const ALARMS_PER_SCALING_POLICY: u64 = 4;
 
-/// A bill: lines that add up.
+/// A bill. Its lines add up to the total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bill {
-    /// Service by service.
+    /// The lines, by service.
     pub lines: Vec<Line>,
     /// The sum of each service's lines.
     pub services: BTreeMap<Service, Decimal>,
@@ -27,7 +27,7 @@ pub struct Bill {
     pub total: Decimal,
 }
 
-/// Who asks for money.
+/// A billed service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Service {
     /// Amazon DynamoDB, with the backups that AWS Backup makes of it.
@@ -45,7 +45,7 @@ pub enum Service {
     Sqs,
     /// Amazon CloudWatch, with its logs.
     CloudWatch,
-    /// What leaves AWS.
+    /// Data transfer out of AWS.
     Transfer,
 }
 
@@ -53,27 +53,27 @@ pub enum Service {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
-    /// Who asks for it.
+    /// The billed service.
     pub service: Service,
-    /// What is paid for.
+    /// The billed item.
     pub what: &'static str,
-    /// How much of it.
+    /// The quantity.
     pub quantity: Decimal,
-    /// In what it is counted.
+    /// The unit of the quantity.
     pub unit: &'static str,
-    /// Rounded to the cent.
+    /// The amount, rounded to the cent.
     pub usd: Decimal,
 }
 
-/// How the table's capacity is paid for.
+/// The billing mode of the table's capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
-    /// By request.
+    /// On demand.
     OnDemand,
-    /// By the hour, with autoscaling, at the utilization that the profile states.
+    /// Provisioned, with autoscaling, at the profile's utilization.
     Autoscaled,
-    /// By the hour, enough for the peak all the time.
+    /// Provisioned for the peak all the time.
     ForThePeak,
 }
 
@@ -87,7 +87,7 @@ pub enum Class {
     InfrequentAccess,
 }
 
-/// Who pays for a month, one way or another.
+/// Computes the bills of a month for different choices.
 pub(super) struct Payer<'a> {
     pub(super) profile: &'a Profile,
     pub(super) prices: &'a PriceList,
@@ -96,7 +96,7 @@ pub(super) struct Payer<'a> {
 }
 
 impl Bill {
-    /// Of these lines.
+    /// A bill of these lines.
     pub(super) fn of(mut lines: Vec<Line>) -> Self {
         lines.sort_by_key(|line| line.service);
         let mut services = BTreeMap::new();
@@ -108,7 +108,7 @@ impl Bill {
 }
 
 impl Payer<'_> {
-    /// The lines that the choice decides about.
+    /// The lines that depend on the billing mode and table class.
     pub(super) fn table(&self, mode: Mode, class: Class) -> Vec<Line> {
         let prices = self.class(class);
         let places = self.usage.places();
@@ -134,14 +134,14 @@ impl Payer<'_> {
         lines
     }
 
-    /// The lines that are the same whatever is chosen.
+    /// The lines that do not depend on these choices.
     pub(super) fn others(&self) -> Vec<Line> {
         let Self { prices, deployment, usage, .. } = self;
         let calls = usage.calls.values().map(|calls| calls.count).sum();
         let gb_second =
             if deployment.is_arm { &prices.lambda.arm64_gb_second } else { &prices.lambda.x86_64_gb_second };
         let logs_kept = usage.log_gb * deployment.log_retention_days / prices.month.days();
-        // Each is a copy of the whole table.
+        // Each backup is a copy of the whole table.
         let backups = usage.table_gb * deployment.backup_days / deployment.backup_schedule.days(prices.month);
         let alarms = Decimal::from(deployment.alarm_metrics);
         let (dynamodb, cloudwatch) = (&prices.dynamodb, &prices.cloudwatch);
@@ -214,7 +214,7 @@ impl Line {
     }
 }
 
-/// Half a cent is a cent.
+/// Rounds to the cent, half a cent up.
 pub fn to_the_cent(usd: Decimal) -> Decimal {
     let mut usd = usd.round_dp_with_strategy(2, RoundingStrategy::MidpointAwayFromZero);
     usd.rescale(2);

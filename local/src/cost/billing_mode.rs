@@ -1,4 +1,4 @@
-//! What capacity costs: by request, or by the hour.
+//! The cost of on-demand and provisioned capacity.
 
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -6,16 +6,16 @@ use serde::Serialize;
 use super::month::SECONDS_PER_HOUR;
 use super::prices::TableClassPrices;
 
-/// Units of a month, in one place: the table or one of its indexes.
+/// A month's units of the table or of one index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Units {
-    /// To read.
+    /// Read units.
     pub read: Decimal,
-    /// To write.
+    /// Write units.
     pub write: Decimal,
 }
 
-/// What reads and writes cost.
+/// The cost of reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// In dollars.
@@ -24,23 +24,23 @@ pub struct Cost {
     pub writes: Decimal,
 }
 
-/// What is provisioned, and what it costs.
+/// Provisioned capacity and its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Provisioned {
-    /// Units a second, times the hours for which they are there.
+    /// Units a second, multiplied by hours.
     pub unit_hours: Units,
-    /// What they cost.
+    /// The cost.
     pub cost: Cost,
 }
 
 impl Cost {
-    /// Both.
+    /// The sum of both.
     pub fn sum(self) -> Decimal {
         self.reads + self.writes
     }
 }
 
-/// By request.
+/// The cost on demand.
 pub fn on_demand(places: &[Units], prices: &TableClassPrices) -> Cost {
     Cost {
         reads: prices.read_request.of(places.iter().map(|units| units.read).sum()),
@@ -48,7 +48,8 @@ pub fn on_demand(places: &[Units], prices: &TableClassPrices) -> Cost {
     }
 }
 
-/// By the hour: so many units a second in each place, but at least so many, and whole ones.
+/// The cost of provisioned capacity: these units a second for the table and each index, rounded up, and at least the
+/// minimum.
 pub fn provisioned(a_second: &[Units], least: Units, hours: Decimal, prices: &TableClassPrices) -> Provisioned {
     let unit_hours = |of: fn(&Units) -> Decimal| -> Decimal {
         a_second.iter().map(|units| of(units).ceil().max(of(&least)) * hours).sum()
@@ -58,17 +59,16 @@ pub fn provisioned(a_second: &[Units], least: Units, hours: Decimal, prices: &Ta
     Provisioned { unit_hours, cost: Cost { reads, writes: prices.write_unit_hour.of(unit_hours.write) } }
 }
 
-/// What a month's units would cost by the hour if no provisioned unit were ever idle.
+/// The cost of a month's units if provisioned capacity were always fully used.
 pub fn never_idle(places: &[Units], prices: &TableClassPrices) -> Decimal {
     let hours = |of: fn(&Units) -> Decimal| -> Decimal { places.iter().map(of).sum::<Decimal>() / SECONDS_PER_HOUR };
     prices.read_unit_hour.of(hours(|units| units.read)) + prices.write_unit_hour.of(hours(|units| units.write))
 }
 
-/// The utilization at which both modes cost the same, `besides` being what only the provisioned one costs whatever is
-/// in use. Above it, capacity by the hour is the cheaper one. `None` if no utilization reaches it: what is paid besides
-/// is more than requests leave to be saved.
+/// The utilization at which both modes cost the same. Above it, provisioned capacity is cheaper. `besides` is the fixed
+/// cost of provisioned mode. `None` if that is more than provisioned capacity can save.
 ///
-/// Whole units and least capacities are left out. They matter where there is little to pay.
+/// Rounding to whole units and minimum capacities are ignored. They only matter for small bills.
 pub fn break_even(places: &[Units], prices: &TableClassPrices, besides: Decimal) -> Option<Decimal> {
     let left = on_demand(places, prices).sum() - besides;
     let utilization = (left > Decimal::ZERO).then(|| never_idle(places, prices) / left);

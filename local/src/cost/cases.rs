@@ -1,4 +1,4 @@
-//! What functions do, by the names that the ledger gives their cases.
+//! Finds operations of the capacity ledger by function and case.
 
 use anyhow::{Context, Result, bail};
 use capacity::ledger::{self, Operation};
@@ -6,12 +6,12 @@ use capacity::ledger::{self, Operation};
 /// The function that places orders.
 pub(super) const PLACE_ORDER: &str = "place-order";
 
-/// The function, and the case if one is named behind a slash.
+/// Splits a name into the function and, after a slash, the case.
 pub(super) fn split(name: &str) -> (&str, Option<&str>) {
     name.split_once('/').map_or((name, None), |(function, case)| (function, Some(case)))
 }
 
-/// The operation of this case, or the one that the ledger tells first.
+/// The operation of this case, or the function's first operation in the ledger.
 pub(super) fn usual_or(function: &str, case: Option<&str>) -> Result<&'static Operation> {
     if function == PLACE_ORDER && case.is_none() {
         bail!("it is called once for each order: change `orders`, or name another case: {}", cases(function));

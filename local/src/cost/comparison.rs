@@ -1,7 +1,7 @@
-//! What comparing the counts with the orders reads, and how long that takes.
+//! The reads and the duration of comparing the counts with the orders.
 //!
-//! A comparison reads each order of some days whole. Then it reads the counters of each customer and each product that
-//! it met there, and all orders that they ever had, for that is what the counters add up to.
+//! A comparison reads each order of some days completely. Then it reads the counters of each customer and product of
+//! these orders, and the whole history of each of them, because the counters are sums over it.
 
 use anyhow::{Context, Result, ensure};
 use capacity::rules::read_units;
@@ -19,31 +19,31 @@ use super::profile::Profile;
 use super::share;
 use super::units_by_index::{UnitsByIndex, exact};
 
-/// The function that compares.
+/// The function that runs comparisons.
 pub(super) const RECONCILE: &str = "reconcile-counts";
 
-/// The comparison of the last days, which begins each day unless the one before is still under way.
+/// The comparison of the last days, which begins each day unless the last one is still running.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Comparison {
-    /// The units that one takes.
+    /// The units of one comparison.
     pub units: UnitsByIndex,
-    /// How many days one takes: less than one, or more.
+    /// The duration of one comparison in days.
     pub days: Decimal,
-    /// What it may read in a second while it is at work.
+    /// The most units read in a second while the function runs.
     pub pace: Decimal,
-    /// How often the function is invoked in a month. One comparison is many invocations.
+    /// The invocations in a month. One comparison takes many.
     pub invocations: Decimal,
 }
 
 impl Comparison {
-    /// That of this shop, deployed like this.
+    /// The comparison of this shop, with this deployment.
     ///
     /// # Errors
-    /// The profile's sizes are not those of any shop, or nothing compares there.
+    /// The profile's sizes are not valid, or the deployment has no such function.
     pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
         let function = deployment.function(RECONCILE)?;
         let interval = function.schedule.with_context(|| format!("{RECONCILE} has no schedule"))?.seconds(month);
-        // From when an invocation stops until the next one comes, nothing is read.
+        // Between two invocations nothing is read.
         let at_work = Decimal::from(function.timeout_seconds.saturating_sub(TIME_KEPT_BACK.as_secs())).min(interval);
         ensure!(at_work > Decimal::ZERO, "{RECONCILE}: {} s are too few for it", function.timeout_seconds);
         let pace = deployment.reconcile_read_units * (Decimal::ONE - exact(SHARE_KEPT_BACK)?);
@@ -71,19 +71,19 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Uni
     let Profile { orders, order, kept, .. } = profile;
     let ever = orders * kept.order_months;
     let recent = (orders * Decimal::from(DAYS) / month.days()).min(ever);
-    // In a status, and whether it is the last one of its customer and of its products.
+    // The lists of a status, and the queries for a later order of its customer and of its products.
     let in_its_day =
         [Decimal::ZERO, in_a_list(header)? + alone(line, Eventual)? * order.lines, alone(header, Eventual)?];
     let each = charge("get-order", "found")? + UnitsByIndex::reading(in_its_day);
 
-    // Everybody orders as much as anybody, and nobody twice within these days.
+    // All customers order equally often, and none twice within these days.
     let share = |some, all| share(some, all).unwrap_or_default();
     let (customers, products) = (recent.min(kept.customers), (recent * order.lines).min(kept.products));
-    // An order that has come to the end of its way changes no more, and any copy of it will do. The way is taken to
-    // last as long as these days; until then the order is read once more.
+    // An order in a terminal state does not change any more, so an eventually consistent read is enough. Orders are
+    // assumed to reach a terminal state within these days; until then the header is read again.
     let still_open = alone(header, Strong)? * share(recent, ever);
     let of_customer = UnitsByIndex::reading([still_open, Decimal::ZERO, in_a_list(header)?]);
-    // A page of the product's orders comes of all shards. Where it is met for the last time, all of them were asked.
+    // A page of a product's orders is merged from all shards, so all of them are queried.
     let shards = deployment.product_shards;
     let of_shards = line * usize::from(share_of_page(OF_A_LIST, shards.into()));
     let listed = alone(of_shards, Eventual)? * Decimal::from(shards) / Decimal::from(OF_A_LIST);

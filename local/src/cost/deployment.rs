@@ -1,4 +1,4 @@
-//! What is deployed: what the templates say that costs money.
+//! The billed settings of a deployment.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,67 +18,67 @@ const DEFAULT_MEMORY: u64 = 128;
 
 const MB_PER_GB: Decimal = dec!(1024);
 
-/// What `template.yaml` and `operations.yaml` say that costs money.
+/// The billed settings of `template.yaml` and `operations.yaml`.
 #[derive(Debug, Clone)]
 pub struct Deployment {
-    /// By the names of their folders.
+    /// The functions, by name.
     pub functions: BTreeMap<String, Function>,
-    /// `PAY_PER_REQUEST`, and not `PROVISIONED`.
+    /// Whether the billing mode is `PAY_PER_REQUEST`.
     pub is_on_demand: bool,
-    /// `STANDARD`, and not `STANDARD_INFREQUENT_ACCESS`.
+    /// Whether the table class is `STANDARD`.
     pub is_standard: bool,
-    /// `arm64`, and not `x86_64`.
+    /// Whether the architecture is `arm64`.
     pub is_arm: bool,
-    /// The least capacity of the table and of each index, if it is provisioned.
+    /// The minimum capacity of the table and of each index, if provisioned.
     pub least: Units,
-    /// What autoscaling aims at, from 0 to 1.
+    /// The target utilization of autoscaling, from 0 to 1.
     pub target_utilization: Decimal,
-    /// For how many days a backup is kept.
+    /// The days for which a backup is kept.
     pub backup_days: Decimal,
-    /// How often there is a backup.
+    /// The schedule of backups.
     pub backup_schedule: Schedule,
-    /// For how many days logs are kept.
+    /// The days for which logs are kept.
     pub log_retention_days: Decimal,
-    /// What the comparison of counts with orders reads in a second at most.
+    /// The most read units a second of the comparison of counts.
     pub reconcile_read_units: Decimal,
-    /// Over how many partitions the orders of a status are spread.
+    /// The number of partitions for the orders of a status.
     pub status_shards: u8,
-    /// Over how many the lines of a product are.
+    /// The number of partitions for the lines of a product.
     pub product_shards: u8,
-    /// Over how many the views of a product are.
+    /// The number of partitions for the views of a product.
     pub view_shards: u32,
-    /// The metrics that alarms look at. Each is billed.
+    /// The metrics of alarms. Each is billed.
     pub alarm_metrics: u64,
-    /// The dashboards.
+    /// The number of dashboards.
     pub dashboards: u64,
-    /// The capacities that follow the load, if the table is provisioned.
+    /// The number of autoscaled capacities, if the table is provisioned.
     pub scaling_policies: u64,
 }
 
-/// A function, as far as it costs money.
+/// The billed settings of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// Its memory.
+    /// The memory in MB.
     pub memory_mb: u64,
-    /// Whether clients call it.
+    /// Whether the function has a route.
     pub has_route: bool,
-    /// For how long records of the stream are collected for one call, if it consumes the stream.
+    /// The batching window, if the function consumes the stream.
     pub batching_window_seconds: Option<u64>,
-    /// For how long a call may last.
+    /// The timeout of a call.
     pub timeout_seconds: u64,
-    /// How often it is called, if a schedule calls it.
+    /// The schedule that invokes it, if there is one.
     pub schedule: Option<Schedule>,
 }
 
 impl Function {
-    /// Its memory, in the gigabytes that Lambda bills.
+    /// The memory in GB, as Lambda bills it.
     pub fn memory_gb(&self) -> Decimal {
         Decimal::from(self.memory_mb) / MB_PER_GB
     }
 }
 
 impl Deployment {
-    /// From the templates' texts, with these parameters.
+    /// Reads the templates' texts, with these parameters.
     pub fn read(template: &str, operations: &str, parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
         let mut document: Yaml = serde_yaml_ng::from_str(template).context("template.yaml")?;
         for (name, value) in parameters {
@@ -122,13 +122,13 @@ impl Deployment {
         })
     }
 
-    /// The function of this name.
+    /// The function with this name.
     pub fn function(&self, name: &str) -> Result<&Function> {
         self.functions.get(name).with_context(|| format!("template.yaml has no function {name}"))
     }
 }
 
-/// Gives a parameter another value than its default.
+/// Overrides the default of a parameter.
 fn set(document: &mut Yaml, name: &str, value: &Parameter) -> Result<()> {
     let Some(declared) = document.get_mut("Parameters").and_then(|all| all.get_mut(name)) else {
         bail!("template.yaml has no such parameter");
@@ -172,7 +172,7 @@ fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTre
     functions.collect()
 }
 
-/// How often the function's own event calls it.
+/// The schedule of a function's own schedule event.
 fn schedule(properties: &Yaml) -> Result<Option<Schedule>> {
     let events = properties.get("Events").and_then(Yaml::as_mapping).into_iter().flat_map(Mapping::values);
     let scheduled = |event: &&Yaml| event.get("Type").and_then(Yaml::as_str) == Some("Schedule");
@@ -192,7 +192,7 @@ fn count(resources: &Mapping, kind: &str) -> u64 {
     of_type(resources, kind).map(|_| 1).sum()
 }
 
-/// The metrics that an alarm looks at: its own, or those that its expressions are made of.
+/// The number of an alarm's metrics: its own metric, or those of its expressions.
 fn metrics(alarm: &Yaml) -> u64 {
     let queries = alarm.get("Properties").and_then(|properties| properties.get("Metrics")).and_then(Yaml::as_sequence);
     queries.map_or(1, |queries| queries.iter().filter(|query| query.get("MetricStat").is_some()).map(|_| 1).sum())

@@ -1,4 +1,4 @@
-//! A month's bill, beside those of the other ways to pay for the table.
+//! A month's bill, and those with other billing modes and table classes.
 
 use anyhow::{Result, ensure};
 use rust_decimal::Decimal;
@@ -12,92 +12,92 @@ use super::profile::Profile;
 use super::share;
 use super::usage::Usage;
 
-/// A way to pay for the table, and what it comes to.
+/// A billing mode and table class, with the resulting cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Choice {
-    /// How capacity is paid for.
+    /// The billing mode.
     pub mode: Mode,
-    /// How storage is.
+    /// The table class.
     pub class: Class,
-    /// Of the lines that depend on the choice.
+    /// The sum of the lines that depend on the choice.
     pub capacity_and_storage: Decimal,
-    /// Of the whole bill.
+    /// The total of the bill.
     pub total: Decimal,
-    /// Whether it is what is deployed.
+    /// Whether this is the deployed choice.
     pub is_chosen: bool,
-    /// Whether none is cheaper.
+    /// Whether no choice is cheaper.
     pub is_cheapest: bool,
 }
 
-/// What a month costs.
+/// The estimate for a month.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
-    /// Where.
+    /// The Region of the prices.
     pub region: String,
     /// The day of the price list.
     pub prices_of: String,
     /// Orders in the month.
     pub orders: Decimal,
-    /// As it is deployed.
+    /// The bill of the deployment.
     pub bill: Bill,
-    /// All ways to pay for the table.
+    /// All choices of billing mode and table class.
     pub choices: Vec<Choice>,
-    /// Where one becomes cheaper than another.
+    /// The thresholds between the choices.
     pub thresholds: Thresholds,
-    /// Units a second in the busiest minutes, of the table, of GSI1 and of GSI2.
+    /// The peak units a second of the table, GSI1 and GSI2.
     pub peak: [Units; 3],
-    /// Who consumes how much, by name.
+    /// The consumption of each function.
     pub functions: Vec<Function>,
-    /// How long comparing the counts with the orders takes.
+    /// The duration of comparing the counts with the orders.
     pub comparison: ComparisonTime,
 }
 
-/// How long comparing the counts of the last days with the orders takes.
+/// The duration of comparing the counts of the last days with the orders.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparisonTime {
-    /// In days, at the `ReconcileReadUnits` that are deployed.
+    /// In days, with the deployed `ReconcileReadUnits`.
     pub days: Decimal,
-    /// So many `ReconcileReadUnits` would do it in one day.
+    /// The `ReconcileReadUnits` for a duration of one day.
     pub units_for_one_day: Decimal,
 }
 
-/// Where one choice becomes cheaper than the other. All from 0 to 1.
+/// Thresholds between the choices, all from 0 to 1.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Thresholds {
-    /// The utilization above which provisioned capacity is the cheaper one; none if it never is.
+    /// The utilization above which provisioned capacity is cheaper. `None` if it never is.
     pub break_even_utilization: Option<Decimal>,
-    /// The utilization of a capacity of which the peak uses as much as autoscaling aims at, all the time. On average,
-    /// by what it costs.
+    /// The mean utilization, weighted by cost, of capacity that is permanently provisioned for the peak at the target
+    /// utilization.
     pub utilization_for_the_peak: Decimal,
-    /// The utilization that the profile states.
+    /// The profile's utilization.
     pub utilization: Decimal,
-    /// The share of storage in what requests and storage cost above which infrequent access is the cheaper class.
+    /// The share of storage in the cost of storage and requests above which infrequent access is cheaper.
     pub break_even_storage_share: Decimal,
-    /// That share as it is here, on demand.
+    /// The actual share, on demand.
     pub storage_share: Decimal,
 }
 
-/// What a function does in a month.
+/// The usage of a function in a month.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Function {
-    /// Its folder.
+    /// Its name.
     pub name: String,
-    /// How often it is called.
+    /// The number of calls.
     pub calls: Decimal,
-    /// Of the table and its indexes.
+    /// Units of the table and its indexes.
     pub read_units: Decimal,
-    /// Of the table and its indexes.
+    /// Units of the table and its indexes.
     pub write_units: Decimal,
-    /// For how long, times its memory.
+    /// The billed duration, multiplied by the memory.
     pub gb_seconds: Decimal,
 }
 
-/// What this shop costs in a month.
+/// Estimates the bill of this shop for a month.
 pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) -> Result<Estimate> {
     ensure!(
         profile.utilization <= deployment.target_utilization,
@@ -152,8 +152,8 @@ pub fn estimate(profile: &Profile, prices: &PriceList, deployment: &Deployment) 
     })
 }
 
-/// Above which share of storage, in what requests and storage cost, the class for infrequent access is cheaper: where
-/// what storage is less is as much as what requests are more.
+/// The share of storage, in the cost of storage and requests, above which infrequent access is cheaper: there the
+/// savings on storage equal the extra cost of requests.
 pub fn break_even_storage_share(usage: &Usage, standard: &TableClassPrices, infrequent: &TableClassPrices) -> Decimal {
     let places = usage.places().0;
     let gb = usage.table_gb + usage.indexes_gb;
@@ -164,7 +164,7 @@ pub fn break_even_storage_share(usage: &Usage, standard: &TableClassPrices, infr
 }
 
 impl Thresholds {
-    /// With what is deployed, in this class.
+    /// The deployment with this table class.
     fn of(payer: &Payer, class: Class) -> Self {
         let Payer { profile, prices, usage, .. } = payer;
         let DynamoDb { standard, infrequent_access, .. } = &prices.dynamodb;

@@ -1,4 +1,4 @@
-//! How long a month is.
+//! The length of a month.
 
 use rust_decimal::{Decimal, dec};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ const HOURS_PER_DAY: Decimal = dec!(24);
 pub(super) const SECONDS_PER_HOUR: Decimal = dec!(3600);
 pub(super) const SECONDS_PER_DAY: Decimal = dec!(86400);
 
-/// A month, of as many hours as the price list says. Nothing else in a bill knows how long a month is.
+/// A month with the price list's number of hours. It is the only source of the length of a month in a bill.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Decimal")]
 pub struct Month {
@@ -15,17 +15,17 @@ pub struct Month {
 }
 
 impl Month {
-    /// For what is paid for by the hour.
+    /// The hours of a month.
     pub fn hours(self) -> Decimal {
         self.hours
     }
 
-    /// For what is kept for days, or comes each day.
+    /// The days of a month.
     pub fn days(self) -> Decimal {
         self.hours / HOURS_PER_DAY
     }
 
-    /// For what goes on all the time.
+    /// The seconds of a month.
     pub fn seconds(self) -> Decimal {
         self.hours * SECONDS_PER_HOUR
     }

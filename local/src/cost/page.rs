@@ -1,4 +1,4 @@
-//! docs/cost.md: what is computed in it, and its picture.
+//! The generated parts of docs/cost.md, and its picture.
 
 mod designs;
 mod items;
@@ -25,14 +25,14 @@ const OPERATIONS: &str = include_str!("../../../operations.yaml");
 const DESIGNS: [(Design, &str); 3] =
     [(Design::Till, "Till"), (Design::ThreeTables, "three tables"), (Design::FatItems, "fat items")];
 
-/// How many orders the tables hold while the shop grows to what its profile says.
+/// The numbers of orders in the tables, while the shop grows to the profile's number.
 const ON_THE_WAY: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
 fn prices() -> PriceList {
     PriceList::parse(SHIPPED).unwrap()
 }
 
-/// The example's profile, and what it is deployed with.
+/// The example's profile and deployment.
 fn deployed() -> (Profile, Deployment) {
     let profile = Profile::parse(EXAMPLE).unwrap();
     let deployment = Deployment::read(TEMPLATE, OPERATIONS, &profile.parameters).unwrap();
@@ -44,18 +44,18 @@ fn example() -> Estimate {
     estimate(&profile, &prices(), &deployment).unwrap()
 }
 
-/// The example's shop, on any design.
+/// The example's shop, for any design.
 fn shop() -> Shop {
     let (profile, deployment) = deployed();
     Shop::of(&profile, &deployment, &prices()).unwrap()
 }
 
-/// What `cargo local cost` prints about the example.
+/// The output of `cargo local cost` for the example.
 fn bill() -> String {
     format!("```\n{}```\n", example())
 }
 
-/// The example with fewer and with more orders, and as many customers to each of them.
+/// The example with fewer and with more orders, and customers in proportion.
 fn shops() -> String {
     let ((example, deployment), prices) = (deployed(), prices());
     let mut rows = String::from(
@@ -77,7 +77,7 @@ fn shops() -> String {
     rows
 }
 
-/// The shop that the designs are compared for, in figures.
+/// The figures of the shop for which the designs are compared.
 fn compared() -> String {
     let (Profile { orders, order, sizes, kept, .. }, _) = deployed();
     let rows = [
@@ -94,7 +94,7 @@ fn compared() -> String {
     format!("| what | how much |\n|---|---|\n{}", rows.concat())
 }
 
-/// The units of each task once, for tables of each size where it matters.
+/// The units of each task, for tables of each size if that matters.
 fn tasks() -> String {
     let shop = shop();
     let sizes = [10_000, 1_000_000, shop.kept()];
@@ -117,17 +117,17 @@ fn tasks() -> String {
 }
 
 fn units(Consumed { read, write }: Consumed) -> String {
-    // Half units matter where there are few.
+    // Half units matter in small sums.
     let rounded = |units| Decimal::try_from(units).unwrap().round_dp(u32::from(units < 1000.0));
     let figures = [(rounded(read), "r"), (rounded(write), "w")].into_iter().filter(|(units, _)| !units.is_zero());
     let figures: Vec<_> = figures.map(|(units, name)| format!("{} {name}", grouped(units.normalize()))).collect();
     if figures.is_empty() { "-".to_owned() } else { figures.join(", ") }
 }
 
-/// A design, with what is asked of it, as the page names it.
+/// A design and its tasks, as the page names it.
 type Case = (&'static str, Design, fn(Task) -> bool);
 
-/// The designs as they are, and those that Till is compared with without what they are worst at.
+/// The designs with all tasks, and two of them without the tasks that they are worst at.
 const CASES: [Case; 6] = [
     ("Till", Design::Till, |_| true),
     ("three tables", Design::ThreeTables, |_| true),
@@ -141,7 +141,7 @@ const CASES: [Case; 6] = [
     ("fat items, no list of a status", Design::FatItems, |task| task != Task::ListOfStatus),
 ];
 
-/// A month, by how many orders the tables hold.
+/// The cost of a month, by the number of orders in the tables.
 fn months() -> String {
     let shop = shop();
     let names = CASES.map(|(name, ..)| name).join(" | ");
@@ -160,7 +160,7 @@ fn months() -> String {
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
 
-/// One colour for a design, paler where less is asked of it.
+/// The colour of a design, paler with fewer tasks.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(50, 110, 170),
     RGBColor(190, 60, 40),
@@ -170,7 +170,7 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(226, 200, 140),
 ];
 
-/// The bill by how many orders the tables hold, as an SVG.
+/// The bill by the number of orders in the tables, as an SVG.
 fn picture() -> String {
     let shop = shop();
     let most = shop.kept().to_f64().unwrap();
@@ -209,7 +209,7 @@ fn picture() -> String {
                 .unwrap()
                 .label(name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
-            // Where a design ends before the picture does.
+            // The end of a design that fails before the right end of the picture.
             chart.draw_series(end.map(|end| Circle::new(end, 4, colour.filled()))).unwrap();
         }
         chart

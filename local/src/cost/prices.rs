@@ -1,4 +1,4 @@
-//! A price list: what AWS asks, in one Region, at one time.
+//! A price list of AWS, for one Region at one time.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use serde::Deserialize;
 use super::month::Month;
 use super::read;
 
-/// The list that is taken unless the user names another.
+/// The built-in price list.
 pub const SHIPPED: &str = include_str!("../../prices/us-east-1-2026-11.yaml");
 
-/// What everything costs, in US dollars, before taxes and free allowances.
+/// Prices in US dollars, before taxes and free allowances.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceList {
-    /// Where these prices hold.
+    /// The Region.
     pub region: String,
-    /// The day of the oldest source: what AWS has changed since may be missing.
+    /// The day of the oldest source. Later changes of prices may be missing.
     pub date: String,
-    /// How long a month is.
+    /// The hours of a month.
     #[serde(rename = "hours_per_month")]
     pub month: Month,
-    /// Where each price comes from, under the names that prices give as their source.
+    /// The sources of the prices, by name.
     pub sources: BTreeMap<String, Source>,
     /// The table.
     pub dynamodb: DynamoDb,
@@ -41,25 +41,25 @@ pub struct PriceList {
     pub transfer: Transfer,
 }
 
-/// Where prices come from.
+/// A source of prices.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The address of AWS's own list, which machines read.
+    /// The address of AWS's machine-readable price list.
     pub offer: String,
     /// The address of AWS's page for people.
     pub page: String,
-    /// Where the numbers in this file were read, and when.
+    /// The place and date where the numbers were read.
     pub read: String,
 }
 
-/// What a table costs.
+/// The prices of a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DynamoDb {
-    /// Of the standard class.
+    /// The prices of the standard class.
     pub standard: TableClassPrices,
-    /// Of the class for infrequent access.
+    /// The prices of the infrequent-access class.
     pub infrequent_access: TableClassPrices,
     /// Point-in-time recovery, by the size of the table without its indexes.
     pub recovery_gb_month: Price,
@@ -67,7 +67,7 @@ pub struct DynamoDb {
     pub backup_gb_month: Price,
 }
 
-/// What depends on the table's class.
+/// Prices that depend on the table class.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableClassPrices {
@@ -79,11 +79,11 @@ pub struct TableClassPrices {
     pub write_unit_hour: Price,
     /// A read unit a second, provisioned for an hour.
     pub read_unit_hour: Price,
-    /// The table and its indexes.
+    /// Storage of the table and its indexes.
     pub storage_gb_month: Price,
 }
 
-/// What functions cost.
+/// The prices of functions.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lambda {
@@ -95,7 +95,7 @@ pub struct Lambda {
     pub x86_64_gb_second: Price,
 }
 
-/// What an HTTP API costs.
+/// The prices of an HTTP API.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpApi {
@@ -103,7 +103,7 @@ pub struct HttpApi {
     pub request: Price,
 }
 
-/// What a standard queue costs.
+/// The prices of a standard queue.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sqs {
@@ -111,15 +111,15 @@ pub struct Sqs {
     pub request: Price,
 }
 
-/// What a bus costs.
+/// The prices of a bus.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventBridge {
-    /// An event of one's own, of up to 64 KB.
+    /// A custom event, of up to 64 KB.
     pub event: Price,
 }
 
-/// What watching costs.
+/// The prices of monitoring.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CloudWatch {
@@ -127,15 +127,15 @@ pub struct CloudWatch {
     pub log_gb: Price,
     /// The same, kept for a month.
     pub log_storage_gb_month: Price,
-    /// A metric of one's own.
+    /// A custom metric.
     pub metric_month: Price,
-    /// A metric that an alarm looks at.
+    /// A metric of an alarm.
     pub alarm_metric_month: Price,
     /// A dashboard.
     pub dashboard_month: Price,
 }
 
-/// What it costs that bytes leave AWS.
+/// The prices of data transfer out of AWS.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
@@ -143,7 +143,7 @@ pub struct Transfer {
     pub out_gb: Price,
 }
 
-/// A price for so many units, which may fall beyond so many in a month.
+/// A price for a number of units, possibly with tiers.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Stated")]
 pub struct Price {
@@ -164,7 +164,7 @@ struct Stated {
     source: String,
 }
 
-/// What `per` units cost beyond so many.
+/// The price of `per` units above this number.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tier {
@@ -182,7 +182,7 @@ impl PriceList {
 }
 
 impl Price {
-    /// What so many units cost in a month, tier by tier, not rounded.
+    /// The cost of this many units in a month, over all tiers, not rounded.
     pub fn of(&self, quantity: Decimal) -> Decimal {
         let (mut cost, mut from, mut usd) = (Decimal::ZERO, Decimal::ZERO, self.usd);
         for tier in self.tiers.iter().take_while(|tier| tier.beyond < quantity) {

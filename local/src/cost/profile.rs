@@ -1,4 +1,4 @@
-//! A traffic profile: what a shop does in a month.
+//! A traffic profile of a shop for a month.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,32 +12,32 @@ use serde::Deserialize;
 use super::deployment::Deployment;
 use super::read;
 
-/// A profile with every field, and what each means.
+/// An example profile, with every field explained.
 pub const EXAMPLE: &str = include_str!("example.yaml");
 
-/// What a shop does in a month. [`EXAMPLE`] says what the fields mean.
+/// The traffic of a shop in a month. [`EXAMPLE`] explains the fields.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Orders that are placed.
+    /// The number of placed orders.
     pub orders: Decimal,
-    /// How much more there is to do in the busiest minutes than on average.
+    /// The ratio of the load in the busiest minutes to the mean.
     pub peak_to_mean: Decimal,
-    /// What an order is like.
+    /// The average order.
     pub order: Order,
-    /// By function, or by function and case with a slash between them.
+    /// Calls for each order, by function, or by function and case with a slash between them.
     pub calls_per_order: BTreeMap<String, Decimal>,
-    /// How large things are.
+    /// The sizes of items.
     pub sizes: Sizes,
-    /// What the table holds when the month ends.
+    /// The content of the table at the end of the month.
     pub kept: Kept,
-    /// What a call takes and leaves behind.
+    /// The duration, logs and response size of calls.
     pub call: Call,
-    /// How many shards the stream has.
+    /// The number of shards of the stream.
     pub stream_shards: Decimal,
-    /// How much of a provisioned capacity is in use on average, from 0 to 1.
+    /// The mean utilization of provisioned capacity, from 0 to 1.
     pub utilization: Decimal,
-    /// The template's parameters that have another value than its default.
+    /// Parameters of the template with other values than the defaults.
     pub parameters: BTreeMap<String, Parameter>,
 }
 
@@ -45,25 +45,25 @@ pub struct Profile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// How many it has.
+    /// The number of lines.
     pub lines: Decimal,
     /// The share of orders with a discount code.
     pub with_discount: Decimal,
-    /// The share of orders that a gift card pays a part of.
+    /// The share of orders with a gift card.
     pub with_gift_card: Decimal,
-    /// The share of orders that wait for capacity.
+    /// The share of orders that are queued for lack of capacity.
     pub queued: Decimal,
 }
 
-/// How large things are.
+/// The sizes of items.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// Of an id that the shop chooses.
+    /// Bytes of an id that the shop chooses.
     pub id_bytes: u16,
-    /// Of a name.
+    /// Bytes of a name.
     pub name_bytes: u16,
-    /// Of a product's description.
+    /// Bytes of a product's description.
     pub description_bytes: u16,
     /// Lines of a cart.
     pub cart_lines: u16,
@@ -71,11 +71,11 @@ pub struct Sizes {
     pub items_per_page: u8,
 }
 
-/// What the table holds.
+/// The content of the table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
-    /// Orders of so many months like this one.
+    /// The number of months of orders.
     pub order_months: Decimal,
     /// Profiles.
     pub customers: Decimal,
@@ -83,15 +83,15 @@ pub struct Kept {
     pub products: Decimal,
 }
 
-/// What a call takes and leaves behind.
+/// The duration, logs and response size of calls.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// For which Lambda bills, by function, and `usually`.
+    /// Billed milliseconds, by function, and `usually` for the others.
     pub milliseconds: BTreeMap<String, Decimal>,
-    /// What it logs, and the gateway about it.
+    /// Bytes of logs of a call, including the access log.
     pub log_bytes: Decimal,
-    /// What it answers.
+    /// Bytes of a response.
     pub answer_bytes: Decimal,
 }
 
@@ -101,11 +101,11 @@ pub struct Call {
 pub enum Parameter {
     /// A whole number.
     Number(u64),
-    /// Anything else.
+    /// Any other value.
     Text(String),
 }
 
-/// The milliseconds of functions that have none of their own.
+/// The key for the milliseconds of all other functions.
 const USUALLY: &str = "usually";
 
 impl Profile {
@@ -152,16 +152,16 @@ impl Profile {
         Ok(())
     }
 
-    /// What Lambda bills for a call of this function.
+    /// The billed duration of a call of this function.
     pub fn milliseconds(&self, function: &str) -> Decimal {
         let of = |name| self.call.milliseconds.get(name).copied();
         of(function).or_else(|| of(USUALLY)).unwrap_or_default()
     }
 
-    /// One sample of items for each kind of order, and which share of all orders is of it.
+    /// A sample of items for each kind of order, with its share of all orders.
     ///
-    /// With 2.4 lines, 60 % of the orders have two lines and 40 % have three. Lines, codes and gift cards have nothing
-    /// to do with each other.
+    /// With 2.4 lines, 60 % of the orders have two lines and 40 % have three. Lines, codes and gift cards are
+    /// independent.
     pub fn samples(&self, deployment: &Deployment) -> Result<Vec<(Decimal, Sample)>> {
         let mut samples = Vec::new();
         for (of_lines, lines) in around(self.order.lines) {
@@ -178,12 +178,12 @@ impl Profile {
         Ok(samples)
     }
 
-    /// How large everything is, and an order of as many lines as most have, without a code or a gift card.
+    /// The sizes with a typical order: with the most frequent number of lines, without a code or a gift card.
     pub fn typical(&self, deployment: &Deployment) -> SampleSizes {
         SampleSizes { lines: self.order.lines.round().to_u32().unwrap_or(u32::MAX), ..self.sizes(deployment) }
     }
 
-    /// How large everything is but orders.
+    /// The sizes of everything except orders.
     pub fn sizes(&self, deployment: &Deployment) -> SampleSizes {
         SampleSizes {
             id: self.sizes.id_bytes.into(),
@@ -207,20 +207,20 @@ fn within(field: &str, value: Decimal, range: &RangeInclusive<u64>) -> Result<()
     Ok(())
 }
 
-/// The whole numbers around a mean, with the shares that make it.
+/// The whole numbers around a mean, with their shares.
 pub fn around(mean: Decimal) -> [(Decimal, u32); 2] {
     let above = mean.fract();
     let whole = mean.trunc().to_u32().unwrap_or(u32::MAX);
     [(Decimal::ONE - above, whole), (above, whole.saturating_add(1))]
 }
 
-/// Without and with something that a share of all has.
+/// The shares without and with a property.
 fn either(share: Decimal) -> [(Decimal, bool); 2] {
     [(Decimal::ONE - share, false), (share, true)]
 }
 
 impl Parameter {
-    /// As the template would write it.
+    /// The value as the template spells it.
     pub fn text(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),

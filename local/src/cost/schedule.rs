@@ -1,22 +1,22 @@
-//! How often something comes, as EventBridge and AWS Backup write it.
+//! Schedules of EventBridge and AWS Backup.
 
 use anyhow::{Context, Result, bail, ensure};
 use rust_decimal::{Decimal, dec};
 
 use super::month::{Month, SECONDS_PER_DAY};
 
-/// How often something comes.
+/// A schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
-    /// After so many seconds each time.
+    /// At an interval of this many seconds.
     Every(Decimal),
-    /// On one day of each month.
+    /// Once a month.
     Monthly,
 }
 
 impl Schedule {
-    /// Reads `rate(15 minutes)`, or a `cron` that comes once a day, on one day of each week or on one of each month. An
-    /// error names the expression.
+    /// Parses `rate(15 minutes)`, or a `cron` for once a day, once a week or once a month. An error names the
+    /// expression.
     pub fn parse(expression: &str) -> Result<Self> {
         Self::read(expression).with_context(|| format!("how often {expression} comes is not known here"))
     }

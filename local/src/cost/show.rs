@@ -123,7 +123,7 @@ pub fn dollars(usd: Decimal) -> String {
     grouped(to_the_cent(usd))
 }
 
-/// A quantity, as precise as anybody wants to know it: `1,234,567`, and `12.3` of what is little.
+/// A quantity with suitable precision: `1,234,567`, or `12.3` for small ones.
 pub fn number(quantity: Decimal) -> String {
     let rounded = if quantity < Decimal::ONE_HUNDRED { quantity.round_dp(1) } else { quantity.round() };
     grouped(rounded.normalize())
@@ -134,7 +134,7 @@ pub fn percent(share: Decimal) -> String {
     format!("{:.1} %", (share * Decimal::ONE_HUNDRED).round_dp(1))
 }
 
-/// With commas between the thousands.
+/// A number with commas between thousands.
 pub(super) fn grouped(number: Decimal) -> String {
     let text = number.to_string();
     let (whole, fraction) = text.find('.').map_or((&*text, ""), |point| text.split_at(point));
@@ -150,7 +150,7 @@ pub(super) fn grouped(number: Decimal) -> String {
 
 use Side::{Left, Right};
 
-/// Where a column's texts stand.
+/// The alignment of a column.
 #[derive(Clone, Copy)]
 enum Side {
     Left,

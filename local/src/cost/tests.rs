@@ -27,14 +27,14 @@ fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
     Deployment::read(TEMPLATE, OPERATIONS, parameters).unwrap()
 }
 
-/// Deployed with the example's parameters.
+/// The deployment with the example's parameters.
 static DEPLOYED: LazyLock<Deployment> = LazyLock::new(|| deployed(&example().parameters));
 
 fn costs(profile: &Profile) -> Estimate {
     estimate(profile, &PRICES, &DEPLOYED).unwrap()
 }
 
-/// The example with another text in one place.
+/// The example with one text replaced.
 fn changed(from: &str, to: &str) -> anyhow::Result<Profile> {
     assert!(EXAMPLE.contains(from), "{from}");
     Profile::parse(&EXAMPLE.replacen(from, to, 1))
@@ -45,7 +45,7 @@ fn units() -> impl Strategy<Value = Units> {
         .prop_map(|(read, write)| Units { read: read.into(), write: write.into() })
 }
 
-/// A month that stores so much and consumes so much in each place.
+/// A month with this storage and these units of the table and each index.
 fn month(gb: u32, places: [Units; 3]) -> Usage {
     let calls = Calls { units: UnitsByIndex(places), ..Calls::default() };
     Usage { table_gb: gb.into(), calls: [("f".to_owned(), calls)].into(), ..Usage::default() }
@@ -82,7 +82,7 @@ proptest! {
     #[test]
     fn both_modes_cost_the_same_at_the_break_even_utilization(places in [units(), units(), units()], besides in 0..5_u32) {
         for prices in [&PRICES.dynamodb.standard, &PRICES.dynamodb.infrequent_access] {
-            // A month so short that all of it has to be done at once, and a unit more or less makes no difference.
+            // A month so short that rounding to whole units does not matter.
             let hours = dec!(0.0001);
             let by_request = on_demand(&places, prices).sum();
             let Some(utilization) = break_even(&places, prices, besides.into()) else {
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn infrequent_access_pays_beyond_the_computed_share_of_storage(
+    fn infrequent_access_is_cheaper_above_the_computed_share_of_storage(
         gb in 1..100_000_u32,
         places in [units(), units(), units()],
     ) {
@@ -126,8 +126,8 @@ fn the_example_is_a_profile() {
 }
 
 #[test]
-fn an_order_costs_what_the_ledger_says() {
-    // Two lines, no code, no card, nobody waits: 12 units of the table and 4 of each index, and 3.5 to read.
+fn an_order_costs_the_units_of_the_ledger() {
+    // Two lines, no code, no gift card, no queue: 12 units of the table and 4 of each index, and 3.5 read units.
     let mut profile = example();
     profile.calls_per_order.clear();
     (profile.order.with_discount, profile.order.with_gift_card) = (Decimal::ZERO, Decimal::ZERO);
@@ -138,7 +138,7 @@ fn an_order_costs_what_the_ledger_says() {
 }
 
 #[test]
-fn half_a_line_more_is_a_line_more_for_half_of_the_orders() {
+fn half_a_line_more_is_one_line_more_for_half_of_the_orders() {
     let writes = |lines| {
         let mut profile = example();
         profile.order.lines = lines;
@@ -148,7 +148,7 @@ fn half_a_line_more_is_a_line_more_for_half_of_the_orders() {
 }
 
 #[test]
-fn a_backup_is_a_whole_copy_for_as_long_as_it_is_kept() {
+fn a_backup_is_billed_as_a_whole_copy_for_as_long_as_it_is_kept() {
     let copies = |schedule: &str, days: u64| {
         let schedule = ("BackupSchedule".to_owned(), Parameter::Text(schedule.to_owned()));
         let days = ("BackupDays".to_owned(), Parameter::Number(days));
@@ -161,7 +161,7 @@ fn a_backup_is_a_whole_copy_for_as_long_as_it_is_kept() {
 }
 
 #[test]
-fn comparing_counts_reads_no_more_than_it_may_and_takes_the_longer_for_it() {
+fn comparing_counts_stays_within_its_rate_and_takes_longer_instead() {
     let example = example();
     let enough = u64::try_from(costs(&example).comparison.units_for_one_day).unwrap();
     let mut read_before = Decimal::ZERO;
@@ -170,7 +170,7 @@ fn comparing_counts_reads_no_more_than_it_may_and_takes_the_longer_for_it() {
         let usage = Usage::of(&example, &deployment, PRICES.month).unwrap();
         let (comparison, read) = (usage.comparison, usage.calls["reconcile-counts"].units.read());
         assert!(read <= Decimal::from(units) * PRICES.month.seconds() && read >= read_before, "{units}: {read}");
-        // What is left unread in a day is read on the days after.
+        // What is not read within a day is read on the following days.
         let wanted = comparison.units.read() * PRICES.month.days();
         assert!((read * comparison.days.max(Decimal::ONE) / wanted - Decimal::ONE).abs() < dec!(0.000001), "{units}");
         assert_eq!(comparison.days <= Decimal::ONE, units >= enough, "{units}: {}", comparison.days);
@@ -192,7 +192,7 @@ fn a_list_in_more_shards_costs_more_to_read() {
 }
 
 #[test]
-fn what_waits_costs_messages_and_a_second_attempt() {
+fn a_queued_order_costs_messages_and_a_second_attempt() {
     let profile = changed("queued: 0.01", "queued: 1").unwrap();
     let usage = Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap();
     assert_eq!(usage.sqs_requests, dec!(3000000));
@@ -200,7 +200,7 @@ fn what_waits_costs_messages_and_a_second_attempt() {
 }
 
 #[test]
-fn the_metrics_on_the_bill_are_those_that_functions_tell() {
+fn the_bill_has_the_metrics_that_functions_emit() {
     let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../functions/src")).unwrap();
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
     let told = files.map(|path| std::fs::read_to_string(path).unwrap().matches(", Measure::").count());
@@ -209,7 +209,7 @@ fn the_metrics_on_the_bill_are_those_that_functions_tell() {
 }
 
 #[test]
-fn a_request_that_changes_nothing_is_no_change() {
+fn a_request_without_effect_is_not_counted_as_a_change() {
     let events = |name: &str| {
         let profile = changed("capture-payment: 0.98", &format!("{name}: 0.98")).unwrap();
         Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap().events
@@ -229,15 +229,15 @@ fn a_provisioned_table_is_billed_by_the_hour_and_pays_for_its_alarms() {
 }
 
 #[test]
-fn a_shop_that_is_closed_pays_for_what_is_always_there() {
+fn a_closed_shop_pays_for_fixed_costs() {
     let mut profile = changed("BillingMode: PAY_PER_REQUEST", "BillingMode: PROVISIONED").unwrap();
     profile.orders = Decimal::ZERO;
     let Estimate { bill, .. } = estimate(&profile, &PRICES, &deployed(&profile.parameters)).unwrap();
     let usd = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().usd;
-    // Ten units in three places, for 730 hours.
+    // Ten units of the table and of two indexes, for 730 hours.
     assert_eq!(usd("provisioned writes"), dec!(14.24));
     assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(4.40), dec!(3.00), dec!(3.60)));
-    // Nobody asks, and the schedules come all the same.
+    // There are no requests, but the schedules still run.
     assert_eq!(usd("requests"), Decimal::ZERO);
 }
 
@@ -252,7 +252,7 @@ fn the_largest_shop_that_a_profile_can_state_has_a_bill() {
 }
 
 #[test]
-fn what_costs_nothing_is_no_mistake() {
+fn a_price_of_zero_is_valid() {
     let free = SHIPPED.split("usd: ").enumerate().map(|(at, rest)| match (at, rest.find([' ', ',', '\n'])) {
         (0, _) | (_, None) => rest.to_owned(),
         (_, Some(end)) => format!("usd: 0{}", &rest[end..]),
@@ -262,7 +262,7 @@ fn what_costs_nothing_is_no_mistake() {
 }
 
 #[test]
-fn a_profile_that_is_wrong_is_told_the_field() {
+fn an_error_in_a_profile_names_the_field() {
     for (from, to, complaint) in [
         ("orders: 1000000", "order: 1000000", "order: invalid type"),
         ("peak_to_mean: 5\n", "", "missing field `peak_to_mean`"),
@@ -282,7 +282,7 @@ fn a_profile_that_is_wrong_is_told_the_field() {
 }
 
 #[test]
-fn a_profile_that_does_not_suit_what_is_deployed_is_told_the_field() {
+fn a_mismatch_between_profile_and_deployment_names_the_field() {
     for (from, to, complaint) in [
         ("  get-order: 2", "  get-oder: 2", "calls_per_order.get-oder: no function of this name answers a route"),
         (

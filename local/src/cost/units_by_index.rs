@@ -12,7 +12,7 @@ use super::billing_mode::Units;
 pub struct UnitsByIndex(pub [Units; 3]);
 
 impl UnitsByIndex {
-    /// What the ledger charges.
+    /// The units of a charge of the ledger.
     pub(super) fn of(charge: &capacity::Charge) -> Result<Self> {
         let units = |read, write| Ok::<_, anyhow::Error>(Units { read: exact(read)?, write: exact(write)? });
         Ok(Self([
@@ -22,17 +22,17 @@ impl UnitsByIndex {
         ]))
     }
 
-    /// So many read units of each.
+    /// Read units of the table and each index.
     pub(super) fn reading(read: [Decimal; 3]) -> Self {
         Self(read.map(|read| Units { read, write: Decimal::ZERO }))
     }
 
-    /// The read units of all of them.
+    /// The sum of the read units.
     pub fn read(&self) -> Decimal {
         self.0.iter().map(|units| units.read).sum()
     }
 
-    /// The write units of all of them.
+    /// The sum of the write units.
     pub fn write(&self) -> Decimal {
         self.0.iter().map(|units| units.write).sum()
     }
@@ -46,7 +46,7 @@ impl UnitsByIndex {
     }
 }
 
-/// The ledger counts in halves, which are exact in either kind of number.
+/// Converts a number of units. The ledger counts in halves, which are exact as floats and as decimals.
 pub(super) fn exact(number: f64) -> Result<Decimal> {
     Decimal::try_from(number).with_context(|| format!("{number} is no number of units"))
 }

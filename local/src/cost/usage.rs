@@ -1,4 +1,4 @@
-//! What a month uses: calls, units, bytes, messages. No prices.
+//! A month's usage: calls, units, bytes and messages, without prices.
 
 use std::collections::BTreeMap;
 
@@ -20,38 +20,39 @@ const COUNT_ORDERS: &str = "count-orders";
 const PUBLISH: &str = "publish-order-events";
 const EXPIRE: &str = "expire-orders";
 
-/// These change an order's status, and so many events tell of it: a capture is a payment, too.
+/// The functions that change an order's status, and the number of events of each. A capture has two: it is also a
+/// payment.
 const STATUS_CHANGES: &[(&str, Decimal)] =
     &[("capture-payment", dec!(2)), ("change-order-status", dec!(1)), (CANCEL_ORDER, dec!(1))];
 
-/// A message is sent, received and deleted.
+/// The requests for each message: send, receive and delete.
 const REQUESTS_PER_MESSAGE: Decimal = dec!(3);
 
-/// The metrics that functions tell: those of drain-writes, of expire-orders and of reconcile-counts.
+/// The metrics that functions emit: those of drain-writes, expire-orders and reconcile-counts.
 const METRICS: Decimal = dec!(12);
 
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 
-/// What a month uses.
+/// A month's usage.
 #[derive(Debug, Clone, Default)]
 pub struct Usage {
-    /// By function, those that clients call and those that nobody does.
+    /// The calls of each function, with or without a route.
     pub calls: BTreeMap<String, Calls>,
     /// Requests of clients.
     pub http_requests: Decimal,
-    /// What the table holds at the end of the month.
+    /// The size of the table at the end of the month.
     pub table_gb: Decimal,
-    /// What its indexes hold.
+    /// The size of its indexes.
     pub indexes_gb: Decimal,
-    /// Requests to the queue of orders that wait.
+    /// Requests to the queue of orders.
     pub sqs_requests: Decimal,
     /// Events on the bus.
     pub events: Decimal,
-    /// What is logged.
+    /// The volume of logs.
     pub log_gb: Decimal,
     /// Metrics of Till's own.
     pub metrics: Decimal,
-    /// What is answered.
+    /// The volume of responses.
     pub out_gb: Decimal,
     /// The comparison of counts with orders.
     pub comparison: Comparison,
@@ -60,16 +61,16 @@ pub struct Usage {
 /// The calls of a function in a month.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Calls {
-    /// How many.
+    /// The number of calls.
     pub count: Decimal,
-    /// For as long as Lambda bills them, times their memory.
+    /// The billed duration, multiplied by the memory.
     pub gb_seconds: Decimal,
-    /// What they consume.
+    /// The units that they consume.
     pub units: UnitsByIndex,
 }
 
 impl Usage {
-    /// What this shop uses in such a month, deployed like this.
+    /// The usage of this shop in a month, with this deployment.
     pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
         let shop = Shop { profile, deployment, samples: profile.samples(deployment)?, month };
         let mut usage = Self { metrics: METRICS, ..Self::default() };
@@ -93,30 +94,30 @@ impl Usage {
         all
     }
 
-    /// Units of what goes on at the same pace whatever clients do.
+    /// Units of work that does not depend on requests.
     pub fn steady(&self) -> UnitsByIndex {
         let mut steady = UnitsByIndex::default();
         [RECONCILE, EXPIRE].iter().filter_map(|name| self.calls.get(*name)).for_each(|calls| steady += calls.units);
         steady
     }
 
-    /// Of all calls together.
+    /// The sum over all calls.
     pub fn gb_seconds(&self) -> Decimal {
         self.calls.values().map(|calls| calls.gb_seconds).sum()
     }
 }
 
-/// A shop whose month is added up.
+/// Computes the usage of a shop.
 struct Shop<'a> {
     profile: &'a Profile,
     deployment: &'a Deployment,
-    /// One for each kind of order, with its share.
+    /// A sample for each kind of order, with its share.
     samples: Vec<(Decimal, Sample)>,
     month: Month,
 }
 
 impl Shop<'_> {
-    /// What clients ask for.
+    /// Adds the requests of clients.
     fn requests(&self, usage: &mut Usage) -> Result<()> {
         let Profile { orders, order, .. } = self.profile;
         let queued = orders * order.queued;
@@ -139,7 +140,7 @@ impl Shop<'_> {
         Ok(())
     }
 
-    /// Orders that wait, each taken by a call of its own.
+    /// Adds queued orders. Each is processed by a call of its own.
     fn queue(&self, usage: &mut Usage) -> Result<()> {
         let queued = self.profile.orders * self.profile.order.queued;
         let units = self.charge(operation(DRAIN_WRITES, "placed")?)? * queued;
@@ -147,10 +148,10 @@ impl Shop<'_> {
         self.call(usage, DRAIN_WRITES, queued, units)
     }
 
-    /// Counting, and telling the world.
+    /// Adds counting and publishing.
     ///
-    /// A batch begins with a record and takes along what comes within the window. So there are as many batches as
-    /// changes that come after a window has passed: for a rate r and a window w, r / (1 + r w).
+    /// A batch begins with a record and includes those that arrive within the window. So for a rate r and a window w,
+    /// the rate of batches is r / (1 + r w).
     fn stream(&self, usage: &mut Usage) -> Result<()> {
         let Profile { orders, order, stream_shards, .. } = self.profile;
         let mut changes = *orders;
@@ -165,7 +166,7 @@ impl Shop<'_> {
             let a_second = changes / self.month.seconds() / stream_shards;
             changes / (Decimal::ONE + a_second * Decimal::from(window.unwrap_or_default()))
         };
-        // The event of an order holds its lines, which its record does not.
+        // The event of an order contains its lines, which the record does not.
         let lines = self.charge(operation(PUBLISH, "an order that was placed")?)?;
         self.call(usage, PUBLISH, batches(PUBLISH), lines.reads() * *orders)?;
 
@@ -177,7 +178,7 @@ impl Shop<'_> {
         let orders_in_one = (orders + called_off) / count;
         let counting = operation(COUNT_ORDERS, "a batch")?;
         let mut units = UnitsByIndex::default();
-        // Nobody orders twice within a batch, and no two of its orders are for the same product.
+        // All orders of a batch are assumed to have different customers and products.
         for (share, customers) in around(orders_in_one) {
             for (of_products, products) in around(orders_in_one * order.lines) {
                 let batch = Batch { customers, products, days: 1 };
@@ -186,13 +187,13 @@ impl Shop<'_> {
                 units += UnitsByIndex::of(&counting.charge(&sample))? * (share * of_products * count);
             }
         }
-        // The stream does not tell the lines of an order that is called off.
+        // The record of a cancellation does not contain the lines.
         let lines = self.charge(operation(COUNT_ORDERS, "an order that was called off")?)?;
         units += lines.reads() * called_off;
         self.call(usage, COUNT_ORDERS, count, units)
     }
 
-    /// Looking for orders that were not paid in time. In this shop everybody pays, so it finds none.
+    /// Adds the search for orders that were not paid in time. In this model every order is paid, so none is found.
     fn expiry(&self, usage: &mut Usage) -> Result<()> {
         let schedule = self.deployment.function(EXPIRE)?.schedule;
         let interval = schedule.with_context(|| format!("{EXPIRE} has no schedule"))?.seconds(self.month);
@@ -201,11 +202,11 @@ impl Shop<'_> {
         self.call(usage, EXPIRE, times, units)
     }
 
-    /// Once a day, or as often as it comes to its end.
+    /// Adds the comparison of counts: once a day, or as often as it can be completed.
     fn comparison(&self, usage: &mut Usage) -> Result<()> {
         let comparison = Comparison::of(self.profile, self.deployment, self.month)?;
         let units = comparison.units_a_month(self.month);
-        // It sleeps until the next read is earned, and Lambda bills that.
+        // The function sleeps to stay within its rate, and Lambda bills that time.
         let gb_seconds = self.deployment.function(RECONCILE)?.memory_gb() * units.read() / comparison.pace;
         let calls = Calls { count: comparison.invocations, gb_seconds, units };
         usage.calls.insert(RECONCILE.to_owned(), calls);
@@ -213,7 +214,7 @@ impl Shop<'_> {
         Ok(())
     }
 
-    /// When the month ends.
+    /// Adds the storage at the end of the month.
     fn storage(&self, usage: &mut Usage) -> Result<()> {
         let Profile { orders, kept, .. } = self.profile;
         for (function, case, times) in [
@@ -232,7 +233,7 @@ impl Shop<'_> {
         Ok(())
     }
 
-    /// The units of an operation, on average over all kinds of orders.
+    /// The mean units of an operation over all kinds of orders.
     fn charge(&self, operation: &Operation) -> Result<UnitsByIndex> {
         let mut mean = UnitsByIndex::default();
         for (share, sample) in &self.samples {
@@ -259,7 +260,7 @@ impl Shop<'_> {
         })
     }
 
-    /// Of all cases that change something.
+    /// The calls of all cases with an effect, for each order.
     fn changes_per_order(&self, function: &str) -> Result<Decimal> {
         let mut changes = Decimal::ZERO;
         for (name, calls) in &self.profile.calls_per_order {

@@ -1,13 +1,14 @@
-//! The same shop on three designs of its tables, by the same rules of billing.
+//! The same shop with three table designs, by the same billing rules.
 //!
-//! - Till: as it is, from the ledger.
-//! - Three tables, as they would be in a relational database: `orders`, `order_items` and `customers`, each item under
-//!   an id of its own and no index. An order names its lines, so it is read with them by their keys. What is asked of
-//!   anything but an id is a Scan with a filter.
-//! - Fat items: a customer's document holds all of the customer's orders whole, and a product's document names every
-//!   order of the product. What is asked of a customer or a product is one read; every change writes a document.
+//! - Till, from the ledger.
+//! - Three tables, as they would be in a relational database: `orders`, `order_items` and `customers`, each item with
+//!   an id of its own, without indexes. An order contains the ids of its lines, so they are read by their keys. Every
+//!   query other than by id is a Scan with a filter.
+//! - Fat items: a customer's document contains all of the customer's orders, and a product's document lists all orders
+//!   of the product. A query about a customer or a product is one read; every change writes a whole document.
 //!
-//! What is the same in all three, or nearly, is left out. So are counts, but for Till, which has them.
+//! Operations with about the same cost in all three designs are left out. Counts are included for Till only, because
+//! the others have none.
 
 use anyhow::Result;
 use capacity::ledger;
@@ -25,7 +26,7 @@ use crate::cost::profile::Profile;
 use crate::cost::units_by_index::UnitsByIndex;
 use crate::cost::usage::{BYTES_PER_GB, Usage};
 
-/// A way to lay a shop out in tables.
+/// A table design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Design {
     Till,
@@ -33,7 +34,7 @@ pub(super) enum Design {
     FatItems,
 }
 
-/// Something that a shop does.
+/// A task of a shop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Place,
@@ -47,7 +48,7 @@ pub(super) enum Task {
     ListOfStatus,
 }
 
-/// A task, what to call it, and the function that does it, in its case of the ledger.
+/// Each task, its name, and its function and case in the ledger.
 pub(super) const TASKS: &[(Task, &str, &str, &str)] = &[
     (Task::Place, "place an order", "place-order", "placed"),
     (Task::Count, "count it: customer, products, day", "count-orders", "a batch"),
@@ -67,20 +68,20 @@ pub(super) struct Consumed {
     pub(super) write: f64,
 }
 
-/// A shop with as many customers and products as its profile says, who all order and sell equally much. How many orders
-/// its tables hold is for whoever asks to say.
+/// A shop with the profile's customers and products, which all order and sell equally. The number of orders in the
+/// tables is a parameter of its methods.
 pub(super) struct Shop {
     profile: Profile,
     prices: TableClassPrices,
     items: Items,
-    /// Counting an order and all that becomes of it, as in the bill.
+    /// Counting an order and its changes, as in the bill.
     count: Consumed,
     customers: usize,
     products: usize,
 }
 
 impl Shop {
-    /// That of the profile.
+    /// The shop of a profile.
     pub(super) fn of(profile: &Profile, deployment: &Deployment, prices: &PriceList) -> Result<Self> {
         let usage = Usage::of(profile, deployment, prices.month)?;
         let counting = usage.calls.get("count-orders").map_or_else(UnitsByIndex::default, |calls| calls.units);
@@ -95,12 +96,12 @@ impl Shop {
         })
     }
 
-    /// How many orders its tables hold in the end.
+    /// The final number of orders in the tables.
     pub(super) fn kept(&self) -> usize {
         (self.profile.orders * self.profile.kept.order_months).to_usize().unwrap_or(usize::MAX)
     }
 
-    /// How often a task is done in a month.
+    /// The number of times a task is done in a month.
     pub(super) fn times(&self, task: Task) -> Decimal {
         let (function, _) = Self::operation(task);
         let per_order = match task {
@@ -110,7 +111,7 @@ impl Shop {
         self.profile.orders * per_order
     }
 
-    /// What a task consumes. `None` if the design cannot do it: a document would be larger than an item may be.
+    /// The units of a task. `None` if the design cannot do it, because a document would exceed the item limit.
     pub(super) fn consumed(&self, design: Design, task: Task, orders: usize) -> Option<Consumed> {
         match design {
             Design::Till => self.till(task),
@@ -119,7 +120,7 @@ impl Shop {
         }
     }
 
-    /// What these tasks come to in a month, with storage. `None` if the design cannot do one of them.
+    /// The cost of these tasks in a month, with storage. `None` if the design cannot do one of them.
     pub(super) fn month(&self, design: Design, orders: usize, is_done: impl Fn(Task) -> bool) -> Option<Decimal> {
         let mut usd = self.prices.storage_gb_month.of(self.stored(design, orders)? / BYTES_PER_GB);
         let (mut read, mut write) = (Decimal::ZERO, Decimal::ZERO);
@@ -190,7 +191,7 @@ impl Shop {
 
     fn fat_items(&self, task: Task, orders: usize) -> Option<Consumed> {
         let items = &self.items;
-        // Who orders has one order at least, the new one.
+        // A customer who orders has at least the new order.
         let customer = items.customers().one(orders.div_ceil(self.customers));
         let product = items.products().one((items.lines() * orders).div_ceil(self.products));
         let lines = items.lines_of_an_order();
@@ -208,7 +209,7 @@ impl Shop {
         })
     }
 
-    /// The function that does it, and the case.
+    /// The function and case of a task.
     fn operation(task: Task) -> (&'static str, &'static str) {
         let row = TASKS.iter().find(|(other, ..)| *other == task);
         row.map(|(_, _, function, case)| (*function, *case)).unwrap()
@@ -220,12 +221,12 @@ fn reading(bytes: usize, consistency: Consistency) -> Consumed {
 }
 
 impl Consumed {
-    /// And reading an item of so many bytes, as some copy has it.
+    /// Adds an eventually consistent read of this many bytes.
     fn and_reading(self, bytes: usize) -> Self {
         Self { read: self.read + read_units(bytes, Eventual), ..self }
     }
 
-    /// And writing an item of so many bytes, outside of any transaction.
+    /// Adds a write of this many bytes, outside a transaction.
     fn and_writing(self, bytes: usize) -> Self {
         Self { write: self.write + write_units(bytes), ..self }
     }

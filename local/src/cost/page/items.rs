@@ -1,4 +1,4 @@
-//! The items that the designs are made of: the attributes of Till's, in other rows and documents.
+//! The items of the designs: Till's attributes in other rows and documents.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use serde_dynamo::{AttributeValue, Item};
 use crate::cost::deployment::Deployment;
 use crate::cost::profile::Profile;
 
-/// An item has so many bytes at most.
+/// The item limit in bytes.
 const MOST_BYTES: usize = 400 * 1024;
 
 /// Rows and documents of a typical order, with its customer and its products.
@@ -23,7 +23,7 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// As large as the profile says.
+    /// Items with the profile's sizes.
     pub(super) fn of(profile: &Profile, deployment: &Deployment) -> Result<Self> {
         let sample = Sample::new(profile.typical(deployment)).context("a typical order")?;
         Ok(Self { lines: usize::try_from(sample.sizes().lines)?, sample })
@@ -72,7 +72,7 @@ impl Items {
         Documents::of(self.product_row(), without(&self.bare(OrderItem), &["productId", "name", "unitPrice"]))
     }
 
-    /// An item without what only Till's design needs.
+    /// An item without the attributes that only Till's design needs.
     fn bare(&self, kind: Kind) -> Item {
         let item = self.sample.item(kind).cloned().unwrap_or_default();
         let of = |index: Index| index.attributes();
@@ -87,13 +87,13 @@ impl Items {
         self.bare(Customer(First))
     }
 
-    /// An id as the shop has them.
+    /// An id of the shop.
     fn id(&self) -> AttributeValue {
         AttributeValue::S("i".repeat(self.sample.sizes().id))
     }
 }
 
-/// The attributes of an item but these.
+/// The attributes of an item except these.
 fn without(item: &Item, names: &[&str]) -> HashMap<String, AttributeValue> {
     let kept = item.iter().filter(|(name, _)| !names.contains(&name.as_str()));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -101,7 +101,7 @@ fn without(item: &Item, names: &[&str]) -> HashMap<String, AttributeValue> {
 
 /// Items with lists that grow.
 pub(super) struct Documents {
-    /// Bytes of one whose list is empty.
+    /// Bytes of a document with an empty list.
     empty: usize,
     /// Bytes of an element.
     element: usize,
@@ -117,12 +117,12 @@ impl Documents {
         Self { empty, element: with(vec![AttributeValue::M(element)]) - empty }
     }
 
-    /// The bytes of one with so many elements; none if that is more than an item may have.
+    /// The bytes of a document with this many elements. `None` if that exceeds the item limit.
     pub(super) fn one(&self, elements: usize) -> Option<usize> {
         Some(self.empty + self.element * elements).filter(|bytes| *bytes <= MOST_BYTES)
     }
 
-    /// The bytes of so many with so many elements in all of them.
+    /// The bytes of this many documents with this many elements in total.
     pub(super) fn all(&self, documents: usize, elements: usize) -> usize {
         self.empty * documents + self.element * elements
     }

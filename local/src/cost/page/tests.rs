@@ -17,7 +17,7 @@ fn every_task_is_done_by_the_example() {
 }
 
 #[test]
-fn what_till_does_costs_the_same_however_large_the_table_is() {
+fn till_s_requests_cost_the_same_for_any_size_of_the_table() {
     for (task, name, ..) in TASKS {
         assert_eq!(consumed(Design::Till, *task, 10_000), consumed(Design::Till, *task, 1_000_000), "{name}");
     }
@@ -28,7 +28,7 @@ fn till_stores_as_much_as_the_bill_of_the_same_shop_says() {
     let (shop, bill) = (shop(), super::example().bill);
     let stored = shop.stored(Design::Till, shop.kept()).unwrap() / dec!(1000000000);
     let billed = bill.lines.iter().find(|line| line.what == "storage, with indexes").unwrap().quantity;
-    // The bill has the codes and the gift cards of some orders, too.
+    // The bill also includes the codes and gift cards of some orders.
     assert!(stored < billed && stored > billed * dec!(0.97), "{stored} {billed}");
 }
 
@@ -47,7 +47,7 @@ fn three_tables_place_an_order_with_half_the_writes() {
 }
 
 #[test]
-fn a_fat_item_is_written_whole_and_in_the_end_not_at_all() {
+fn a_fat_item_is_written_whole_until_it_exceeds_the_item_limit() {
     let shop = shop();
     let written = |orders| shop.consumed(Design::FatItems, Task::Place, orders).map(|consumed| consumed.write);
     assert!(written(100_000).is_some() && written(100_000) < written(1_000_000));
@@ -55,7 +55,7 @@ fn a_fat_item_is_written_whole_and_in_the_end_not_at_all() {
 }
 
 #[test]
-fn no_design_is_cheaper_with_more_orders_in_it() {
+fn no_design_is_cheaper_with_more_orders() {
     let shop = shop();
     for (design, name) in DESIGNS {
         let months = (4..=6).map(|exponent| shop.month(design, 10_usize.pow(exponent), |_| true).unwrap());
