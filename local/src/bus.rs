@@ -38,7 +38,7 @@ const BYTES_OF_TIME: usize = 14;
 pub struct Entry {
     /// The name of the bus, or its ARN.
     pub event_bus_name: String,
-    /// Where the event comes from: `till.orders`.
+    /// The source of the event, for example `till.orders`.
     pub source: String,
     /// Its kind: `OrderPlaced`.
     pub detail_type: String,

@@ -40,7 +40,7 @@ impl Bench {
         answer["Messages"].as_array().cloned().unwrap_or_default()
     }
 
-    /// How many messages of `writes` are visible, in flight and delayed.
+    /// The numbers of messages of `writes`: visible, in flight and delayed.
     async fn counts(&self) -> [String; 3] {
         let answer = self.call("GetQueueAttributes", json!({ "AttributeNames": ["All"] })).await.unwrap();
         ["", "NotVisible", "Delayed"].map(|suffix| {

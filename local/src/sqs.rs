@@ -101,7 +101,7 @@ impl Sqs {
         Ok(())
     }
 
-    /// How many messages each queue has.
+    /// The numbers of messages of each queue.
     pub(crate) async fn counts(&self) -> Result<BTreeMap<String, Counts>> {
         let mut counts = BTreeMap::new();
         for queue in &self.queues {
@@ -110,7 +110,7 @@ impl Sqs {
         Ok(counts)
     }
 
-    /// How many messages this queue has.
+    /// The numbers of messages of this queue.
     pub(crate) async fn counts_of(&self, queue: &str) -> Result<Counts> {
         let request = json!({ "QueueUrl": queue_url(queue), "AttributeNames": ["All"] });
         let answer = self.service.succeed("GetQueueAttributes", &request).await?;

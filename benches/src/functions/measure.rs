@@ -43,9 +43,9 @@ pub(super) struct Figures {
     pub(super) latency: Duration,
     /// From the start to the question for the first event.
     pub(super) start: Duration,
-    /// Of the first event.
+    /// The time of the first event.
     pub(super) first_latency: Duration,
-    /// The same three with a small share of a CPU.
+    /// The three times with a small share of a CPU.
     pub(super) small: Option<Small>,
 }
 
@@ -71,11 +71,11 @@ pub(super) struct Small {
     pub(super) latency: Duration,
 }
 
-/// What measures.
+/// The measuring environment.
 pub(super) struct Bench<'a> {
     pub(super) shop: &'a Shop,
     pub(super) dynamodb: &'a Tls,
-    /// Where reports are left.
+    /// The folder of the reports.
     pub(super) folder: &'a Path,
     pub(super) counts_system_calls: bool,
     pub(super) quota: Option<&'a Quota>,

@@ -36,7 +36,7 @@ const FLOOR: &str = "hello";
 /// first event.
 const TRIES: u32 = 3;
 
-/// What each function costs on Lambda beside what the runtime itself does: instructions, system calls, memory, bytes
+/// Compare each function's cost on Lambda with the runtime's own: instructions, system calls, memory, bytes
 ///
 /// Needs valgrind, and strace for the system calls. Without names it measures everything, and what
 /// benches/reference/install has installed to compare with. Fails when a function is over its budget.

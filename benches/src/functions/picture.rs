@@ -11,7 +11,7 @@ const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
 const SIZE: (u32, u32) = (900, 520);
 
-/// What is drawn of each subject: its colour, its name and its count.
+/// A bar of the picture: the subject's colour, name and count.
 type Part = (RGBColor, &'static str, fn(&Figures) -> Option<u64>);
 
 const PARTS: [Part; 3] = [

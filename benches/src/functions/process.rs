@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tokio::process::{Child, Command};
 
-/// What watches over the process.
+/// The tool that runs the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch<'a> {
     /// Nothing.

@@ -25,7 +25,7 @@ struct Partition {
 pub(super) struct Throttled<'a> {
     /// The hottest run. `None`: only keys that occur once.
     pub(super) hottest: Option<&'a Run>,
-    /// What is asked of it, where 1 is all that it can give.
+    /// The demand on it, as a multiple of its limit.
     pub(super) usage: f64,
 }
 

@@ -37,8 +37,8 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// One busy day: 10,000 products and a million customers. Nobody buys as much more than others as products sell
-    /// better than others, so the customers' law is a flatter one.
+    /// One busy day: 10,000 products and a million customers. Customers differ less in their activity than products in
+    /// their popularity, so their distribution is flatter.
     pub(super) fn new(seed: u64) -> Result<Self> {
         let (products, customers) = (Popularity::new(10_000, 1.0)?, Popularity::new(1_000_000, 0.75)?);
         Ok(Self { products, customers, discounted: 0.1, views: 20, sample: 2_000, seed })

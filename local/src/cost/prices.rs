@@ -37,7 +37,7 @@ pub struct PriceList {
     pub eventbridge: EventBridge,
     /// Logs, metrics, alarms and dashboards.
     pub cloudwatch: CloudWatch,
-    /// What leaves AWS.
+    /// Data transfer out of AWS.
     pub transfer: Transfer,
 }
 
@@ -91,7 +91,7 @@ pub struct Lambda {
     pub request: Price,
     /// A second of a call with a gigabyte of memory, on Graviton.
     pub arm64_gb_second: Price,
-    /// The same on the other processors.
+    /// The same on x86-64.
     pub x86_64_gb_second: Price,
 }
 

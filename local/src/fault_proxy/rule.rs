@@ -59,7 +59,7 @@ pub(super) struct Rule {
     occurrence: Occurrence,
 }
 
-/// How often a rule applies.
+/// The number of calls, or the share of calls, that a rule applies to.
 enum Occurrence {
     Times { skip: usize, times: usize },
     Share(f64, Rng),
@@ -76,7 +76,7 @@ impl Rule {
         Self { matching, fault, occurrence: Occurrence::Share(share, Rng::with_seed(seed)) }
     }
 
-    /// How many calls it still waits for, if it counts them.
+    /// The number of calls that a counted rule still applies to.
     pub(super) fn pending(&self) -> usize {
         match self.occurrence {
             Occurrence::Times { times, .. } => times,

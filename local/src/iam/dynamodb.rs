@@ -1,4 +1,4 @@
-//! How AWS authorises a call of DynamoDB.
+//! AWS's authorisation of calls of DynamoDB.
 //!
 //! - A transaction is not an action of its own: each item is authorised as the corresponding single action, or as
 //!   `ConditionCheckItem`, with the transaction in `dynamodb:EnclosingOperation` ([source][transactions], whose second

@@ -1,4 +1,4 @@
-//! How AWS authorises calls of SQS and EventBridge.
+//! AWS's authorisation of calls of SQS and EventBridge.
 
 use serde_json::Value;
 

@@ -8,11 +8,11 @@ use key_schema::layout::Index;
 /// Capacity units, or bytes, of the table and of each index.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Units {
-    /// Of the table.
+    /// Units of the table.
     pub table: f64,
-    /// Of the first index.
+    /// Units of the first index.
     pub gsi1: f64,
-    /// Of the second index.
+    /// Units of the second index.
     pub gsi2: f64,
 }
 

@@ -1,14 +1,13 @@
-//! Exhaustive exploration of what can happen at once: every order of steps, every lost answer, every copy.
+//! Exhaustive exploration of concurrent events: every order of steps, every lost answer, every duplicate.
 //!
-//! Each model is a small shop. Its actors decide with the same pure code that production runs
-//! ([`counting::Batch`](::counting::Batch), [`ordering::Placing`]), and the table of the orders' model applies the very
-//! [`table::Write`](::table::Write)s that production sends. The model checker (`stateright`) visits every state that
-//! some schedule reaches, and checks the invariants in each.
+//! Each model is a small shop. Its actors decide with the same pure code as production
+//! ([`counting::Batch`](::counting::Batch), [`ordering::Placing`]), and the table of the orders' model applies the same
+//! [`table::Write`](::table::Write)s that production sends. The model checker (`stateright`) visits every reachable
+//! state, and checks the invariants in each.
 //!
-//! `cargo test -p models` explores small models; `cargo model` explores larger ones. docs/models.md says what was
-//! explored.
+//! `cargo test -p models` explores small models; `cargo model` explores larger ones. docs/models.md has the results.
 //!
-//! **Invariant: no model decides anything that production decides. A model only chooses what happens next.**
+//! **Invariant: no model makes a decision of the production code. A model only chooses the next event.**
 
 #![allow(
     clippy::expect_used,

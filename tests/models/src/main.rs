@@ -1,4 +1,4 @@
-//! `cargo model`: explores the models longer than the tests do, and says what it has seen.
+//! `cargo model`: explores the models for longer than the tests, and reports the results.
 
 #![allow(
     clippy::print_stdout,
@@ -19,21 +19,22 @@ use models::{counting, order};
 use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model, Property};
 
-/// Explores the models: every state that some schedule reaches, and the invariants in each.
+/// Explore the models: check the invariants in every reachable state
 ///
-/// Prints one line for each model. The exit code is 1 if an invariant is broken; then the steps that break it are printed.
+/// Prints one line for each model. If an invariant is violated, prints the steps that lead to it, and ends with exit
+/// code 1.
 #[derive(Parser)]
 #[command(bin_name = "cargo model", version)]
 struct Options {
     /// Explore only the models whose name contains this text.
     name: Option<String>,
-    /// Stop at this depth: at most so many steps from the beginning.
+    /// Stop at this depth: the most steps from the initial state
     #[arg(long, value_name = "STEPS")]
     depth: Option<usize>,
     /// Stop exploring a model after this time.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
-    /// Use so many threads [default: one for each processor].
+    /// The number of threads [default: one for each processor]
     #[arg(long, value_name = "NUMBER")]
     threads: Option<NonZero<usize>>,
     /// Explore the small models that `cargo test -p models` explores.
@@ -71,7 +72,7 @@ impl Options {
         self.name.as_ref().is_none_or(|part| name.contains(part))
     }
 
-    /// Explores a model, if it is meant. The number of invariants that are broken.
+    /// Explores a model, if it is selected. Returns the number of violated invariants.
     fn explore<M>(&self, name: &'static str, model: M) -> anyhow::Result<usize>
     where
         M: Model<
@@ -106,8 +107,8 @@ impl Options {
     }
 }
 
-/// Whether an invariant is broken; if so, prints the steps that break it. What must be seen in some state may lie behind the
-/// part that was explored.
+/// Whether an invariant is violated. If so, prints the steps that lead to it. A situation that must occur may be
+/// outside the explored part.
 fn is_broken<M, C>(invariant: &Property<M>, checker: &C, is_all: bool) -> bool
 where
     M: Model<State: Clone + Debug + Hash + PartialEq, Action: Clone + Debug + PartialEq>,
@@ -127,14 +128,14 @@ where
     }
 }
 
-/// How often progress is printed.
+/// The interval of progress lines.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Prints progress.
 struct Progress {
     name: &'static str,
     quiet: bool,
-    /// When to print the next line.
+    /// The time of the next line.
     next: Duration,
 }
 

@@ -121,7 +121,7 @@ fn every_parameter_has_a_declared_owner() {
     }
 }
 
-/// The functions that customers may call with somebody else's id in the body.
+/// The functions that customers may call with another customer's id in the body.
 const TRIED_IN_BODY: [&str; 1] = ["create-customer"];
 
 /// Runs a consumer's sample event.

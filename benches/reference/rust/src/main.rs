@@ -1,4 +1,4 @@
-//! What get-product does, in the style of the runtime's examples:
+//! The work of get-product, in the style of the runtime's examples:
 //! <https://github.com/awslabs/aws-lambda-rust-runtime/tree/main/examples/http-dynamodb>.
 
 use aws_sdk_dynamodb::Client;

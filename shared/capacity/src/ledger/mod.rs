@@ -29,9 +29,9 @@ use crate::{Charge, Units};
 pub struct Operation {
     /// The function, by its name.
     pub function: &'static str,
-    /// What happens, in a few words: unique among those of the function.
+    /// The case in a few words, unique for the function.
     pub case: &'static str,
-    /// What it asks of the table, one after the other.
+    /// Its requests to the table, in sequence.
     pub requests: &'static [Several<Request>],
 }
 
@@ -73,16 +73,16 @@ pub enum Write {
     Check(Kind),
 }
 
-/// So many of something.
+/// A repeated thing.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<T> {
-    /// How many.
+    /// The repetitions.
     pub many: Many,
-    /// Of what.
+    /// The thing.
     pub of: T,
 }
 
-/// How many: once, or as often as something occurs in the [`SampleSizes`].
+/// A number: a constant, or one from the [`SampleSizes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Many {
     /// One.
@@ -103,7 +103,7 @@ pub enum Many {
     ShareOfPage(Sharded),
     /// As many as such lists have shards together.
     Shards(Sharded),
-    /// So many times.
+    /// This constant.
     Times(u32),
     /// As many as the views of a product have parts.
     ViewShards,
@@ -129,7 +129,7 @@ pub enum Sharded {
 }
 
 impl Sharded {
-    /// How many shards each list has.
+    /// The number of shards of each list.
     fn shards(self, sizes: &SampleSizes) -> u8 {
         match self {
             Self::Statuses(_) => sizes.status_shards,
@@ -137,7 +137,7 @@ impl Sharded {
         }
     }
 
-    /// How many lists there are.
+    /// The number of lists.
     fn lists(self, sizes: &SampleSizes) -> u32 {
         match self {
             Self::Statuses(statuses) => statuses,
@@ -163,7 +163,7 @@ const fn one<T>(of: T) -> Several<T> {
     Several { many: Many::One, of }
 }
 
-/// So many of these.
+/// Repeats a thing.
 const fn each<T>(many: Many, of: T) -> Several<T> {
     Several { many, of }
 }

@@ -1,4 +1,4 @@
-//! What the table says, as an accountant reads it.
+//! The sums and states in a table that the invariants check.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -15,12 +15,12 @@ use table::{AttributeValue, Item, read_item};
 
 use crate::table::{Stored, Table};
 
-/// Everything that the invariants are about. Numbers are read as they are, also below zero.
+/// The data that the invariants check. Numbers are read unchecked, so they may be below zero.
 #[derive(Default)]
 pub(super) struct Books {
     pub(super) in_stock: i64,
     pub(super) sold: i64,
-    /// Whether some stock or gift card is below zero.
+    /// Whether a stock or a gift card is below zero.
     pub(super) is_overdrawn: bool,
     pub(super) orders: Vec<Order>,
     lines: BTreeMap<OrderId, Vec<OrderItem>>,
@@ -37,12 +37,12 @@ struct Card {
 }
 
 thread_local! {
-    /// Many states have the same table.
+    /// A cache, because many states have the same table.
     static KNOWN: RefCell<HashMap<u64, Rc<Books>>> = RefCell::default();
 }
 
 impl Books {
-    /// Reads the table, once for each thread.
+    /// Reads the table, or takes the result from the thread's cache.
     pub(super) fn of(table: &Table) -> Rc<Self> {
         let mut hasher = DefaultHasher::new();
         table.hash(&mut hasher);
@@ -95,12 +95,12 @@ impl Books {
         self.orders.iter().find(|order| order.order_id == *id)
     }
 
-    /// The orders that hold what they took.
+    /// The orders that are not cancelled.
     pub(super) fn live(&self) -> impl Iterator<Item = &Order> {
         self.orders.iter().filter(|order| order.status != OrderStatus::Cancelled)
     }
 
-    /// The bank card's part of an order: where it stands, and what the bank calls it.
+    /// The state and the reference of an order's bank card payment.
     pub(super) fn bank_card(&self, id: &OrderId) -> Option<(PaymentState, Option<&str>)> {
         self.invoices.get(id)?.payments.iter().find_map(|payment| match payment {
             Payment::Card { reference, .. } => Some((payment.state(), reference.as_deref())),
@@ -108,7 +108,8 @@ impl Books {
         })
     }
 
-    /// All lines and the invoice are there, their sums are right, and the payments stand where the status says.
+    /// Whether all lines and the invoice exist, their sums are right, and the states of the payments fit the order's
+    /// status.
     pub(super) fn is_whole(&self, order: &Order) -> bool {
         let (Some(lines), Some(invoice)) = (self.lines.get(&order.order_id), self.invoices.get(&order.order_id)) else {
             return false;
@@ -121,8 +122,8 @@ impl Books {
             && invoice.payments.iter().all(|payment| payment.fits(order.status))
     }
 
-    /// What has come in for the order, less what has gone back and what is still to go back, is what the customer owes for
-    /// it: nothing if it is cancelled, what the gift cards pay while it is pending, and everything afterwards.
+    /// Whether the money received, less refunds and refunds due, is the amount due: nothing for a cancelled order, the
+    /// gift cards' part for a pending one, and the total otherwise.
     pub(super) fn is_settled(&self, order: &Order) -> bool {
         let Some(invoice) = self.invoices.get(&order.order_id) else { return false };
         let balances = || invoice.payments.iter().map(Payment::balance);
@@ -138,8 +139,8 @@ impl Books {
         kept == owed
     }
 
-    /// What is left on each card and what its orders took is what it was sold with; and every order has the entries that
-    /// its invoice says.
+    /// Whether each card's balance plus what its orders took is its initial amount, and every order has the entries of
+    /// its invoice.
     pub(super) fn cards_add_up(&self) -> bool {
         let captured = |entry: &&GiftCardEntry| entry.status == PaymentStatus::Captured;
         let is_balanced = |card: &Card| {

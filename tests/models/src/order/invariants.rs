@@ -228,7 +228,7 @@ impl Shop {
 }
 
 impl State {
-    /// What the actors for this order have answered so far.
+    /// The answers of this order's actors so far.
     fn answers(&self, ask: usize) -> impl Iterator<Item = Answer> {
         let of_ask = self.actors.iter().filter(move |(actor, _)| actor.role.ask() == ask);
         of_ask.filter_map(|(actor, _)| match &actor.phase {

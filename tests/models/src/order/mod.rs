@@ -1,8 +1,8 @@
-//! The life of orders: placed at once or from the queue, twice, half, late; refused; cancelled.
+//! A model of the lifecycle of orders, with duplicates, partial and late requests.
 //!
-//! A [`Shop`] is what there is at the beginning and who acts. Its actors are requests and messages, which decide with
+//! A [`Shop`] has initial data and actors. The actors are requests and messages, which decide with
 //! [`ordering::Placing`], and changes of an order, which decide with [`ordering::changing::Changing`]. This module only
-//! says what may happen between their steps.
+//! defines the events between their steps.
 
 mod actor;
 mod books;
@@ -28,81 +28,75 @@ pub use self::invariants::Sight;
 pub use self::shops::{large, small};
 use crate::table::{Digested, Seen, Stored, Table, Transaction};
 
-/// A small shop, and what may happen in it.
+/// A small shop, and its possible events.
 pub struct Shop {
     /// A name for reports.
     pub name: &'static str,
-    /// What is ordered.
+    /// The requested orders.
     pub(crate) asks: Vec<&'static PlaceOrder>,
-    /// Who acts from the beginning.
+    /// The initial actors.
     pub(crate) roles: Vec<Role>,
-    /// The table at the beginning.
+    /// The initial table.
     pub(crate) table: Table,
-    /// How often what may go wrong.
+    /// The number of possible faults of each kind.
     pub(crate) left: Left,
-    /// What must be seen in some state.
+    /// Situations that must occur in some state.
     pub(crate) sights: &'static [Sight],
-    /// A known bug, to see that the invariants find it.
+    /// A planted bug that the invariants must find.
     pub(crate) bug: Option<Bug>,
-    /// What becomes of an actor that reads these items.
+    /// A cache of the next state of an actor that reads these items.
     memo: Memo,
 }
 
 type Memo = Mutex<HashMap<(u64, Vec<u64>), Digested<Actor>>>;
 
-/// How often something may still go wrong.
+/// The remaining faults of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Left {
     /// A transaction is committed, and its answer is lost.
     pub lost: u8,
-    /// A transaction is not answered, and arrives later or never.
+    /// A transaction is not answered, and takes effect later or never.
     pub late: u8,
     /// DynamoDB has no capacity for a transaction.
     pub throttles: u8,
-    /// An actor is stopped: a crash, a timeout, or others who are in its way for too long.
+    /// An actor stops: a crash, a timeout, or conflicts for too long.
     pub stops: u8,
-    /// How often each message is delivered.
+    /// The deliveries of each message.
     pub deliveries: u8,
 }
 
-/// Everything that tells one moment from another.
+/// A state of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     pub(crate) table: Table,
     pub(crate) actors: Vec<(Digested<Actor>, Option<Arc<Seen>>)>,
-    /// What each message asks for, when it was accepted, and how often it may still be delivered.
+    /// Each message, and its remaining deliveries.
     pub(crate) messages: Vec<(Digested<Role>, u8)>,
-    /// Transactions that nobody waits for any more, and that may still arrive, each with the actor whose order it
-    /// places or changes.
+    /// Unanswered transactions that may still take effect, each with the actor whose order it places or changes.
     pub(crate) late: Vec<(Option<usize>, Digested<Transaction>)>,
     /// The actors whose transaction has placed or changed their order, as bits.
     committed: u32,
-    /// The actors that there were too few units for at some moment since they began, as bits.
+    /// The actors for which there were too few units at some time since they began, as bits.
     scarce: u32,
     pub(crate) left: Left,
 }
 
-/// What may happen next. Numbers are places in the lists of [`State`].
+/// A possible next event. Numbers are positions in the lists of [`State`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// An actor's read is answered, in one of the ways in which it may be.
-    Read {
-        /// Whose.
-        actor: usize,
-        /// Which of the ways.
-        choice: usize,
-    },
-    /// The request that an actor waits for is done and answered.
+    /// An actor's read gets one of the possible answers.
+    Read { actor: usize, choice: usize },
+    /// An actor's request takes effect and is answered.
     Do(usize),
-    /// It is done, and the answer is lost.
+    /// An actor's request takes effect, and the answer is lost.
     Lose(usize),
-    /// It is not answered, and may be done later.
+    /// An actor's request is not answered, and may take effect later.
     Delay(usize),
-    /// DynamoDB has no capacity for it.
+    /// DynamoDB has no capacity for an actor's request.
     Throttle(usize),
-    /// The actor is stopped before it is done.
+    /// An actor stops.
     Stop(usize),
-    /// A delayed transaction arrives after all.
+    /// A delayed transaction takes effect.
     Arrive(usize),
     /// A message is delivered.
     Deliver(usize),
@@ -192,7 +186,7 @@ impl Model for Shop {
             }
             Action::Arrive(at) => {
                 let (sender, transaction) = state.late.remove(at);
-                // If a condition does not hold by now, nothing happens, and nobody is told.
+                // If a condition does not hold any more, the transaction has no effect.
                 if self.commit(&mut state, &transaction).is_ok()
                     && let Some(sender) = sender
                 {
@@ -215,9 +209,9 @@ impl Model for Shop {
 }
 
 impl Shop {
-    /// A shop with these items.
+    /// A shop with this initial table.
     pub(crate) fn new(name: &'static str, table: Table, asks: Vec<PlaceOrder>, roles: Vec<Role>, left: Left) -> Self {
-        // They live as long as the process: the actors of every state refer to them.
+        // Leaked on purpose: the actors of every state refer to them.
         let asks = asks.into_iter().map(|ask| &*Box::leak(Box::new(ask))).collect();
         let sights = &[Sight::Placed, Sight::Refused];
         Self { name, asks, roles, table, left, sights, bug: None, memo: Memo::default() }
@@ -227,12 +221,12 @@ impl Shop {
         Self { name, ..self }
     }
 
-    /// The same shop, in which these must be seen.
+    /// Adds situations that must occur.
     pub(crate) fn seeing(self, sights: &'static [Sight]) -> Self {
         Self { sights, ..self }
     }
 
-    /// The same shop after a request has placed this order.
+    /// Adds a placed order to the initial table.
     pub(crate) fn having_placed(mut self, ask: usize) -> Self {
         let roles = std::mem::replace(&mut self.roles, vec![Role::Request { ask }]);
         let mut state = self.init_states().remove(0);
@@ -244,14 +238,14 @@ impl Shop {
         Self { table: state.table, roles, ..self }
     }
 
-    /// The same shop with a known bug.
+    /// Plants a known bug.
     #[must_use]
     pub fn with(self, bug: Bug) -> Self {
         Self { bug: Some(bug), ..self }
     }
 
     fn enter(&self, state: &mut State, role: Role) {
-        // Requests begin at different moments. Of other actors nothing depends on it.
+        // Requests have different clocks. For other actors the clock does not matter.
         let clock =
             if role.orders() { actor::after(i64::try_from(state.actors.len()).expect("few")) } else { actor::now() };
         let actor = Digested::new(Actor::enter(role, self, clock));
@@ -268,7 +262,7 @@ impl Shop {
         state.actors[at] = (actor, seen);
     }
 
-    /// What an actor does next that has read these items. The same whenever it does.
+    /// The next state of an actor that has read these items. It is cached, because it is always the same.
     fn read(&self, actor: &Digested<Actor>, items: Vec<Stored>) -> Digested<Actor> {
         let key = (actor.digest(), items.iter().map(Digested::digest).collect());
         let memo = || self.memo.lock().unwrap_or_else(PoisonError::into_inner);
@@ -286,7 +280,7 @@ impl Shop {
         self.become_(state, at, Digested::new(actor), effect);
     }
 
-    /// Does the request that an actor waits for.
+    /// Executes an actor's request.
     fn perform(&self, state: &mut State, actor: &Actor) -> Event {
         match (actor.transaction(), actor.reads_at_once()) {
             (Some(transaction), _) => Event::Committed(match self.commit(state, transaction) {
@@ -332,14 +326,14 @@ impl Shop {
         }
     }
 
-    /// If the actor reads: what it may see so far.
+    /// The read that the actor begins, if it reads.
     fn begin(&self, table: &Table, actor: &Actor) -> Option<Arc<Seen>> {
         actor.begins_to_read(self, table).map(Arc::new)
     }
 }
 
 impl State {
-    /// Whether there were too few units for this actor at some moment since it began.
+    /// Whether there were too few units for this actor at some time since it began.
     fn has_met_scarcity(&self, actor: usize) -> bool {
         self.scarce & (1 << actor) != 0
     }

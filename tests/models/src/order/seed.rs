@@ -1,4 +1,4 @@
-//! What there is at the beginning.
+//! The initial data of the shops.
 
 use key_schema::entity::{Customer, Discount, GiftCard, Product, Stock, StockCell};
 use key_schema::layout::Stored as Entity;
@@ -9,7 +9,7 @@ use table::write_item;
 use super::actor::now;
 use crate::table::Table;
 
-/// An order of so many things, paid with these gift cards.
+/// An order of this many things, paid with these gift cards.
 pub(super) fn ask(customer: &str, quantity: i64, cards: &[&str]) -> PlaceOrder {
     ask_with(customer, quantity, cards, None)
 }
@@ -37,7 +37,7 @@ fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -
     }
 }
 
-/// A table with one product, whose units lie in these cells, these gift cards, and two customers.
+/// A table with one product with these cells, these gift cards, and two customers.
 pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
     let mut table = Table::default();
     let product_id = || "thing".parse().expect("an id");
@@ -88,7 +88,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
     table
 }
 
-/// The same with a discount code that one order may use, and that makes it free.
+/// Adds a discount code that one order may use, and that makes it free.
 pub(super) fn with_code(mut table: Table, code: &str) -> Table {
     insert(
         &mut table,

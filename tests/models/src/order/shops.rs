@@ -1,4 +1,4 @@
-//! The shops that are explored.
+//! The explored shops.
 
 use key_schema::entity::{CancellationCause, OrderStatus};
 use ordering::steps::{Cancel, Transition};
@@ -26,7 +26,7 @@ pub fn small() -> Vec<Shop> {
     ]
 }
 
-/// The same with more that goes wrong.
+/// The same shops with more faults.
 pub fn large() -> Vec<Shop> {
     let more = |shop: Shop| {
         let Left { lost, late, throttles, stops, deliveries } = shop.left;
@@ -41,7 +41,7 @@ pub(super) fn copies() -> Shop {
     copies_of(1)
 }
 
-/// The same with so many units.
+/// The same with this many units.
 pub(super) fn copies_of(units: u64) -> Shop {
     let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
     let roles = [0, 0, 1, 1].map(|ask| Role::Request { ask });
@@ -49,7 +49,7 @@ pub(super) fn copies_of(units: u64) -> Shop {
     Shop::new("copies", stocked(&[units], &[]), asks, roles.into(), left)
 }
 
-/// One unit lies in one of two cells, and two orders want it. One of them is sent twice.
+/// One unit is in one of two cells, and two orders want it. One of them is sent twice.
 pub(super) fn cells() -> Shop {
     let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
     let roles = [0, 1, 1].map(|ask| Role::Request { ask });
@@ -57,8 +57,8 @@ pub(super) fn cells() -> Shop {
     Shop::new("cells", stocked(&[1, 0], &[]), asks, roles.into(), left)
 }
 
-/// Two orders want two units each, of which there are two. They lie in the first of two cells, and one of them is moved
-/// to the other.
+/// Two orders want two units each, of which there are two. The units are in the first of two cells, and one of them is
+/// moved to the other.
 pub(super) fn gather() -> Shop {
     let asks = vec![ask("ada", 2, &[]), ask("bob", 2, &[])];
     let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 1 }, Role::Shift { ask: 0 }];
@@ -66,8 +66,8 @@ pub(super) fn gather() -> Shop {
     Shop::new("gather", stocked(&[2, 0], &[]), asks, roles, left)
 }
 
-/// A request that waits and another buyer want the last unit, and one comes back. The message is delivered twice,
-/// an answer is lost, and an actor dies.
+/// A queued request and another buyer want the last unit, and one unit is returned. The message is delivered twice, an
+/// answer is lost, and an actor stops.
 pub(super) fn queue() -> Shop {
     let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
     let roles = vec![Role::RequestLater { ask: 0 }, Role::Request { ask: 1 }, Role::Restock { ask: 1 }];
@@ -75,7 +75,7 @@ pub(super) fn queue() -> Shop {
     Shop::new("queue", stocked(&[1], &[]), asks, roles, left)
 }
 
-/// A request that waits for what is sold out is sent again, before or after it is refused. A message is delivered twice.
+/// A queued request for a sold-out product is sent again, before or after it is refused. A message is delivered twice.
 pub(super) fn again() -> Shop {
     let asks = vec![ask("ada", 1, &[])];
     let later = Role::RequestLater { ask: 0 };
@@ -83,8 +83,8 @@ pub(super) fn again() -> Shop {
     Shop::new("again", stocked(&[0], &[]), asks, vec![later.clone(), later], left).seeing(&[Sight::Refused])
 }
 
-/// Two buyers want the last unit. One of their requests finds no capacity and waits in the queue; one of them, or a
-/// delivery of the message, dies.
+/// Two buyers want the last unit. One of their requests finds no capacity and is queued. One of them, or a delivery of
+/// the message, stops.
 pub(super) fn throttle() -> Shop {
     let asks = vec![ask("ada", 1, &[]), ask("bob", 1, &[])];
     let roles = [0, 1].map(|ask| Role::Request { ask });
@@ -101,15 +101,15 @@ pub(super) fn cards() -> Shop {
     Shop::new("cards", stocked(&[2], &[("GIFT", 100), ("MORE", 30)]), asks, roles.into(), left)
 }
 
-/// Ada's order of the only unit is there: a gift card has paid a part of it, and the rest is open. The bank has taken the
-/// rest and says so twice; Ada cancels.
+/// Ada has ordered the only unit: a gift card has paid a part of it, and the rest is open. The capture of the rest is
+/// reported twice, and Ada cancels.
 pub(super) fn payment() -> Shop {
     let roles = vec![change(CAPTURE, 1), change(CAPTURE, 2), change(CANCEL, 3)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
     pending(roles, left).named("payment").seeing(&[Sight::Paid, Sight::RefundDue, Sight::Replay])
 }
 
-/// The same order is not paid in time, and its payment comes late. The bank gives it back and says so.
+/// The same order is not paid in time, and its payment is captured late. The refund is confirmed.
 pub(super) fn expiry() -> Shop {
     let refund = Transition::ConfirmRefund { reference: "back-1" };
     let roles = vec![change(CAPTURE, 1), change(Transition::Expire { deadline: now() }, 2), change(refund, 3)];
@@ -117,7 +117,7 @@ pub(super) fn expiry() -> Shop {
     pending(roles, left).named("expiry").seeing(&[Sight::Paid, Sight::Void, Sight::RefundDue, Sight::Refunded])
 }
 
-/// A gift card has paid the order. It is shipped by two people, delivered, and cancelled.
+/// A gift card has paid the order. Two people ship it, and it is delivered and cancelled.
 pub(super) fn shipment() -> Shop {
     let ship = Transition::Advance(OrderStatus::Shipped);
     let deliver = Transition::Advance(OrderStatus::Delivered);
@@ -133,7 +133,7 @@ pub(super) fn shipment() -> Shop {
     ])
 }
 
-/// Ada orders the last unit twice under one key, and cancels; Bob wants the unit; a request may die.
+/// Ada orders the last unit twice with one key, and cancels. Bob wants the unit. A request may stop.
 pub(super) fn resale() -> Shop {
     let asks = vec![ask("ada", 1, &["GIFT"]), ask("bob", 1, &[])];
     let roles = vec![Role::Request { ask: 0 }, Role::Request { ask: 0 }, change(CANCEL, 1), Role::Request { ask: 1 }];
@@ -155,7 +155,7 @@ pub(super) fn code() -> Shop {
 const CAPTURE: Transition<'static> = Transition::Capture { reference: "bank-1" };
 const CANCEL: Transition<'static> = Transition::Cancel(Cancel { cause: CancellationCause::Customer, reason: None });
 
-/// A change of the first order, by somebody whose clock is so many milliseconds ahead.
+/// A change of the first order, by an actor whose clock is this many milliseconds ahead.
 fn change(transition: Transition<'static>, ahead: i64) -> Role {
     Role::Change { ask: 0, transition, at: after(ahead) }
 }
