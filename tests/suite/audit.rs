@@ -9,7 +9,7 @@ use crate::invariants::breaches;
 use crate::shop::Shop;
 
 /// A time by which everything is counted.
-const LATER: &str = "2100-01-01";
+const AFTER_EVERY_CHANGE: &str = "2100-01-01";
 
 /// A shop with items of every kind and one order, with the ids of the order and its invoice.
 async fn a_shop() -> (Shop, String, String) {
@@ -40,7 +40,7 @@ async fn a_shop() -> (Shop, String, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_audit_of_a_normally_used_shop_finds_no_breach() {
     let (shop, _, _) = a_shop().await;
-    assert_eq!(breaches(&shop, LATER).await, Vec::<String>::new());
+    assert_eq!(breaches(&shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
     let kinds: BTreeSet<_> = shop.dump().await.iter().map(|item| item["EntityType"]["S"].to_string()).collect();
     // Without flags, queued orders and comparisons: other tests audit shops that have them.
     assert_eq!(kinds.len(), 18, "{kinds:?}");
@@ -115,7 +115,7 @@ async fn put(shop: &Shop, item: &Value) {
 
 /// Asserts that an audit finds breaches with these beginnings, and no others.
 async fn expect(shop: &Shop, beginnings: &[impl AsRef<str>], after: &str) {
-    let found = breaches(shop, LATER).await;
+    let found = breaches(shop, AFTER_EVERY_CHANGE).await;
     let pairs = found.iter().zip(beginnings);
     let fits = found.len() == beginnings.len() && pairs.into_iter().all(|(one, begin)| one.starts_with(begin.as_ref()));
     assert!(fits, "{after}: {found:#?}");

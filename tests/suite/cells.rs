@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::invariants::breaches;
+use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
 use crate::shop::{Client, Reply, Shop, eur};
 
 /// A shop with the customer ada and the product `thing` in eight cells.
@@ -120,7 +120,7 @@ async fn sold(shop: &Shop) -> u64 {
 
 /// Asserts that supplied units are sold or in the cells, and that an audit finds no breach.
 async fn conserved(shop: &Shop, supplied: u64) {
-    assert_eq!(breaches(shop, "0000-01-01").await, Vec::<String>::new());
+    assert_eq!(breaches(shop, BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
     let left: u64 = units(shop).await.iter().sum();
     assert_eq!(left + sold(shop).await, supplied, "units sold and left are those supplied");
     assert_eq!(shop.available("thing").await, left);

@@ -18,8 +18,7 @@ fn number(value: &Value) -> i64 {
 /// Asserts that an audit finds no breach, and that units are conserved. For shops without stock adjustments and without
 /// consumers of the stream.
 pub async fn hold(shop: &Shop) {
-    // No change has to be counted yet.
-    let breaches = breaches(shop, "0000-01-01").await;
+    let breaches = breaches(shop, BEFORE_EVERY_CHANGE).await;
     assert_eq!(breaches, Vec::<String>::new());
 
     let dump = shop.dump().await;
@@ -39,6 +38,9 @@ pub async fn hold(shop: &Shop) {
         assert_eq!(available + units, supplied, "{id}: units sold and in stock are those supplied");
     }
 }
+
+/// A horizon before every change, so that no change has to be counted.
+pub const BEFORE_EVERY_CHANGE: &str = "0000-01-01";
 
 /// The breaches that an audit finds if changes before `counted_until` must be counted.
 pub async fn breaches(shop: &Shop, counted_until: &str) -> Vec<String> {

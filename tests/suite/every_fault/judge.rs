@@ -103,8 +103,7 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
         _ => {}
     }
     if case.has_steps {
-        // No change has to be counted yet.
-        complaints.extend(invariants::breaches(&world.shop, "0000-01-01").await);
+        complaints.extend(invariants::breaches(&world.shop, invariants::BEFORE_EVERY_CHANGE).await);
     }
 
     // A client with an unknown outcome retries.
@@ -135,7 +134,7 @@ pub async fn judge(world: &World, case: &Case, reference: &Reference, injections
         complaints.push(differs("again, and not as it should be", &state, reference));
     }
     if case.has_steps {
-        complaints.extend(invariants::breaches(&world.shop, "0000-01-01").await);
+        complaints.extend(invariants::breaches(&world.shop, invariants::BEFORE_EVERY_CHANGE).await);
     }
     let told = told(&world.take_calls());
     if told != reference.told {
