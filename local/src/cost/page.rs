@@ -99,7 +99,7 @@ fn tasks() -> String {
     let shop = shop();
     let sizes = [10_000, 1_000_000, shop.kept()];
     let mut rows = format!(
-        "`r` is a unit to read, `w` to write. What depends on how much the tables hold is for {}\norders.\n\n\
+        "`r` is a read unit, `w` a write unit. Figures that depend on the size of the tables are for\n{} orders.\n\n\
          | task | times | Till | three tables | fat items |\n|---|---|---|---|---|\n",
         sizes.map(|orders| number(orders.into())).join(" / ")
     );
