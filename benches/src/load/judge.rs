@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_been_placed_is_not_known() {
+    fn a_queued_or_unanswered_order_has_an_unknown_effect() {
         let queued = judge(&place(), Ok(whole(202, "o", false)));
         assert_eq!((queued.is_expected, queued.effect), (true, Effect::Unknown));
         for lost in [judge(&place(), Ok(refused(503, "throttled"))), judge(&place(), Err(Silence::CutOff))] {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_found() {
+    fn only_a_success_is_an_expected_answer_to_a_read() {
         for ask in [Ask::ReadProduct(0), Ask::ReadOrder(placed()), Ask::ListOrders { customer: 0 }] {
             assert!(judge(&ask, Ok(reply(200))).is_expected);
             for status in [404, 401, 429, 500] {

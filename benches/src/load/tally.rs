@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cancelled_is_not_sold() {
+    fn a_cancelled_order_does_not_count_as_sold() {
         let mut tally = Tally::new(3).unwrap();
         let placed = Placed { id: "o".to_owned(), order: order() };
         tally.add(&Ask::PlaceOrder(order()), MILLISECOND, judged(Effect::Placed { id: "o".to_owned() }));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_answered_is_an_error_and_leaves_the_books_open() {
+    fn an_unanswered_request_is_an_error_with_an_unknown_effect() {
         let mut tally = Tally::new(3).unwrap();
         tally.add(&Ask::PlaceOrder(order()), MILLISECOND, judged(Effect::Unknown));
         assert_eq!(tally.books, Books { sold: vec![0, 0, 0], orders: 0, unknown: 1 });

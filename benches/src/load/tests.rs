@@ -24,7 +24,7 @@ async fn a_stack_under_load_answers_as_it_should_and_keeps_its_laws() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_sold_out_is_no_error_and_is_not_sold_twice() {
+async fn a_sold_out_product_is_no_error_and_is_not_sold_twice() {
     let stack = workspace::stack().await.unwrap();
     let line = "--requests 200 --workers 8 --products 3 --stock 20 --mix order";
     let (text, verdict) = drive(&arguments(line), stack.url()).await.unwrap();

@@ -37,7 +37,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_asked_for_exists(seed: u64, mix in mixes()) {
+    fn requests_only_name_existing_products_and_customers(seed: u64, mix in mixes()) {
         for ask in asked(0, seed, mix, 300) {
             match ask {
                 Ask::ReadProduct(product) | Ask::ViewProduct(product) => prop_assert!(product < CROWD.products),
