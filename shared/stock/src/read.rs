@@ -30,6 +30,15 @@ impl ReadMode {
             Self::Strong | Self::Snapshot => Consistency::Strong,
         }
     }
+
+    /// The mode to read in after a read found nothing of a stock that an earlier read has seen. An eventually consistent
+    /// read may not see a new stock. Any other read finds each stock that exists.
+    fn after_nothing(self) -> Option<Self> {
+        match self {
+            Self::Eventual => Some(Self::Strong),
+            Self::Strong | Self::Snapshot => None,
+        }
+    }
 }
 
 /// All cells of a stock whose first cell was just read. One request, or none for a stock of one cell; a snapshot read
@@ -49,9 +58,7 @@ pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget
         match pattern.assemble(items) {
             Ok(whole) => return Ok(whole),
             Err(Some(other)) => first = other,
-            // An eventually consistent read may not see a new stock that an earlier read has seen.
-            Err(None) if mode == ReadMode::Eventual => mode = ReadMode::Strong,
-            Err(None) => return Err(Error::Inconsistent("a stock that existed is gone")),
+            Err(None) => mode = mode.after_nothing().ok_or(Error::Inconsistent("a stock that existed is gone"))?,
         }
     }
     Ok(first.into())
@@ -171,4 +178,15 @@ pub async fn product(
     let items = reader.batch(keys, mode.consistency(), budget).await?;
     let Some((product, stock, _)) = ProductById::assemble(items) else { return Ok(None) };
     Ok(Some((product, whole(reader, stock, mode, budget).await?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_eventually_consistent_read_that_finds_nothing_is_repeated() {
+        let modes = [ReadMode::Eventual, ReadMode::Strong, ReadMode::Snapshot];
+        assert_eq!(modes.map(ReadMode::after_nothing), [Some(ReadMode::Strong), None, None]);
+    }
 }

@@ -64,7 +64,7 @@ async fn a_message_of_a_newer_release_stays_in_the_queue_for_a_day() {
         let dead = shop.take_from(DEAD_LETTERS).await.remove(0);
         assert_eq!(dead["body"], newer["body"]);
         let reason = dead["messageAttributes"]["reason"]["stringValue"].as_str().expect("a reason");
-        assert!(reason.starts_with("this release cannot read it"), "{reason}");
+        assert!(reason.starts_with("this release cannot read the message"), "{reason}");
     }
     // A release that can read the message places the order.
     shop.drain(&[message]).await;
