@@ -33,15 +33,15 @@ macro_rules! step {
 async fn a_shop_works_from_sign_up_to_dead_letter() {
     let mut scenario = Scenario::begin().await;
     step!(scenario.customers_sign_up);
-    step!(scenario.the_back_office_makes_a_catalogue);
-    step!(scenario.anybody_browses_it);
+    step!(scenario.the_back_office_creates_a_catalogue);
+    step!(scenario.the_catalogue_is_public);
     step!(scenario.an_order_is_placed);
     step!(scenario.the_same_order_is_placed_once);
     step!(scenario.another_order_under_its_key_is_refused);
-    step!(scenario.more_than_there_is_cannot_be_ordered);
-    step!(scenario.an_order_that_may_wait_is_placed_from_the_queue);
+    step!(scenario.an_order_beyond_the_stock_is_refused);
+    step!(scenario.a_queued_order_is_placed);
     step!(scenario.orders_are_listed_page_by_page);
     step!(scenario.the_stream_has_counted_every_order);
-    step!(scenario.what_is_no_order_is_a_dead_letter);
-    step!(scenario.nobody_sees_what_is_not_theirs);
+    step!(scenario.an_invalid_message_becomes_a_dead_letter);
+    step!(scenario.no_customer_sees_another_customers_orders);
 }

@@ -83,7 +83,7 @@ impl Scenario {
         }
     }
 
-    pub async fn the_back_office_makes_a_catalogue(&mut self) {
+    pub async fn the_back_office_creates_a_catalogue(&mut self) {
         for (name, price, stock) in [("beans", BEANS, 5), ("grinder", GRINDER, 3)] {
             let body = json!({
                 "productId": self.named(name), "name": name, "description": "", "category": self.named("coffee"),
@@ -93,7 +93,7 @@ impl Scenario {
         }
     }
 
-    pub async fn anybody_browses_it(&mut self) {
+    pub async fn the_catalogue_is_public(&mut self) {
         let nobody = self.till.nobody();
         let found = nobody.walk(&format!("/products?category={}", self.named("coffee")), 1).await;
         let found: Vec<&Value> = found.iter().map(|product| &product["productId"]).collect();
@@ -122,13 +122,13 @@ impl Scenario {
         self.ada.client.order(&self.named("first"), other).await.problem(Kind::IdempotencyKeyReused);
     }
 
-    pub async fn more_than_there_is_cannot_be_ordered(&mut self) {
+    pub async fn an_order_beyond_the_stock_is_refused(&mut self) {
         let too_many = json!({ "lines": [line(&self.named("grinder"), 3)] });
         self.ada.client.order(&self.named("greedy"), too_many).await.problem(Kind::OutOfStock);
         assert_eq!(self.available("grinder").await, 2);
     }
 
-    pub async fn an_order_that_may_wait_is_placed_from_the_queue(&mut self) {
+    pub async fn a_queued_order_is_placed(&mut self) {
         let body = json!({ "lines": [line(&self.named("grinder"), 2)] });
         let key = self.named("second");
         let headers = [("idempotency-key", key.as_str()), ("prefer", "respond-async")];
@@ -169,7 +169,7 @@ impl Scenario {
         assert_eq!(totals(&self.admin, &self.since).await, expected);
     }
 
-    pub async fn what_is_no_order_is_a_dead_letter(&mut self) {
+    pub async fn an_invalid_message_becomes_a_dead_letter(&mut self) {
         let body = format!("no order {}", self.run);
         self.till.send_to_queue(&body).await;
         let letter = self.till.take_dead_letter(&body).await;
@@ -177,7 +177,7 @@ impl Scenario {
         assert!(reason.starts_with("the message is not an order"), "{reason}");
     }
 
-    pub async fn nobody_sees_what_is_not_theirs(&mut self) {
+    pub async fn no_customer_sees_another_customers_orders(&mut self) {
         let path = order_path(&self.orders[0]);
         self.till.nobody().get(&path).await.expect(401);
         self.till.nobody().with_token("not.a.token").get(&path).await.expect(401);

@@ -115,7 +115,7 @@ async fn timeless(shop: &Shop) -> Vec<Value> {
 }
 
 /// The table after each order was delivered once, without faults.
-async fn as_it_should_be() -> Vec<Value> {
+async fn table_without_faults() -> Vec<Value> {
     let shop = fast_shop(false).await;
     accept_all(&shop).await;
     for record in shop.take_messages().await {
@@ -132,7 +132,7 @@ fn undone(answer: &Value) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicated_and_reordered_messages_result_in_the_same_table_as_one_delivery_of_each() {
-    let expected = as_it_should_be().await;
+    let expected = table_without_faults().await;
     for seed in 0..3 {
         let shop = fast_shop(false).await;
         accept_all(&shop).await;
@@ -174,7 +174,7 @@ async fn duplicated_and_reordered_messages_result_in_the_same_table_as_one_deliv
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crashes_of_the_drain_result_in_the_same_table_as_one_delivery_of_each() {
-    let expected = as_it_should_be().await;
+    let expected = table_without_faults().await;
     let shop = fast_shop(true).await;
     // Delays, so that crashes happen in the middle of calls.
     shop.fault_proxy().inject_share(

@@ -175,7 +175,7 @@ fn a_queue_that_gives_up_before_five_receives_is_refused_as_a_source() {
 }
 
 #[test]
-fn what_lambda_would_refuse_of_an_sqs_event_is_refused() {
+fn an_sqs_event_that_lambda_would_refuse_is_refused() {
     let refused = |from: &str, to: &str, expected: &str| {
         assert_eq!(error_with(from, to), format!("DrainWrites: Events.Queue: {expected}"));
     };

@@ -123,7 +123,7 @@ fn concurrent_batches_of_one_shard_are_refused() {
 }
 
 #[test]
-fn what_lambda_would_refuse_of_a_stream_event_is_refused() {
+fn a_stream_event_that_lambda_would_refuse_is_refused() {
     let outside = |property: &str, sound: &str, value: &str, range: &str| {
         let change = |value: &str| format!("{property}: {value}\n");
         refused(&change(sound), &change(value), &format!("{property}: {value} is not within {range}"));
