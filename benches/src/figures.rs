@@ -36,7 +36,7 @@ pub(crate) fn grouped(digits: &str) -> String {
 /// There is no such process, or the system is not Linux.
 pub(crate) fn most_memory(process: impl Display) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"));
-    let status = status.context("what a process has in memory is told by Linux only")?;
+    let status = status.context("the memory of a process can only be read on Linux")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmHWM")?;
     Ok(kilobytes * 1024)

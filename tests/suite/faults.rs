@@ -280,7 +280,7 @@ async fn a_failed_condition_beside_a_conflict_is_not_conclusive() {
     shop.fault_proxy().inject(Match::action("TransactGetItems"), Fault::conflict(0), 3);
     let much = json!({ "lines": [{ "productId": "thing", "quantity": 11 }] });
     shop.customer("ada").order("much", much).await.problem(Kind::OutOfStock);
-    assert_eq!(shop.fault_proxy().pending(), 0, "whoever says no waits until nothing is under way");
+    assert_eq!(shop.fault_proxy().pending(), 0, "a refusal waits until no transaction is in progress");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -105,7 +105,7 @@ fn publisher(shop: &Shop, proxy: &FaultProxy) -> Invoke {
 /// Asserts that exactly these changes were published, and those of each order in their order.
 fn check(told: &[Change], changes: &BTreeSet<Change>) {
     assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), *changes);
-    assert_eq!(told.len(), changes.len(), "a change is told under two ids");
+    assert_eq!(told.len(), changes.len(), "a change is published under two ids");
     for (_, order, _) in changes {
         let versions: Vec<_> = told.iter().filter(|(_, of, _)| of == order).map(|(_, _, version)| version).collect();
         assert!(versions.is_sorted(), "{order}: {versions:?}");

@@ -135,7 +135,7 @@ async fn with_any_limit_every_line_is_listed_once_in_order_of_time_before_and_af
         for limit in [1, 2, 7, 8, 9, 25, 64, 100] {
             let found = admin.walk(&format!("/products/{product}/orders"), limit).await;
             assert_eq!(ids(&found), expected, "{product} at {limit}");
-            assert!(found.iter().all(|line| line.get("shard").is_none()), "where a line lies is nobody's business");
+            assert!(found.iter().all(|line| line.get("shard").is_none()), "the shard of a line is an internal field");
         }
     }
 

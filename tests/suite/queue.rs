@@ -107,7 +107,7 @@ async fn an_order_without_capacity_is_queued() {
         shop.fault_proxy().inject(commit(), throttle(reason), 1);
         let reply = ada.order("k", things(1)).await;
         assert_accepted(&reply);
-        assert_eq!(reply.header("preference-applied"), None, "nobody had asked for it");
+        assert_eq!(reply.header("preference-applied"), None, "the request had no Prefer header");
         assert_eq!(shop.fault_proxy().pending(), 0);
         assert_eq!(settled(&ada, &reply).await["status"], "PENDING", "{reason}");
         assert_eq!(shop.available("thing").await, 9);

@@ -65,7 +65,7 @@ pub fn extents() -> String {
         row("shards of a status", |sizes| sizes.status_shards.to_string()),
         row("shards of the lines of a product", |sizes| sizes.product_shards.to_string()),
         row("parts of the views of a product", |sizes| sizes.view_shards.to_string()),
-        row("cells of a stock that lies in several", |sizes| sizes.cells.to_string()),
+        row("cells of a stock in several cells", |sizes| sizes.cells.to_string()),
         row("customers, products and days in a batch of the stream", |sizes| {
             let Batch { customers, products, days } = sizes.batch;
             format!("{customers}, {products}, {days}")

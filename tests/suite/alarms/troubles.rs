@@ -24,7 +24,7 @@ const fn is_quiet(alarm: &'static str, situation: &'static str, periods: usize, 
 
 /// Healthy shops: the value of a metric in each period, if there is data.
 pub const CALM: &[(&str, Shop)] =
-    &[("an ordinary day", ordinary), ("a quiet night", quiet), ("nobody comes for days", deserted)];
+    &[("an ordinary day", ordinary), ("a quiet night", quiet), ("no requests for days", deserted)];
 
 /// The value of a metric in a period, by the alarm and the metric's name.
 pub type Shop = fn(&str, &str) -> Option<f64>;
@@ -79,7 +79,7 @@ pub const TROUBLES: &[Trouble] = &[
     ),
     alarms(
         "OrdersAreNotTaken",
-        "the queue does not tell that nobody receives",
+        "the queue does not report that no function receives",
         3,
         &[("waiting", Some(1.0)), ("received", None)],
     ),

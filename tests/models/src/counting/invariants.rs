@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Property<Stream>> {
                 })
             },
         ),
-        Property::always("only records that nobody can read are given up", |model: &Stream, state: &State| {
+        Property::always("only unreadable records are given up", |model: &Stream, state: &State| {
             let mut lost = vec![0; model.shards.len()];
             model.poisons().into_iter().for_each(|(shard, place)| lost[shard] |= 1 << place);
             lost.iter().zip(&state.lost).all(|(poisons, lost)| poisons & lost == *lost)

@@ -55,18 +55,18 @@ fn of_the_table() -> Vec<Property<Shop>> {
         Property::always("no stock and no gift card is below zero", |_, state: &State| {
             !Books::of(&state.table).is_overdrawn
         }),
-        Property::always("every order is whole and adds up", |_, state: &State| {
+        Property::always("every order is complete and adds up", |_, state: &State| {
             let books = Books::of(&state.table);
             books.orders.iter().all(|order| books.is_whole(order))
         }),
-        Property::always("money in less money out is what the customer owes", |_, state: &State| {
+        Property::always("money received less money returned is the amount due", |_, state: &State| {
             let books = Books::of(&state.table);
             books.orders.iter().all(|order| books.is_settled(order))
         }),
         Property::always("gift cards and their entries add up", |_, state: &State| {
             Books::of(&state.table).cards_add_up()
         }),
-        Property::always("a limited code is used as often as its orders say", |_, state: &State| {
+        Property::always("the uses of a limited code are the number of its orders", |_, state: &State| {
             let books = Books::of(&state.table);
             let used = books.live().filter(|order| order.discount_code.is_some()).count();
             let is_right = |code: &Discount| {
@@ -79,37 +79,40 @@ fn of_the_table() -> Vec<Property<Shop>> {
 
 fn of_the_answers() -> Vec<Property<Shop>> {
     vec![
-        Property::always("at most one request is told that it placed the order", |shop: &Shop, state: &State| {
+        Property::always("at most one request is answered that it placed the order", |shop: &Shop, state: &State| {
             shop.keys().all(|ask| state.answers(ask).filter(|answer| *answer == Answer::Placed).count() <= 1)
         }),
-        Property::always("whoever is told that the order is placed has it", |shop: &Shop, state: &State| {
+        Property::always("an order that is reported as placed exists", |shop: &Shop, state: &State| {
             shop.keys().all(|ask| {
                 let is_told = state.answers(ask).any(|it| matches!(it, Answer::Placed | Answer::Replayed));
                 !is_told || state.has_order(shop, ask)
             })
         }),
-        Property::always("no refusal while a transaction of the same request may still arrive", |_, state: &State| {
-            state.actors.iter().all(|(actor, _)| {
-                let is_request = actor.role.orders();
-                !(is_request && actor.is_unanswered && actor.is_refused())
-            })
-        }),
-        Property::always("nobody is refused whose transaction is done, then or later", |_, state: &State| {
+        Property::always(
+            "no refusal while a transaction of the same request may still take effect",
+            |_, state: &State| {
+                state.actors.iter().all(|(actor, _)| {
+                    let is_request = actor.role.orders();
+                    !(is_request && actor.is_unanswered && actor.is_refused())
+                })
+            },
+        ),
+        Property::always("no request is refused whose transaction takes effect", |_, state: &State| {
             let is_refused =
                 |actor: &Actor| actor.is_refused() || matches!(actor.phase, Phase::Answered(Answer::NotFound));
             let mut actors = state.actors.iter().enumerate();
             actors.all(|(at, (actor, _))| !(is_refused(actor) && state.has_committed(at)))
         }),
-        Property::always("whoever was refused by every request has no order", |shop: &Shop, state: &State| {
+        Property::always("if every request was refused, there is no order", |shop: &Shop, state: &State| {
             shop.keys().all(|ask| !state.is_refused_for_good(shop, ask) || !state.has_order(shop, ask))
         }),
-        Property::always("nobody is told that units are gone which were there all along", |_, state: &State| {
+        Property::always("no request is refused for lack of available units", |_, state: &State| {
             let mut actors = state.actors.iter().enumerate();
             actors.all(|(at, (actor, _))| {
                 !matches!(actor.phase, Phase::Answered(Answer::SoldOut)) || state.has_met_scarcity(at)
             })
         }),
-        Property::always("an order that waits has a message that is still delivered", |shop: &Shop, state: &State| {
+        Property::always("a queued order has a message that is still delivered", |shop: &Shop, state: &State| {
             shop.keys().all(|ask| !state.waits(shop, ask) || state.has_message(ask))
         }),
         Property::always("no request fails", |_, state: &State| {
@@ -120,7 +123,7 @@ fn of_the_answers() -> Vec<Property<Shop>> {
 
 fn of_the_changes() -> Vec<Property<Shop>> {
     vec![
-        Property::always("whoever is told of a change has it", |shop: &Shop, state: &State| {
+        Property::always("a reported change exists", |shop: &Shop, state: &State| {
             state.changes().all(|(ask, transition, answer)| {
                 let is_told = matches!(answer, Answer::Changed | Answer::ChangedBefore);
                 // An order that need not expire stays unchanged.
@@ -131,7 +134,7 @@ fn of_the_changes() -> Vec<Property<Shop>> {
         }),
         // Two reports of one payment of a cancelled order, or of one refund, write the same to the invoice, which has
         // no version. So after a lost answer a report cannot tell whether the write was its own.
-        Property::always("at most one request is told that it changed the status", |shop: &Shop, state: &State| {
+        Property::always("at most one request is answered that it changed the status", |shop: &Shop, state: &State| {
             let made = |ask: usize, kind: fn(Transition<'static>) -> bool| {
                 let of_kind = state.changes().filter(|(of, it, _)| *of == ask && kind(*it));
                 of_kind.filter(|(_, _, answer)| *answer == Answer::Changed).count() <= 1
@@ -145,11 +148,11 @@ fn of_the_changes() -> Vec<Property<Shop>> {
                     && made(ask, |it| it == Transition::Advance(OrderStatus::Delivered))
             })
         }),
-        Property::always("no payment is void that the bank has taken", |shop: &Shop, state: &State| {
+        Property::always("no captured payment is void", |shop: &Shop, state: &State| {
             let books = Books::of(&state.table);
             shop.keys().all(|ask| !matches!(books.bank_card(&shop.id(ask)), Some((PaymentState::Voided, Some(_)))))
         }),
-        Property::always("no report of a payment is refused that is on record", |shop: &Shop, state: &State| {
+        Property::always("no report of a recorded payment is refused", |shop: &Shop, state: &State| {
             state.changes().all(|(ask, transition, answer)| {
                 let is_report = matches!(transition, Transition::Capture { .. });
                 let is_made = || is_made(&Books::of(&state.table), &shop.id(ask), transition);
@@ -207,7 +210,7 @@ impl Sight {
                 Property::sometimes("a refund is made", |shop, state| payment(shop, state, PaymentState::Refunded))
             }
             Self::Delivered => {
-                Property::sometimes("an order arrives", |_, state| status(state, OrderStatus::Delivered))
+                Property::sometimes("an order is delivered", |_, state| status(state, OrderStatus::Delivered))
             }
             Self::Restocked => {
                 Property::sometimes("an order is cancelled", |_, state| status(state, OrderStatus::Cancelled))

@@ -82,26 +82,26 @@ fn a_limited_code_is_never_used_too_often() {
 #[test]
 fn every_known_bug_is_found() {
     let supplied = "stock and sold units are the units supplied";
-    let arrives = "no refusal while a transaction of the same request may still arrive";
+    let arrives = "no refusal while a transaction of the same request may still take effect";
     let invariants = [
         (copies_of(4), Bug::HeaderIsOverwritten, supplied),
         (copies(), Bug::StockIsNotChecked, "no stock and no gift card is below zero"),
         (cards(), Bug::CardIsNotChecked, "no stock and no gift card is below zero"),
-        (code(), Bug::UsesAreNotChecked, "a limited code is used as often as its orders say"),
+        (code(), Bug::UsesAreNotChecked, "the uses of a limited code are the number of its orders"),
         (code(), Bug::VersionIsNotChecked, supplied),
-        (gather(), Bug::OneReadIsBelieved, "nobody is told that units are gone which were there all along"),
-        (queue(), Bug::RefusalIsForgotten, "whoever was refused by every request has no order"),
-        (queue(), Bug::RefusalIsUnchecked, "whoever was refused by every request has no order"),
-        (again(), Bug::StaleIsVoid, "an order that waits has a message that is still delivered"),
+        (gather(), Bug::OneReadIsBelieved, "no request is refused for lack of available units"),
+        (queue(), Bug::RefusalIsForgotten, "if every request was refused, there is no order"),
+        (queue(), Bug::RefusalIsUnchecked, "if every request was refused, there is no order"),
+        (again(), Bug::StaleIsVoid, "a queued order has a message that is still delivered"),
         (copies(), Bug::RefusalIsNotSettled, arrives),
         (copies(), Bug::UnansweredIsCancelled, arrives),
         (shipment(), Bug::VersionIsNotChecked, supplied),
-        (shipment(), Bug::VersionIsNotChecked, "whoever is told of a change has it"),
-        (payment(), Bug::NothingIsChecked, "no payment is void that the bank has taken"),
+        (shipment(), Bug::VersionIsNotChecked, "a reported change exists"),
+        (payment(), Bug::NothingIsChecked, "no captured payment is void"),
         (payment(), Bug::PutBackIsApart, supplied),
         (payment(), Bug::CancellationIsOverlooked, supplied),
-        (payment(), Bug::CancellationIsOverlooked, "whoever is told of a change has it"),
-        (payment(), Bug::TornReadIsBelieved, "no report of a payment is refused that is on record"),
+        (payment(), Bug::CancellationIsOverlooked, "a reported change exists"),
+        (payment(), Bug::TornReadIsBelieved, "no report of a recorded payment is refused"),
     ];
     for (shop, bug, invariant) in invariants {
         let begin = Instant::now();
