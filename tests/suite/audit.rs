@@ -88,19 +88,23 @@ async fn every_item_of_a_missing_order_is_reported() {
         (
             &*o,
             "p#tea",
-            vec!["order stray: it is not whole: 1 lines of an unknown number, lacks [\"header\", \"invoice\"]"],
+            vec!["order stray: it is incomplete: 1 lines of an unknown number, lacks [\"header\", \"invoice\"]"],
         ),
         (
             &o,
             &*format!("i#{invoice}"),
-            vec!["order stray: it is not whole: 0 lines of an unknown number, lacks [\"header\"]"],
+            vec!["order stray: it is incomplete: 0 lines of an unknown number, lacks [\"header\"]"],
         ),
         (
             &o,
             "flag",
-            vec!["order stray: it is not whole: 0 lines of an unknown number, lacks [\"header\", \"invoice\"]"],
+            vec!["order stray: it is incomplete: 0 lines of an unknown number, lacks [\"header\", \"invoice\"]"],
         ),
-        ("g#CARD", &o, vec!["gift card CARD: -300 gone from it", "order stray: gift card CARD has an entry of it"]),
+        (
+            "g#CARD",
+            &o,
+            vec!["gift card CARD: -300 taken from its balance", "order stray: gift card CARD has an entry for it"],
+        ),
     ] {
         let stray = shop.item(pk, sk).await.to_string().replace(&order, "stray");
         put(&shop, &serde_json::from_str(&stray).expect("an item")).await;
@@ -132,14 +136,14 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
         loss(
             &o,
             "p#tea",
-            &["day ", "order ORDER: it is not whole: 0 lines of 1, lacks []", "product tea: its counts lack "],
+            &["day ", "order ORDER: it is incomplete: 0 lines of 1, lacks []", "product tea: its counts lack "],
         ),
         loss(
             &o,
             &format!("i#{invoice}"),
             &[
-                "order ORDER: gift card CARD has an entry of it, and it is not paid with that",
-                "order ORDER: it is not whole: 1 lines of 1, lacks [\"invoice\"]",
+                "order ORDER: gift card CARD has an entry for it, but it is not paid with that card",
+                "order ORDER: it is incomplete: 1 lines of 1, lacks [\"invoice\"]",
             ],
         ),
         loss(
@@ -149,8 +153,8 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
                 "customer ada: its counts lack ",
                 "day ",
                 "discount TEN: 1 uses counted beyond the orders that have it",
-                "order ORDER: gift card CARD has an entry of it, and it is not paid with that",
-                "order ORDER: it is not whole: 1 lines of an unknown number, lacks [\"header\"]",
+                "order ORDER: gift card CARD has an entry for it, but it is not paid with that card",
+                "order ORDER: it is incomplete: 1 lines of an unknown number, lacks [\"header\"]",
                 "product tea: its counts lack ",
             ],
         ),
@@ -158,8 +162,8 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
             "g#CARD",
             &o,
             &[
-                "gift card CARD: 300 gone from it that no entry took",
-                "order ORDER: it is paid with gift card CARD, which has no entry of it",
+                "gift card CARD: 300 taken from its balance without an entry",
+                "order ORDER: it is paid with gift card CARD, which has no entry for it",
             ],
         ),
         loss("d#TEN", "d#TEN", &["discount TEN: -1 uses counted beyond the orders that have it"]),
@@ -204,11 +208,11 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
                 "day ",
                 "o#ORDER o#ORDER: its keys are ",
                 "order ORDER: a payment of 600 EUR (minor units) is Authorized, the order PAID",
-                "order ORDER: money received less money returned: 300 EUR (minor units); what the customer is owed: 900 \
+                "order ORDER: money received less money returned: 300 EUR (minor units); the amount due: 900 \
                  EUR (minor units)",
             ],
         ),
-        damage(&o, &o, "lineCount", number(2), &["order ORDER: it is not whole: 1 lines of 2, lacks []"]),
+        damage(&o, &o, "lineCount", number(2), &["order ORDER: it is incomplete: 1 lines of 2, lacks []"]),
         damage(
             &o,
             "p#tea",
@@ -221,13 +225,13 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
             ],
         ),
         damage(&o, &i, "amount", money(901), &["order ORDER: the invoice: 901 EUR (minor units); the total: 900 EUR"]),
-        damage("g#CARD", "g#CARD", "balance", money(1), &["gift card CARD: -1 gone from it"]),
+        damage("g#CARD", "g#CARD", "balance", money(1), &["gift card CARD: -1 taken from its balance"]),
         damage(
             "g#CARD",
             &o,
             "status",
             text("refunded"),
-            &["gift card CARD: 300 gone from it", "order ORDER: 300 paid with gift card CARD"],
+            &["gift card CARD: 300 taken from its balance", "order ORDER: 300 paid with gift card CARD"],
         ),
         damage("d#TEN", "d#TEN", "uses", number(2), &["discount TEN: 1 uses counted beyond"]),
         damage(

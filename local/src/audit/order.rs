@@ -37,7 +37,7 @@ pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> V
     if let Some((moved, owed)) = moved_and_owed(order, invoice)
         && moved != owed
     {
-        faults.push(format!("money received less money returned: {moved}; what the customer is owed: {owed}"));
+        faults.push(format!("money received less money returned: {moved}; the amount due: {owed}"));
     }
     faults
 }

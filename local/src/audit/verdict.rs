@@ -16,7 +16,7 @@ impl Accounts {
             let lacks = [("header", order.is_none()), ("invoice", invoice.is_none())];
             let missing: Vec<_> = lacks.iter().filter(|(_, lacks)| *lacks).map(|(name, _)| *name).collect();
             let of = order.as_ref().map_or("an unknown number".to_owned(), |order| order.line_count.to_string());
-            let what = format!("it is not whole: {} lines of {of}, lacks {missing:?}", lines.len());
+            let what = format!("it is incomplete: {} lines of {of}, lacks {missing:?}", lines.len());
             self.breach(format!("order {id}"), what);
             if let Some(order) = order {
                 self.tally(&order, &lines, invoice.as_ref().map_or(&[], |invoice| &invoice.payments));
@@ -53,13 +53,13 @@ impl Accounts {
             }
         }
         for (code, off) in std::mem::take(&mut self.cards) {
-            self.balanced(off, || format!("gift card {code}"), "gone from it that no entry took");
+            self.balanced(off, || format!("gift card {code}"), "taken from its balance without an entry");
         }
         for ((order, code), Taken { times, captured }) in std::mem::take(&mut self.taken) {
             let what = match times {
-                0 => format!("{captured} paid with gift card {code} beyond its entry there"),
-                1.. => format!("it is paid with gift card {code}, which has no entry of it"),
-                _ => format!("gift card {code} has an entry of it, and it is not paid with that"),
+                0 => format!("{captured} paid with gift card {code} beyond the card's entry"),
+                1.. => format!("it is paid with gift card {code}, which has no entry for it"),
+                _ => format!("gift card {code} has an entry for it, but it is not paid with that card"),
             };
             self.breach(format!("order {order}"), what);
         }
