@@ -1,4 +1,4 @@
-//! `POST /products/{productId}/stock`: units arrive, or are taken out.
+//! `POST /products/{productId}/stock`: adds units to a product's stock, or takes some out.
 
 mod adjusting;
 
@@ -29,11 +29,11 @@ pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin
     .access(stock::ADJUST)
     .example(Example::at("09:52:40").path("espresso-cup").header("if-match", r#""1""#).body(r#"{"delta":20}"#));
 
-/// How many units more, or fewer.
+/// An adjustment of a stock.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adjustment {
-    /// -1,000,000 to 1,000,000, and not 0.
+    /// The units to add, or to take out if negative: -1,000,000 to 1,000,000, but not 0.
     #[schema(schema_with = not_zero, required)]
     delta: Delta,
 }
@@ -56,11 +56,11 @@ fn not_zero() -> RefOr<Schema> {
     OneOfBuilder::new().item(within(-1_000_000, -1)).item(within(1, 1_000_000)).into()
 }
 
-/// An adjustment moves the product's version, which its `If-Match` names: sent twice, it is made once. Sales do not
-/// move the version, so they are not in its way.
+/// An adjustment increments the product's version. So if its `If-Match` names a version, a repeated request is not done
+/// twice. Sales leave the version alone, so they do not make an adjustment fail.
 ///
-/// Under an `Idempotency-Key` an adjustment is made once, whatever the version: `If-Match` may be left out then. Without a
-/// key, a client whose answer was lost cannot tell its own adjustment from somebody else's.
+/// With an `Idempotency-Key`, an adjustment is done once whatever the version, and `If-Match` is optional. Without a
+/// key, a client that lost the answer cannot distinguish its own adjustment from somebody else's.
 pub async fn handle(
     (table, writer): (Reader, Writer),
     Path(product): Path<ProductId>,

@@ -1,4 +1,4 @@
-//! `POST /orders/{orderId}/cancellation`: cancels an order, and puts back all it took.
+//! `POST /orders/{orderId}/cancellation`: cancels an order and returns everything it took.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Problem, Replayable, Route, Scope};
 use key_schema::entity::{CancellationCause, Order};
@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Shop)
     .summary(
-        "Cancel an order that is not shipped yet. Stock, discount code and gift cards get back what it took. A card \
-             payment is voided; one that was captured becomes refundDue.",
+        "Cancel an order that is not shipped yet. The stock, the use of a discount code and the gift card money that it \
+             took are returned. Its card payment is voided, or becomes refundDue if it was captured.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(ordering::CANCEL)
@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Sh
         Example::at("09:52:00").path("9375d7e6-a688-5d10-8541-7fecc5582493").body(r#"{"reason":"Ordered too many"}"#),
     );
 
-/// A cancellation.
+/// The cancellation of an order.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelRequest {

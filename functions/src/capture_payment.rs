@@ -1,4 +1,4 @@
-//! `POST /invoices/{invoiceId}/payments`: the bank has taken the card's part of an invoice.
+//! `POST /invoices/{invoiceId}/payments`: records that the bank has captured the card payment of an invoice.
 
 use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin)
     .summary(
-        "Record that the bank has taken the card payment of an invoice, once. Its order is paid then. If the order was \
-             cancelled meanwhile, the payment's status becomes refundDue.",
+        "Record, once, that the bank has captured the card payment of an invoice. The order becomes PAID. If the order \
+             was cancelled in the meantime, the payment's status becomes refundDue.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
@@ -21,15 +21,15 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Ad
             .body(r#"{"reference":"bank-20261121-0042"}"#),
     );
 
-/// A payment that the bank has taken.
+/// A card payment that the bank has captured.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// What the bank calls it.
+    /// The bank's reference for the payment.
     reference: Name,
 }
 
-/// What the bank has taken is recorded, also when the order was cancelled meanwhile: then it is to be given back.
+/// A payment is recorded even if its order was cancelled in the meantime: it then has to be refunded.
 pub async fn handle(
     orders: Lifecycle,
     Path(id): Path<InvoiceId>,

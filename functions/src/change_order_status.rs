@@ -1,4 +1,4 @@
-//! `POST /orders/{orderId}/status`: an order is shipped, or has arrived.
+//! `POST /orders/{orderId}/status`: marks an order as shipped or delivered.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Problem, Replayable, Route, Scope};
 use key_schema::entity::OrderStatus;
@@ -9,19 +9,19 @@ use table::Budget;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/orders/{orderId}/status", Scope::Admin)
-    .summary("Say that an order is shipped, or delivered.")
+    .summary("Mark an order as shipped or delivered.")
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(ordering::ADVANCE)
     .example(Example::at("09:51:20").path("ccc44633-c523-5b35-9669-978f6b6bc252").body(r#"{"status":"SHIPPED"}"#));
 
-/// Where the order stands now.
+/// The new status of an order: SHIPPED or DELIVERED.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewStatus {
     status: OrderStatus,
 }
 
-/// An order becomes paid by its payment, and cancelled by its cancellation; here it becomes shipped and delivered.
+/// Refuses PAID and CANCELLED: payment and cancellation have routes of their own.
 pub async fn handle(
     orders: Lifecycle,
     Path(id): Path<OrderId>,

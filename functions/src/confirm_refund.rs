@@ -1,4 +1,4 @@
-//! `POST /invoices/{invoiceId}/refunds`: a customer has got back the card payment of a cancelled order.
+//! `POST /invoices/{invoiceId}/refunds`: records that the card payment of a cancelled order was refunded.
 
 use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
@@ -8,7 +8,7 @@ use table::Budget;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Admin)
-    .summary("Record that the card payment of a cancelled order was given back, once. It must be refundDue.")
+    .summary("Record, once, that the card payment of a cancelled order was refunded. The payment must be refundDue.")
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
     .access(ordering::REFUND)
@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Adm
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Refund {
-    /// What the bank calls it.
+    /// The bank's reference for the refund.
     reference: Name,
 }
 

@@ -28,12 +28,12 @@ pub struct SignUp {
     username: Username,
     email: EmailAddress,
     name: Name,
-    /// The token's `sub` if absent; only an admin may name another.
+    /// The token's `sub` if absent. Only an admin may name another id.
     customer_id: Option<CustomerId>,
 }
 
-/// Profile and claims are one transaction, so no name is ever claimed for nobody. A sign-up that is sent again,
-/// also one whose answer was lost, is answered as before, as long as the profile is what it asked for.
+/// The profile and the claims of its username and address are written in one transaction, so no claim is ever without a
+/// profile. A repeated sign-up is answered like the first one, as long as the profile still is as requested.
 pub async fn handle(
     table: Writer,
     caller: Caller,
@@ -42,7 +42,7 @@ pub async fn handle(
 ) -> Answer<Created<Versioned<CustomerView>>> {
     let customer_id = sign_up.customer_id.unwrap_or_else(|| caller.id.clone());
     if !caller.may_see(&customer_id) {
-        return Err(Problem::new(Kind::Forbidden, "Only an admin may sign up somebody else."));
+        return Err(Problem::new(Kind::Forbidden, "Only an admin may sign up another customer."));
     }
 
     let customer = Customer {
@@ -64,7 +64,7 @@ pub async fn handle(
     }
 }
 
-/// The profile's condition speaks first: whose profile is there finds his own claims too.
+/// Checks the profile first: on a replay, the customer's own claims fail as well.
 fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer<Created<Versioned<CustomerView>>> {
     let mut causes = causes.into_iter();
     if let Some(Cause::Condition(Some(item))) = causes.next() {
@@ -77,7 +77,7 @@ fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer<Created<Versioned<C
     }
     match causes.next() {
         Some(Cause::Condition(_)) => Err(Problem::new(Kind::UsernameTaken, "Choose another username.")),
-        _ => Err(Problem::new(Kind::EmailTaken, "This address belongs to a customer.")),
+        _ => Err(Problem::new(Kind::EmailTaken, "This address belongs to another customer.")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `POST /discounts`: makes a discount code.
+//! `POST /discounts`: creates a discount code.
 
 use http_api::{Answer, Created, DiscountView, Example, Json, Kind, Problem, Replayable, Route, Scope};
 use key_schema::access::Access;
@@ -9,7 +9,7 @@ use table::{Budget, Put, Writer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/discounts", Scope::Admin)
-    .summary("Make a discount code.")
+    .summary("Create a discount code.")
     .refuses(&[Kind::AlreadyExists])
     .access(&[Access::put::<Discount>()])
     .example(Example::at("09:30:40").body(r#"{"code":"WELCOME10","percent":10}"#));
@@ -20,13 +20,13 @@ pub const ROUTE: Route = Route::post("/discounts", Scope::Admin)
 pub struct NewDiscount {
     code: DiscountCode,
     percent: Percent,
-    /// Good from this moment on; at once if absent.
+    /// The code is valid from this moment on; at once if absent.
     #[schema(schema_with = optional_moment, required = false)]
     from: Option<Timestamp>,
-    /// Good until before this moment, which must be in the future; for ever if absent.
+    /// The code is valid before this moment, which must be in the future; forever if absent.
     #[schema(schema_with = optional_moment, required = false)]
     to: Option<Timestamp>,
-    /// How many orders may use it; any number if absent.
+    /// The number of orders that may use the code; any number if absent.
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295u64)]
     max_uses: Option<u32>,
 }
@@ -43,7 +43,7 @@ pub async fn handle(
         return Err(Problem::new(Kind::Validation, "to: must be after from"));
     }
     let now = Timestamp::now();
-    // It would be of no use to anybody, and its code is taken once and for all.
+    // A code that has expired is useless, and no other discount could ever have its name.
     if new.to.is_some_and(|to| to <= now) {
         return Err(Problem::new(Kind::Validation, "to: must be in the future"));
     }

@@ -1,4 +1,4 @@
-//! `POST /gift-cards`: makes a gift card.
+//! `POST /gift-cards`: creates a gift card.
 
 use http_api::{Answer, Created, Example, IssuedGiftCardView, Json, Kind, Problem, Replayable, Route, Scope};
 use key_schema::access::Access;
@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 
 pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin)
-    .summary("Make a gift card.")
+    .summary("Create a gift card.")
     .refuses(&[Kind::AlreadyExists])
     .access(&[Access::put::<GiftCard>()])
     .example(
@@ -22,10 +22,10 @@ pub const ROUTE: Route = Route::post("/gift-cards", Scope::Admin)
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewGiftCard {
-    /// At least 12 characters: whoever guesses a code can spend what is on the card.
+    /// At least 12 characters, made at random: anyone who guesses the code can spend the card's balance.
     #[schema(value_type = String, pattern = "^[A-Za-z0-9_-]{12,64}$")]
     code: GiftCardCode,
-    /// At least 1 minor unit.
+    /// The initial balance: at least 1 minor unit.
     #[schema(schema_with = not_empty, required)]
     balance: Charge,
 }
@@ -36,8 +36,8 @@ fn not_empty() -> RefOr<Schema> {
     AllOfBuilder::new().item(Ref::from_schema_name(Charge::name())).item(amount).into()
 }
 
-/// The shortest code. At random, 12 characters of capital letters and digits are 62 bits. Cards of earlier releases may
-/// have shorter ones, and are good.
+/// The length of the shortest code: 12 random capital letters and digits have 62 bits of entropy. Cards of earlier
+/// releases may have shorter codes, and stay valid.
 const SHORTEST: usize = 12;
 
 pub async fn handle(

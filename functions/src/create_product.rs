@@ -1,4 +1,4 @@
-//! `POST /products`: puts a product into the catalogue, with its first stock.
+//! `POST /products`: adds a product with its initial stock to the catalogue.
 
 use http_api::{
     Answer, Created, Example, Json, Kept, Kind, Once, Problem, ProductView, Replayable, Route, Scope, Versioned,
@@ -11,7 +11,7 @@ use table::{Budget, Cause, Commit, Error, Write, Writer, read_item};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/products", Scope::Admin)
-    .summary("Put a product into the catalogue.")
+    .summary("Add a product to the catalogue.")
     .refuses(&[Kind::AlreadyExists])
     .access(&[
         Access::put::<Product>().in_transactions(),
@@ -33,25 +33,25 @@ pub const ROUTE: Route = Route::post("/products", Scope::Admin)
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewProduct {
-    /// A new id if absent. Name one, or send an Idempotency-Key, and the request can be sent again without making a second
-    /// product.
+    /// A random id if absent. If the request names an id or has an Idempotency-Key, it can be repeated without creating
+    /// a second product.
     product_id: Option<ProductId>,
     name: Name,
     description: Text,
     category: Category,
     price: Charge,
-    /// How many can be sold.
+    /// The number of units that can be sold.
     #[serde(default)]
     #[schema(value_type = u64, maximum = 4_294_967_295u64)]
     stock: u32,
-    /// In how many cells they lie. Orders from one cell go one after the other: several are for a product that many
-    /// will want at the same moment.
+    /// The number of cells over which the units are spread. Orders that take units from the same cell are written one
+    /// after the other, so a product that many customers order at the same moment needs several cells.
     #[serde(default)]
     cells: Cells,
 }
 
-/// Product and stock, with all its cells, are one transaction: none is ever seen without the others. Under an
-/// `Idempotency-Key` a product whose id is chosen here is made once, too.
+/// The product and all cells of its stock are written in one transaction, so that none exists without the others. With
+/// an `Idempotency-Key`, a product without an id in the request is created once, too.
 pub async fn handle(
     table: Writer,
     once: Option<Once>,
@@ -89,7 +89,7 @@ pub async fn handle(
     }
 }
 
-/// Whether what is there is what was to be written, but for what was sold since.
+/// Whether the existing product is the requested one. Some of its units may have been sold.
 fn is_the_same(causes: Vec<Cause>, product: &Product, stock: &WholeStock) -> Result<bool, Error> {
     let mut causes = causes.into_iter();
     let (Some(Cause::Condition(Some(existing))), Some(Cause::Condition(Some(first)))) = (causes.next(), causes.next())

@@ -1,4 +1,4 @@
-//! `DELETE /customers/{customerId}/cart`: throws a cart away.
+//! `DELETE /customers/{customerId}/cart`: deletes a cart.
 
 use http_api::{Answer, Example, IfMatch, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
@@ -7,12 +7,12 @@ use key_schema::value::Timestamp;
 use table::{Budget, Condition, Error, Write, Writer, Written, read_item};
 
 pub const ROUTE: Route = Route::delete("/customers/{customerId}/cart", Scope::Shop)
-    .summary("Throw a cart away.")
+    .summary("Delete a cart.")
     .access(&[Access::delete::<Cart>()])
     .example(Example::at("09:43:20").path("ada"));
 
-/// Also when there is none: afterwards there is none. If `If-Match` names a version, no other cart is thrown away, as one
-/// that another device has put down meanwhile.
+/// Succeeds if there is no cart. If `If-Match` names a version, a cart with another version is not deleted: another
+/// device may have written it in the meantime.
 pub async fn handle(
     table: Writer,
     OwnCustomer(customer): OwnCustomer,
@@ -30,7 +30,7 @@ pub async fn handle(
     }
 }
 
-/// There is no cart, or an expired one: DynamoDB deletes it some time after that.
+/// There is no cart, or an expired one that DynamoDB has not deleted yet.
 fn is_gone(now: Timestamp) -> Result<Condition, Error> {
     Condition::absent().or(Condition::new("#expiresAt <= :now")).value(":now", now.as_second())
 }

@@ -1,4 +1,4 @@
-//! `GET /customers?email=` or `?username=`: the customer who has claimed it.
+//! `GET /customers?email=` or `?username=`: finds a customer by e-mail address or username.
 
 use http_api::{Answer, CustomerView, Example, Kind, Problem, Query, Route, Scope, Versioned};
 use key_schema::access::Access;
@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::get("/customers", Scope::Admin)
     ])
     .example(Example::at("09:47:20").query("email=ada.lovelace%40example.com"));
 
-/// Whom to find: by one of the two.
+/// The address or the username of the customer: exactly one of the two.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct Whom {
@@ -29,7 +29,7 @@ pub struct Whom {
     username: Option<Username>,
 }
 
-/// An address that somebody may have claimed, also one that only an earlier release took.
+/// An address that a customer may have claimed. Earlier releases accepted some that can no longer be claimed.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct Claimed(EmailAddress);
@@ -42,7 +42,7 @@ impl TryFrom<String> for Claimed {
     }
 }
 
-/// Two requests: the claim is a pointer to the profile and holds nothing else that could go stale.
+/// Takes two requests: a claim holds only the customer's id, so that no copy of the profile can become outdated.
 pub async fn handle(table: Reader, Query(whom): Query<Whom>) -> Answer<Versioned<CustomerView>> {
     let id = match (whom.email, whom.username) {
         (Some(Claimed(email)), None) => {
@@ -51,7 +51,7 @@ pub async fn handle(table: Reader, Query(whom): Query<Whom>) -> Answer<Versioned
         (None, Some(username)) => {
             table.one(&CustomerByUsername { username: &username }).await?.map(|claim| claim.customer_id)
         }
-        _ => return Err(Problem::new(Kind::Validation, "Name either an email or a username.")),
+        _ => return Err(Problem::new(Kind::Validation, "Name either an email or a username, and not both.")),
     };
     let id = id.ok_or_else(|| Problem::not_found("customer"))?;
 

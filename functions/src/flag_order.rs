@@ -1,4 +1,4 @@
-//! `PUT /orders/{orderId}/flag`: somebody wants to look at this order.
+//! `PUT /orders/{orderId}/flag`: flags an order, for staff to look at.
 
 use http_api::{Answer, Example, FlaggedOrderView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::access::Access;
@@ -22,15 +22,15 @@ pub const ROUTE: Route = Route::put("/orders/{orderId}/flag", Scope::Admin)
             .body(r#"{"reason":"The address looks incomplete"}"#),
     );
 
-/// Why.
+/// A request to flag an order.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlagRequest {
     reason: Name,
 }
 
-/// The flag is an item of its own, under the condition that its order exists. The same flag again changes nothing;
-/// another reason makes it a new flag.
+/// The flag is an item of its own, written on condition that its order exists. A repeated request changes nothing. A
+/// different reason replaces the flag.
 pub async fn handle(
     table: Writer,
     Path(order_id): Path<OrderId>,

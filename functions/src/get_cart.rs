@@ -1,4 +1,4 @@
-//! `GET /customers/{customerId}/cart`: what a customer means to buy.
+//! `GET /customers/{customerId}/cart`: the cart of a customer.
 
 use http_api::{Answer, CartView, Example, OwnCustomer, Problem, Route, Scope, Versioned};
 use key_schema::access::Access;
@@ -11,7 +11,7 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/cart", Scope::Shop)
     .access(&[Access::query::<CartOfCustomer>()])
     .example(Example::at("09:42:40").path("ada"));
 
-/// DynamoDB deletes an expired cart within days; here it is gone at once.
+/// DynamoDB deletes an expired cart some days later, but the cart is not found from the moment it expires.
 pub async fn handle(table: Reader, OwnCustomer(customer): OwnCustomer) -> Answer<Versioned<CartView>> {
     match table.one(&CartOfCustomer { customer: &customer }).await? {
         Some(cart) if !cart.is_expired(Timestamp::now()) => Ok(Versioned::new(cart.version(), CartView::from(cart))),

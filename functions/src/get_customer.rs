@@ -1,4 +1,4 @@
-//! `GET /customers/{customerId}`: a customer, with what the orders add up to.
+//! `GET /customers/{customerId}`: one customer, with the counts and sums of their orders.
 
 use http_api::{Answer, CustomerView, Example, OwnCustomer, Problem, Route, Scope, Versioned};
 use key_schema::access::Access;

@@ -1,4 +1,4 @@
-//! `GET /customers/{customerId}/overview`: a profile and the ten newest orders, in one Query.
+//! `GET /customers/{customerId}/overview`: a customer's profile and ten newest orders, in one Query.
 
 use http_api::{Answer, Example, Json, OverviewView, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
@@ -6,7 +6,7 @@ use key_schema::layout::ProfileAndOrders;
 use table::{PageRequest, Reader};
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/overview", Scope::Shop)
-    .summary("A customer with the ten newest orders, newest first.")
+    .summary("A customer with their ten newest orders, newest first.")
     .access(&[Access::query::<ProfileAndOrders>()])
     .example(Example::at("09:46:00").path("ada"));
 

@@ -1,4 +1,4 @@
-//! `GET /discounts/{code}`: a discount code. Customers see it while it is valid; admins always do.
+//! `GET /discounts/{code}`: one discount code. Customers see it while it is valid, admins always.
 
 use http_api::{Answer, Caller, DiscountView, Example, Json, Kind, Path, Problem, Route, Scope};
 use key_schema::access::Access;

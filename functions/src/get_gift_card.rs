@@ -1,5 +1,4 @@
-//! `GET /gift-cards/{code}`: a gift card with its entries. Who knows the code may spend it, and so may see it; which
-//! orders it was spent on, only admins see.
+//! `GET /gift-cards/{code}`: one gift card with its entries.
 
 use http_api::{Answer, Caller, Example, GiftCardView, Json, Kind, Path, Problem, Route, Scope};
 use key_schema::access::Access;
@@ -14,6 +13,7 @@ pub const ROUTE: Route = Route::get("/gift-cards/{code}", Scope::Shop)
     .access(&[Access::query::<GiftCardByCode>()])
     .example(Example::at("09:44:40").path("GIFT-50-7QKX-M2TD"));
 
+/// Anyone who knows the code may spend the card, and so may see it. Only admins see on which orders it was spent.
 pub async fn handle(table: Reader, Path(code): Path<GiftCardCode>, caller: Caller) -> Answer<Json<GiftCardView>> {
     let items = table.collection(&GiftCardByCode { code: &code }).await?;
 

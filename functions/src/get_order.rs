@@ -1,5 +1,4 @@
-//! `GET /orders/{orderId}`: an order with its lines, its invoice and its flag; or that it waits, or why it was
-//! rejected.
+//! `GET /orders/{orderId}`: one order, which is placed, queued or rejected.
 
 use http_api::{Answer, AskAgain, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Problem, Route, Scope};
 use key_schema::access::Access;
@@ -8,7 +7,7 @@ use key_schema::value::{OrderId, Timestamp};
 use table::{Budget, Reader};
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}", Scope::Shop)
-    .summary("An order.")
+    .summary("An order with its lines, its invoice and its flag; or its state, if it is queued or was rejected.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<OrderById>()])
     .example(Example::at("09:35:20").path("ccc44633-c523-5b35-9669-978f6b6bc252"));

@@ -1,4 +1,4 @@
-//! `GET /products/{productId}`: a product, with its stock and what was sold of it.
+//! `GET /products/{productId}`: one product with its stock and its sales.
 
 use http_api::{Answer, Example, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public)
     .access(stock::READ)
     .example(Example::at("09:34:00").path("espresso-cup"));
 
-/// One Query; of a stock in several cells, a BatchGetItem of those more.
+/// Takes one Query, and one BatchGetItem more if the stock has several cells.
 pub async fn handle(table: Reader, Path(id): Path<ProductId>, budget: Budget) -> Answer<Versioned<ProductView>> {
     let items = table.collection(&ProductById { id: &id }).await?;
 

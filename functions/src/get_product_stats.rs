@@ -1,5 +1,4 @@
-//! `GET /products/{productId}/stats`: how often a product was looked at and sold, and what that came to. What the
-//! public may know of it is in `GET /products/{productId}`.
+//! `GET /products/{productId}/stats`: the views and the sales of a product.
 
 use http_api::{Answer, Example, Json, Kind, Path, Problem, ProductCountsView, Route, Scope};
 use key_schema::access::Access;
@@ -9,13 +8,14 @@ use key_schema::value::ProductId;
 use table::{Budget, Reader, ViewShards};
 
 pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Admin)
-    .summary("How often a product was looked at and sold.")
+    .summary("The views and the sales of a product.")
     .limit(100, 200)
     .refuses(&[Kind::NotFound])
     .access(&[Access::batch_get::<Product>(), Access::batch_get::<ViewShard>()])
     .example(Example::at("09:41:20").path("espresso-cup"));
 
-/// One BatchGetItem; what it leaves unprocessed is asked for again, so that no part is missing from the sum.
+/// Takes one BatchGetItem. Keys that DynamoDB leaves unprocessed are requested again, so that no shard of the views is
+/// missing from the sum.
 pub async fn handle(
     (table, shards): (Reader, ViewShards),
     Path(product): Path<ProductId>,

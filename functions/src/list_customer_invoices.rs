@@ -1,4 +1,4 @@
-//! `GET /customers/{customerId}/invoices`: the invoices of a customer in a range of time.
+//! `GET /customers/{customerId}/invoices`: the invoices of a customer, oldest first.
 
 use http_api::{Answer, Example, InvoiceView, List, OwnCustomer, Route, Scope};
 use key_schema::access::Access;
@@ -7,7 +7,7 @@ use key_schema::value::TimeRange;
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/invoices", Scope::Shop)
-    .summary("The invoices of a customer in a range of time, oldest first.")
+    .summary("The invoices of a customer in a time range, oldest first.")
     .access(&[Access::query::<InvoicesOfCustomer>()])
     .example(Example::at("09:38:40").path("ada").query("from=2026-01-01&limit=10"));
 

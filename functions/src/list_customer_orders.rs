@@ -7,7 +7,7 @@ use key_schema::value::TimeRange;
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/orders", Scope::Shop)
-    .summary("The orders of a customer in a range of time, newest first.")
+    .summary("The orders of a customer in a time range, newest first.")
     .access(&[Access::query::<OrdersOfCustomer>()])
     .example(Example::at("09:45:20").path("ada").query("from=2026-01-01&limit=10"));
 

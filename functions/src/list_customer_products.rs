@@ -1,4 +1,4 @@
-//! `GET /customers/{customerId}/products`: the products a customer ordered in a range of time.
+//! `GET /customers/{customerId}/products`: the order lines of a customer, oldest first.
 
 use http_api::{Answer, Example, List, OrderItemView, OwnCustomer, Route, Scope};
 use key_schema::access::Access;
@@ -7,7 +7,7 @@ use key_schema::value::TimeRange;
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::Shop)
-    .summary("The products a customer ordered in a range of time, oldest first: the line of each.")
+    .summary("The products that a customer ordered in a time range, oldest first, as order lines.")
     .access(&[Access::query::<ProductsOfCustomer>()])
     .example(Example::at("09:39:20").path("ada").query("from=2026-01-01T00%3A00%3A00Z&limit=10"));
 

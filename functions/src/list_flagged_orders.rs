@@ -1,4 +1,4 @@
-//! `GET /flagged-orders`: the orders that somebody wants to look at, in the order they were flagged.
+//! `GET /flagged-orders`: the flags of all flagged orders, oldest flag first.
 
 use http_api::{Answer, Example, FlaggedOrderView, List, Route, Scope, Unfiltered};
 use key_schema::access::Access;
@@ -6,7 +6,7 @@ use key_schema::layout::FlaggedOrders;
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/flagged-orders", Scope::Admin)
-    .summary("The flagged orders, the longest flagged first: the flag of each.")
+    .summary("The flags of all flagged orders, oldest flag first.")
     .access(&[Access::query::<FlaggedOrders>()])
     .example(Example::at("09:49:20").query("limit=50"));
 

@@ -10,7 +10,7 @@ pub const ROUTE: Route = Route::get("/invoices/{invoiceId}/payments", Scope::Sho
     .access(table::INVOICE)
     .example(Example::at("09:38:00").path("inv-ccc44633-c523-5b35-9669-978f6b6bc252"));
 
-/// An invoice has at most five payments, and they lie inside it: there is always one page, with all of them.
+/// All payments are in one page: an invoice has at most five, and its item contains them.
 pub async fn handle(
     table: Reader,
     Path(id): Path<InvoiceId>,

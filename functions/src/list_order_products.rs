@@ -7,12 +7,13 @@ use key_schema::value::OrderId;
 use table::{Page, Reader};
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}/products", Scope::Shop)
-    .summary("The products of an order, by id.")
+    .summary("The lines of an order, sorted by product id.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<ProductsOfOrder>(), Access::query::<InvoiceOfOrder>()])
     .example(Example::at("09:36:00").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
-/// Every line knows whose it is. A page without lines, which follows a last full one, asks the invoice.
+/// Each line names the customer of its order. The page after a full last page has no lines, so the customer is then
+/// read from the invoice.
 pub async fn handle(
     table: Reader,
     Path(order): Path<OrderId>,

@@ -1,4 +1,4 @@
-//! `GET /orders?status=`: the orders of a status in a range of time, its shards merged.
+//! `GET /orders?status=`: the orders of a status, oldest first, merged from the shards of the status.
 
 use http_api::{Answer, Example, List, OrderView, Route, Scope};
 use key_schema::access::Access;
@@ -10,20 +10,20 @@ use table::{Page, Reader, StatusShards};
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/orders", Scope::Admin)
-    .summary("The orders of a status in a range of time, oldest first.")
+    .summary("The orders of a status in a time range, oldest first.")
     .limit(50, 100)
     .access(&[Access::query::<OrdersOfStatus>()])
     .example(Example::at("09:48:00").query("status=PENDING&from=2026-01-01&limit=50"));
 
-/// Which orders.
+/// The filter of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct OfStatus {
     status: OrderStatus,
-    /// Placed from this moment on. A date is midnight UTC.
+    /// Only orders placed at or after this moment. A date means midnight UTC.
     #[param(schema_with = moment, required = false)]
     from: Option<String>,
-    /// Placed until before this moment. A date is midnight UTC.
+    /// Only orders placed before this moment. A date means midnight UTC.
     #[param(schema_with = moment, required = false)]
     to: Option<String>,
 }

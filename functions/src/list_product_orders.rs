@@ -1,4 +1,4 @@
-//! `GET /products/{productId}/orders`: the orders of a product in a range of time, its shards merged.
+//! `GET /products/{productId}/orders`: the order lines of a product, merged from the product's shards.
 
 use http_api::{Answer, Example, List, OrderItemView, Path, Route, Scope};
 use key_schema::access::Access;
@@ -7,7 +7,7 @@ use key_schema::value::{ProductId, TimeRange};
 use table::{Page, ProductShards, Reader};
 
 pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin)
-    .summary("The orders of a product in a range of time: the line of each.")
+    .summary("The orders of a product in a time range, as order lines.")
     .access(&[Access::query::<OrdersOfProduct>()])
     .example(Example::at("09:40:00").path("espresso-cup").query("from=2026-01-01&limit=50"));
 

@@ -9,15 +9,14 @@ use table::{Page, Reader};
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
-    .summary("The products of a category, by id.")
+    .summary("The products of a category, sorted by product id.")
     .access(&[Access::query::<ProductsOfCategory>()])
     .example(Example::at("09:33:20").query("category=kitchen&limit=20"));
 
-/// Which products.
+/// The filter of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct OfCategory {
-    /// The category.
     category: Category,
 }
 

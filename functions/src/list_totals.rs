@@ -1,4 +1,4 @@
-//! `GET /totals?from=&to=`: what was ordered on each day of a range.
+//! `GET /totals?from=&to=`: the totals of the orders of each day in a range.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use key_schema::value::Days;
 use table::{Budget, Reader};
 
 pub const ROUTE: Route = Route::get("/totals", Scope::Admin)
-    .summary("What was ordered on each day of a range.")
+    .summary("The totals of the orders placed on each day of a range.")
     .limit(10, 20)
     .access(&[Access::batch_get::<DayTotals>()])
     .example(Example::at("09:58:00").query("from=2026-11-01&to=2026-12-01"));
 
-/// One BatchGetItem. Every day is listed, also one without an order, so there is always one page and no cursor.
+/// Takes one BatchGetItem. Days without orders are listed, too. There is always one page, without a cursor.
 pub async fn handle(table: Reader, Query(days): Query<Days>, budget: Budget) -> Answer<All<DayTotalsView>> {
     let items = table.batch(TotalsOfDays { days }.keys(), Consistency::Eventual, budget).await?;
 

@@ -1,4 +1,4 @@
-//! `POST /orders`: places an order, now or later.
+//! `POST /orders`: places an order, at once or through the queue.
 
 use http_api::{
     Accepted, Answer, Caller, Created, Either, Example, Json, Kind, OrderView, PrefersAsync, Problem, QueuedOrderView,
@@ -53,7 +53,7 @@ pub async fn handle(
         orders.place(&order, budget).await.map(Some)
     };
     let placement = match placement {
-        // A client that asked to wait needs no look at what was placed before.
+        // The order can be queued without knowing whether it was placed before: the drain finds that out.
         Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey, .. }) if is_for_later => None,
         placement => placement?,
     };
@@ -62,7 +62,7 @@ pub async fn handle(
         Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, Replayable::again))),
         Some(Placement::Rejected(rejection)) => return Err(rejection.into()),
         Some(Placement::NoCapacity { max_total }) => Some(max_total),
-        // An order that waits is sent again: whether that was done is written nowhere.
+        // The order is queued already. Its message is sent again, in case the earlier one is lost.
         Some(Placement::Waits(queued)) => queued.max_total,
         Some(Placement::Void | Placement::Stale | Placement::Mismatch | Placement::NotAccepted) | None => None,
     };

@@ -1,4 +1,4 @@
-//! `PUT /customers/{customerId}/cart`: puts down what a customer means to buy.
+//! `PUT /customers/{customerId}/cart`: replaces the cart of a customer.
 
 use std::collections::HashSet;
 
@@ -12,29 +12,29 @@ use table::{Budget, Condition, Error, Reader, Write, Writer, Written, read_item}
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop)
-    .summary("Put down a customer's cart, in place of the one before.")
+    .summary("Replace the cart of a customer.")
     .refuses(&[Kind::NotFound])
     .access(&[Access::batch_get::<Stock>(), Access::put::<Cart>()])
     .example(Example::at("09:42:00").path("ada").body(r#"{"lines":[{"productId":"espresso-cup","quantity":1}]}"#));
 
-/// As many products as one BatchGetItem can look up.
+/// The most lines of a cart: one BatchGetItem reads at most 100 products.
 const MOST_LINES: usize = 100;
 
-/// How long a cart is kept after it was last put down: 30 days, in seconds.
+/// The time for which a cart is kept after its last write: 30 days, in seconds.
 const KEPT: i64 = 30 * 24 * 60 * 60;
 
 /// A cart.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCart {
-    /// Up to 100 lines, each of another product.
+    /// Up to 100 lines, each for a different product.
     #[schema(max_items = 100)]
     lines: Vec<CartLine>,
 }
 
-/// The cart replaces the one before; if `If-Match` names a version, only that one. A shop that sends several PUTs, or
-/// whose customer has several devices, names the `ETag` of the cart it shows: then a PUT that is late replaces no newer
-/// cart. Nothing is taken from stock by a cart, and prices are those of the day it is ordered.
+/// If `If-Match` names a version, only a cart with that version is replaced. A shop front that sends several PUTs, or
+/// whose customer has several devices, should send the `ETag` of the cart that it shows. Then a late PUT does not
+/// replace a newer cart. A cart reserves no stock and fixes no price.
 pub async fn handle(
     (table, writer): (Reader, Writer),
     OwnCustomer(customer_id): OwnCustomer,
@@ -59,7 +59,7 @@ pub async fn handle(
         Written::Done => Ok(Versioned::new(version, cart.into())),
         Written::ConditionFailed(Some(other)) => {
             let other: Cart = read_item(other)?;
-            // The client's own retry may have found its first attempt done.
+            // If the SDK retried an attempt that had succeeded, the retry finds its own cart.
             if other.version == cart.version {
                 return Ok(Versioned::new(version, cart.into()));
             }
@@ -69,22 +69,22 @@ pub async fn handle(
     }
 }
 
-/// The cart that is to be replaced must not be expired: DynamoDB deletes it some time after that.
+/// The cart to replace has not expired. DynamoDB deletes expired carts only some time later.
 fn is_kept(now: Timestamp) -> Result<Condition, Error> {
     Condition::new("#expiresAt > :now").value(":now", now.as_second())
 }
 
-/// Every line must be of a product that exists, and of another than the lines before.
+/// Refuses lines for products that do not exist, and more than one line for the same product.
 async fn check_products(table: &Reader, lines: &[CartLine], budget: Budget) -> Answer<()> {
     let mut seen = HashSet::new();
     if let Some(at) = lines.iter().position(|line| !seen.insert(&line.product_id)) {
         let detail = format!("lines[{at}].productId is also in an earlier line: add up the quantities");
         return Err(Problem::new(Kind::Validation, detail));
     }
-    // Products do not go away, so what the cheap read finds is there. Only what it does not find is asked for again.
+    // The shop never deletes products, so one found by the cheap read exists. Only the others are read again.
     let mut unknown: Vec<&ProductId> = lines.iter().map(|line| &line.product_id).collect();
     for consistency in [Consistency::Eventual, Consistency::Strong] {
-        // A product and its stock are made together, and the stock is small, however long a description is.
+        // Product and stock are created together. Reading the stock is cheap; a product may have a long description.
         let keys = unknown.iter().copied().map(Stock::key_of).collect();
         let known: Vec<Stock> = table.batch(keys, consistency, budget).await?;
         unknown.retain(|id| known.iter().all(|stock| stock.product_id != **id));

@@ -1,4 +1,4 @@
-//! `POST /products/{productId}/views`: somebody looks at a product.
+//! `POST /products/{productId}/views`: counts a view of a product.
 
 use http_api::{Answer, Example, Kind, Path, Problem, Route, Scope};
 use key_schema::access::Access;
@@ -15,9 +15,9 @@ pub const ROUTE: Route = Route::post("/products/{productId}/views", Scope::Publi
     .after(&["get-product-stats"])
     .example(Example::at("09:40:40").path("espresso-cup"));
 
-/// Each view goes to a part chosen at random, and the part is in the partition key: no partition takes all of a
-/// popular product's views. One request, but for the first view of each part, which makes sure that there is such a
-/// product.
+/// Each view is counted in a random shard. The shard is part of the partition key, so the views of a popular product
+/// are spread over several partitions. Takes one request, except for the first view of each shard, which also checks
+/// that the product exists.
 pub async fn handle(
     (reader, writer, shards): (Reader, Writer, ViewShards),
     Path(product): Path<ProductId>,
@@ -38,7 +38,7 @@ pub async fn handle(
     Ok(())
 }
 
-/// Adds one to a part; `false` if the part is not there yet.
+/// Adds one to a shard. Returns `false` if the shard does not exist yet.
 async fn count(writer: &Writer, product: &ProductId, shard: u8, budget: Budget) -> Answer<bool> {
     let is_there = Condition::present().value(":one", 1)?;
     let add = Write::update(ViewShard::key_of(product, shard), "ADD #views :one", is_there);

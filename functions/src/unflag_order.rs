@@ -1,4 +1,4 @@
-//! `DELETE /orders/{orderId}/flag`: nobody needs to look at this order any more.
+//! `DELETE /orders/{orderId}/flag`: removes the flag of an order.
 
 use http_api::{Answer, Example, Path, Route, Scope};
 use key_schema::access::Access;
@@ -7,13 +7,13 @@ use key_schema::value::OrderId;
 use table::{Budget, Write, Writer};
 
 pub const ROUTE: Route = Route::delete("/orders/{orderId}/flag", Scope::Admin)
-    .summary("Take the flag off an order.")
+    .summary("Remove the flag of an order.")
     .access(&[Access::delete::<OrderFlag>()])
     .example(Example::at("09:50:00").path("ccc44633-c523-5b35-9669-978f6b6bc252"));
 
-/// Also when it has no flag: afterwards it has none.
+/// Succeeds if the order has no flag, or if there is no such order.
 pub async fn handle(table: Writer, Path(order): Path<OrderId>, budget: Budget) -> Answer<()> {
-    // Without a condition there is none to fail.
+    // The write has no condition, so its outcome says nothing.
     let _ = table.write(Write::delete(OrderFlag::key_of(&order)), budget).await?;
     Ok(())
 }

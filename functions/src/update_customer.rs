@@ -31,7 +31,7 @@ pub const ROUTE: Route = Route::patch("/customers/{customerId}", Scope::Shop)
             .body(r#"{"email":"ada.lovelace@example.com"}"#),
     );
 
-/// What is to be different. The rest stays as it is.
+/// The fields to change. Absent fields keep their values.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CustomerChanges {
@@ -52,9 +52,8 @@ impl CustomerChanges {
     }
 }
 
-/// A new username or address is claimed and the old one let go in the transaction that writes the profile: neither is
-/// ever without its owner, or an owner's twice. A change whose answer was lost is answered as done when it is sent
-/// again.
+/// The transaction that writes the profile also claims the new username or address and releases the old one. So a
+/// customer always holds exactly one of each. If a change is done and its request is repeated, the answer is success.
 pub async fn handle(
     (table, writer): (Reader, Writer),
     OwnCustomer(id): OwnCustomer,
@@ -80,23 +79,24 @@ pub async fn handle(
         let Commit::Cancelled(causes) = writer.write_all(all, budget).await? else {
             return Ok(Versioned::new(version + 1, CustomerView::new(next, stats)));
         };
-        // If the profile has moved, so may have its claims: that is read again first.
+        // If the profile's own condition failed, the claims may have changed as well: read the profile again first.
         let failed: Vec<_> = causes.iter().map(|cause| matches!(cause, Cause::Condition(_))).collect();
         if failed.first() == Some(&false)
             && let Some(kind) = taken.into_iter().zip(failed).find_map(|(kind, failed)| kind.filter(|_| failed))
         {
-            return Err(Problem::new(kind, "It belongs to another customer. Choose another."));
+            return Err(Problem::new(kind, "Another customer has this name or address. Choose another one."));
         }
         if !retries.pause().await {
-            return Err(Error::contention("others were changing the profile for too long").into());
+            return Err(Error::contention("other requests were changing the profile for too long").into());
         }
     }
 }
 
-/// A write, and what it means if its condition fails.
+/// A write, and the problem to answer if its condition fails.
 type Claiming = (Write, Option<Kind>);
 
-/// The profile, then for each name that changes its new claim and its old one. A change of case keeps the claim.
+/// The write of the profile, then for each changed username or address the writes of its new and old claims. If only
+/// the case changes, the claim keeps its key and is one write.
 fn writes(from: &Customer, to: &Customer) -> Result<Vec<Claiming>, Error> {
     let mut writes = vec![(Write::change(from, to, Condition::version(from.version)?)?, None)];
     let username = |customer: &Customer| UsernameClaim {

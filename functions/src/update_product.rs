@@ -1,5 +1,4 @@
-//! `PATCH /products/{productId}`: changes what a product is called, where it stands, what it costs, or in how many
-//! cells its stock lies.
+//! `PATCH /products/{productId}`: changes a product, its price, or the number of cells of its stock.
 
 use std::time::Duration;
 
@@ -25,10 +24,10 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
             .body(r#"{"description":"Stoneware, 80 ml, dishwasher-safe","price":{"amount":2199,"currency":"EUR"}}"#),
     );
 
-/// How long units are moved to new cells before the request is answered.
+/// The longest that units are moved between cells before the request is answered.
 const SHARING_OUT: Duration = Duration::from_secs(4);
 
-/// What is to be different. The rest stays as it is.
+/// The fields to change. Absent fields keep their values.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProductChanges {
@@ -36,12 +35,12 @@ pub struct ProductChanges {
     description: Option<Text>,
     category: Option<Category>,
     price: Option<Charge>,
-    /// In how many cells the stock lies. As many as there are: it is shared out anew.
+    /// The number of cells of the stock. If it is the present number, the units are spread evenly over the cells again.
     cells: Option<Cells>,
 }
 
 impl ProductChanges {
-    /// The product as it is to be, with the version it would have.
+    /// The product with these changes. The version stays.
     fn of(&self, product: &Product) -> Product {
         let mut changed = product.clone();
         if let Some(name) = &self.name {
@@ -55,7 +54,8 @@ impl ProductChanges {
         changed
     }
 
-    /// The stock as it is to be. In a calm moment it is shared out anew; otherwise no cell is written that need not be.
+    /// The stock with these changes. If `is_calm`, its units are spread evenly over the cells; otherwise only the
+    /// necessary cells change.
     fn of_stock(&self, stock: &WholeStock, is_calm: bool) -> WholeStock {
         let cells = self.cells.unwrap_or(stock.cells());
         let is_laid_out = self.cells.is_none() || (cells == stock.cells() && (stock.is_even() || !is_calm));
@@ -65,16 +65,16 @@ impl ProductChanges {
     }
 }
 
-/// A new price is written to the product and to the first cell of its stock in one transaction, and then to the other
-/// cells, each by itself: under load they are never all free at once. An order pays the price of the first cell and
-/// brings it to its own, so a change of which only the first part happened is a change of the price all the same.
+/// A new price is written to the product and the first cell in one transaction, and then to each other cell by itself:
+/// under load, one transaction over all cells would always conflict with orders. An order pays the price in the first
+/// cell, and copies that price to its own cell. So the new price holds even if only the transaction is done.
 ///
-/// More or fewer cells are one transaction as long as nobody is in its way. Otherwise cells are added empty and then
-/// filled, or given up one by one before the product is written.
+/// A new number of cells is written in one transaction if that does not conflict with orders. Otherwise new cells are
+/// added empty and then filled, and superfluous cells are removed one by one before the product is written.
 ///
-/// A change whose answer was lost is answered as done when it is sent again, and finished if it was not. How evenly the
-/// units lie in the cells does not count then: the change may have ended before it shared them out, and some may have been
-/// sold since.
+/// If a change is done and its request is repeated, the repeated request finishes the cells and succeeds. It does not
+/// compare how evenly the units are spread: the first request may have ended before it levelled the cells, and units
+/// may have been sold since.
 pub async fn handle(
     (table, writer): (Reader, Writer),
     Path(id): Path<ProductId>,
@@ -118,7 +118,7 @@ pub async fn handle(
             Ok(Commit::Done) => {
                 stock::reprice(&writer, &to, budget).await?;
                 if !is_calm && changes.cells.is_some() {
-                    // The cells are there. How evenly the units lie in them changes no answer.
+                    // The change is done, so an error while levelling the cells does not change the answer.
                     _ = stock::level(&writer, &to, budget.at_most(SHARING_OUT)).await;
                 }
                 return Ok(Versioned::new(version + 1, ProductView::with_stock(next, &to)));
@@ -134,7 +134,7 @@ pub async fn handle(
             Err(error) => return Err(error.into()),
         }
         if !retries.pause().await {
-            return Err(Error::contention("others were changing the product for too long").into());
+            return Err(Error::contention("other requests were changing the product for too long").into());
         }
     }
 }

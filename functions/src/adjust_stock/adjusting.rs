@@ -1,4 +1,4 @@
-//! The attempts at one adjustment, until it is made or refused.
+//! The attempts of one adjustment, until it is done or refused.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use key_schema::value::ProductId;
 use stock::ReadMode;
 use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer};
 
-/// How long units that have arrived are moved on to other cells before the request is answered.
+/// The longest that units are moved between cells before the request is answered.
 const SHARING_OUT: Duration = Duration::from_secs(4);
 
-/// An adjustment, and on what terms it is made.
+/// An adjustment, with its conditions.
 pub(crate) struct Adjusting<'a> {
     pub table: &'a Reader,
     pub writer: &'a Writer,
@@ -27,16 +27,17 @@ struct Attempt {
     writes: Vec<Write>,
     /// The stock as it was read.
     before: WholeStock,
-    /// The stock as it will be, but for what is sold meanwhile.
+    /// The stock after the transaction, if nothing is sold in the meantime.
     after: WholeStock,
-    /// What is answered if it succeeds.
+    /// The answer if the transaction succeeds.
     reply: Reply,
 }
 
 impl Adjusting<'_> {
-    /// A stock in several cells is shared out anew, all cells in one transaction. Under load they are never all free at
-    /// once, so each conflict halves the number of cells that the next attempt writes, down to one. Units that came into
-    /// few cells are then moved to the others one move at a time.
+    /// Adjusts the stock. The first attempt writes all cells in one transaction and spreads the units evenly over them.
+    /// Under load, a transaction over all cells always conflicts with orders. So each conflict halves the number of
+    /// cells that the next attempt writes, down to one. If the successful attempt wrote only some of the cells, the
+    /// units are then levelled over all cells, one move at a time.
     pub(crate) async fn run(&self) -> Answer {
         let hasty = self.writer.clone().fail_fast_on_conflict();
         let mut most_cells = usize::MAX;
@@ -45,7 +46,7 @@ impl Adjusting<'_> {
             let Attempt { writes, before, after, reply } = self.attempt(most_cells).await?;
             match hasty.commit(writes, self.budget).await {
                 Ok(Commit::Done) => {
-                    // The units are there. How far they are shared out changes no answer.
+                    // The adjustment is done, so an error while levelling the cells does not change the answer.
                     if most_cells < before.units.len() {
                         _ = stock::level(self.writer, &after, self.budget.at_most(SHARING_OUT)).await;
                     }
@@ -59,7 +60,7 @@ impl Adjusting<'_> {
                 Err(Error::Throttled { by: Throttle::Contention, .. }) => {
                     let cells = before.units.iter().zip(&after.units).filter(|(before, after)| before != after).count();
                     most_cells = (most_cells.min(cells) / 2).max(1);
-                    // Units that are taken out must first lie in few cells.
+                    // Fewer cells can only give the units if these cells hold enough of them.
                     let wanted = self.delta.min(0).unsigned_abs();
                     if wanted > 0 && cells > 1 {
                         stock::gather(self.writer, &before, wanted, self.budget).await?;
@@ -68,15 +69,15 @@ impl Adjusting<'_> {
                 Err(error) => return Err(error.into()),
             }
             if !retries.pause().await {
-                return Err(Error::contention("others were changing the product for too long").into());
+                return Err(Error::contention("other requests were changing the product for too long").into());
             }
         }
     }
 
-    /// The adjustment of the product as it is now, in at most so many cells.
+    /// The next attempt, for the product as it is now. It writes at most `most_cells` cells.
     ///
     /// # Errors
-    /// Why it cannot be made. That there are too few units is only certain once all cells were read at once.
+    /// The reason why the adjustment is refused. Only a snapshot read proves "out of stock", unless there is one cell.
     async fn attempt(&self, most_cells: usize) -> Result<Attempt, Problem> {
         let mut mode = ReadMode::Strong;
         loop {
@@ -91,7 +92,7 @@ impl Adjusting<'_> {
             }
             if mode == ReadMode::Snapshot || before.cells().is_one() {
                 let available = before.available();
-                return Err(Problem::new(Kind::OutOfStock, format!("Only {available} are there."))
+                return Err(Problem::new(Kind::OutOfStock, format!("Only {available} are in stock."))
                     .with("productId", &self.product)
                     .with("available", available));
             }
