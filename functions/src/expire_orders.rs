@@ -1,9 +1,9 @@
 //! Schedule: cancels the orders that were not paid in time.
 //!
-//! The list of pending orders is the work list, oldest first: an order that is paid or cancelled leaves it. So a run
-//! needs to remember nothing. What it does not finish, the next one does, and two at once do no harm, because each order
-//! is cancelled under the condition that its version is as it was read. The list may be behind; the order itself is read
-//! strongly and decides.
+//! The list of pending orders, oldest first, is the work list: an order that is paid or cancelled leaves the list. So a
+//! run stores no progress, and the next run does what this one did not finish. Concurrent runs do no harm, because an
+//! order is cancelled on condition that its version has not changed since it was read. The list comes from an index and
+//! may be out of date, so each decision is based on a strongly consistent read of the order itself.
 
 use std::time::Duration;
 
@@ -18,19 +18,19 @@ use table::{Budget, Reader, StatusShards};
 use tokio::time::Instant;
 use tracing::{error, info};
 
-/// What it asks of the table.
+/// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[ordering::EXPIRE];
 
-/// Nothing: it asks no other service.
+/// None: the function calls no other service.
 pub const GRANTS: &[Grant] = &[];
 
-/// With less time left, no other order is begun: the one that is under way takes that much at most.
+/// With less time left, no further order is begun. Cancelling one order takes at most this long.
 const KEPT_BACK: Duration = Duration::from_secs(10);
 
-/// How many orders are listed at a time.
+/// The number of orders in one page of the list.
 const OF_A_LIST: u8 = 100;
 
-/// What this function may touch, and how long an order may stay unpaid.
+/// The function's dependencies, and the time for which an order may stay unpaid.
 #[derive(Clone, Debug)]
 pub struct Expirer {
     reader: Reader,
@@ -50,24 +50,24 @@ impl FromEnvironment for Expirer {
     }
 }
 
-/// A scheduled event. Nothing in it matters.
+/// A scheduled event. Its content does not matter.
 #[derive(Debug, Deserialize)]
 pub struct Tick {}
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Report {
-    /// How many orders were cancelled.
+    /// The number of orders that this run cancelled.
     expired: u64,
-    /// How many had been paid or cancelled meanwhile.
+    /// The number of orders that were paid or cancelled in the meantime.
     settled: u64,
-    /// How many could not be cancelled, for a reason that is in the log. The next run tries them again.
+    /// The number of orders that could not be cancelled. The log has the causes, and the next run tries again.
     failed: u64,
-    /// Whether the list was walked to its end.
+    /// Whether the run reached the end of the list.
     done: bool,
 }
 
-/// One order after the other: that is what keeps the pace from disturbing the shop.
+/// Cancels one order after the other, to leave the table's capacity to the shop's requests.
 pub async fn handle(expirer: Expirer, _: Tick, time: Duration) -> Result<Report, Error> {
     let end = Instant::now() + time.saturating_sub(KEPT_BACK);
     let deadline = Timestamp::now().minus_seconds(expirer.pay_within_minutes * 60);

@@ -1,9 +1,10 @@
-//! The functions: a file for each, and here the list of them all.
+//! The Lambda functions: one module for each, and the list of all of them.
 //!
-//! Three programs are built: of the functions that only read, of those that write, and of those that consume events. Lambda
-//! names the function that a program is to be (docs/decisions.md, "Functions are one crate and three programs").
+//! They are built into three programs: the functions that only read, those that write, and those that consume events.
+//! Lambda passes the name of the function to the program (docs/decisions.md, "Functions are one crate and three
+//! programs").
 //!
-//! The macro declares the modules, so `cargo fmt` does not find their files: run `rustfmt` on a file.
+//! A macro declares the modules, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
 mod registry;
 

@@ -1,4 +1,4 @@
-//! Lambda's program for what consumes events.
+//! Lambda's program for the functions that consume events.
 
 fn main() -> Result<(), lambda::Error> {
     functions::Program::CONSUMERS.run()

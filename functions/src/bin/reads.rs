@@ -1,4 +1,4 @@
-//! Lambda's program for what answers a route and only reads.
+//! Lambda's program for the functions that answer a route and only read.
 
 fn main() -> Result<(), lambda::Error> {
     functions::Program::READS.run()

@@ -1,4 +1,4 @@
-//! Lambda's program for what answers a route and writes.
+//! Lambda's program for the functions that answer a route and write.
 
 fn main() -> Result<(), lambda::Error> {
     functions::Program::WRITES.run()
