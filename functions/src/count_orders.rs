@@ -1,11 +1,12 @@
 //! DynamoDB stream: counts the orders.
 //!
-//! How the counts stay exact, whatever is delivered however often: the crate `counting`. Here are its reads and
-//! writes, and the answer to Lambda.
+//! The crate `counting` keeps the counts exact, however often records are delivered. This module makes the reads and
+//! writes for it, and answers Lambda.
 //!
-//! - A batch that cannot be counted to its end now is delivered again from its first record that is not counted.
-//! - A record that can never be counted is given up alone: the queue of lost records takes it, and the mark moves past
-//!   it together with the records behind it. If the queue does not take it, it is delivered again.
+//! - If a batch cannot be counted to its end now, Lambda delivers it again from the first record that is not counted.
+//! - If a record can never be counted, it alone is given up: it is sent to the queue of lost records, and the
+//!   checkpoint moves past it together with the records behind it. If the queue does not accept it, Lambda delivers it
+//!   again.
 
 mod counter;
 
@@ -26,7 +27,7 @@ use tracing::{error, info};
 
 pub use counter::Counter;
 
-/// What it asks of the table.
+/// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
     Access::batch_get::<StreamCheckpoint>(),
     Access::query::<ProductsOfOrder>(),
@@ -36,16 +37,16 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::update::<DayTotals>().in_transactions(),
 ]];
 
-/// What it asks of the stream, and of the queue of lost records.
+/// The function's permissions on the stream and on the queue of lost records.
 pub const GRANTS: &[Grant] = &[stream::READ[0], stream::READ[1], LOST];
 
 const LOST: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt LostCounts.Arn");
 
-/// Under which name a window's state holds the shard's mark.
+/// The key of the shard's mark in a window's state.
 const MARK: &str = "mark";
 
 const NO_SHARD: &str = "the event names no shard: set TumblingWindowInSeconds on the event source, or SINGLE_STREAM_SHARD if \
-                        the stream has one shard for ever";
+                        the stream has one shard forever";
 
 pub async fn handle(counter: Counter, event: Batch, time: Duration) -> Result<TimeWindowEventResponse, Error> {
     let mut delivered = event.records;
@@ -64,13 +65,13 @@ pub async fn handle(counter: Counter, event: Batch, time: Duration) -> Result<Ti
         response.time_window_event_response_properties.state.insert(MARK.to_owned(), mark.to_string());
     }
     if let Err(error) = outcome {
-        error!(cause = lambda::chain(&*error), "not counted to the end");
+        error!(cause = lambda::chain(&*error), "a batch is not counted to its end");
         response.batch_item_failures.extend(batch.first_left().map(failure));
     }
     Ok(response)
 }
 
-/// The record, as the counts see it. Its images move.
+/// Converts a delivered record for counting, and takes its images.
 fn record(delivered: &mut Delivered) -> Record {
     let change = match &mut delivered.record {
         Ok(record) => Change::read(&record.name, record.written_at, take(&mut record.old), take(&mut record.new)),

@@ -1,17 +1,19 @@
-//! SQS: places the orders that wait in the queue, no faster than the deployment says.
+//! SQS: places the orders that wait in the queue, at no more than the rate that the deployment sets.
 //!
-//! Whatever a message's delivery looks like (twice, late, out of order, after a crash), it is placed by the same
-//! transaction as an order that did not wait, whose first condition is that it is not there yet. So nothing here
-//! has to remember what was done.
+//! A message may be delivered twice, late, out of order, or again after a crash. Its order is placed by the same
+//! transaction as an order that did not wait, and the first condition of that transaction is that the order does not
+//! exist yet. So the drain keeps no record of what it has done.
 //!
-//! - A message that is done with, placed or rejected for a reason that GET shows, is gone.
-//! - A message that must wait, because there is no capacity or no time left, is hidden for a while and comes back:
-//!   the queue's own count of receipts is no measure of poison here, and its limit is days out of a waiting
-//!   message's reach.
-//! - A message whose work fails is sent again with one failure more to its name, and after five failures is a dead
-//!   letter. One that no release can have written is one at once; one that another release may have written waits for
-//!   that release for a day. The reason is with it and in the log, and its order shows as delayed.
-//! - A message whose order nobody accepted is a dead letter after a minute: its sender died, or was refused by the table.
+//! - If an order is placed, or rejected with a reason that `GET /orders/{orderId}` shows, its message is deleted.
+//! - If an order must wait, because there is no capacity or no time left, its message is hidden for a while and comes
+//!   back. So a high receive count does not mean that the message is poison. The queue's limit of receives is so high
+//!   that a message has to wait for days to reach it.
+//! - If the work on a message fails, a copy with an increased number of failures is sent to the queue; after five
+//!   failures the copy goes to the dead-letter queue. If no release can have written the message, that happens at once.
+//!   If another release may have written it, the message first waits for that release for a day. The reason is in an
+//!   attribute of the dead letter and in the log, and the order shows as delayed.
+//! - If an order was not accepted a minute after its message was sent, the message goes to the dead-letter queue: its
+//!   request crashed, or could not write to the table.
 
 mod drain;
 mod pace;
@@ -32,10 +34,10 @@ use tracing::{error, info, warn};
 pub use drain::Drain;
 use drain::{Batch, Fate};
 
-/// What it asks of the table.
+/// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[ordering::PLACE, ordering::PLACE_WAITING];
 
-/// What it asks of the queues.
+/// The function's permissions on the queues.
 pub const GRANTS: &[Grant] = &[
     Grant::new(
         &[
@@ -50,19 +52,19 @@ pub const GRANTS: &[Grant] = &[
     Grant::new(&["sqs:SendMessage"], "!GetAtt DeadLetters.Arn"),
 ];
 
-/// A message whose work has failed so often is a dead letter.
+/// The number of failures after which a message goes to the dead-letter queue.
 const MOST_FAILURES: u32 = 5;
 
-/// So many orders are under way at once in one environment, so that the rate holds although each takes its time.
+/// The number of orders that one environment places concurrently. One at a time would be slower than the rate allows.
 const AT_A_TIME: usize = 4;
 
-/// How many messages the event source passes on at a time.
+/// The number of messages in a batch of the event source.
 const BATCH: u32 = 10;
 
-/// Kept back of the function's time, to send on what failed and to postpone what waits.
+/// The part of the function's time that is reserved for sending failed messages on and postponing the waiting ones.
 const SENDING: Duration = Duration::from_secs(4);
 
-/// How long a message waits after its work failed, the first time.
+/// The backoff of a message whose work failed.
 const FAILED: Delay = Delay::of_first(Duration::from_secs(30));
 
 pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<SqsBatchResponse, Error> {
@@ -77,7 +79,7 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
     let (drain, batch) = (&drain, &batch);
     let outcomes = stream::iter(event.records.into_iter().map(received)).map(async |message| {
         let work = AssertUnwindSafe(drain.one(&message, batch)).catch_unwind();
-        let fate = work.await.unwrap_or_else(|_| Fate::Failed("it made this function panic".to_owned()));
+        let fate = work.await.unwrap_or_else(|_| Fate::Failed("the function panicked over this message".to_owned()));
         let outcome = settle(drain, &message, fate).await;
         (message, outcome)
     });
@@ -111,33 +113,33 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
     Ok(response)
 }
 
-/// How long an invocation lasts at least that puts off so many messages: ten in a whole round.
+/// The shortest duration of an invocation that postpones this number of messages: `whole` for a full batch.
 fn round(whole: Duration, put_off: usize) -> Duration {
     whole * u32::try_from(put_off).unwrap_or(u32::MAX) / BATCH
 }
 
-/// What becomes of a message in the queue.
+/// The outcome for a message in the queue.
 enum Outcome {
-    /// Lambda deletes it: there is nothing left to do.
+    /// Lambda deletes the message, because its work is done.
     Done,
-    /// Lambda deletes it: it was sent again, to be tried again.
+    /// Lambda deletes the message, because a copy was sent to the queue.
     Retried,
-    /// Lambda deletes it: it was sent on, as a dead letter.
+    /// Lambda deletes the message, because a copy was sent to the dead-letter queue.
     Buried,
-    /// It comes back after this time.
+    /// The message comes back after this time.
     HiddenFor(Duration),
-    /// It comes back when the queue's visibility timeout ends.
+    /// The message comes back when the queue's visibility timeout ends.
     Stays,
 }
 
-/// Sends on what failed.
+/// Sends a failed message on, to the queue or to the dead-letter queue.
 async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
     let id = &message.id;
     let (sent, outcome) = match fate {
         Fate::Done => return Outcome::Done,
         Fate::Waits(delay) => return Outcome::HiddenFor(delay),
         Fate::Failed(why) if message.failures + 1 < MOST_FAILURES => {
-            warn!(message_id = id, why, "failed, and will be tried again");
+            warn!(message_id = id, why, "a message failed, and is retried");
             (drain.source.retry(message, FAILED).await, Outcome::Retried)
         }
         Fate::Failed(why) | Fate::Dead(why) => {
@@ -147,7 +149,7 @@ async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
         }
     };
     if let Err(error) = sent {
-        error!(message_id = id, cause = lambda::chain(&error), "stays in the queue");
+        error!(message_id = id, cause = lambda::chain(&error), "cannot be sent on, stays in the queue");
         return Outcome::Stays;
     }
     outcome

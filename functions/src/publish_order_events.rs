@@ -1,11 +1,11 @@
 //! DynamoDB stream: publishes what happens to orders and products on an EventBridge bus.
 //!
-//! - At least once: the answer names the first record that is not certain to be on the bus, and Lambda delivers from
-//!   there again. A receiver drops copies by the event's id, which is a pure function of the change.
+//! - At least once: the response names the first record whose event may not be on the bus, and Lambda delivers again
+//!   from there. A receiver recognizes duplicates by the event's id, which is a pure function of the change.
 //! - Ordered per order and per product: an event is published only after EventBridge accepted the earlier ones of its
 //!   subject.
-//! - A record that can never be published is given up alone: the queue of lost records takes it, and those behind it go
-//!   on. If the queue does not take it, it holds up those behind it until the next delivery.
+//! - If a record can never be published, it alone is given up: it is sent to the queue of lost records, and the records
+//!   behind it are published. If the queue does not accept it, the records behind it wait for the next delivery.
 
 mod batch;
 mod bus;
@@ -25,10 +25,10 @@ use tracing::info;
 use batch::Batch;
 pub use bus::Bus;
 
-/// What it asks of the table.
+/// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[Access::query::<ProductsOfOrder>()]];
 
-/// What it asks of the stream, of the bus, and of the queue of lost records.
+/// The function's permissions on the bus, on the stream and on the queue of lost records.
 pub const GRANTS: &[Grant] = &[
     Grant::new(&["events:PutEvents"], "!GetAtt OrderEvents.Arn")
         .only("events:source", &["till.orders", "till.products"]),
@@ -49,9 +49,9 @@ pub async fn handle(
         batch.give_up(&lost).await;
         publish(&bus, &mut batch, Budget::of(time)).await;
     };
-    // A call that is under way when the time is over may arrive or not, so its events stay in the batch.
+    // If the timeout interrupts a call, the call may or may not take effect, so its events stay in the batch.
     _ = timeout(time, work).await;
-    info!(done = events - batch.len(), waiting = batch.len(), "order events");
+    info!(done = events - batch.len(), waiting = batch.len(), "order events published");
 
     let mut response = DynamoDbEventResponse::default();
     if let Some(number) = batch.first_left() {
@@ -62,7 +62,7 @@ pub async fn handle(
     Ok(response)
 }
 
-/// Publishes call by call. It stops at a call of which something is left when the time is over.
+/// Publishes call by call. Stops if a call still has events that are not accepted when the budget ends.
 async fn publish(bus: &Bus, batch: &mut Batch, budget: Budget) {
     loop {
         let mut call = next_call(batch.waiting());

@@ -1,4 +1,4 @@
-//! Reads and writes until a batch is counted.
+//! The requests that count a batch.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use stream::{Delivered, LostRecords};
 use table::{Budget, Cause, Commit, Condition, Error, Reader, Write, Writer, read_item};
 use tracing::warn;
 
-/// So many orders that were called off are read at a time.
+/// The number of cancelled orders whose lines are read concurrently.
 const AT_A_TIME: usize = 16;
 
 /// Counts a stream's records.
@@ -21,9 +21,9 @@ pub struct Counter {
     reader: Reader,
     writer: Writer,
     lost: LostRecords,
-    /// The stream's one shard, where the deployment says that there is only one.
+    /// The stream's only shard, if the deployment names one in SINGLE_STREAM_SHARD.
     pub(crate) only_shard: Option<ShardId>,
-    /// The shard that was counted last in this environment, and how far.
+    /// The shard that this execution environment counted last, and its mark.
     last: Arc<Mutex<Option<(ShardId, SequenceNumber)>>>,
 }
 
@@ -41,20 +41,20 @@ impl FromEnvironment for Counter {
 }
 
 impl Counter {
-    /// How far this environment remembers to have counted the shard.
+    /// The shard's mark, if this execution environment counted the shard last.
     pub(crate) fn remembered(&self, shard: &ShardId) -> Option<SequenceNumber> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().filter(|(known, _)| known == shard).map(|(_, mark)| mark.clone())
     }
 
-    /// Remembers how far the shard is counted.
     pub(crate) fn remember(&self, shard: &ShardId, mark: &SequenceNumber) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((shard.clone(), mark.clone()));
     }
 
-    /// Counts the batch. `delivered` are its records as they came.
+    /// Counts the batch. `delivered` has the batch's records as Lambda delivered them.
     ///
-    /// If nobody answers, it is not known whether the step was written. It is asked for again, and its condition tells.
+    /// If a transaction is not answered, its step may have been written. The same step is then tried again, and its
+    /// condition fails if it was.
     pub(crate) async fn count(
         &self,
         shard: &ShardId,
@@ -88,7 +88,7 @@ impl Counter {
                     let numbers: Vec<SequenceNumber> = numbers.into_iter().cloned().collect();
                     for number in numbers {
                         let cause = batch.reason(&number).map(|reason| lambda::chain(reason)).unwrap_or_default();
-                        // Every record of the batch was delivered.
+                        // Always found, because the batch was made from these records.
                         if let Some(delivered) = delivered.iter().find(|delivered| delivered.number == number) {
                             self.lost.take(Some(shard), delivered, &cause).await?;
                         }
@@ -105,7 +105,7 @@ impl Counter {
         }
     }
 
-    /// Where the shard's mark is.
+    /// The mark in the shard's checkpoint; `None` if there is no checkpoint.
     async fn mark(&self, shard: &ShardId, budget: Budget) -> Result<Option<SequenceNumber>, Error> {
         let keys = vec![StreamCheckpoint::key_of(shard)];
         let found: Vec<StreamCheckpoint> = self.reader.batch(keys, Consistency::Strong, budget).await?;
@@ -117,7 +117,7 @@ impl Counter {
         (order, items.map(|items| items.into_iter().map(|item| item.line).collect()))
     }
 
-    /// Writes a step, unless the shard's mark is another than the step begins at.
+    /// Writes a step, on condition that the shard's mark is the one at which the step begins.
     async fn apply(&self, shard: &ShardId, step: &Step, budget: Budget) -> Result<Applied, Error> {
         let checkpoint = StreamCheckpoint::new(shard.clone(), step.mark.clone(), Timestamp::now());
         let is_previous = match &step.previous {
@@ -147,10 +147,10 @@ impl Counter {
     }
 }
 
-/// What became of a step.
+/// The outcome of writing a step.
 enum Applied {
-    /// It is written.
+    /// The step is written.
     Now,
-    /// It is not written: the shard's mark is this one, or there is none.
+    /// The step is not written, because the shard has this mark, or no checkpoint.
     Not { mark: Option<SequenceNumber> },
 }

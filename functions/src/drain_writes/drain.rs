@@ -1,4 +1,4 @@
-//! One message.
+//! Placing the order of one message.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,38 +15,40 @@ use tracing::{error, info, warn};
 
 use crate::drain_writes::pace::{ENVIRONMENTS, Pace};
 
-/// What placing one order may take. A message for which less is left is not begun.
+/// The time limit for placing one order. With less time left, no further message is begun.
 const ONE_ORDER: Duration = Duration::from_secs(5);
 
-/// What it may take to tell a customer that an order is delayed: less than is kept back for sending.
+/// The time limit for marking an order as delayed. It is shorter than the time reserved for sending messages.
 const TELLING: Duration = Duration::from_secs(2);
 
-/// How long a message waits for capacity, the first time.
+/// The backoff of a message that waits for capacity.
 pub(crate) const WAITING: Delay = Delay::of_first(Duration::from_secs(2));
 
-/// How long a message waits for which there was no time left, the first time.
+/// The backoff of a message for which there was not enough time left.
 const SOON: Delay = Delay::of_first(Duration::from_secs(1));
 
-/// For so long a message is left to another release, if this one cannot read it: time enough to notice that somebody
-/// has rolled back, and to roll forward again.
+/// The time for which a message that this release cannot read is left to another release: long enough to notice that
+/// the shop was rolled back, and to roll forward again.
 const OTHER_RELEASE: Duration = Duration::from_hours(24);
 
-/// For so long a request may be at work that has sent its order to the queue and has not written it down as accepted:
-/// twice as long as any function that does so has.
+/// The age at which an order without an acceptance in the table counts as not accepted, in seconds. A request sends the
+/// message before it writes the acceptance; this is twice the time limit of any function that does so.
 const ACCEPTING_SECONDS: u64 = 60;
 
-/// SQS serves no more once 120,000 messages of a queue are hidden: then its pollers get nothing, and what can be placed
-/// waits as well. A message that waits for capacity is hidden for 675 seconds in the mean at last, so each environment
-/// may put off ten messages in as many times 75 ms as there are environments: together they hide 90,000.
+/// The shortest duration, for each of the environments, of an invocation that postpones a full batch.
+///
+/// SQS delivers nothing more from a queue with 120,000 hidden messages, so even orders that could be placed would wait.
+/// A message that waits for capacity is in the end hidden for 675 seconds on average. If each of N environments
+/// postpones ten messages in N × 75 ms, they hide 90,000 messages together.
 const ROUND_OF_EACH: Duration = Duration::from_millis(75);
 
-/// What this function may touch, and what one environment of it remembers: how fast it may go.
+/// The function's dependencies, and the pace of this execution environment.
 #[derive(Clone, Debug)]
 pub struct Drain {
     orders: Orders,
     pub(crate) source: Source,
     pace: Arc<Mutex<Pace>>,
-    /// The shortest time in which an environment may put off a whole batch.
+    /// The shortest duration of an invocation that postpones a full batch.
     pub(crate) shortest_round: Duration,
 }
 
@@ -61,37 +63,37 @@ impl FromEnvironment for Drain {
     }
 }
 
-/// What the messages of a batch share.
+/// The state that the messages of a batch share.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// When the work has to be done.
+    /// The moment at which the work must be done.
     pub(crate) end: Instant,
-    /// Whether one of them found that the others would fare no better.
+    /// Whether a message found that no other message's order can be placed now either.
     pub(crate) all_wait: AtomicBool,
     /// Whether DynamoDB denied a request: a permission or the table is missing.
     pub(crate) is_denied: AtomicBool,
-    /// For how many seconds the oldest of their orders has waited.
+    /// The seconds for which the oldest of their orders has waited.
     pub(crate) longest_wait: AtomicU64,
 }
 
-/// What becomes of a message.
+/// The result of the work on a message.
 pub(crate) enum Fate {
-    /// It is done with.
+    /// The work is done.
     Done,
-    /// It comes back after this time.
+    /// The message has to wait for this time.
     Waits(Duration),
-    /// It was not done, for this reason.
+    /// The work failed, for this reason. A retry may succeed.
     Failed(String),
-    /// It will never be done, for this reason.
+    /// The work can never succeed, for this reason.
     Dead(String),
 }
 
 impl Drain {
-    /// Does what the message asks for, if now is the time.
+    /// Places the message's order, unless it has to wait.
     pub(crate) async fn one(&self, message: &Received, batch: &Batch) -> Fate {
         let waiting = match Waiting::from_message(&message.message) {
             Ok(waiting) if waiting.is_forgotten(Timestamp::now()) => {
-                return Fate::Dead("it waited for so long that nobody is told of it any more".to_owned());
+                return Fate::Dead("the order waited until its item in the table expired".to_owned());
             }
             Ok(waiting) => waiting,
             Err(Unreadable::OtherRelease(why)) if since_sent(message) < OTHER_RELEASE => {
@@ -108,7 +110,7 @@ impl Drain {
         }
         let expected = waiting.write_units();
         let most = batch.end.saturating_duration_since(Instant::now() + ONE_ORDER);
-        // A smaller one may still be in time.
+        // Only this message waits: a smaller order may still be in time.
         let Some(wait) = self.pace().reserve(&expected, most) else { return Fate::Waits(SOON.of(message.times)) };
         tokio::time::sleep(wait).await;
         if batch.all_wait.load(Relaxed) {
@@ -122,7 +124,7 @@ impl Drain {
         let outcome = in_time.unwrap_or_else(|elapsed| Err(table::Error::Unanswered(elapsed.into())));
         let mut consumed = meter.take();
         if matches!(outcome, Ok("placed") | Err(table::Error::Unanswered(_))) {
-            // A commit whose answer was lost is not reported, and neither is it when its repetition is answered.
+            // If the answer to a commit is lost, its consumption is never reported, not even in the answer to a retry.
             consumed = consumed.max(&expected);
         }
         self.pace().settle(&expected, &consumed);
@@ -161,16 +163,16 @@ impl Drain {
                 self.pace().pause();
                 later
             }
-            // Whatever is asked next would be refused as well, and it is no fault of the message.
+            // DynamoDB would refuse every other request as well, and the message is not the cause.
             table::Error::Throttled { by: Throttle::Account, .. } | table::Error::Denied(_) => {
-                error!(%order_id, cause, "DynamoDB serves nobody");
+                error!(%order_id, cause, "DynamoDB refuses all requests");
                 batch.is_denied.fetch_or(matches!(error, table::Error::Denied(_)), Relaxed);
                 self.pace().pause();
                 batch.all_wait.store(true, Relaxed);
                 later
             }
             table::Error::Throttled { .. } | table::Error::Unanswered(_) => {
-                warn!(%order_id, cause, "not now");
+                warn!(%order_id, cause, "the order cannot be placed now");
                 later
             }
             table::Error::Refused(_)
@@ -180,30 +182,30 @@ impl Drain {
         }
     }
 
-    /// Tells the customer of a dead letter that the order is delayed. If that cannot be written, it is a dead letter all
-    /// the same.
+    /// Marks the order of a dead letter as delayed, so that its customer learns of it. If that fails, the message
+    /// becomes a dead letter all the same.
     pub(crate) async fn tell_of_delay(&self, message: &Received) {
         let Ok(waiting) = Waiting::from_message(&message.message) else { return };
         let told = tokio::time::timeout(TELLING, self.orders.delay(&waiting, Budget::of(TELLING))).await;
         if let Err(error) = told.unwrap_or_else(|elapsed| Err(table::Error::Unanswered(elapsed.into()))) {
-            warn!(message_id = message.id, cause = lambda::chain(&error), "its customer is not told of the delay");
+            warn!(message_id = message.id, cause = lambda::chain(&error), "the order is not marked as delayed");
         }
     }
 
     fn pace(&self) -> MutexGuard<'_, Pace> {
-        // It is whole after every call.
+        // A poisoned lock can be used: a panic cannot leave the pace half changed.
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How long ago it was accepted.
+/// The seconds since the order was accepted.
 fn waited_seconds(waiting: &Waiting) -> u64 {
     let waited = Timestamp::now().as_second() - waiting.queued_at.as_second();
-    // Clocks differ: one that was accepted in the future has not waited.
+    // Clocks differ. An order that seems to be accepted in the future has not waited.
     u64::try_from(waited).unwrap_or_default()
 }
 
-/// For how long the message has been in the queue.
+/// The time since the message was sent to the queue.
 fn since_sent(message: &Received) -> Duration {
     let now = Timestamp::now().as_second();
     let sent_at = message.sent_at.map_or(now, |milliseconds| milliseconds / 1000);
@@ -216,12 +218,12 @@ const MISMATCH: &str = "is not what was accepted";
 const NOT_ACCEPTED: &str = "is not accepted";
 const STALE: &str = "is stale";
 
-/// Places the order, or writes down why not.
+/// Places the order, or writes the reason why it is rejected.
 async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
     match orders.place_waiting(waiting, budget).await? {
         Placement::Placed(_) => Ok("placed"),
         Placement::Replayed(_) => Ok("was placed"),
-        // If its key is another order's, it was never accepted.
+        // If the key belongs to another order, this message's order was never accepted.
         Placement::Void | Placement::Rejected(Rejection::KeyReused) => Ok("is void"),
         Placement::Stale => Ok(STALE),
         Placement::Mismatch => Ok(MISMATCH),
@@ -229,7 +231,7 @@ async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
         Placement::Rejected(rejection) => {
             Ok(if orders.refuse(waiting, rejection, budget).await? { "rejected" } else { STALE })
         }
-        // Only a request that does not come from the queue has these outcomes.
+        // Only orders that do not come from the queue have these outcomes.
         Placement::Waits(_) | Placement::NoCapacity { .. } => Ok("waits"),
     }
 }

@@ -1,4 +1,4 @@
-//! How fast this environment may write.
+//! The rate at which this execution environment may write.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,32 +9,35 @@ use queue::Delay;
 use table::{TokenBucket, WriteUnits};
 use tokio::time::Instant;
 
-/// Of its share of the target, an environment keeps so much back: a second that holds one transaction more than its
-/// share would otherwise be above the target.
+/// The part of its share of the target that an environment keeps back. Otherwise a second with one transaction more
+/// than the share would exceed the target.
 const KEPT_BACK: f64 = 0.05;
 
-/// With less, the largest order would wait for longer than an invocation lasts.
+/// The smallest share, in write units per second. With less, the largest order would wait longer than an invocation
+/// lasts.
 const LEAST_SHARE: f64 = 5.0;
 
-/// How many environments there may be. With more, one invocation is too short for what bounds the hidden messages.
+/// The allowed numbers of environments. With more, the shortest invocation that postpones a full batch would exceed the
+/// function's time limit.
 pub(crate) const ENVIRONMENTS: RangeInclusive<u32> = 1..=700;
 
-/// How long to begin nothing more after DynamoDB had no capacity, the first time; and it is doubled once.
+/// The pause after DynamoDB had no capacity. It is doubled once at most.
 const PAUSE: Delay = Delay::of_first(Duration::from_millis(500));
 const LONGEST_PAUSE: u32 = 2;
 
-/// The name of the table among the buckets: no index is called so.
+/// The key of the table's bucket. No index has an empty name.
 const TABLE: &str = "";
 
-/// What this environment may consume: a bucket for the table and one for each index, and a pause after a throttle.
+/// The capacity that this environment may consume: a bucket for the table and one for each index, and a pause after a
+/// throttle.
 #[derive(Debug)]
 pub(crate) struct Pace {
     rate: f64,
     buckets: BTreeMap<String, TokenBucket>,
     start: Instant,
-    /// Nothing is reserved for before this.
+    /// Nothing may start before this moment.
     paused_until: Duration,
-    /// How often in a row DynamoDB had no capacity.
+    /// The number of throttles in a row.
     throttles: u32,
 }
 
@@ -52,7 +55,7 @@ impl FromEnvironment for Pace {
 }
 
 impl Pace {
-    /// At most so many write units per second, of the table and of each index.
+    /// A pace of at most this many write units per second, for the table and for each index.
     fn new(share: f64) -> Self {
         Self {
             rate: share * (1.0 - KEPT_BACK),
@@ -63,8 +66,8 @@ impl Pace {
         }
     }
 
-    /// How long to wait before something starts that is expected to consume this, which is then on its way. `None`:
-    /// it would have to wait for longer than `most`, and is not.
+    /// Reserves the units that a transaction is expected to consume. Returns the time to wait before the transaction
+    /// may start. If that is longer than `most`, reserves nothing and returns `None`.
     pub(crate) fn reserve(&mut self, expected: &WriteUnits, most: Duration) -> Option<Duration> {
         let now = self.start.elapsed();
         let mut start = self.paused_until;
@@ -81,7 +84,7 @@ impl Pace {
         Some(wait)
     }
 
-    /// What was on its way has consumed this.
+    /// Replaces the units that were reserved for a transaction by those that it consumed.
     pub(crate) fn settle(&mut self, expected: &WriteUnits, consumed: &WriteUnits) {
         for (resource, units) in resources(expected) {
             self.bucket(resource).correct(-units);
@@ -96,13 +99,13 @@ impl Pace {
         self.buckets.entry(resource.to_owned()).or_insert_with(|| TokenBucket::new(rate, Duration::ZERO))
     }
 
-    /// DynamoDB had no capacity: whoever asks again at once makes it worse.
+    /// Pauses, after DynamoDB had no capacity. An immediate retry would only be throttled again.
     pub(crate) fn pause(&mut self) {
         self.throttles += 1;
         self.paused_until = self.start.elapsed() + PAUSE.of(self.throttles.min(LONGEST_PAUSE));
     }
 
-    /// DynamoDB had capacity.
+    /// Makes the next pause a short one again, after DynamoDB had capacity.
     pub(crate) fn go_on(&mut self) {
         self.throttles = 0;
     }

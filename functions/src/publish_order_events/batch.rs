@@ -14,22 +14,22 @@ use tracing::warn;
 
 use crate::publish_order_events::bus::Entry;
 
-/// So many requests are sent at a time.
+/// The number of orders whose lines are read concurrently.
 const AT_A_TIME: usize = 16;
 
-/// The records that are not done with, by their place in the batch.
+/// A batch of records. `open` has the unfinished ones, by their position in the batch.
 pub(crate) struct Batch {
     delivered: Vec<Delivered>,
     open: BTreeMap<usize, Open>,
 }
 
-/// A record that is not done with.
+/// An unfinished record.
 enum Open {
-    /// Its event waits to be published.
+    /// The record's event can be published.
     Ready(Entry),
-    /// Its event lacks the lines of the order.
+    /// The record's event still lacks the lines of the order that was placed.
     Placed(Order, Timestamp),
-    /// It can never be published, for this reason.
+    /// The record can never be published, for this reason.
     Unreadable(String),
 }
 
@@ -44,12 +44,13 @@ impl Batch {
         self.open.len()
     }
 
-    /// The first record that is not done with: from there on the shard is to be delivered again.
+    /// The first unfinished record. Lambda is to deliver the shard again from there.
     pub(crate) fn first_left(&self) -> Option<&SequenceNumber> {
         self.open.keys().next().and_then(|position| self.delivered.get(*position)).map(|record| &record.number)
     }
 
-    /// Reads the lines of the orders that were placed. Orders whose lines could not be read now stay as they are.
+    /// Reads the lines of the orders that were placed. If an order's lines cannot be read now, its record stays
+    /// unchanged.
     pub(crate) async fn complete(&mut self, table: &Reader) {
         let placed = self.open.iter().filter_map(|(position, open)| match open {
             Open::Placed(order, written_at) => Some((*position, order.clone(), *written_at)),
@@ -61,7 +62,8 @@ impl Batch {
         self.open.extend(completed.into_iter().filter_map(|(position, open)| Some((position, open?))));
     }
 
-    /// Hands the records that can never be published to the queue of lost records, up to the first that it does not take.
+    /// Sends the records that can never be published to the queue of lost records. Stops if the queue does not accept
+    /// one of them.
     pub(crate) async fn give_up(&mut self, lost: &LostRecords) {
         let unreadable = |open: &Open| matches!(open, Open::Unreadable(_));
         let positions: Vec<_> = self.open.iter().filter(|(_, open)| unreadable(open)).map(|(at, _)| *at).collect();
@@ -74,14 +76,15 @@ impl Batch {
             match lost.take(None, delivered, reason).await {
                 Ok(()) => _ = self.open.remove(&position),
                 Err(error) => {
-                    warn!(cause = lambda::chain(&error), "a lost record is not taken");
+                    warn!(cause = lambda::chain(&error), "the queue of lost records did not accept a record");
                     return;
                 }
             }
         }
     }
 
-    /// The events that wait, up to the first record that holds up those behind it.
+    /// The events that can be published, up to the first record that is unfinished in another way: the records behind
+    /// that one have to wait, so that events stay in order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Waiting<'_>> {
         self.open.iter().map_while(|(position, open)| match open {
             Open::Ready(entry) => {
@@ -91,7 +94,7 @@ impl Batch {
         })
     }
 
-    /// The event at this place, if it still waits.
+    /// The event at this position, if it is not published yet.
     pub(crate) fn ready(&self, position: usize) -> Option<&Entry> {
         match self.open.get(&position)? {
             Open::Ready(entry) => Some(entry),
@@ -99,14 +102,14 @@ impl Batch {
         }
     }
 
-    /// The event at this place is published.
+    /// Records that the event at this position is published.
     pub(crate) fn published(&mut self, position: usize) {
         self.open.remove(&position);
     }
 }
 
 impl Open {
-    /// The work for a record; none if it stands for no event.
+    /// The unfinished record; `None` if the record makes no event.
     fn of(delivered: &mut Delivered) -> Option<Self> {
         let record = match &mut delivered.record {
             Ok(record) => record,
@@ -134,7 +137,7 @@ impl Open {
     }
 }
 
-/// What becomes of an order once its lines are read; none if they could not be read now.
+/// The record of a placed order after its lines are read; `None` if they cannot be read now.
 async fn completed(table: &Reader, position: usize, order: Order, written_at: Timestamp) -> (usize, Option<Open>) {
     let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
     let open = match lines {
@@ -144,7 +147,7 @@ async fn completed(table: &Reader, position: usize, order: Order, written_at: Ti
         },
         Err(error @ table::Error::Item(_)) => Some(Open::unreadable(&error)),
         Err(error) => {
-            warn!(order_id = order.order_id.as_str(), cause = lambda::chain(&error), "lines are not read");
+            warn!(order_id = order.order_id.as_str(), cause = lambda::chain(&error), "order lines could not be read");
             None
         }
     };

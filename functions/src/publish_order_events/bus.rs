@@ -1,4 +1,4 @@
-//! The bus.
+//! The EventBridge bus.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use lambda::{Client, Environment, Error, FromEnvironment, Misconfigured, Service
 use order_events::Event;
 use tracing::warn;
 
-/// What this function may put on one bus.
+/// Publishes events on one bus.
 #[derive(Clone, Debug)]
 pub struct Bus {
     client: Client<aws_sdk_eventbridge::Client>,
@@ -23,7 +23,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The event of a change that was written then, in seconds since 1970.
+    /// An entry for the event of a change that was written at this time, in seconds since 1970.
     pub(crate) fn new(event: Event, written_at: i64) -> Result<Self, Error> {
         Ok(Self { detail: event.detail()?, event, at: DateTime::from_secs(written_at) })
     }
@@ -37,8 +37,8 @@ impl FromEnvironment for Bus {
 }
 
 impl Bus {
-    /// Puts these on the bus, in one call. Whether EventBridge accepted each; a call that fails as a whole has
-    /// failed for all, although it may have arrived.
+    /// Puts these events on the bus, in one call. Returns for each whether EventBridge accepted it. If the call fails
+    /// as a whole, no event counts as accepted, although they may have arrived.
     pub(crate) async fn put(&self, entries: &[&Entry]) -> Vec<bool> {
         let requests = entries.iter().map(|entry| self.request(entry)).collect();
         match self.client.put_events().set_entries(Some(requests)).send().await {
