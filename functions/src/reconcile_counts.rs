@@ -1,12 +1,14 @@
-//! Schedule, or by hand: compares the counts with the orders, and repairs them when told to.
+//! Schedule, or invoked by hand: compares the counts with the orders, and repairs the counts if the event says so.
 //!
-//! What is compared how, and why nothing that is compared or repaired races with what is being counted: the modules
-//! `walk` and `repair`, and `counting::Bounds`.
+//! Orders are placed and counted meanwhile. The modules `walk` and `repair`, and `counting::Bounds`, explain why that
+//! disturbs neither a comparison nor a repair.
 //!
 //! - `{"from": "2026-11-20", "to": "2026-11-21", "repair": true}` compares the days of the range, and every customer
-//!   and product that is met there, as far as the time goes; `{"resume": ...}` with what is answered then goes on.
-//! - A scheduled event compares the last days, once a day. What it does not finish, the next one does. If that takes
-//!   longer than these days, the next comparison begins where this one ended, so that none is left out of the last 92.
+//!   and product with an order on these days. If the time does not suffice, the answer has a `resume`. The event
+//!   `{"resume": ...}` then continues the run.
+//! - A scheduled event compares the last days, once a day. If a run does not finish, the next one continues it. If a
+//!   comparison takes longer than these days, the next one begins where it ended, so that no day of the last 92 is left
+//!   out.
 
 mod reads;
 mod repair;
@@ -32,7 +34,7 @@ pub use run::{Drift, KEPT_BACK as TIME_KEPT_BACK, Report, Run};
 pub use schedule::DAYS;
 pub use walk::OF_A_LIST;
 
-/// What it asks of the table.
+/// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
     Access::query::<OrderById>(),
     Access::query::<OrdersOfStatus>(),
@@ -49,17 +51,17 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::put::<Reconciliation>(),
 ]];
 
-/// Nothing: it asks no other service.
+/// None: the function calls no other service.
 pub const GRANTS: &[Grant] = &[];
 
-/// What this function may touch, and what the deployment says about its work.
+/// The function's dependencies, and its settings in the deployment.
 #[derive(Clone, Debug)]
 pub struct Reconciler {
     reads: Reads,
     writer: Writer,
     status_shards: StatusShards,
     product_shards: ProductShards,
-    /// A change that is older is counted, or lost for ever.
+    /// A change that is older than this is counted, or lost forever.
     settle_seconds: u32,
 }
 
@@ -75,7 +77,7 @@ impl FromEnvironment for Reconciler {
     }
 }
 
-/// What is asked for. A scheduled event has none of it.
+/// The event. A scheduled event has none of these fields.
 #[derive(Debug, Deserialize)]
 pub struct Ask {
     from: Option<Day>,
@@ -85,16 +87,16 @@ pub struct Ask {
     resume: Option<Run>,
 }
 
-/// What came of it: the figures of the whole run so far.
+/// The answer: the figures of the whole run so far.
 #[derive(Debug, Serialize)]
 pub struct Answer {
     #[serde(flatten)]
     report: Report,
-    /// The first of those that drifted.
+    /// The first drifts, at most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     drifts: Vec<Drift>,
     done: bool,
-    /// Where it goes on: the `resume` of the next event.
+    /// The unfinished run: the `resume` of the next event.
     #[serde(skip_serializing_if = "Option::is_none")]
     resume: Option<Run>,
 }
@@ -118,7 +120,7 @@ impl Answer {
 }
 
 impl Reconciler {
-    /// Goes on with the run until its end or that of the time, and tells the metrics. Whether it is done.
+    /// Continues the run until it or the time ends, and emits the metrics. Returns whether the run is done.
     async fn go_on(&self, run: &mut Run, end: Instant) -> Result<bool, table::Error> {
         let before = run.report();
         let done = run.go_on(self, end).await;

@@ -1,4 +1,4 @@
-//! Reading, no faster than the deployment says.
+//! Reads at no more than the rate that the deployment sets.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,16 +11,17 @@ use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, ReadMeter, Reader, TokenBucket};
 use tokio::time::Instant;
 
-/// How long one request may be tried again.
+/// The time within which one request is retried.
 const ONE_REQUEST: Duration = Duration::from_secs(5);
 
-/// So many keys are read in one batch, so that none is a burst.
+/// The number of keys in one batch. It is small, so that a batch is not a burst.
 const BATCH: usize = 10;
 
-/// Of the rate so much is kept back: a second that holds one request more than its share would otherwise be above it.
+/// The part of the rate that is kept back. Otherwise a second with one request more than its share would exceed the
+/// rate.
 pub const KEPT_BACK: f64 = 0.1;
 
-/// A reader with a budget of read units for each second.
+/// A reader with a limit of read units per second.
 #[derive(Clone, Debug)]
 pub(crate) struct Reads {
     pub(crate) reader: Reader,
@@ -44,7 +45,8 @@ impl FromEnvironment for Reads {
 }
 
 impl Reads {
-    /// Reads when what is expected to be consumed is earned. What is consumed beyond that is earned before the next.
+    /// Waits until the expected read units are earned, then reads. If the read consumes more units than expected, the
+    /// next read waits for these, too.
     pub(crate) async fn paced<T>(&self, expected: f64, read: impl Future<Output = T>) -> T {
         let now = self.start.elapsed();
         let start = {
@@ -60,11 +62,11 @@ impl Reads {
     }
 
     fn bucket(&self) -> MutexGuard<'_, TokenBucket> {
-        // It is whole after every call.
+        // A poisoned lock can be used: a panic cannot leave the bucket half changed.
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the counters of the item say, if it is there.
+    /// The item's counters; `None` if there is no such item.
     pub(crate) async fn counted(&self, aggregate: &Aggregate) -> Result<Option<Counts>, Error> {
         let budget = Budget::of(ONE_REQUEST);
         let reader = &self.reader;
@@ -87,10 +89,10 @@ impl Reads {
         .await
     }
 
-    /// The headers of orders as they are now, given what is known of them.
+    /// The current headers of these orders. `known` has copies of them that may be out of date.
     ///
-    /// An order whose way is over changes no more, so whatever copy of it says so is as good as a strong read, at
-    /// half the price or none.
+    /// An order in a terminal state never changes again. So a copy in a terminal state is current, and only the other
+    /// orders are read, strongly consistent.
     pub(crate) async fn headers(&self, known: Vec<Order>) -> Result<Vec<Order>, Error> {
         let (mut headers, open): (Vec<_>, Vec<_>) = known.into_iter().partition(|order| order.status.is_terminal());
         let open: Vec<_> = open.into_iter().map(|order| order.order_id).collect();
@@ -98,7 +100,7 @@ impl Reads {
         Ok(headers)
     }
 
-    /// The headers of these orders, as some copy of the table has them.
+    /// The headers of these orders by an eventually consistent read.
     pub(crate) async fn copies(&self, orders: &[OrderId]) -> Result<Vec<Order>, Error> {
         self.batches(orders, Consistency::Eventual).await
     }
@@ -108,7 +110,7 @@ impl Reads {
         for orders in orders.chunks(BATCH) {
             let keys: Vec<_> = orders.iter().map(Order::key_of).collect();
             let each = if consistency == Consistency::Strong { 1.0 } else { 0.5 };
-            // At most ten.
+            // At most ten keys, so the number fits.
             let expected = each * f64::from(u8::try_from(keys.len()).unwrap_or(u8::MAX));
             let read = self.reader.batch::<Order>(keys, consistency, Budget::of(ONE_REQUEST));
             headers.extend(self.paced(expected, read).await?);

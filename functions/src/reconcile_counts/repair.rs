@@ -1,8 +1,8 @@
-//! Repairing counters.
+//! Repairs counters.
 //!
-//! The deficit is added, and only while every counter is what it was when it was compared. Counting adds, too, so in
-//! whichever order the two come, both are in the sum; the condition is there so that whatever is repaired twice, by a
-//! repetition or by two runs, is repaired once.
+//! A repair adds the deficit, on condition that no counter has changed since the comparison. Counting also adds, so the
+//! sum is right whether the repair or the counting comes first. The condition is needed because the same repair may be
+//! sent twice, by a retry or by two runs: it then takes effect once.
 
 use counting::Counts;
 use key_schema::layout::Stored;
@@ -14,7 +14,8 @@ use crate::reconcile_counts::run::KEPT_BACK;
 use crate::reconcile_counts::walk::Walk;
 
 impl Reconciler {
-    /// Adds the deficit. `false`: the counters have moved, or nobody answered, and the next run looks again.
+    /// Adds the deficit. Returns `false` if the counters have changed or the write was not answered. The next run then
+    /// compares them again.
     pub(crate) async fn repair(&self, walk: &Walk, deficit: &Counts) -> Result<bool, Error> {
         let (was, is_there) = (walk.counted.clone().unwrap_or_default(), walk.counted.is_some());
         if let Some(deficit) = deficit.customers().next() {
@@ -38,7 +39,7 @@ impl Reconciler {
         repaired.add(&deficit.clone().into());
         match self.writer.write(Write::add_if(deficit, is_same)?, Budget::of(KEPT_BACK)).await {
             Ok(Written::Done) => Ok(true),
-            // A repetition whose first attempt was not answered finds its own work.
+            // If an attempt succeeded without an answer, its retry finds the repaired counters.
             Ok(Written::ConditionFailed(found)) => {
                 Ok(found.map(read::<T>).transpose()?.is_some_and(|found| found == repaired))
             }

@@ -1,4 +1,4 @@
-//! A run over some days: which counters are compared after which, as far as the time goes.
+//! A run over a range of days: compares one item with counters after the other, until the time is over.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,43 +13,43 @@ use tracing::{error, info, warn};
 use crate::reconcile_counts::Reconciler;
 use crate::reconcile_counts::walk::Walk;
 
-/// With less time left, nothing more is begun: what is under way, and writing down where it goes on, takes that
-/// much at most.
+/// With less time left, no further step is begun. The current step and storing the unfinished run take at most this
+/// long.
 pub const KEPT_BACK: Duration = Duration::from_secs(10);
 
-/// How long after a difference was found its counters are compared once more.
+/// The pause before counters that disagree with their orders are compared a second time.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
 
-/// So many drifts are named in an answer. The log names all of them.
+/// The most drifts in an answer. The log has all of them.
 const MOST_NAMED: usize = 20;
 
-/// One item whose counters cannot be right.
+/// An item whose counters are wrong.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Drift {
-    /// `customer ada`, say.
+    /// The item, for example `customer ada`.
     of: String,
-    /// What has to be added to the counters.
+    /// The amounts to add to the counters.
     #[serde(alias = "lacks")]
     deficit: Counts,
-    /// Whether all changes of its orders are old enough to be counted. Until then it is not repaired.
+    /// Whether all changes of the item's orders are old enough to be counted. Until then the item is not repaired.
     settled: bool,
     #[serde(alias = "mended")]
     repaired: bool,
 }
 
-/// How many counters' items were compared, and with what outcome.
+/// The numbers of items whose counters were compared, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// All of them.
+    /// All items.
     pub checked: u64,
-    /// Those that cannot be right.
+    /// The items whose counters are wrong.
     pub drifted: u64,
-    /// Those of them that were set right.
+    /// The drifted items that were repaired.
     #[serde(alias = "mended")]
     pub repaired: u64,
-    /// Those whose orders changed so recently that only bounds are known.
+    /// The items whose orders or counters changed so recently that only bounds of the counters are known.
     pub unsettled: u64,
-    /// Those that moved while they were to be repaired, and were left alone.
+    /// The drifted items whose repair did not succeed, for example because their counters changed meanwhile.
     pub busy: u64,
 }
 
@@ -65,7 +65,7 @@ impl Report {
     }
 }
 
-/// A run, wherever it is. Written down between invocations.
+/// A run in progress. It is stored between invocations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     days: Days,
@@ -74,12 +74,12 @@ pub struct Run {
     #[serde(alias = "mend")]
     repair: bool,
     report: Report,
-    /// The first drifts, by name. The last release knows no such field, and leaves it out.
+    /// The first drifts. The last release does not know this field, and drops it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drifts: Vec<Drift>,
-    /// The day that is walked through, and above it the customer or product met there that is.
+    /// The walk over a day, and after it the walk over a customer or a product of that day.
     walks: Vec<Walk>,
-    /// Customers and products that were met and are to be compared before the day's walk goes on.
+    /// The customers and products that are compared before the walk over the day continues.
     met: BTreeSet<Aggregate>,
 }
 
@@ -109,9 +109,9 @@ impl Run {
         self.days.end()
     }
 
-    /// Goes on until it is done, or until the time is over, but always one step. Whether it is done.
+    /// Continues until the run is done or the time is over, but for at least one step. Returns whether the run is done.
     ///
-    /// A failure after the first step leaves the run where it was before it, from where it can go on.
+    /// If a step after the first one fails, the run stays where it was before that step, and can continue from there.
     pub(crate) async fn go_on(&mut self, reconciler: &Reconciler, end: Instant) -> Result<bool, Error> {
         let mut steps = 0_u32;
         loop {
@@ -124,7 +124,7 @@ impl Run {
                 }
                 Err(error) if steps == 0 => return Err(error),
                 Err(error) => {
-                    warn!(cause = lambda::chain(&error), "stops early");
+                    warn!(cause = lambda::chain(&error), "the run stops early");
                     return Ok(false);
                 }
             }
@@ -134,7 +134,7 @@ impl Run {
         }
     }
 
-    /// One page, or the beginning of a walk. Whether there was nothing left to do.
+    /// Walks one page, or begins a walk. Returns whether nothing is left to do.
     async fn step(&mut self, reconciler: &Reconciler, end: Instant) -> Result<bool, Error> {
         if self.walks.len() < 2
             && let Some(aggregate) = self.met.first().cloned()
@@ -166,7 +166,8 @@ impl Run {
         Ok(false)
     }
 
-    /// Counters, or orders of theirs, that do not read as such will not read the next time, and must not stop the rest.
+    /// Counts the present item as drifted and skips it: its counters or its orders cannot be deserialized. That would
+    /// fail the next time as well, and must not stop the rest of the run.
     fn give_up(&mut self, error: &(dyn std::error::Error + 'static)) {
         let begun = if self.walks.len() < 2 { self.met.pop_first() } else { None };
         let of = begun.or_else(|| self.walks.pop().map(|walk| walk.aggregate().clone())).unwrap_or_else(|| {
@@ -185,11 +186,11 @@ impl Run {
         }
     }
 
-    /// What the walk that came to its end found.
+    /// Reports what a finished walk found, and repairs it if the run repairs.
     async fn conclude(&mut self, reconciler: &Reconciler, walk: &Walk, deficit: &Counts) {
         let is_drift = walk.is_drift(deficit);
         let mut outcome = Report { checked: 1, drifted: is_drift.into(), ..Report::default() };
-        // Counters that were found wrong and then otherwise are moving, whatever their orders say.
+        // If two walks found different deficits, the counters are still changing, even if their orders are settled.
         let is_settled = walk.is_settled() && (is_drift || deficit.is_empty());
         outcome.unsettled = (!is_settled).into();
         if is_drift && is_settled && self.repair {
@@ -197,7 +198,7 @@ impl Run {
                 Ok(true) => outcome.repaired = 1,
                 Ok(false) => outcome.busy = 1,
                 Err(error) => {
-                    warn!(cause = lambda::chain(&error), "not repaired");
+                    warn!(cause = lambda::chain(&error), "the repair failed");
                     outcome.busy = 1;
                 }
             }

@@ -1,4 +1,4 @@
-//! What is compared when nobody says what.
+//! The scheduled comparison, which chooses its days itself.
 
 use crate::reconcile_counts::run::KEPT_BACK;
 use key_schema::entity::Reconciliation;
@@ -12,12 +12,12 @@ use tracing::warn;
 
 use crate::reconcile_counts::{Answer, Reconciler, Run};
 
-/// So many days up to yesterday at least: as long as orders go on from one status to the next, their day's counts
-/// change. More, if the last comparison took so long that days would be left out.
+/// The least number of days to compare, the last of which is yesterday. Several, because the counts of a day change as
+/// long as its orders change their status. A run has more days if the comparison before it took longer than these days.
 pub const DAYS: u8 = 7;
 
 impl Reconciler {
-    /// Goes on with what the last one left, or compares the last days if that was not done today.
+    /// Continues the unfinished comparison. If there is none, compares the last days, unless that was done today.
     pub(crate) async fn scheduled(&self, end: Instant) -> Result<Answer, Error> {
         let budget = Budget::of(end.saturating_duration_since(Instant::now()));
         let key = vec![Reconciliation::only_key()];
@@ -27,7 +27,7 @@ impl Reconciler {
             Some(Reconciliation { resume: Some(left), .. }) => match serde_json::from_str(left) {
                 Ok(run) => run,
                 Err(error) => {
-                    warn!(cause = lambda::chain(&error), "begins again: what was left does not read");
+                    warn!(cause = lambda::chain(&error), "cannot read the unfinished run, and begins again");
                     let begun: Option<Begun> = serde_json::from_str(left).ok();
                     since(begun.and_then(|begun| begun.days.each().next()), today)?
                 }
@@ -46,19 +46,20 @@ impl Reconciler {
             None => Condition::absent(),
         };
         if !self.writer.write(Write::put_if(&next, is_last)?, Budget::of(KEPT_BACK)).await?.is_done() {
-            warn!("another invocation did the same meanwhile");
+            warn!("another invocation has stored its progress meanwhile");
         }
         Ok(Answer::new(run, done))
     }
 }
 
-/// As much of a run as has to be read of one that another version has left.
+/// The part of a run that is read even if another release has stored the run.
 #[derive(Deserialize)]
 struct Begun {
     days: Days,
 }
 
-/// The last days, and those before them that nobody has compared, as far back as a range of days goes.
+/// A run over the last days, and over the days before them that are not compared yet, as far back as the longest range
+/// of days allows.
 fn since(compared: Option<Day>, today: Day) -> Result<Run, Error> {
     let (recent, furthest) = (today.plus(-i64::from(DAYS)), today.plus(-i64::from(Days::MOST)));
     if let Some(compared) = compared.filter(|compared| *compared < furthest) {

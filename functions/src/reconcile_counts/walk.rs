@@ -1,12 +1,12 @@
-//! A walk along the orders of one item's counters.
+//! A walk over the orders of one item with counters.
 //!
-//! The counters are read first, strongly, and then each order once, as it is after that. So whatever is counted was
-//! before the walk, and whatever changes during it is, at any length of the walk, a change after the horizon.
+//! The counters are read first, strongly consistent, and then each order is read once. So every change that is counted
+//! happened before the walk. Every change during the walk is a change after the horizon, however long the walk takes.
 //!
-//! Every list is walked in the order of the time its orders were placed, which nothing changes: an order that goes
-//! on from one status to the next meanwhile keeps its place, is found there in one status or the other, and is
-//! behind the walk afterwards. An index may lack what was written a moment ago, and nobody can tell; so what does
-//! not fit is looked at twice, a while apart.
+//! Every list is walked in the order in which its orders were placed. If the status of an order changes during the
+//! walk, the order keeps its position: the walk finds it there, in the old status or in the new one, and never again
+//! later. An index may lack a recent write, which no read can detect. So counters that disagree with their orders are
+//! compared again after a pause.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,31 +22,32 @@ use tokio::time::Instant;
 use crate::reconcile_counts::Reconciler;
 use crate::reconcile_counts::run::KEPT_BACK;
 
-/// So many orders of each of a day's lists are looked at together: some 20 kilobytes.
+/// The number of orders in one page of each of a day's lists: about 20 kilobytes.
 pub const OF_A_LIST: u8 = 25;
 
-/// So many orders are read with all their lines at a time, or fewer where a product has several shards: each line may
-/// have to be looked for in all of them.
+/// The number of orders that are read concurrently, with all their lines. It is divided by the number of shards of a
+/// product, because each line may have to be looked up in all of them.
 const AT_A_TIME: usize = 8;
 
-/// So many items that were met are compared before a day goes on, so that they can be written down.
+/// The number of met items at which a day's walk stops until they are compared. It bounds the size of the stored run.
 const MOST_MET: usize = 500;
 
-/// A walk, wherever it is.
+/// A walk in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Walk {
-    /// What the counters said; none if there were none.
+    /// The counters when the walk began; `None` if there were none.
     pub(crate) counted: Option<Counts>,
     bounds: Bounds,
-    /// The sort key up to which it has come.
+    /// The sort key up to which the walk has come.
     position: Option<String>,
     is_over: bool,
-    /// What the walk before this one found to be lacking.
+    /// The deficit that the first walk found, if this is the second one.
     first: Option<Counts>,
 }
 
 impl Walk {
-    /// Begins with a look at the counters. `first`: what the walk before found to be lacking.
+    /// Reads the counters and begins a walk. `first` is the deficit that the first walk found, if this is the second
+    /// one.
     pub(crate) async fn begin(of: &Reconciler, aggregate: Aggregate, first: Option<Counts>) -> Result<Self, Error> {
         let horizon = Timestamp::now().minus_seconds(of.settle_seconds);
         let counted = of.reads.counted(&aggregate).await?;
@@ -65,18 +66,19 @@ impl Walk {
         self.first.is_some()
     }
 
-    /// What has to be added to the counters.
+    /// The amounts to add to the counters.
     pub(crate) fn deficit(&self) -> Counts {
         self.bounds.deficit(self.counted.as_ref().unwrap_or(&Counts::default()))
     }
 
-    /// Whether this is no passing difference: the same one twice, or, where only bounds are known, one after the other.
+    /// Whether the counters are wrong, and not only late: two walks found the same deficit, or each found one if only
+    /// bounds are known.
     pub(crate) fn is_drift(&self, deficit: &Counts) -> bool {
         !deficit.is_empty() && self.first.as_ref().is_some_and(|first| first == deficit || !self.is_settled())
     }
 
-    /// Walks a page further, if there is one, and tells whether the walk is over. Whoever is met on a day for the
-    /// last time in the run is put into `met`.
+    /// Walks one page, if there is one. Returns whether the walk is over. A walk over a day puts a customer or product
+    /// into `met` at their last order of the run.
     pub(crate) async fn step(
         &mut self,
         of: &Reconciler,
@@ -89,8 +91,8 @@ impl Walk {
                 Aggregate::Day(day) => {
                     let before = self.position.clone();
                     match self.step_day(of, day, run, met, end).await {
-                        // What is done is done. If it fails for good, it fails again before the next step has met
-                        // anybody.
+                        // The orders before the new position are done. If the error is permanent, the next step ends
+                        // with it before it advances.
                         Err(_) if self.position != before => false,
                         outcome => outcome?,
                     }
@@ -121,7 +123,7 @@ impl Walk {
             let whole = of.reads.paced(units(orders.len()), try_join_all(reads)).await?;
             let whole: Vec<_> = whole.into_iter().flatten().collect();
             let mut met_here = Vec::new();
-            // The second walk over a day meets whom the first has met.
+            // The first walk over the day has already met the customers and products of these orders.
             for order in whole.iter().filter(|_| !self.is_second()) {
                 met_here.extend(met_last(of, &order.order, &order.lines, run).await?);
             }
@@ -134,11 +136,11 @@ impl Walk {
         Ok(is_last)
     }
 
-    /// The day's next orders, by their places in the order of time, and whether they are the last.
+    /// The day's next orders, by their positions, and whether they are the last.
     ///
-    /// All statuses and shards have the same order, so the walk goes through all of them at once, up to where the
-    /// first of them stopped. Statuses are asked in the order of the way: whoever goes on meanwhile goes where is
-    /// still to be asked.
+    /// The lists of all statuses and shards are sorted by the same position. So the walk reads all of them together, up
+    /// to the first position at which one of them stopped. Statuses are queried in lifecycle order, so an order that
+    /// advances during the walk moves to one not yet queried.
     async fn page_of_day(&self, of: &Reconciler, day: Day) -> Result<(BTreeMap<String, Order>, bool), Error> {
         let placed = Days::new(day, day.plus(1))?.moments();
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
@@ -186,11 +188,11 @@ impl Walk {
     }
 }
 
-/// The order's customer and products, as far as the run meets none of their orders after this one.
+/// The order's customer and products, except those that have a later order in the run's days.
 async fn met_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Days) -> Result<Vec<Aggregate>, Error> {
     let (reader, mut met) = (&of.reads.reader, Vec::new());
     let list = OrdersOfCustomer { customer: &order.customer_id, placed: run.moments() };
-    // Newest first.
+    // This list is sorted newest first.
     let (newest, _) = of.reads.paced(0.5, reader.after(&list, None, 1)).await?;
     if newest.first().is_none_or(|newest| newest.order_id == order.order_id) {
         met.push(Aggregate::Customer(order.customer_id.clone()));
@@ -198,7 +200,8 @@ async fn met_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Day
     let (placed, position) = (run.moments(), OrdersOfProduct::position(&order.placed_at, &order.order_id));
     for line in lines {
         let mut is_last = true;
-        // One after the other: what sells is met again in the first shard or soon, and the others need not be read.
+        // Sequential: a product that sells well has a later order in one of the first shards, and the others are not
+        // read.
         for shard in OrdersOfProduct::in_shards(&line.product_id, of.product_shards.0, &placed) {
             let (later, _) = of.reads.paced(0.5, reader.after(&shard, Some(&position), 1)).await?;
             if !later.is_empty() {
@@ -213,7 +216,7 @@ async fn met_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Day
     Ok(met)
 }
 
-/// What so many requests are expected to consume, a unit each. There are never many.
+/// The units that this number of requests is expected to consume: one each. There are never more than 255 requests.
 fn units(requests: usize) -> f64 {
     f64::from(u8::try_from(requests).unwrap_or(u8::MAX))
 }

@@ -1,4 +1,4 @@
-//! Functions that run in one process with others: on a laptop, and in tests.
+//! Runs all functions in one process: on a laptop, and in tests.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,16 +12,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A function in an execution environment: takes an event, and gives an answer or the error's text.
+/// A function in an execution environment: takes an event, and returns the answer or the error's text.
 pub type Invoke = Arc<dyn Fn(Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send>> + Send + Sync>;
 
-/// Starts a function in a fresh execution environment, with the time that one invocation may take.
+/// Starts a function in a new execution environment, with the time limit of one invocation.
 type Start = fn(&Environment, Duration) -> Result<Invoke, Misconfigured>;
 
 /// A function that answers a route.
 pub struct Function {
     pub(crate) module: &'static str,
-    /// The program that it is part of.
+    /// The program that contains the function.
     pub program: &'static str,
     /// The declaration of its route.
     pub route: &'static Route,
@@ -31,40 +31,40 @@ pub struct Function {
 }
 
 impl Function {
-    /// Its name: the handler of the template, and the file in `events/`.
+    /// The function's name: the `Handler` in the template, and the name of its file in `events/`.
     pub fn name(&self) -> String {
         super::name_of(self.module)
     }
 
-    /// Starts it in a fresh execution environment, with the time that one invocation may take.
+    /// Starts the function in a new execution environment, with the time limit of one invocation.
     ///
     /// # Errors
-    /// The environment lacks something.
+    /// A variable of the environment is missing or invalid.
     pub fn start(&self, environment: &Environment, timeout: Duration) -> Result<Invoke, Misconfigured> {
         (self.start)(environment, timeout)
     }
 }
 
-/// A function that consumes events: it answers no route.
+/// A function that consumes events.
 pub struct Consumer {
     pub(crate) module: &'static str,
-    /// What it asks of the table.
+    /// The function's access to the table.
     pub access: &'static [&'static [Access]],
-    /// What it asks of other services.
+    /// The function's permissions on other services.
     pub grants: &'static [Grant],
     pub(crate) start: Start,
 }
 
 impl Consumer {
-    /// Its name: the handler of the template, and the file in `events/`.
+    /// The function's name: the `Handler` in the template, and the name of its file in `events/`.
     pub fn name(&self) -> String {
         super::name_of(self.module)
     }
 
-    /// Starts it in a fresh execution environment, with the time that one invocation may take.
+    /// Starts the function in a new execution environment, with the time limit of one invocation.
     ///
     /// # Errors
-    /// The environment lacks something.
+    /// A variable of the environment is missing or invalid.
     pub fn start(&self, environment: &Environment, timeout: Duration) -> Result<Invoke, Misconfigured> {
         (self.start)(environment, timeout)
     }

@@ -12,8 +12,8 @@ fn name_of(module: &str) -> String {
 }
 
 /// Declares the module of each function, and lists the function twice: for Lambda ([`Program`]), and for a process that
-/// runs all functions ([`ROUTES`](crate::ROUTES), [`CONSUMERS`](crate::CONSUMERS)). The lists are apart, so that a program
-/// for Lambda holds its own functions and nothing that only a laptop needs.
+/// runs all functions ([`ROUTES`](crate::ROUTES), [`CONSUMERS`](crate::CONSUMERS)). The lists are separate, so that a
+/// program for Lambda contains its own functions and nothing that only a laptop needs.
 macro_rules! functions {
     (reads { $($read:ident)+ } writes { $($write:ident)+ } consumers { $($consumer:ident)+ }) => {
         $(pub mod $read;)+
@@ -21,21 +21,21 @@ macro_rules! functions {
         $(pub mod $consumer;)+
 
         impl $crate::Program {
-            /// What answers a route, and only reads.
+            /// The functions that answer a route and only read.
             pub const READS: Self = Self {
                 name: "reads",
                 functions: &[
                     $((stringify!($read), || http_api::serve($crate::registry::route!($read), $read::handle))),+
                 ],
             };
-            /// What answers a route, and writes.
+            /// The functions that answer a route and write.
             pub const WRITES: Self = Self {
                 name: "writes",
                 functions: &[
                     $((stringify!($write), || http_api::serve($crate::registry::route!($write), $write::handle))),+
                 ],
             };
-            /// What consumes events.
+            /// The functions that consume events.
             pub const CONSUMERS: Self = Self {
                 name: "consumers",
                 functions: &[$((stringify!($consumer), || lambda::consume($consumer::handle))),+],

@@ -1,26 +1,26 @@
-//! What Lambda runs.
+//! The programs that Lambda runs.
 
-/// A function's whole life in a sandbox.
+/// Initializes a function and serves its events, until Lambda ends the process.
 type Run = fn() -> Result<(), lambda::Error>;
 
-/// A program that is any of several functions.
+/// A program that contains several functions. Each process runs one of them.
 pub struct Program {
-    /// Its name: the binary of the template.
+    /// The program's name, which is the binary in the template.
     pub name: &'static str,
-    /// Each function's module, and its whole life.
+    /// The module of each function, and how to run it.
     pub(crate) functions: &'static [(&'static str, Run)],
 }
 
 impl Program {
-    /// The names of the functions that it may be.
+    /// The names of the functions in this program.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.functions.iter().map(|(module, _)| super::name_of(module))
     }
 
-    /// Runs the function that Lambda asks for, by the `Handler` of the template, for the whole of its life.
+    /// Runs the function that Lambda names, which is the `Handler` in the template, until Lambda ends the process.
     ///
     /// # Errors
-    /// It is none of this program, or ends with an error.
+    /// The program does not contain that function, or the function fails to start or to run.
     pub fn run(&self) -> Result<(), lambda::Error> {
         let handler = lambda::handler()?;
         let Some((_, function)) = self.functions.iter().find(|(module, _)| super::name_of(module) == handler) else {
