@@ -43,7 +43,7 @@ pub async fn handle(
         return Err(Problem::new(Kind::Validation, "to: must be after from"));
     }
     let now = Timestamp::now();
-    // A code that has expired is useless, and no other discount could ever have its name.
+    // An expired code is useless, and its name could never be used again.
     if new.to.is_some_and(|to| to <= now) {
         return Err(Problem::new(Kind::Validation, "to: must be in the future"));
     }

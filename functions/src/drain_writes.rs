@@ -9,9 +9,9 @@
 //!   back. So a high receive count does not mean that the message is poison. The queue's limit of receives is so high
 //!   that a message has to wait for days to reach it.
 //! - If the work on a message fails, a copy with an increased number of failures is sent to the queue; after five
-//!   failures the copy goes to the dead-letter queue. If no release can have written the message, that happens at once.
-//!   If another release may have written it, the message first waits for that release for a day. The reason is in an
-//!   attribute of the dead letter and in the log, and the order shows as delayed.
+//!   failures the copy goes to the dead-letter queue. A message that no release can have written goes there at once. A
+//!   message that another release may have written first waits a day for that release. The reason is in an attribute of
+//!   the dead letter and in the log, and the order shows as delayed.
 //! - If an order was not accepted a minute after its message was sent, the message goes to the dead-letter queue: its
 //!   request crashed, or could not write to the table.
 

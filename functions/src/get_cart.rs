@@ -11,7 +11,7 @@ pub const ROUTE: Route = Route::get("/customers/{customerId}/cart", Scope::Shop)
     .access(&[Access::query::<CartOfCustomer>()])
     .example(Example::at("09:42:40").path("ada"));
 
-/// DynamoDB deletes an expired cart some days later, but the cart is not found from the moment it expires.
+/// DynamoDB may delete an expired cart only days later. For clients, the cart is gone at once.
 pub async fn handle(table: Reader, OwnCustomer(customer): OwnCustomer) -> Answer<Versioned<CartView>> {
     match table.one(&CartOfCustomer { customer: &customer }).await? {
         Some(cart) if !cart.is_expired(Timestamp::now()) => Ok(Versioned::new(cart.version(), CartView::from(cart))),

@@ -62,7 +62,7 @@ pub async fn handle(
         Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, Replayable::again))),
         Some(Placement::Rejected(rejection)) => return Err(rejection.into()),
         Some(Placement::NoCapacity { max_total }) => Some(max_total),
-        // The order is queued already. Its message is sent again, in case the earlier one is lost.
+        // The order is queued already. Its message is sent again, because the earlier one may be lost.
         Some(Placement::Waits(queued)) => queued.max_total,
         Some(Placement::Void | Placement::Stale | Placement::Mismatch | Placement::NotAccepted) | None => None,
     };

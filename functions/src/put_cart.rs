@@ -23,7 +23,7 @@ const MOST_LINES: usize = 100;
 /// The time for which a cart is kept after its last write: 30 days, in seconds.
 const KEPT: i64 = 30 * 24 * 60 * 60;
 
-/// A cart.
+/// A new cart.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCart {
@@ -84,7 +84,7 @@ async fn check_products(table: &Reader, lines: &[CartLine], budget: Budget) -> A
     // The shop never deletes products, so one found by the cheap read exists. Only the others are read again.
     let mut unknown: Vec<&ProductId> = lines.iter().map(|line| &line.product_id).collect();
     for consistency in [Consistency::Eventual, Consistency::Strong] {
-        // Product and stock are created together. Reading the stock is cheap; a product may have a long description.
+        // Product and stock exist together. The stock is cheap to read; the product may have a long description.
         let keys = unknown.iter().copied().map(Stock::key_of).collect();
         let known: Vec<Stock> = table.batch(keys, consistency, budget).await?;
         unknown.retain(|id| known.iter().all(|stock| stock.product_id != **id));

@@ -40,7 +40,7 @@ pub struct ProductChanges {
 }
 
 impl ProductChanges {
-    /// The product with these changes. The version stays.
+    /// The product with these changes, still with its present version.
     fn of(&self, product: &Product) -> Product {
         let mut changed = product.clone();
         if let Some(name) = &self.name {

@@ -21,7 +21,7 @@ pub struct Counter {
     reader: Reader,
     writer: Writer,
     lost: LostRecords,
-    /// The stream's only shard, if the deployment names one in SINGLE_STREAM_SHARD.
+    /// The stream's only shard, if the deployment names one in `SINGLE_STREAM_SHARD`.
     pub(crate) only_shard: Option<ShardId>,
     /// The shard that this execution environment counted last, and its mark.
     last: Arc<Mutex<Option<(ShardId, SequenceNumber)>>>,

@@ -1,4 +1,4 @@
-//! A run over a range of days: compares one item with counters after the other, until the time is over.
+//! A run over a range of days: compares the counters of one item after the other, until the time is over.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -186,7 +186,7 @@ impl Run {
         }
     }
 
-    /// Reports what a finished walk found, and repairs it if the run repairs.
+    /// Adds the result of a finished walk to the report, and repairs the counters if the run is to repair.
     async fn conclude(&mut self, reconciler: &Reconciler, walk: &Walk, deficit: &Counts) {
         let is_drift = walk.is_drift(deficit);
         let mut outcome = Report { checked: 1, drifted: is_drift.into(), ..Report::default() };

@@ -1,7 +1,8 @@
 //! A walk over the orders of one item with counters.
 //!
 //! The counters are read first, strongly consistent, and then each order is read once. So every change that is counted
-//! happened before the walk. Every change during the walk is a change after the horizon, however long the walk takes.
+//! happened before the walk. Every change during the walk is a change after the horizon of [`Bounds`], however long the
+//! walk takes.
 //!
 //! Every list is walked in the order in which its orders were placed. If the status of an order changes during the
 //! walk, the order keeps its position: the walk finds it there, in the old status or in the new one, and never again
