@@ -1,4 +1,4 @@
-//! The API's own description, in OpenAPI. What a route accepts and answers is taken from its types.
+//! The OpenAPI description of the API, derived from the routes' declarations and the types of their handlers.
 
 mod document;
 mod gateway;
@@ -16,18 +16,18 @@ use utoipa::{IntoParams, ToSchema};
 pub use self::document::open_api;
 use crate::{Handler, Kind, Route, Scope};
 
-/// One route, described.
+/// The description of one route.
 pub struct Description {
     route: &'static Route,
     operation: OperationBuilder,
     answers: Vec<Answer>,
-    /// Of every one of them.
+    /// The headers that every success may have.
     headers: Vec<&'static str>,
     schemas: Vec<(String, RefOr<Schema>)>,
     problems: Vec<Kind>,
 }
 
-/// A success.
+/// A success of the route.
 struct Answer {
     status: &'static str,
     what: &'static str,
@@ -35,14 +35,14 @@ struct Answer {
     headers: &'static [&'static str],
 }
 
-/// The description of a route, of its declaration and of the types of its handler.
+/// Describes a route, from its declaration and the types of its handler.
 pub fn describe<Deps, Parts, H: Handler<Deps, Parts>>(route: &'static Route, _: H) -> Description {
     H::describe(Description::new(route)).refuses(route.refuses)
 }
 
 impl Description {
     fn new(route: &'static Route) -> Self {
-        // Tools group operations by tag: here by the kind of resource, which begins the path.
+        // Tools group operations by tag. The tag is the first part of the path, which names the kind of resource.
         let tag = route.path.split('/').nth(1).unwrap_or_default();
         let mut operation = OperationBuilder::new().summary(Some(route.summary)).tag(tag);
         let mut problems = vec![Kind::Validation, Kind::Throttled, Kind::Internal];
@@ -50,7 +50,7 @@ impl Description {
             operation = operation.securities(Some([]));
         } else {
             problems.extend([Kind::Unauthorized, Kind::Forbidden]);
-            // Each is an alternative: one of the scopes is enough.
+            // Each scope is an alternative: a token needs only one of them.
             for scope in route.scope.any_of() {
                 operation = operation.security(SecurityRequirement::new("token", [*scope]));
             }
@@ -58,14 +58,14 @@ impl Description {
         Self { route, operation, answers: Vec::new(), headers: Vec::new(), schemas: Vec::new(), problems }
     }
 
-    /// The parameter of its path.
+    /// Adds a path parameter.
     #[must_use]
     pub(crate) fn path(mut self, name: &str) -> Self {
         self.operation = self.operation.parameter(parameter::path(name));
         self
     }
 
-    /// The query string it accepts.
+    /// Adds the parameters of the query string.
     #[must_use]
     pub(crate) fn query<T: IntoParams>(mut self) -> Self {
         for parameter in T::into_params(|| Some(ParameterIn::Query)) {
@@ -74,30 +74,30 @@ impl Description {
         self
     }
 
-    /// The key that tells the tries of one request from another request.
+    /// Adds a required `Idempotency-Key`.
     #[must_use]
     pub(crate) fn idempotency_key(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::idempotency_key(
             true,
-            "Made up by the client for each order, and the same for each try of it.",
+            "The client chooses a new key for each order, and repeats it with each retry of that order.",
         ));
         self.refuses(&[Kind::IdempotencyKeyMissing, Kind::IdempotencyKeyReused])
     }
 
-    /// The preference to be answered before it is done.
+    /// Adds the preference for an answer before the request is carried out.
     #[must_use]
     pub(crate) fn prefers_async(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::prefer());
         self
     }
 
-    /// The body it accepts.
+    /// Adds a required body.
     #[must_use]
     pub(crate) fn accepts<T: ToSchema>(self) -> Self {
         self.body::<T>(Required::True)
     }
 
-    /// The body it accepts, and does without.
+    /// Adds an optional body.
     #[must_use]
     pub(crate) fn accepts_if_any<T: ToSchema>(self) -> Self {
         self.body::<T>(Required::False)
@@ -111,67 +111,67 @@ impl Description {
         self
     }
 
-    /// It changes a version, which `If-Match` names.
+    /// Adds a required `If-Match`.
     #[must_use]
     pub(crate) fn if_match(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::if_match(true, ""));
         self.refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
     }
 
-    /// It may name the version that it changes in `If-Match`; `without_it` says what happens otherwise.
+    /// Adds an optional `If-Match`. `without_it` says what happens without the header.
     #[must_use]
     pub(crate) fn if_match_if_any(mut self, without_it: &str) -> Self {
-        self.operation = self.operation.parameter(parameter::if_match(false, &format!(" Without it: {without_it}.")));
+        self.operation = self.operation.parameter(parameter::if_match(false, &format!(" Without it, {without_it}.")));
         self.refuses(&[Kind::VersionConflict])
     }
 
-    /// It may be asked with an idempotency key, and is then done once.
+    /// Adds an optional `Idempotency-Key`.
     #[must_use]
     pub(crate) fn once(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::idempotency_key(
             false,
-            "The same request under the same key is done once, and for three days gets the same answer.",
+            "A request with a key is carried out once. For three days, its retries get the same answer.",
         ));
         self.replays().refuses(&[Kind::IdempotencyKeyReused])
     }
 
-    /// What it answers has a version, which it names.
+    /// Adds `ETag` to every success.
     #[must_use]
     pub(crate) fn versioned(mut self) -> Self {
         self.headers.push("ETag");
         self
     }
 
-    /// What it answers may wait for something, and then it says when to look again.
+    /// Adds `Retry-After` to every success.
     #[must_use]
     pub(crate) fn may_wait(mut self) -> Self {
         self.headers.push("Retry-After");
         self
     }
 
-    /// It answers a request that was answered before as it did then, and says so.
+    /// Adds `Idempotent-Replayed` to every success.
     #[must_use]
     pub(crate) fn replays(mut self) -> Self {
         self.headers.push("Idempotent-Replayed");
         self
     }
 
-    /// It answers that it is done, without a body.
+    /// Adds a 204.
     #[must_use]
     pub(crate) fn done(self) -> Self {
         self.answer("204", "Done", None, &[])
     }
 
-    /// The last answer is that something was made, by this request or by the same one before.
+    /// Changes the last success into a 201.
     #[must_use]
     pub(crate) fn created(self) -> Self {
-        self.last_is("201", "Made, or made before by the same request", &["Location"])
+        self.last_is("201", "Created, by this request or by an earlier one that it repeats", &["Location"])
     }
 
-    /// The last answer is that something will be made later.
+    /// Changes the last success into a 202.
     #[must_use]
     pub(crate) fn accepted(self) -> Self {
-        let what = "Accepted, to be made later: look where Location says, after the time in Retry-After";
+        let what = "Accepted, to be carried out later. Read the outcome at Location, after the time in Retry-After";
         self.last_is("202", what, &["Location", "Retry-After", "Preference-Applied"])
     }
 
@@ -182,14 +182,15 @@ impl Description {
         self
     }
 
-    /// What it answers.
+    /// Adds a 200 with this body.
     #[must_use]
     pub(crate) fn answers<T: ToSchema>(mut self) -> Self {
         let schema = self.reference::<T>();
-        self.answer("200", "Found", Some(schema), &[])
+        self.answer("200", "Success", Some(schema), &[])
     }
 
-    /// The type of `next` is the same of all pages, so that clients need one type for all of them.
+    /// Adds a 200 with a page of these items. The type of `next` is the same for all lists, so that clients need only
+    /// one type for it.
     pub(crate) fn page<T: ToSchema>(mut self, next: &str) -> Self {
         let next =
             ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null])).description(Some(next));
@@ -203,7 +204,7 @@ impl Description {
         self.answer("200", "A page", Some(RefOr::T(page.into())), &[])
     }
 
-    /// The problems it may answer, besides those of every route.
+    /// Adds problems, besides those of every route.
     #[must_use]
     pub(crate) fn refuses(mut self, problems: &[Kind]) -> Self {
         self.problems.extend(problems);

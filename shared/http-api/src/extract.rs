@@ -1,5 +1,5 @@
-//! The parts of a request, each a type. A handler takes those that it needs as its arguments: what the route accepts, and
-//! what is refused before the handler runs, follows from them.
+//! The parts of a request, each with a type. A handler declares the parts that it needs as its arguments. These types
+//! read the request, refuse an invalid one before the handler runs, and describe the parts in the OpenAPI document.
 
 use std::str::FromStr;
 
@@ -11,24 +11,24 @@ use utoipa::{IntoParams, ToSchema};
 use crate::query::Paging;
 use crate::{Caller, Description, IfMatch, Kind, Problem, Request};
 
-/// A part of a request.
+/// A part of a request, as an argument of a handler.
 pub trait FromRequest: Sized {
-    /// The parameter of the path that this part is made of.
+    /// The name of the path parameter from which this part is read, if there is one.
     const PATH_PARAMETER: Option<&'static str> = None;
 
     /// Reads the part.
     ///
     /// # Errors
-    /// The part is missing or makes no sense.
+    /// The part is missing or invalid.
     fn from_request(request: &Request) -> Result<Self, Problem>;
 
-    /// Adds the part, and the problems that it may lead to, to the route's description.
+    /// Adds the part, and the problems that it may cause, to the route's description.
     fn describe(description: Description) -> Description;
 }
 
-/// An identifier that stands in a path.
+/// An id or a code that a path contains.
 pub trait PathParameter: FromStr<Err = Invalid> {
-    /// The parameter's name, in every path.
+    /// The name of the parameter, which is the same in every path.
     const NAME: &'static str;
 }
 
@@ -49,7 +49,7 @@ path_parameters! {
     "productId" ProductId
 }
 
-/// The parameter of the path.
+/// The path parameter of this type.
 #[derive(Clone, Debug)]
 pub struct Path<T>(pub T);
 
@@ -65,7 +65,7 @@ impl<T: PathParameter> FromRequest for Path<T> {
     }
 }
 
-/// The customer in the path: the caller's own, or any if the caller is an admin. Any other does not exist.
+/// The customer in the path. Unless the caller is this customer or an admin, the problem is `not-found`.
 #[derive(Clone, Debug)]
 pub struct OwnCustomer(pub CustomerId);
 
@@ -92,7 +92,7 @@ impl FromRequest for Caller {
     }
 }
 
-/// The query string. A parameter that the type does not know is refused.
+/// The query string. A parameter that is not a field of the type is refused.
 #[derive(Clone, Debug)]
 pub struct Query<T>(pub T);
 
@@ -106,7 +106,7 @@ impl<T: DeserializeOwned + IntoParams> FromRequest for Query<T> {
     }
 }
 
-/// The query string of a list: what to list, and which page of it. A parameter that neither knows is refused.
+/// The query string of a list: a filter and a page. A parameter that belongs to neither is refused.
 #[derive(Clone, Debug)]
 pub struct List<Filter>(pub Filter, pub PageRequest);
 
@@ -120,8 +120,8 @@ impl<Filter: DeserializeOwned + IntoParams> FromRequest for List<Filter> {
     }
 }
 
-/// As the last argument: the body, a JSON object. A field that the type does not know is refused. As an answer: 200 with
-/// this body.
+/// As an argument: the body, a JSON object. Every type of a body has `deny_unknown_fields`, so unknown fields are
+/// refused. As a success: 200 with this body.
 #[derive(Clone, Debug)]
 pub struct Json<T>(pub T);
 
@@ -135,7 +135,7 @@ impl<T: DeserializeOwned + ToSchema> FromRequest for Json<T> {
     }
 }
 
-/// The body, a JSON object; of a request without one, the default.
+/// The body, a JSON object. A request without a body gets the default of the type.
 #[derive(Clone, Debug)]
 pub struct OptionalJson<T>(pub T);
 
@@ -149,7 +149,7 @@ impl<T: DeserializeOwned + Default + ToSchema> FromRequest for OptionalJson<T> {
     }
 }
 
-/// `If-Match`: without the header the answer is `precondition-required`.
+/// A required `If-Match`: without the header, the problem is `precondition-required`.
 impl FromRequest for IfMatch {
     fn from_request(request: &Request) -> Result<Self, Problem> {
         request.if_match()
@@ -160,18 +160,18 @@ impl FromRequest for IfMatch {
     }
 }
 
-/// `If-Match`, of a route that does without: then the version does not matter.
+/// An optional `If-Match`.
 impl FromRequest for Option<IfMatch> {
     fn from_request(request: &Request) -> Result<Self, Problem> {
         request.if_match_if_any()
     }
 
     fn describe(description: Description) -> Description {
-        description.if_match_if_any("whatever is there is meant")
+        description.if_match_if_any("any version matches")
     }
 }
 
-/// How long the handler may try again: what is left of the function's time, less what answering needs.
+/// The time that the handler may use, retries included.
 impl FromRequest for Budget {
     fn from_request(request: &Request) -> Result<Self, Problem> {
         Ok(request.budget())

@@ -1,4 +1,4 @@
-//! Handlers: functions whose arguments are what the function may touch and the parts of the request.
+//! Handlers: async functions whose arguments are the function's dependencies and the parts of the request.
 
 use std::future::Future;
 
@@ -6,17 +6,20 @@ use lambda::FromEnvironment;
 
 use crate::{Answer, Description, FromRequest, Problem, Request, Respond, Route};
 
-/// A function that answers a route, such as `async fn handle(table: Reader, Path(id): Path<ProductId>) -> Result<..>`.
+/// An async function that answers a route, such as
+/// `async fn handle(table: Reader, Path(id): Path<ProductId>) -> Answer<Json<ProductView>>`.
 ///
-/// `Parts` are its arguments but the first.
+/// `Deps` is its first argument, the function's dependencies. `Parts` is the tuple of its other arguments, up to six
+/// parts of the request.
 pub trait Handler<Deps, Parts>: Copy + Send + Sync + 'static {
-    /// The parameters of the path that its arguments are made of.
+    /// For each part, the path parameter from which it is read, if there is one.
     const PATH_PARAMETERS: &'static [Option<&'static str>];
 
-    /// Reads the parts of the request in the order of the arguments, and handles them.
+    /// Reads the parts of the request in the order of the arguments, and calls the handler with them. The first invalid
+    /// part decides the problem.
     fn call(self, deps: Deps, request: &Request) -> impl Future<Output = Answer> + Send;
 
-    /// Adds the arguments and the answer to the route's description.
+    /// Adds the parts and the success to the route's description.
     fn describe(description: Description) -> Description;
 }
 
@@ -45,17 +48,19 @@ macro_rules! handlers {
     )+};
 }
 
+// `F` is the type of the handler.
 handlers! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) }
 
-/// Whether a handler's arguments are the parameters of the route's path, all of them and no other.
+/// Checks that the handler takes every parameter of the route's path, and no other.
 ///
 /// # Panics
-/// If not. The registry asks in a constant, where that does not compile.
+/// If the parameters differ. The registry of functions calls this in a constant, so a difference does not compile.
 pub const fn fits<Deps, Parts, H: Handler<Deps, Parts>>(route: &Route, _: &H) {
+    // A constant function has neither `for` loops nor comparison of strings.
     let (mut at, mut taken) = (0, 0);
     while at < H::PATH_PARAMETERS.len() {
         if let Some(name) = H::PATH_PARAMETERS[at] {
-            assert!(has(route.path.as_bytes(), name.as_bytes()), "an argument is no parameter of the route's path");
+            assert!(has(route.path.as_bytes(), name.as_bytes()), "an argument is not a parameter of the route's path");
             taken += 1;
         }
         at += 1;
@@ -70,7 +75,7 @@ pub const fn fits<Deps, Parts, H: Handler<Deps, Parts>>(route: &Route, _: &H) {
     assert!(declared == taken, "the handler has no argument for a parameter of the route's path");
 }
 
-/// Whether `{name}` stands in the path.
+/// Whether the path contains `{name}`.
 const fn has(path: &[u8], name: &[u8]) -> bool {
     let mut at = 0;
     while at + name.len() + 2 <= path.len() {

@@ -1,13 +1,17 @@
-//! The HTTP edge: what every route has in common between API Gateway and its handler.
+//! The HTTP layer: routes, handlers, requests, replies, problems and the OpenAPI description.
 //!
-//! A function crate declares a [`Route`], a `handle` and a [`Description`]; [`serve`] makes a Lambda of the first
-//! two. `handle` takes what the function may touch and a [`Request`], whose methods turn text into typed values or
-//! refuse it, and gives an [`Answer`]: a [`Reply`] or a [`Problem`].
+//! The module of a function declares two items:
 //!
-//! **Invariant: how a problem becomes a status and a document is decided here alone, and nobody passes without the
-//! route's scope.**
-
-#![warn(missing_docs)]
+//! - `ROUTE`, a [`Route`]: method, path, scope, possible problems, permissions and a sample request.
+//! - `handle`, an async function that implements [`Handler`]. Its first argument is the function's dependencies. Its
+//!   other arguments are parts of the request, each of a type that implements [`FromRequest`]. It returns a type that
+//!   implements [`Respond`], or a [`Problem`].
+//!
+//! Everything else follows from these two: [`serve()`] runs the function on Lambda, [`describe()`] makes its part of
+//! the OpenAPI document, and [`fits`] checks at compile time that the handler takes the parameters of the route's path.
+//!
+//! **Invariants: only this crate turns a problem into a status and a document. No handler runs before the token's scope
+//! is checked.**
 
 mod caller;
 mod describe;

@@ -1,4 +1,4 @@
-//! The successes of a handler, each a type, from which the route's description follows.
+//! The successes of a handler, each with a type. These types make the reply, and describe it in the OpenAPI document.
 
 use std::marker::PhantomData;
 
@@ -10,10 +10,10 @@ use crate::{Answer, Description, Json, Problem, Reply};
 
 /// A success of a handler.
 pub trait Respond {
-    /// The reply.
+    /// Makes the reply.
     ///
     /// # Errors
-    /// A body that cannot be written: a defect.
+    /// The body cannot be serialized, which is a defect.
     fn respond(self) -> Answer;
 
     /// Adds the success to the route's description.
@@ -31,17 +31,14 @@ impl<T: Serialize + ToSchema> Respond for Json<T> {
     }
 }
 
-/// 200 with this body, whose version is its `ETag`.
+/// 200 with this body, and its version as `ETag`.
 #[derive(Clone, Debug)]
 pub struct Versioned<T> {
-    /// The version.
     pub version: u64,
-    /// The body.
     pub body: T,
 }
 
 impl<T> Versioned<T> {
-    /// This version of this body.
     pub const fn new(version: u64, body: T) -> Self {
         Self { version, body }
     }
@@ -57,22 +54,21 @@ impl<T: Serialize + ToSchema> Respond for Versioned<T> {
     }
 }
 
-/// An answer to a request that may have been made before: `Idempotent-Replayed` tells.
+/// An answer to a request that clients may repeat. The answer to a repetition has the header `Idempotent-Replayed`.
 #[derive(Clone, Debug)]
 pub struct Replayable<R> {
-    /// The answer.
     pub answer: R,
-    /// Whether it was given before.
+    /// Whether an earlier request was the same and was carried out.
     pub is_replayed: bool,
 }
 
 impl<R> Replayable<R> {
-    /// The answer to a request that was not made before.
+    /// The answer to the request that was carried out.
     pub const fn first(answer: R) -> Self {
         Self { answer, is_replayed: false }
     }
 
-    /// The answer to a request that was made before.
+    /// The answer to a repetition of that request.
     pub const fn again(answer: R) -> Self {
         Self { answer, is_replayed: true }
     }
@@ -88,12 +84,12 @@ impl<R: Respond> Respond for Replayable<R> {
     }
 }
 
-/// 201: something was made, by this request or by the same one before.
+/// 201 with `Location`: the resource was created, by this request or by an earlier one that this one repeats.
 #[derive(Clone, Debug)]
 pub struct Created<R> {
-    /// The path of what was made.
+    /// The path of the resource.
     pub location: String,
-    /// What was made.
+    /// The resource.
     pub answer: Replayable<R>,
 }
 
@@ -107,14 +103,14 @@ impl<R: Respond> Respond for Created<R> {
     }
 }
 
-/// 202: it will be done. The client finds out at this path, after a while.
+/// 202 with `Location` and `Retry-After`: the request is accepted, and will be carried out later.
 #[derive(Clone, Debug)]
 pub struct Accepted<R> {
-    /// The path at which the outcome can be read.
+    /// The path at which the client can read the outcome.
     pub location: String,
-    /// The preference that the request had named and that is followed (RFC 7240, 3).
+    /// The request's preference that was followed, for `Preference-Applied` (RFC 7240, 3).
     pub preference: Option<&'static str>,
-    /// What was accepted.
+    /// The current state of the request.
     pub answer: Replayable<R>,
 }
 
@@ -128,12 +124,11 @@ impl<R: Respond> Respond for Accepted<R> {
     }
 }
 
-/// An answer that says when to ask again, if asking again is of use.
+/// An answer with `Retry-After`, if the client can expect another answer soon.
 #[derive(Clone, Debug)]
 pub struct AskAgain<R> {
-    /// The answer.
     pub answer: R,
-    /// Whether another answer is to be expected soon.
+    /// Whether another answer can be expected soon.
     pub is_of_use: bool,
 }
 
@@ -147,12 +142,10 @@ impl<R: Respond> Respond for AskAgain<R> {
     }
 }
 
-/// One of two answers.
+/// One of two successes.
 #[derive(Clone, Debug)]
 pub enum Either<A, B> {
-    /// The first.
     A(A),
-    /// The second.
     B(B),
 }
 
@@ -169,20 +162,20 @@ impl<A: Respond, B: Respond> Respond for Either<A, B> {
     }
 }
 
-/// A reply of this kind that exists as text already: one that is kept under an idempotency key.
+/// A success of type `R` that is already serialized, as an idempotency record stores it.
 #[derive(Debug)]
 pub struct Kept<R>(Reply, PhantomData<fn() -> R>);
 
 impl<R: Respond> Kept<R> {
-    /// The reply.
+    /// Serializes the success.
     ///
     /// # Errors
-    /// A body that cannot be written: a defect.
+    /// The body cannot be serialized, which is a defect.
     pub fn of(answer: R) -> Result<Self, Problem> {
         Ok(answer.respond()?.into())
     }
 
-    /// The reply, to keep it.
+    /// The reply, for an idempotency record.
     pub const fn reply(&self) -> &Reply {
         &self.0
     }
@@ -211,11 +204,11 @@ impl<T: Serialize + ToSchema> Respond for Page<T> {
     }
 
     fn describe(description: Description) -> Description {
-        description.page::<T>("The cursor of the next page; null after the last one.")
+        description.page::<T>("The cursor of the next page; null if there is no next page.")
     }
 }
 
-/// 200 with all of a list, in a page like any other.
+/// 200 with a whole list, in the form of a page.
 #[derive(Clone, Debug)]
 pub struct All<T>(pub Vec<T>);
 
@@ -225,11 +218,11 @@ impl<T: Serialize + ToSchema> Respond for All<T> {
     }
 
     fn describe(description: Description) -> Description {
-        description.page::<T>("Always null: there is no other page.")
+        description.page::<T>("Always null: there is no next page.")
     }
 }
 
-/// 204: done, and there is nothing to say.
+/// 204, without a body.
 impl Respond for () {
     fn respond(self) -> Answer {
         Ok(Reply::no_content())

@@ -6,49 +6,42 @@ pub use lambda_http::http::Method;
 
 use crate::{Kind, Scope};
 
-/// A route, declared once: the function and its role in `template.yaml`, its limit, its sample event and its part of the
-/// OpenAPI document are made from this and from the types of its handler.
+/// A route. The function and its role in `template.yaml`, its throttle, its sample event and its part of the OpenAPI
+/// document are generated from this declaration and from the types of its handler.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// The method.
     pub method: Verb,
-    /// The path, with `{parameters}`.
+    /// The path, with parameters such as `{orderId}`.
     pub path: &'static str,
-    /// Who may use it.
+    /// The scope that the caller's token must have.
     pub scope: Scope,
-    /// One sentence, or two.
+    /// One or two sentences for the OpenAPI document.
     pub summary: &'static str,
-    /// The problems it may answer, besides those that follow from the types of its handler.
+    /// The problems that the handler may return, besides those that the types of its arguments imply.
     pub refuses: &'static [Kind],
-    /// What it asks of the table.
+    /// The accesses to the table that the function's role allows, in up to four groups.
     pub access: [&'static [Access]; 4],
-    /// What it asks of other services.
+    /// The function's permissions on other services.
     pub grants: &'static [Grant],
-    /// A limit of its own; that of all routes if absent.
+    /// The route's own throttle. If absent, the throttle of all routes applies.
     pub limit: Option<Limit>,
-    /// The functions that a deployment replaces before this one.
+    /// The functions that a deployment updates before this one.
     pub after: &'static [&'static str],
-    /// A request to it.
+    /// The request from which the sample event is made.
     pub example: Example,
 }
 
-/// A method of HTTP, as a constant.
+/// An HTTP method. Unlike [`Method`], it is `Copy`, so a [`Route`] can be `Copy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Deletes.
     Delete,
-    /// Reads.
     Get,
-    /// Changes a part.
     Patch,
-    /// Makes something, or does something.
     Post,
-    /// Puts something in the place of what was there.
     Put,
 }
 
 impl Verb {
-    /// The method as a request line spells it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Delete => "DELETE",
@@ -72,56 +65,52 @@ impl From<Verb> for Method {
     }
 }
 
-/// How many requests of all callers together the gateway lets through to a route.
+/// The gateway's throttle of a route. It applies to the requests of all callers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// A second, for long.
+    /// The sustained number of requests per second.
     pub rate: u32,
-    /// At once.
+    /// The number of requests at once.
     pub burst: u32,
 }
 
-/// A request to a route, of which the sample event in `events/` is made. Together they are a story, in the order of their
-/// times.
+/// A request from which a route's sample event in `events/` is made. The examples of all routes tell one story, in the
+/// order of their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// The time of day.
+    /// The time of day, such as `09:34:40`.
     pub at: &'static str,
-    /// The value of the parameter in the path.
+    /// The value of the path parameter.
     pub path: &'static str,
-    /// The query string.
     pub query: &'static str,
-    /// A header besides those that every request has.
+    /// A header that not every request has.
     pub header: Option<(&'static str, &'static str)>,
-    /// The body, in JSON.
+    /// The body, as JSON.
     pub body: Option<&'static str>,
 }
 
 impl Example {
-    /// A request at this time of day, without parameters.
+    /// A request at this time of day, without parameters, header and body.
     pub const fn at(at: &'static str) -> Self {
         Self { at, path: "", query: "", header: None, body: None }
     }
 
-    /// With this value of the parameter in the path.
+    /// The same request with this value of the path parameter.
     #[must_use]
     pub const fn path(self, path: &'static str) -> Self {
         Self { path, ..self }
     }
 
-    /// With this query string.
     #[must_use]
     pub const fn query(self, query: &'static str) -> Self {
         Self { query, ..self }
     }
 
-    /// With this header.
     #[must_use]
     pub const fn header(self, name: &'static str, value: &'static str) -> Self {
         Self { header: Some((name, value)), ..self }
     }
 
-    /// With this body.
     #[must_use]
     pub const fn body(self, body: &'static str) -> Self {
         Self { body: Some(body), ..self }
@@ -129,27 +118,22 @@ impl Example {
 }
 
 impl Route {
-    /// A `DELETE`.
     pub const fn delete(path: &'static str, scope: Scope) -> Self {
         Self::new(Verb::Delete, path, scope)
     }
 
-    /// A `GET`.
     pub const fn get(path: &'static str, scope: Scope) -> Self {
         Self::new(Verb::Get, path, scope)
     }
 
-    /// A `PATCH`.
     pub const fn patch(path: &'static str, scope: Scope) -> Self {
         Self::new(Verb::Patch, path, scope)
     }
 
-    /// A `POST`.
     pub const fn post(path: &'static str, scope: Scope) -> Self {
         Self::new(Verb::Post, path, scope)
     }
 
-    /// A `PUT`.
     pub const fn put(path: &'static str, scope: Scope) -> Self {
         Self::new(Verb::Put, path, scope)
     }
@@ -169,22 +153,21 @@ impl Route {
         }
     }
 
-    /// What it does.
     #[must_use]
     pub const fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
-    /// The problems it may answer, besides those that follow from the types of its handler.
+    /// Sets the problems that the handler may return, besides those that the types of its arguments imply.
     #[must_use]
     pub const fn refuses(self, refuses: &'static [Kind]) -> Self {
         Self { refuses, ..self }
     }
 
-    /// What it asks of the table, besides what was said before. Its role allows this and nothing more.
+    /// Adds a group of accesses to the table. The function's role allows the added accesses and no other.
     ///
     /// # Panics
-    /// The fifth time. Routes are constants, where that does not compile.
+    /// On the fifth call. Routes are constants, so a fifth call does not compile.
     #[must_use]
     pub const fn access(mut self, access: &'static [Access]) -> Self {
         let mut at = 0;
@@ -195,32 +178,32 @@ impl Route {
         self
     }
 
-    /// What it asks of other services.
+    /// Sets the function's permissions on other services.
     #[must_use]
     pub const fn grants(self, grants: &'static [Grant]) -> Self {
         Self { grants, ..self }
     }
 
-    /// A limit of its own, for a route whose requests are many to the table, make what stays for anybody who asks, or
-    /// guess at what is worth something.
+    /// Gives the route its own throttle. A route needs one if it makes many requests to the table, lets anybody create
+    /// items, or would allow guessing valuable codes or existing addresses.
     #[must_use]
     pub const fn limit(self, rate: u32, burst: u32) -> Self {
         Self { limit: Some(Limit { rate, burst }), ..self }
     }
 
-    /// The functions that a deployment replaces before this one: those that read what this one writes in a new way.
+    /// Names the functions that a deployment updates before this one, because they read the items that this one writes
+    /// and must know a new layout of them first.
     #[must_use]
     pub const fn after(self, after: &'static [&'static str]) -> Self {
         Self { after, ..self }
     }
 
-    /// A request to it.
     #[must_use]
     pub const fn example(self, example: Example) -> Self {
         Self { example, ..self }
     }
 
-    /// The names of the parameters in its path.
+    /// The names of the path parameters.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }

@@ -1,4 +1,4 @@
-//! From a handler to a Lambda.
+//! The Lambda function of a route and its handler.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use crate::event::Event;
 use crate::response::Gateway;
 use crate::{Handler, Problem, Request, Route, telemetry};
 
-/// Runs the function on Lambda, one event at a time, until Lambda ends it. It is what `main` does.
+/// Runs the function on Lambda, one event at a time, until Lambda ends the process.
 ///
 /// # Errors
-/// The environment lacks something, or Lambda's own interface does not answer.
+/// The environment lacks a variable or has an invalid one, or the Lambda runtime API does not answer.
 pub fn serve<D, Parts, H>(route: &'static Route, handle: H) -> Result<(), Error>
 where
     D: FromEnvironment + Clone + Send + Sync + 'static,
@@ -24,10 +24,11 @@ where
     lambda::run(move |deps: D, event| answer(route, deps, handle, event))
 }
 
-/// Runs the function on one event, as Lambda would: an API Gateway event of payload version 2.0 in, its response out.
+/// Runs the function on one event of API Gateway, as Lambda would, and returns the response. Both have the payload
+/// format version 2.0.
 ///
 /// # Errors
-/// The event is none.
+/// The event is not an event of API Gateway.
 pub async fn invoke<D, Parts, H>(
     route: &'static Route,
     deps: &D,
@@ -58,7 +59,7 @@ where
     let answer = match Request::authorize(event, context, route) {
         Ok(request) => {
             let time_left = request.time_left();
-            // In its place: it is large, and would be copied on its way.
+            // Pinned on the stack, because the future is large: `timeout` would move it, which copies it.
             let handling = pin!(handle.call(deps, &request));
             let (in_time, outcome) = Outcome::of(tokio::time::timeout(time_left, handling)).await;
             let answer = in_time.unwrap_or_else(|_| Err(Problem::throttled("the handler did not finish in time")));

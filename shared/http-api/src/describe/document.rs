@@ -1,4 +1,4 @@
-//! The whole description, of all routes.
+//! The OpenAPI document of all routes.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use super::links::Links;
 use super::{Description, gateway};
 use crate::{Kind, Verb};
 
-const OUTCOME: &str = "Of 500 and 503: none if this request has written nothing and will not; unknown if it may have. \
-    The same request again finds out.";
+const OUTCOME: &str = "With 500 and 503. none: this request has written nothing, and will not. unknown: it may have \
+    written something, or may do so later. In both cases, send the same request again.";
 
-/// The description of the API that these functions make, each with its name.
+/// The OpenAPI document of an API that consists of these functions, each with its name.
 pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> OpenApi {
     let mut paths = Paths::new();
     let mut components_by_name = BTreeMap::new();
@@ -56,7 +56,7 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
         }
         paths.add_path_operation(route.path, vec![http_method(route.method)], operation.operation_id(Some(name)));
         for (name, schema) in schemas {
-            // Two types of one name would describe one of them with the other's fields.
+            // If two types had the same name, one of them would be described with the fields of the other.
             let known = components_by_name.entry(name.clone()).or_insert_with(|| schema.clone());
             debug_assert!(*known == schema, "two schemas are called {name}");
         }
@@ -82,24 +82,24 @@ fn info() -> Info {
         .version(env!("CARGO_PKG_VERSION"))
         .license(Some(LicenseBuilder::new().name(license).identifier(Some(license)).build()))
         .description(Some(
-            "An order backend for a shop. Money is in minor units, times are UTC, lists are paged with a cursor.",
+            "An order backend for a shop. Money is in minor units, times are in UTC, lists are paged with a cursor.",
         ))
         .build()
 }
 
-/// Where this description was found, and where a deployment is.
+/// The server from which this document was read, and a deployment on AWS.
 fn servers() -> [Server; 2] {
-    let here = ServerBuilder::new().url("/").description(Some("Where this description is served: the laptop's stack"));
+    let here = ServerBuilder::new().url("/").description(Some("The server of this document: the stack on a laptop"));
     let text = |default: &str| ServerVariableBuilder::new().default_value(default);
     let deployed = ServerBuilder::new()
         .url("https://{api}.execute-api.{region}.amazonaws.com")
-        .description(Some("A deployment: the stack's output ApiUrl"))
+        .description(Some("A deployment on AWS: the output ApiUrl of the CloudFormation stack"))
         .parameter("api", text("api"))
         .parameter("region", text("us-east-1"));
     [here.build(), deployed.build()]
 }
 
-/// A response that is a problem of one of these kinds, or a message of the gateway's own.
+/// A response with a problem of one of these kinds, or with a message of the gateway itself.
 fn refusal(slugs: &[&str], by_gateway: bool) -> Response {
     let content = |schema| ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
     let mut response = ResponseBuilder::new();
@@ -123,7 +123,7 @@ fn problem_schema() -> Schema {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let types = Kind::ALL.iter().map(|kind| format!("/problems/{}", kind.slug()));
     ObjectBuilder::new()
-        .description(Some("RFC 9457. Some kinds have members of their own, such as the product at fault."))
+        .description(Some("A problem document (RFC 9457). Some types have additional members, such as productId."))
         .property("type", text().enum_values(Some(types)))
         .required("type")
         .property("title", text())

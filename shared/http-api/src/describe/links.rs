@@ -1,4 +1,4 @@
-//! Which operations take a value of an answer as the parameter of their path.
+//! OpenAPI links: they tell clients which operations take a value from an answer's body as their path parameter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use utoipa::openapi::{RefOr, Schema};
 use super::Description;
 use crate::Route;
 
-/// All operations that have a parameter in their path.
+/// All operations that have a path parameter.
 pub(super) struct Links {
-    /// By the parameter's name: the operations, each with its tag.
+    /// For each parameter's name: its operations, each with its tag.
     by_parameter: BTreeMap<&'static str, Vec<(String, &'static str)>>,
 }
 
@@ -26,8 +26,9 @@ impl Links {
         Self { by_parameter }
     }
 
-    /// The links of an answer: to each operation whose parameter is a member of the body, or a member of a member. Where
-    /// several kinds of resource call their parameter alike, only to those of the answer's own kind.
+    /// The links of an answer of this route: to each operation whose path parameter is a member of the body, or a member
+    /// of a member. If operations of several tags have a parameter of the same name, such as `code`, only operations
+    /// with the route's own tag are linked.
     pub(super) fn of_answer(
         &self,
         route: &Route,
@@ -51,17 +52,18 @@ impl Links {
     }
 }
 
-/// The kind of resource, which begins the path.
+/// The tag of the route's operation: the first part of the path, which names the kind of resource.
 fn tag(route: &Route) -> &'static str {
     route.path.split('/').nth(1).unwrap_or_default()
 }
 
 fn json(schema: &RefOr<Schema>) -> Value {
-    // A schema is plain data.
+    // A schema is plain data, so serializing it cannot fail.
     serde_json::to_value(schema).unwrap_or_default()
 }
 
-/// The members of an object and of its members, each with the JSON Pointer to it. The nearest one of a name counts.
+/// The members of an object and the members of these, each with the JSON Pointer to it. If two have the same name, the
+/// outer one counts.
 fn members(schema: &Value, schemas: &[(String, RefOr<Schema>)]) -> BTreeMap<String, String> {
     let resolved = |schema: &Value| match schema["$ref"].as_str().and_then(|to| to.rsplit('/').next()) {
         Some(name) => {

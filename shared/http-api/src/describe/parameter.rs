@@ -1,16 +1,17 @@
-//! The parameters of an operation: what they look like, as exactly as a schema can say.
+//! The parameters of an operation, each with a schema that is as strict as the parser of its value, if possible.
 
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{RefOr, Required};
 
-/// An identifier or a code in the path. All of them have one form.
+/// A path parameter: an id or a code. All have the same pattern.
 pub(super) fn path(name: &str) -> Parameter {
     let id = text().pattern(Some("^[A-Za-z0-9_-]{1,64}$"));
     ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True).schema(Some(id)).build()
 }
 
-/// A parameter of the query string. It is there or not: it is never null.
+/// A parameter of the query string. The schema that utoipa derives from an `Option` also allows null, but a parameter is
+/// never null: it is either present or absent.
 pub(super) fn of_query(mut parameter: Parameter) -> Parameter {
     if let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema
         && let SchemaType::Array(types) = &mut object.schema_type
@@ -23,22 +24,20 @@ pub(super) fn of_query(mut parameter: Parameter) -> Parameter {
     parameter
 }
 
-/// `Idempotency-Key`.
 pub(super) fn idempotency_key(required: bool, what: &str) -> Parameter {
-    // Spaces around the value of a header are not part of it.
+    // The pattern begins and ends with a visible character: spaces around a header's value are not part of it.
     header("Idempotency-Key", required, what, "^[!-~]([ -~]{0,253}[!-~])?$")
 }
 
-/// `If-Match`.
 pub(super) fn if_match(required: bool, without_it: &str) -> Parameter {
-    let what = format!("The ETag of what was read, or * for whatever is there.{without_it}");
+    let what = format!("The ETag that was read, or * for any version.{without_it}");
     header("If-Match", required, &what, "^(\\*|[ \\t,]*(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*((W/)?\"[!#-~]*\")?)*)$")
 }
 
-/// `Prefer`. Preferences that are not known are left alone.
+/// `Prefer`. The pattern allows every preference, because the API ignores those that it does not know.
 pub(super) fn prefer() -> Parameter {
-    let what = "respond-async: accept the order now and place it when there is capacity for it, at the prices of that \
-                time. Send expectedTotal to be charged that and nothing else.";
+    let what = "respond-async: the order is accepted now, and placed when there is capacity, at the prices of that \
+                time. With expectedTotal, it is only placed at that total.";
     header("Prefer", false, what, "^[!-~]([ -~]*[!-~])?$")
 }
 
