@@ -1,5 +1,6 @@
-//! What is made of the functions' declarations and checked in: the functions and roles of the template, the limits of the
-//! routes, and the sample events. `UPDATE_DOCS=1 cargo test -p tests --test suite generated` writes it.
+//! Text that is generated from the functions' declarations and checked in: functions, roles and throttles of the template,
+//! and the sample events. The tests fail if it is not current.
+//! `UPDATE_DOCS=1 cargo test -p tests --test suite generated` writes it.
 
 mod events;
 mod template;

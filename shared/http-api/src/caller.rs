@@ -1,22 +1,22 @@
-//! Who is asking.
+//! The caller of a route, and the scopes of tokens.
 
 use key_schema::value::CustomerId;
 
 use crate::event::Claims;
 use crate::{Kind, Problem};
 
-/// What a token's claim `scope` holds for a customer. What comes before the slash names the API, because Cognito wants
-/// it so:
+/// The scope of customers, as a token's claim `scope` contains it. The part before the slash names the API, because
+/// Cognito requires that:
 /// <https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-define-resource-servers.html>.
 pub const SHOP_SCOPE: &str = "till/shop";
 
-/// What a token's claim `scope` holds for the shop's staff, who may do what customers may, too.
+/// The scope of the shop's staff, who may also use the routes of customers.
 pub const ADMIN_SCOPE: &str = "till/admin";
 
-/// What a token must hold to use a route.
+/// The scope that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// No token at all.
+    /// No token is required.
     Public,
     /// [`SHOP_SCOPE`] or [`ADMIN_SCOPE`].
     Shop,
@@ -25,7 +25,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The scopes of which a token must hold one; none for a public route.
+    /// The scopes of which a token must have one; empty for a public route.
     pub const fn any_of(self) -> &'static [&'static str] {
         match self {
             Self::Public => &[],
@@ -35,20 +35,20 @@ impl Scope {
     }
 }
 
-/// Whoever holds the request's token.
+/// The holder of the request's token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The token's `sub`.
     pub id: CustomerId,
-    /// Whether the token holds [`ADMIN_SCOPE`].
+    /// Whether the token has [`ADMIN_SCOPE`].
     pub is_admin: bool,
 }
 
 impl Caller {
-    /// The caller, if the request's token satisfies the scope; `None` on a public route.
+    /// The caller, if the token has a scope that the route accepts; `None` on a public route.
     ///
-    /// API Gateway has checked signature and scopes already. Checking the scope again costs nothing, and keeps a
-    /// route closed whose authorizer somebody forgot.
+    /// API Gateway has already checked the signature and the scopes. The second check costs nothing, and keeps a route
+    /// closed if its authorizer is missing from the template.
     pub(crate) fn of(claims: Option<&Claims>, scope: Scope) -> Result<Option<Self>, Problem> {
         if scope == Scope::Public {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Caller {
         Ok(Some(Self { id, is_admin: scopes.contains(&ADMIN_SCOPE) }))
     }
 
-    /// Whether what belongs to this customer may be shown to the caller.
+    /// Whether the caller may see the data of this customer.
     pub fn may_see(&self, owner: &CustomerId) -> bool {
         self.is_admin || self.id == *owner
     }

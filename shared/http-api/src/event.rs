@@ -1,8 +1,8 @@
-//! The gateway's event, payload version 2.0: what the routes need of it, and no more.
+//! The event of API Gateway, in payload format version 2.0: only the fields that routes read.
 //! <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>
 //!
-//! `lambda_http` itself reads every field of it twice, and keeps each for handlers that may want it. What that costs is
-//! in `docs/performance.md`.
+//! `lambda_http` would deserialize every field, twice (`docs/decisions.md`, "The gateway's event is read by a type of
+//! our own").
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use lambda_http::Body;
 use lambda_http::http::{self, HeaderMap, HeaderName, HeaderValue, header};
 use serde::Deserialize;
 
-/// A request as the gateway passes it on.
+/// A request in the form in which the gateway sends it to the function.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Event {
@@ -26,10 +26,10 @@ pub(crate) struct Event {
     is_base64_encoded: bool,
 }
 
-/// The headers that some route reads: those of [`Headers`].
+/// The names of the fields of [`Headers`].
 pub(crate) const READ: [&str; 3] = ["idempotency-key", "if-match", "prefer"];
 
-/// The headers that some route reads. The gateway has joined those that were sent twice, and spells all names in lower
+/// The headers that some route reads. The gateway joins the values of a repeated header, and spells all names in lower
 /// case.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -39,7 +39,7 @@ struct Headers {
     prefer: Option<String>,
 }
 
-/// The parameters of the path, by name.
+/// The path parameters by name.
 pub(crate) type Parameters = BTreeMap<String, String>;
 
 #[derive(Debug, Deserialize)]
@@ -59,7 +59,7 @@ struct Jwt {
     claims: Claims,
 }
 
-/// What a valid token says of its bearer.
+/// The claims of a valid token.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Claims {
     pub(crate) sub: Option<String>,
@@ -67,21 +67,20 @@ pub(crate) struct Claims {
 }
 
 impl Event {
-    /// The gateway's id of the request, which the client was sent as `apigw-requestid` and the gateway's own log has,
-    /// too.
+    /// The gateway's id of the request. The client gets it as `apigw-requestid`, and the gateway's own log contains it.
     pub(crate) fn take_id(&mut self) -> String {
         self.request_context.request_id.take().unwrap_or_default()
     }
 
-    /// The claims of the token, if there was one.
+    /// The claims of the token, if the request has one.
     pub(crate) fn claims(&self) -> Option<&Claims> {
         Some(&self.request_context.authorizer.as_ref()?.jwt.as_ref()?.claims)
     }
 
-    /// The request itself, with the parameters of its path.
+    /// The request and its path parameters.
     ///
     /// # Errors
-    /// It is none that HTTP allows.
+    /// The body, the query string or a header is malformed.
     pub(crate) fn into_request(self) -> Result<(lambda_http::Request, Parameters), Malformed> {
         let body = match self.body {
             None => Body::Empty,
@@ -90,7 +89,7 @@ impl Event {
         };
         let mut request = lambda_http::Request::new(body);
         let query = self.raw_query_string.unwrap_or_default();
-        // The path has told the gateway which function this is for, and its parameters are apart from it.
+        // The path is left out: the gateway has already chosen the function by it, and sends its parameters separately.
         *request.uri_mut() = http::Uri::try_from(format!("/?{query}"))?;
         self.headers.fill(request.headers_mut())?;
         Ok((request, self.path_parameters.unwrap_or_default()))
@@ -113,16 +112,13 @@ impl Headers {
     }
 }
 
-/// Why an event is no request.
+/// The reason why an event cannot become a request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Malformed {
-    /// Its body.
     #[error("body: {0}")]
     Body(#[from] base64::DecodeError),
-    /// Its query string.
     #[error("query string: {0}")]
     Query(#[from] http::uri::InvalidUri),
-    /// One of its headers.
     #[error("headers: {0}")]
     Header(#[from] http::header::InvalidHeaderValue),
 }

@@ -1,7 +1,7 @@
-//! `Idempotency-Key` on a POST that is not idempotent by itself.
+//! `Idempotency-Key` for POST routes that are not idempotent by themselves.
 //!
-//! The answer is kept in the transaction that does what was asked. So either both are there or none is, and the same
-//! request again, after whatever became of its answer, gets that answer and does nothing.
+//! The transaction that carries out the request also stores its answer, so both are written or neither is. If the
+//! answer is lost and the client sends the same request again, it gets the stored answer, and nothing else happens.
 
 use key_schema::entity::IdempotencyRecord;
 use key_schema::value::{IdempotencyKey, IdempotencyRecordId, RequestHash, Timestamp};
@@ -11,7 +11,7 @@ use table::{Budget, Cause, Condition, Reader, Write, read_item};
 
 use crate::{Answer, Description, FromRequest, Kind, Problem, Reply, Request};
 
-/// A request that is done once, because its client named it with an `Idempotency-Key`.
+/// A request with an `Idempotency-Key`, which is carried out only once.
 #[derive(Clone, Debug)]
 pub struct Once {
     id: IdempotencyRecordId,
@@ -20,13 +20,13 @@ pub struct Once {
 }
 
 impl Request {
-    /// The request as one that is done once; `None` without an `Idempotency-Key`.
+    /// Reads the `Idempotency-Key`; `None` without one.
     ///
-    /// What the key stands for is the route, the parameters of its path, and the body, whatever its spaces and the order of
-    /// its fields.
+    /// The key belongs to the route, the path parameters and the body. Whitespace in the body and the order of its
+    /// fields do not matter.
     ///
     /// # Errors
-    /// `validation` if the key is not valid, or the body no JSON.
+    /// `validation` if the key is invalid or the body is not JSON.
     fn once(&self) -> Result<Option<Once>, Problem> {
         let route = self.route();
         let Some(key) = self.header("Idempotency-Key")? else { return Ok(None) };
@@ -38,7 +38,7 @@ impl Request {
     }
 }
 
-/// `Idempotency-Key`, of a route that does without.
+/// An optional `Idempotency-Key`.
 impl FromRequest for Option<Once> {
     fn from_request(request: &Request) -> Result<Self, Problem> {
         request.once()
@@ -49,11 +49,12 @@ impl FromRequest for Option<Once> {
     }
 }
 
-/// `Idempotency-Key`, of a route that does not do without.
+/// A required `Idempotency-Key`.
 impl FromRequest for IdempotencyKey {
     fn from_request(request: &Request) -> Result<Self, Problem> {
         let missing = || {
-            Problem::new(Kind::IdempotencyKeyMissing, "Send an Idempotency-Key: the same for each try of one order.")
+            let detail = "Send an Idempotency-Key: a new one for each order, the same for its retries.";
+            Problem::new(Kind::IdempotencyKeyMissing, detail)
         };
         Ok(request.header("Idempotency-Key")?.ok_or_else(missing)?.parse()?)
     }
@@ -64,7 +65,8 @@ impl FromRequest for IdempotencyKey {
 }
 
 impl Once {
-    /// The write that keeps the answer, unless one is kept under this key. It must be the last of the transaction.
+    /// The write that stores the answer, if the key has no stored answer yet or an expired one. It must be the last
+    /// write of the transaction.
     pub fn keep(&self, reply: &Reply) -> Result<Write, Problem> {
         let record = IdempotencyRecord {
             record_id: self.id.clone(),
@@ -79,7 +81,8 @@ impl Once {
         Ok(Write::put_if(&record, is_free.value(":now", self.now.as_second())?)?)
     }
 
-    /// What a cancelled transaction with [`keep`](Self::keep) says: the kept answer, if the request was done before.
+    /// The stored answer, if it is the reason why a transaction with [`keep`](Self::keep) was cancelled: then an
+    /// earlier request with this key was carried out. Takes the last of `causes`, which is the one of that write.
     ///
     /// # Errors
     /// `idempotency-key-reused` if the key was used for another request.
@@ -90,11 +93,11 @@ impl Once {
         }
     }
 
-    /// The answer to give in place of this one. A refusal may have been caused by this very request: by a copy of it, or by
-    /// its own earlier attempt. The record is read so that a transaction that is under way on it is waited for.
+    /// The stored answer in place of a refusal, if there is one. A copy or an earlier attempt of this request may have
+    /// caused the refusal. The snapshot read waits for a transaction that is writing the record at this moment.
     ///
     /// # Errors
-    /// The refusal, if no answer is kept.
+    /// The refusal, if no answer is stored. `idempotency-key-reused` if the key was used for another request.
     pub async fn unless_done_before(&self, answer: Answer, reader: &Reader, budget: Budget) -> Answer {
         match answer {
             Err(refusal) if refusal.kind().status().is_client_error() => {

@@ -1,15 +1,15 @@
-//! `If-Match` (RFC 9110, 13.1.1): which version a change is meant for.
+//! `If-Match` (RFC 9110, 13.1.1): the versions that a change may replace.
 
 use table::{Condition, Error};
 
 use crate::{Kind, Problem};
 
-/// The versions that a change is meant for.
+/// The versions that a change may replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IfMatch {
-    /// `*`: whatever is there.
+    /// `*`: any version.
     Any,
-    /// One of these. Entity tags that are none of ours match nothing.
+    /// One of these versions. Entity tags that the API did not issue match nothing, so they are left out.
     Versions(Vec<u64>),
 }
 
@@ -20,7 +20,7 @@ impl IfMatch {
             return Ok(Self::Any);
         }
         let malformed =
-            || Problem::new(Kind::Validation, "If-Match must be * or the ETag of what was read, like \"3\".");
+            || Problem::new(Kind::Validation, "If-Match must be * or the ETag that was read, such as \"3\".");
         let mut tags = Vec::new();
         let mut rest = value.trim_matches(SEPARATORS);
         while !rest.is_empty() {
@@ -34,7 +34,7 @@ impl IfMatch {
         Ok(Self::Versions(tags.into_iter().filter_map(version_of).collect()))
     }
 
-    /// Whether a change may be made to this version.
+    /// Whether the change may replace this version.
     pub fn matches(&self, version: u64) -> bool {
         match self {
             Self::Any => true,
@@ -42,22 +42,19 @@ impl IfMatch {
         }
     }
 
-    /// The condition that an item is there and has one of these versions. An item without the attribute, of before there
-    /// were versions, has version 0.
-    ///
-    /// # Errors
-    /// None that a version leads to.
+    /// The condition that the item exists and has one of these versions. An item without the attribute was written
+    /// before versions existed, and has version 0.
     pub fn condition(&self) -> Result<Condition, Error> {
         let Self::Versions(versions) = self else { return Ok(Condition::present()) };
         match versions.as_slice() {
             [0] => Ok(Condition::present().and(Condition::new("attribute_not_exists(#version)"))),
             [version] => Condition::version(*version),
-            // An entity tag that is none of ours matches nothing. Nobody has read two versions.
+            // Nothing matches: no tag is one of the API's, or several are, although a client has read only one version.
             _ => Condition::new("#version < :none").value(":none", 0),
         }
     }
 
-    /// Whether a change that names a version may have been made already, and led to this one.
+    /// Whether this version may be the result of the same change, sent before.
     pub fn may_have_led_to(&self, version: u64) -> bool {
         match self {
             Self::Any => false,
@@ -66,11 +63,10 @@ impl IfMatch {
     }
 }
 
-/// What stands between the elements of a list.
+/// The characters between the elements of a list.
 const SEPARATORS: [char; 3] = [',', ' ', '\t'];
 
-/// The entity tag at the beginning, and what follows it: the end of the list, or the separator of the next tag. A tag
-/// may hold a comma.
+/// Splits the list after its first entity tag, which may contain a comma. The rest is empty or begins with a separator.
 fn entity_tag(list: &str) -> Option<(&str, &str)> {
     let opaque = list.strip_prefix("W/").unwrap_or(list).strip_prefix('"')?;
     let length = opaque.find('"')?;
@@ -81,7 +77,7 @@ fn entity_tag(list: &str) -> Option<(&str, &str)> {
     (opaque[..length].bytes().all(is_tag) && (is_last || is_separated)).then_some((tag, rest))
 }
 
-/// The version that an entity tag names. A weak one, and one that is not of our making, matches none.
+/// The version that an entity tag names. Weak tags, and tags that the API did not issue, name none.
 fn version_of(tag: &str) -> Option<u64> {
     let opaque = tag.strip_prefix('"')?.strip_suffix('"')?;
     opaque.parse().ok().filter(|version: &u64| version.to_string() == opaque)
@@ -117,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entity_tag_is_malformed() {
+    fn any_other_text_is_malformed() {
         for value in ["", "3", "\"3", "3\"", "\"3\" \"4\"", "\"3\"4", ",", "w/\"3\"", "*, \"3\""] {
             assert_eq!(parse(value), None, "{value}");
         }

@@ -1,8 +1,8 @@
-//! JSON bodies, read strictly and explained in the terms of JSON.
+//! Strict reading of JSON bodies, with errors that name JSON types.
 //!
-//! The deserializers that serde derives are lenient: a struct may also come as an array of its fields, and an enum as
-//! an object. Such a body is no request of this API, so every struct is read as an object here and every enum as a
-//! string, at every depth and for all types alike. What is wrong is said in the words of JSON, not in those of Rust.
+//! The deserializers that serde derives are lenient: they also accept an array of the fields for a struct, and an
+//! object for an enum. Here, a struct must be an object and an enum a string, at every depth and for all types. Errors
+//! are for authors of clients, so they name types of JSON, not of Rust.
 
 mod expect;
 mod strict;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use self::strict::Strict;
 
-/// Reads one JSON value, and says where and why if it is not what the type needs.
+/// Reads one JSON value. The error names the invalid field and what the field must be.
 pub(crate) fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
@@ -22,14 +22,15 @@ pub(crate) fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     Ok(value)
 }
 
-/// The path says where, better than line and column do. Text that is not JSON has no path.
+/// The error as a text for clients. It names the path of the field. Text that is not JSON has no path, so its error keeps
+/// line and column.
 fn explained(path: &str, error: &serde_json::Error) -> String {
     let message = error.to_string();
     if !error.is_data() {
         return format!("body: {message}");
     }
     let message = message.split(" at line ").next().unwrap_or(&message);
-    // Where serde_json finds another kind of value by itself, it names that and what was expected.
+    // If serde_json itself finds a value of another type, its message also names that type.
     let message = match message.split_once(", expected must be ") {
         Some((_, kind)) => format!("must be {kind}"),
         None => message.to_owned(),

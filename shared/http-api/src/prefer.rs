@@ -1,13 +1,12 @@
-//! `Prefer` (RFC 7240): how a client would like to be answered.
+//! `Prefer` (RFC 7240): the client's preferences for the answer.
 
 use crate::{Description, FromRequest, Problem, Request};
 
-/// Whether the client prefers to be answered before its request is carried out: `respond-async`.
+/// Whether the client prefers an answer before its request is carried out: `Prefer: respond-async`.
 #[derive(Clone, Copy, Debug)]
 pub struct PrefersAsync(pub bool);
 
 impl PrefersAsync {
-    /// The preference's name.
     pub const NAME: &'static str = "respond-async";
 }
 
@@ -21,7 +20,7 @@ impl FromRequest for PrefersAsync {
     }
 }
 
-/// Whether the header's value, a list of preferences with their values and parameters, names this one.
+/// Whether the header's value contains the preference. It is a list of preferences, with values and parameters.
 pub(crate) fn names(value: &[u8], preference: &str) -> bool {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let mut preferences = value.split(|byte| {
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preference_is_found_wherever_it_stands_and_however_it_is_spelled() {
+    fn a_preference_is_found_at_every_position_and_in_either_case() {
         assert!(asks("respond-async"));
         assert!(asks("Respond-Async"));
         assert!(asks("wait=10, respond-async"));

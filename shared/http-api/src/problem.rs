@@ -1,4 +1,4 @@
-//! Problems: RFC 9457 documents, one kind for each thing a client can act upon.
+//! Problems: RFC 9457 documents, with one kind for each error that a client may handle in its own way.
 
 use std::error::Error as StdError;
 
@@ -12,20 +12,19 @@ use lambda::Outcome;
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
-/// The details of a 503, by its outcome.
+/// The details of a 503, for each outcome.
 const NOTHING_WRITTEN: &str = "Nothing was written. Send the same request again after the time in Retry-After.";
-const OUTCOME_UNKNOWN: &str = "The outcome is not known. Send the same request again after the time in Retry-After.";
+const OUTCOME_UNKNOWN: &str = "The outcome is unknown. Send the same request again after the time in Retry-After.";
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $slug:literal $status:ident $title:literal;)+) => {
-        /// What went wrong, as far as a client can do something about it. `docs/problems.md` explains each.
+        /// The kind of a problem. `docs/problems.md` explains each kind to the authors of clients.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kind {
             $($(#[$doc])* $kind,)+
         }
 
         impl Kind {
-            /// Every kind.
             pub const ALL: &'static [Self] = &[$(Self::$kind),+];
 
             /// The last part of the problem's `type`.
@@ -33,12 +32,10 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $slug,)+ }
             }
 
-            /// The status code.
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$kind => StatusCode::$status,)+ }
             }
 
-            /// The problem's `title`.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$kind => $title,)+ }
             }
@@ -47,51 +44,40 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The request does not read.
+    /// The request is malformed or invalid.
     Validation = "validation" BAD_REQUEST "The request is not valid";
-    /// An order needs an idempotency key.
     IdempotencyKeyMissing = "idempotency-key-missing" BAD_REQUEST "The Idempotency-Key header is missing";
-    /// No valid token.
     Unauthorized = "unauthorized" UNAUTHORIZED "A valid token is needed";
-    /// A token without the scope, or an act on another's behalf.
+    /// The token lacks the route's scope, or the request is about another customer.
     Forbidden = "forbidden" FORBIDDEN "Not allowed";
-    /// It does not exist, or is not the caller's.
+    /// The resource does not exist, or does not belong to the caller.
     NotFound = "not-found" NOT_FOUND "Not found";
-    /// Something with this id or code exists, and is different.
+    /// A resource with this id or code exists, and differs from the request.
     AlreadyExists = "already-exists" CONFLICT "It exists already";
-    /// Another customer has the username.
     UsernameTaken = "username-taken" CONFLICT "The username is taken";
-    /// Another customer has the e-mail address.
     EmailTaken = "email-taken" CONFLICT "The e-mail address is taken";
-    /// Not enough units.
     OutOfStock = "out-of-stock" CONFLICT "Not enough in stock";
-    /// Another total than expected.
+    /// The order would cost another amount than the client expects or allows.
     PriceChanged = "price-changed" CONFLICT "The order comes to another total";
-    /// No such code, or not now.
+    /// The discount code does not exist, or is not valid now.
     DiscountInvalid = "discount-invalid" CONFLICT "The discount code is not valid";
-    /// No uses left.
     DiscountExhausted = "discount-exhausted" CONFLICT "The discount code is used up";
-    /// No such card.
+    /// A gift card does not exist, or has another currency than the order.
     GiftCardInvalid = "gift-card-invalid" CONFLICT "The gift card is not valid";
-    /// Not enough on the card.
     GiftCardBalance = "gift-card-balance" CONFLICT "The gift card does not hold enough";
-    /// The key belongs to another request.
     IdempotencyKeyReused = "idempotency-key-reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request";
-    /// The order cannot change so.
     InvalidTransition = "invalid-transition" CONFLICT "The order's status does not allow it";
-    /// Somebody else was faster.
+    /// The resource no longer has the version that the request names.
     VersionConflict = "version-conflict" PRECONDITION_FAILED "It has changed since it was read";
-    /// A change needs to say what it changes.
     PreconditionRequired = "precondition-required" PRECONDITION_REQUIRED "The If-Match header is missing";
-    /// More than one request can hold.
     TooLarge = "too-large" PAYLOAD_TOO_LARGE "The request is too large";
-    /// Come back later.
+    /// The request was not carried out in time. A retry may succeed.
     Throttled = "throttled" SERVICE_UNAVAILABLE "The shop is busy";
-    /// Our fault.
+    /// A defect, or an incomplete deployment.
     Internal = "internal" INTERNAL_SERVER_ERROR "Something went wrong";
 }
 
-/// A problem: what the client is told, and what only the log is told.
+/// A problem. The client gets its kind, detail and members; only the log gets its cause.
 #[derive(Debug)]
 pub struct Problem {
     kind: Kind,
@@ -100,7 +86,7 @@ pub struct Problem {
     cause: Option<Cause>,
 }
 
-/// A problem as it is sent.
+/// The document that the client gets.
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {
     #[serde(rename = "type")]
@@ -113,59 +99,59 @@ pub(crate) struct Document<'a> {
 }
 
 impl Problem {
-    /// A problem of a kind. The detail is for whoever wrote the client: what is wrong, and what to do.
+    /// A problem of this kind. The detail tells the author of the client what is wrong and what to do.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), members: Map::new(), cause: None }
     }
 
-    /// There is no such thing, or not for this caller.
+    /// The resource does not exist, or does not belong to the caller.
     pub fn not_found(what: &str) -> Self {
         Self::new(Kind::NotFound, format!("There is no such {what}."))
     }
 
-    /// Something of that id or code exists and differs from what was asked for.
+    /// A resource with this id or code exists, and differs from the request.
     pub fn already_exists(what: &str) -> Self {
         Self::new(Kind::AlreadyExists, format!("Another {what} with this id or code exists."))
     }
 
-    /// A change that does not say which version it is meant for.
+    /// The request does not name the version that it changes.
     pub fn precondition_required() -> Self {
-        Self::new(Kind::PreconditionRequired, "Send If-Match with the ETag of what you have read.")
+        Self::new(Kind::PreconditionRequired, "Send If-Match with the ETag that you have read.")
     }
 
-    /// Somebody else was faster.
+    /// The resource no longer has the version that the request names. `version` is its current version.
     pub fn version_conflict(version: u64) -> Self {
-        Self::new(Kind::VersionConflict, "Read it again, and send the change with the ETag it has now.")
+        Self::new(Kind::VersionConflict, "Read the resource again, and send the change with its ETag.")
             .with("version", version)
     }
 
-    /// An order of this status cannot change so.
+    /// The order's status does not allow the change.
     pub fn invalid_transition(status: OrderStatus) -> Self {
         Self::new(Kind::InvalidTransition, format!("The order is {status}.")).with("orderStatus", status)
     }
 
-    /// It could not be done in time, for this reason: the same request again may succeed. Whether this one has written
-    /// something is found out for every route alike, and told in `outcome`.
+    /// The request was not carried out in time, for this reason. A retry may succeed. The crate adds `outcome`, which
+    /// says whether the request may have written something.
     pub fn throttled(cause: impl Into<Cause>) -> Self {
         Self::because(Kind::Throttled, OUTCOME_UNKNOWN, cause)
     }
 
-    /// It is our fault, for this reason, which only the log is told.
+    /// A defect or an incomplete deployment. Only the log gets the cause.
     pub fn internal(cause: impl Into<Cause>) -> Self {
         Self::because(Kind::Internal, "The request failed and was logged.", cause)
     }
 
-    /// Adds a member that a program can read.
+    /// Adds a member to the document, for programs.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
-        // A value that is no JSON would leave the member out; all that are passed here are ids, numbers and money.
+        // Serialization does not fail: all values are ids, numbers and money.
         if let Ok(value) = serde_json::to_value(value) {
             self.members.insert(name.to_owned(), value);
         }
         self
     }
 
-    /// Tells what the request has written, if it failed for a reason that is not the client's.
+    /// Adds to a 500 or 503 whether the request may have written something.
     #[must_use]
     pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
         if !self.kind.status().is_server_error() {
@@ -177,17 +163,15 @@ impl Problem {
         self.with("outcome", outcome)
     }
 
-    /// The kind.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// What the log is told.
+    /// The cause, for the log.
     pub(crate) fn cause(&self) -> Option<&Cause> {
         self.cause.as_ref()
     }
 
-    /// The document.
     pub(crate) fn document(&self) -> Document<'_> {
         Document {
             kind: format!("/problems/{}", self.kind.slug()),

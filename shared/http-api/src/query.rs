@@ -1,4 +1,4 @@
-//! Query strings.
+//! Strict reading of query strings: unknown parameters are refused.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use table::PageRequest;
 use utoipa::IntoParams;
 
-/// A list without a filter.
+/// The filter of a list that has no filter.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct Unfiltered {}
 
-/// Which page of a list.
+/// The page of a list.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Paging {
-    /// At most so many items: 1 to 100.
+    /// The most items that the page may have, from 1 to 100.
     #[serde(default)]
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100, default = 25)]
     limit: Limit,
-    /// `next` of the page before.
+    /// The `next` of the page before; absent for the first page.
     #[param(min_length = 1, max_length = 2048, pattern = "^[A-Za-z0-9_-]+$")]
     cursor: Option<String>,
 }
@@ -56,12 +56,12 @@ impl TryFrom<String> for Limit {
     }
 }
 
-/// Reads a query string. A parameter that the type does not know is refused.
+/// Reads a query string. A parameter that is not a field of the type is refused.
 pub(crate) fn read<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
     T::deserialize(Parameters { pairs: form_urlencoded::parse(query.as_bytes()).collect(), besides: &[] })
 }
 
-/// Reads the query string of a list: the filter and the paging. A parameter that neither knows is refused.
+/// Reads the query string of a list: the filter and the paging. A parameter that belongs to neither is refused.
 pub(crate) fn read_list<Filter: DeserializeOwned>(query: &str) -> Result<(Filter, Paging), Error> {
     let (paging, filter) =
         form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| PAGING.contains(&name.as_ref()));
@@ -72,7 +72,7 @@ pub(crate) fn read_list<Filter: DeserializeOwned>(query: &str) -> Result<(Filter
 /// The parameters of a query string as a struct.
 struct Parameters<'a> {
     pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// The names of the parameters that the route takes besides these.
+    /// The names of the route's parameters that are read separately. Errors name them, too.
     besides: &'static [&'static str],
 }
 
@@ -84,7 +84,7 @@ impl<'de> Deserializer<'de> for Parameters<'_> {
         visitor.visit_map(MapDeserializer::new(values))
     }
 
-    /// An unknown parameter is met with the names of all that the route takes.
+    /// Refuses an unknown parameter with the names of all parameters that the route takes.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -126,7 +126,7 @@ impl<'de> Deserializer<'de> for Value<'_> {
         }
     }
 
-    /// A parameter that is there has a value.
+    /// A parameter that is present always has a value.
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_some(self)
     }
@@ -138,7 +138,7 @@ impl<'de> Deserializer<'de> for Value<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         if !names.contains(&self.0.as_ref()) {
-            return Err(Error::custom(format!("`{}` is none of {}", self.0, names.join(", "))));
+            return Err(Error::custom(format!("`{}` is not one of {}", self.0, names.join(", "))));
         }
         visitor.visit_enum(CowStrDeserializer::new(self.0))
     }

@@ -1,4 +1,4 @@
-//! Each way for an order to be rejected, by its own type and with what is at fault.
+//! The problem for each rejection of an order. Its members name the line, the product or the code at fault.
 
 use key_schema::entity::Rejection;
 
@@ -14,38 +14,43 @@ impl From<Rejection> for Problem {
                 Self::not_found("product").with("line", line).with("productId", product)
             }
             Rejection::MixedCurrencies { line } => {
-                Self::new(Kind::Validation, "One order has one currency. Order this line apart.").with("line", line)
+                Self::new(Kind::Validation, "All lines of an order have the same currency. Order this line separately.")
+                    .with("line", line)
             }
-            Rejection::TooExpensive => Self::new(Kind::Validation, "The order's total is beyond any amount of money."),
+            Rejection::TooExpensive => {
+                Self::new(Kind::Validation, "The order's total exceeds the greatest possible amount of money.")
+            }
             Rejection::OutOfStock { line, product, available } => {
-                Self::new(Kind::OutOfStock, format!("Only {available} can be had."))
+                Self::new(Kind::OutOfStock, format!("Only {available} left in stock."))
                     .with("line", line)
                     .with("productId", product)
                     .with("available", available)
             }
             Rejection::PriceChanged { total, card: None } => {
-                Self::new(Kind::PriceChanged, "Show the customer the new total and ask again.").with("total", total)
+                Self::new(Kind::PriceChanged, "Show the new total to the customer, and order again under a new key.")
+                    .with("total", total)
             }
             Rejection::PriceChanged { total, card: Some(card) } => Self::new(
                 Kind::PriceChanged,
-                "The bank card would have to pay more than maxCardAmount. Show the customer and ask again.",
+                "The bank card would pay more than maxCardAmount. Ask the customer, and order again under a new key.",
             )
             .with("total", total)
             .with("cardAmount", card),
             Rejection::DiscountInvalid { code } => {
-                Self::new(Kind::DiscountInvalid, "There is no such discount code at this time.").with("code", code)
+                Self::new(Kind::DiscountInvalid, "The discount code does not exist, or is not valid now.")
+                    .with("code", code)
             }
             Rejection::DiscountExhausted { code } => {
                 Self::new(Kind::DiscountExhausted, "The discount code has no uses left.").with("code", code)
             }
-            // Which of several is not said: that would tell that those before it exist, without spending them.
+            // The problem does not name the card: that would reveal, without a payment, that the cards before it exist.
             Rejection::GiftCardInvalid { code: _ } => Self::new(
                 Kind::GiftCardInvalid,
-                "A gift card of the order does not exist in the order's currency. GET /gift-cards/{code} shows each.",
+                "A gift card of the order does not exist, or has another currency. Check each: GET /gift-cards/{code}.",
             ),
             Rejection::GiftCardBalance { code } => Self::new(
                 Kind::GiftCardBalance,
-                "The gift card was spent elsewhere. Look at its balance and ask again.",
+                "The gift card is empty. Order again with maxCardAmount, or without this gift card.",
             )
             .with("code", code),
             Rejection::KeyReused => Self::new(

@@ -1,4 +1,4 @@
-//! Replies.
+//! Replies, and how replies and problems become HTTP responses.
 
 use lambda_http::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use lambda_http::http::{Response, StatusCode};
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::{Kind, Problem};
 
-/// The `Retry-After` of whatever is better asked again later.
+/// The value of every `Retry-After`.
 const SECONDS_TO_WAIT: &str = "2";
 
-/// The outcome of a handler: a success of this kind, or a problem.
+/// The result of a handler: a success of type `R`, or a problem.
 pub type Answer<R = Reply> = Result<R, Problem>;
 
 /// A successful response.
@@ -26,14 +26,14 @@ impl Reply {
         Self::of(StatusCode::OK, body)
     }
 
-    /// The same as 201: made, and found at this path from now on.
+    /// Changes the status to 201. `location` is the path of the created resource.
     pub(crate) fn created(mut self, location: String) -> Self {
         self.status = StatusCode::CREATED;
         self.headers.push((LOCATION, location));
         self
     }
 
-    /// The same as 202: it will be done, and is found at this path after a while.
+    /// Changes the status to 202. `location` is the path at which the outcome can be read later.
     pub(crate) fn accepted(mut self, location: String, preference: Option<&'static str>) -> Self {
         self.status = StatusCode::ACCEPTED;
         self.headers.push((LOCATION, location));
@@ -43,19 +43,19 @@ impl Reply {
         self.again_later(true)
     }
 
-    /// 204: done, and there is nothing to say.
+    /// 204, without a body.
     pub fn no_content() -> Self {
         Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: None }
     }
 
-    /// Adds the `ETag` of a version.
+    /// Adds the version as `ETag`.
     #[must_use]
     pub fn etag(mut self, version: u64) -> Self {
         self.headers.push((ETAG, format!("\"{version}\"")));
         self
     }
 
-    /// An answer that was given before.
+    /// The stored reply to an earlier request, for a request that repeats it.
     pub(crate) fn again(status: StatusCode, location: Option<String>, version: Option<u64>, body: String) -> Self {
         let mut reply = Self { status, headers: Vec::new(), body: Some(body) };
         reply.headers.extend(location.map(|location| (LOCATION, location)));
@@ -74,7 +74,7 @@ impl Reply {
         self.header(&LOCATION)
     }
 
-    /// The version that the `ETag` names.
+    /// The version in the `ETag`.
     pub(crate) fn version(&self) -> Option<u64> {
         self.header(&ETAG)?.trim_matches('"').parse().ok()
     }
@@ -87,7 +87,7 @@ impl Reply {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Says whether this answers a request that was answered before.
+    /// Adds `Idempotent-Replayed` if the request repeats an earlier one.
     #[must_use]
     pub fn replayed(mut self, replayed: bool) -> Self {
         if replayed {
@@ -96,7 +96,7 @@ impl Reply {
         self
     }
 
-    /// Says when to ask again, if that is of use.
+    /// Adds `Retry-After` if the client can expect another answer soon.
     #[must_use]
     pub fn again_later(mut self, is_of_use: bool) -> Self {
         if is_of_use {
@@ -110,7 +110,6 @@ impl Reply {
     }
 }
 
-/// The response that a reply is.
 impl From<Reply> for Response<String> {
     fn from(reply: Reply) -> Self {
         let mut response = match reply.body {
@@ -119,7 +118,7 @@ impl From<Reply> for Response<String> {
         };
         *response.status_mut() = reply.status;
         for (name, value) in reply.headers {
-            // Headers are made of ids and numbers here.
+            // All values are made of ids, numbers and constants, so they are valid.
             if let Ok(value) = HeaderValue::try_from(value) {
                 response.headers_mut().insert(name, value);
             }
@@ -128,11 +127,11 @@ impl From<Reply> for Response<String> {
     }
 }
 
-/// The document that describes a problem.
+/// Makes the RFC 9457 document of the problem.
 impl From<&Problem> for Response<String> {
     fn from(problem: &Problem) -> Self {
         let kind = problem.kind();
-        // Text and numbers only: writing them as JSON cannot fail.
+        // The document has only texts and numbers, so serializing it cannot fail.
         let document = serde_json::to_string(&problem.document()).unwrap_or_default();
         let mut response = json(kind.status(), "application/problem+json", document);
         match kind {

@@ -1,4 +1,4 @@
-//! Requests: every method turns text into a typed value, or refuses it.
+//! Requests. Each method reads a typed value from a part of the request, or refuses the request with a problem.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use table::{Budget, PageRequest};
 use crate::event::{Event, Malformed, Parameters, READ};
 use crate::{Caller, IfMatch, Kind, Problem, Route, json, prefer, query};
 
-/// The most a request's body may hold. The largest honest one, an order of 40 lines, has 6 KB.
+/// The greatest length of a body. The largest valid one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// A request that has passed its route's authorisation.
+/// A request whose token has the scope of its route.
 #[derive(Debug)]
 pub struct Request {
     inner: lambda_http::Request,
@@ -32,15 +32,15 @@ impl Request {
         Ok(Self { inner, path, caller, context, route })
     }
 
-    /// Who is asking.
+    /// The caller.
     ///
     /// # Errors
-    /// `unauthorized` on a public route, where nobody is known.
+    /// `unauthorized` on a public route, which reads no token.
     pub fn caller(&self) -> Result<&Caller, Problem> {
         self.caller.as_ref().ok_or_else(|| Problem::new(Kind::Unauthorized, "This route needs a valid bearer token."))
     }
 
-    /// A parameter of the path.
+    /// A path parameter.
     pub fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
         Ok(self.path.get(name).map_or("", String::as_str).parse()?)
     }
@@ -51,18 +51,18 @@ impl Request {
         if self.caller()?.may_see(&customer) { Ok(customer) } else { Err(Problem::not_found("customer")) }
     }
 
-    /// The query string. A parameter that the type does not know is refused.
+    /// The query string. A parameter that is not a field of the type is refused.
     pub fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         query::read(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)
     }
 
-    /// The query string of a list: what to list, and which page of it. A parameter that neither knows is refused.
+    /// The query string of a list: a filter and a page. A parameter that belongs to neither is refused.
     pub fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
         let (filter, paging) = query::read_list(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)?;
         Ok((filter, paging.into()))
     }
 
-    /// The body, a JSON object. A field that the type does not know is refused.
+    /// The body, as JSON.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let body: &[u8] = self.inner.body();
         if body.len() > MOST_BYTES {
@@ -71,7 +71,7 @@ impl Request {
         json::read(body).map_err(|why| Problem::new(Kind::Validation, why))
     }
 
-    /// The body, as JSON; of a request without one, the default.
+    /// The body, as JSON. A request without a body gets the default of the type.
     pub fn json_if_any<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
         if self.inner.body().is_empty() { Ok(T::default()) } else { self.json() }
     }
@@ -79,50 +79,49 @@ impl Request {
     /// A header.
     ///
     /// # Errors
-    /// A value that is no text.
+    /// `validation` if the value is not printable ASCII.
     pub fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
         debug_assert!(READ.iter().any(|read| name.eq_ignore_ascii_case(read)), "event.rs leaves {name} out");
         let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
     }
 
-    /// Whether the request's `Prefer` headers name this preference (RFC 7240, 2). What they say besides is not for us.
+    /// Whether the request has this preference (RFC 7240, 2). Other preferences are ignored.
     pub fn prefers(&self, preference: &str) -> bool {
         self.inner.headers().get_all("Prefer").iter().any(|value| prefer::names(value.as_bytes(), preference))
     }
 
-    /// Which version the change is meant for, of a route that may be asked without.
+    /// An optional `If-Match`.
     ///
     /// # Errors
-    /// `validation` if the header is there and no entity tag.
+    /// `validation` if the header is malformed.
     pub fn if_match_if_any(&self) -> Result<Option<IfMatch>, Problem> {
         self.header("If-Match")?.map(IfMatch::parse).transpose()
     }
 
-    /// Which version the change is meant for.
+    /// A required `If-Match`.
     ///
     /// # Errors
-    /// `precondition-required` without the header, `validation` if it is no entity tag.
+    /// `precondition-required` without the header, `validation` if the header is malformed.
     pub fn if_match(&self) -> Result<IfMatch, Problem> {
         IfMatch::parse(self.header("If-Match")?.ok_or_else(Problem::precondition_required)?)
     }
 
-    /// The route.
     pub(crate) fn route(&self) -> &'static Route {
         self.route
     }
 
-    /// The parameters of the path, by name.
+    /// The path parameters by name.
     pub(crate) fn path_parameters(&self) -> &Parameters {
         &self.path
     }
 
-    /// How long the handler may take to try again: what is left of the function's time, less what answering needs.
+    /// The time that the handler may use, retries included: what [`lambda::time_left`] says when this is called.
     pub fn budget(&self) -> Budget {
         Budget::of(self.time_left())
     }
 
-    /// What is left of the function's time, less what answering needs.
+    /// The time that is left of the invocation, less the time that sending the answer needs.
     pub(crate) fn time_left(&self) -> Duration {
         lambda::time_left(&self.context)
     }

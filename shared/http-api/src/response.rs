@@ -1,11 +1,11 @@
-//! The gateway's response, payload version 2.0.
+//! The response for API Gateway, in payload format version 2.0.
 //! <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>
 
 use lambda_http::http::{HeaderMap, Response};
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
 
-/// A response as the gateway takes it.
+/// A response as API Gateway expects it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Gateway {
@@ -23,7 +23,7 @@ impl From<Response<String>> for Gateway {
     }
 }
 
-/// No route answers with two headers of one name.
+/// Serializes each header with a single value: no route sends two headers of the same name.
 fn headers<S: Serializer>(headers: &HeaderMap, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(headers.len()))?;
     for (name, value) in headers {
@@ -48,7 +48,7 @@ mod tests {
         builder.body(body.to_owned()).expect("a response")
     }
 
-    /// What `lambda_http` would have answered with.
+    /// The response that `lambda_http` makes.
     async fn theirs(status: StatusCode, body: &'static str) -> Value {
         let event = include_str!("../../../events/get-product.json");
         let event: LambdaRequest = serde_json::from_str(event).expect("an event");
@@ -59,10 +59,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_response_says_what_that_of_lambda_http_says() {
+    async fn a_response_is_the_one_that_lambda_http_makes() {
         for (status, body) in [(StatusCode::NO_CONTENT, ""), (StatusCode::CONFLICT, "{\"a\":\"\u{fc}\"}")] {
             let mut theirs = theirs(status, body).await;
-            // Nothing here has two values, or is a cookie.
+            // No route sends repeated headers or cookies, so `Gateway` leaves these fields out.
             let mut left_out = |name| theirs.as_object_mut().and_then(|all| all.remove(name));
             assert_eq!([left_out("multiValueHeaders"), left_out("cookies")], [Some(json!({})), Some(json!([]))]);
             assert_eq!(serde_json::to_value(Gateway::from(response(status, body))).expect("JSON"), theirs);

@@ -1,5 +1,5 @@
-//! One structured line for each request: route, status, time, and of a problem its kind and its cause. No bodies,
-//! no names, no addresses.
+//! One structured log line for each request: route, status, duration, and the kind and cause of a problem. Bodies,
+//! names and addresses are not logged.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The sample event of a route, of its example: what API Gateway sends, in payload version 2.0.
+//! The sample event of a route, made from its example: the event that API Gateway sends, in payload format version 2.0.
 
 use http_api::{ADMIN_SCOPE, Example, Route, SHOP_SCOPE, Scope};
 use key_schema::value::Timestamp;
@@ -82,7 +82,7 @@ pub(super) fn of(route: &Route) -> Value {
     event
 }
 
-/// The claims of the customer, or of the member of staff, whose token comes with the request.
+/// The claims of the token: a customer's or, for an admin route, those of a member of staff.
 fn claims(scope: Scope) -> Option<Value> {
     let (client, scope, sub) = match scope {
         Scope::Public => return None,

@@ -14,7 +14,7 @@ use serde_yaml_ng::Value as Yaml;
 use crate::completeness::pascal_case;
 use crate::shop::template_text;
 
-/// The limits of the routes that have one of their own.
+/// The throttles of the routes that have their own.
 pub(super) fn limits() -> String {
     let mut lines = Vec::from(["      RouteSettings:".to_owned()]);
     for function in sorted() {
@@ -80,8 +80,11 @@ fn sorted() -> Vec<&'static Function> {
     all
 }
 
-/// The variables that the function reads when it starts, each with the parameter or the resource whose value it has. A
-/// variable is called as its parameter: `STATUS_SHARDS` is the value of `StatusShards`.
+/// The variables that the function reads when it starts, each with the parameter or the resource that gives its value. A
+/// variable has the name of its parameter: `STATUS_SHARDS` is the value of `StatusShards`.
+///
+/// The function names the first variable that is missing and does not start. So it is started again with one more
+/// variable, until it starts.
 fn variables(function: &Function) -> BTreeMap<String, String> {
     let template: Yaml = serde_yaml_ng::from_str(&template_text()).expect("YAML");
     let region =
@@ -163,7 +166,7 @@ fn one_or_list(names: &[&str]) -> String {
     }
 }
 
-/// A statement of a policy about the table.
+/// A statement of a policy on the table.
 struct Statement {
     actions: Vec<Action>,
     index: Index,
@@ -171,8 +174,8 @@ struct Statement {
     is_transactional: bool,
 }
 
-/// One statement for the keys that are asked for by the same actions, under the same terms. What is allowed outside of
-/// transactions is allowed in them, too, and not said twice.
+/// The statements that allow these accesses. Keys that the same actions access under the same conditions share one
+/// statement. An access that is allowed outside of transactions is also allowed in them, so it gets no second statement.
 fn statements(access: &[&[Access]]) -> Vec<Statement> {
     let mut keys: BTreeMap<(Option<&str>, bool, Action), BTreeSet<String>> = BTreeMap::new();
     let access = || access.iter().copied().flatten();

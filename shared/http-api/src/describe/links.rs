@@ -26,8 +26,8 @@ impl Links {
         Self { by_parameter }
     }
 
-    /// The links of an answer of this route: to each operation whose path parameter is a member of the body, or a member
-    /// of a member. If operations of several tags have a parameter of the same name, such as `code`, only operations
+    /// The links of an answer of this route: to each operation whose path parameter is a member of the body, or a
+    /// member of a member. If operations of several tags have a parameter of the same name, such as `code`, only those
     /// with the route's own tag are linked.
     pub(super) fn of_answer(
         &self,

@@ -10,7 +10,7 @@ pub(super) fn path(name: &str) -> Parameter {
     ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True).schema(Some(id)).build()
 }
 
-/// A parameter of the query string. The schema that utoipa derives from an `Option` also allows null, but a parameter is
+/// A parameter of the query string. The schema that utoipa derives from an `Option` allows null, but a parameter is
 /// never null: it is either present or absent.
 pub(super) fn of_query(mut parameter: Parameter) -> Parameter {
     if let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema

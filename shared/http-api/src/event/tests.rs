@@ -1,4 +1,4 @@
-//! What is read of an event is what `lambda_http` reads of it; it reads more.
+//! The values read from an event are those that `lambda_http` reads from it.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ fn every_sample_event_reads_as_lambda_http_reads_it() {
 
 proptest! {
     #[test]
-    fn whatever_the_gateway_passes_on_reads_as_lambda_http_reads_it(
+    fn every_event_reads_as_lambda_http_reads_it(
         query in "([a-z]{1,5}=[a-zA-Z0-9%:+_.-]{0,9}(&[a-z]{1,5}=[a-z0-9]{0,5}){0,2})?",
         headers in prop::collection::btree_map(
             prop::sample::select([&READ[..], &["accept", "x-other"]].concat()),
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn no_event_makes_it_panic(body in ".{0,20}", query in ".{0,20}", header in ".{0,20}", is_base64 in any::<bool>()) {
+    fn no_event_causes_a_panic(body in ".{0,20}", query in ".{0,20}", header in ".{0,20}", is_base64 in any::<bool>()) {
         let mut event = sample("get-product.json");
         event["rawQueryString"] = json!(query);
         event["headers"]["prefer"] = json!(header);

@@ -1,11 +1,11 @@
-//! The kinds of JSON values, and what a client is told that sent another kind.
+//! The types of JSON values, and the errors about values of other types.
 
 use std::fmt;
 
-/// The kind of value that a field needs.
+/// The type of value that a field must have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Expect {
-    /// Any kind: the type decides.
+    /// Any type. The deserialized type decides.
     Anything,
     Object,
     Array,
@@ -17,7 +17,7 @@ pub(crate) enum Expect {
 }
 
 impl Expect {
-    /// The whole number that this is, if it is one. JSON has one kind of number, and so 1.0 is 1.
+    /// The number as a whole number, if it is one. JSON has only one type of number, so 1.0 is the whole number 1.
     #[expect(clippy::cast_possible_truncation, reason = "a float of at most 2^53 is exact")]
     pub(super) fn whole(number: f64) -> Option<i64> {
         const EXACT: f64 = 9_007_199_254_740_992.0;

@@ -1,4 +1,4 @@
-//! A deserializer around another one. It lets a value through only if it is of the kind of JSON that was asked for.
+//! A deserializer that wraps another one, and refuses a value if its JSON type is not the one that was requested.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer as _, Map
 
 use super::expect::Expect;
 
-/// What is wrapped: a deserializer, or access to the elements of a value, or the seed of one.
+/// A wrapper of a deserializer, of the access to the elements of a value, or of the seed of an element.
 pub(crate) struct Strict<T>(pub(crate) T);
 
-/// A visitor that refuses every kind of value but one.
+/// A visitor that accepts values of only one JSON type.
 struct Only<V> {
     expect: Expect,
     visitor: V,
@@ -67,7 +67,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
         deserialize_ignored_any() Expect::Anything;
     }
 
-    /// One of the names, as a string: an object would do for serde, too.
+    /// Accepts the name of a variant as a string. serde itself would also accept an object.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

@@ -50,7 +50,7 @@ fn refusal(body: &Value) -> String {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_the_words_of_json() {
+fn an_error_names_the_field_and_its_json_type() {
     let line = json!({ "id": "a", "count": 1 });
     for (body, why) in [
         (json!([[line], null, null, null]), "body: must be an object"),
@@ -81,7 +81,7 @@ fn what_is_wrong_is_said_in_the_words_of_json() {
 }
 
 #[test]
-fn text_that_is_no_json_is_refused_with_its_place() {
+fn text_that_is_not_json_is_refused_with_line_and_column() {
     for (text, why) in [
         ("", "body: EOF while parsing a value at line 1 column 0"),
         ("{", "body: EOF while parsing an object at line 1 column 1"),
@@ -105,7 +105,7 @@ fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
 }
 
 proptest! {
-    /// No object of a body that is right can be replaced by the array of its values.
+    /// A valid body becomes invalid if one of its objects is replaced by the array of that object's values.
     #[test]
     fn an_array_is_never_taken_for_an_object(lines in prop::collection::vec(("[a-z]{1,3}", 0u8..), 1..4), at in 0usize..4) {
         let line = |(id, count): &(String, u8)| json!({ "id": id, "count": count });

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub struct CartView {
     lines: Vec<CartLine>,
     updated_at: Timestamp,
-    /// From when on it is gone.
+    /// The moment from which the cart no longer exists.
     expires_at: Option<Timestamp>,
 }
 

@@ -12,31 +12,31 @@ use super::at_rest;
 pub struct CustomerView {
     customer_id: CustomerId,
     username: Username,
-    /// As an earlier release may have taken it, too.
+    /// An address that an earlier release accepted may not have the form that requests now need.
     #[schema(value_type = String)]
     email: EmailAddress,
     name: String,
     created_at: Timestamp,
     /// Also the `ETag`.
     version: u64,
-    /// Left out where only the profile is read.
+    /// Left out of answers that only read the profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<CustomerStatsView>,
 }
 
-/// What a customer's orders add up to.
+/// The sums over a customer's orders.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CustomerStats)]
 pub struct CustomerStatsView {
-    /// How many orders, cancelled ones left out.
+    /// The number of orders, without cancelled ones.
     orders: u64,
-    /// One sum for each currency.
+    /// The sum of their totals, for each currency.
     spent: Vec<Money>,
 }
 
 impl CustomerView {
-    /// A customer with the stats, if there are any yet.
+    /// A customer with the stats. Before the first order is counted, all stats are zero.
     pub fn new(customer: Customer, stats: Option<CustomerStats>) -> Self {
         let stats = stats.map(|stats| CustomerStatsView { orders: at_rest(stats.orders), spent: stats.spent.money() });
         Self { stats: Some(stats.unwrap_or_default()), ..customer.into() }

@@ -5,24 +5,24 @@ use utoipa::ToSchema;
 
 use super::at_rest;
 
-/// What was ordered on a day.
+/// The totals of the orders of a day.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DayTotals)]
 pub struct DayTotalsView {
     /// The day, in UTC.
     date: Day,
-    /// How many orders, cancelled ones left out.
+    /// The number of orders, without cancelled ones.
     orders: u64,
-    /// How many units.
+    /// The number of units, without cancelled orders.
     units: u64,
-    /// What was to be paid for them, one sum for each currency.
+    /// The sum of the orders' totals after discounts, for each currency.
     revenue: Vec<Money>,
-    /// How many of the orders have each status now, cancelled ones too.
+    /// The number of the day's orders in each status, with cancelled ones.
     statuses: Vec<StatusCountView>,
 }
 
-/// How many orders have a status.
+/// The number of orders in a status.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = StatusCount)]
@@ -32,7 +32,7 @@ pub struct StatusCountView {
 }
 
 impl DayTotalsView {
-    /// A day without an order.
+    /// The totals of a day without orders.
     pub fn empty(date: Day) -> Self {
         Self { date, orders: 0, units: 0, revenue: Vec::new(), statuses: Vec::new() }
     }

@@ -8,25 +8,24 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Discount)]
 pub struct DiscountView {
-    /// The code, as customers enter it.
+    /// The code that customers enter.
     code: DiscountCode,
-    /// Per cent off the lines' sum.
+    /// The percentage by which the code reduces the sum of the lines.
     percent: Percent,
-    /// Good from this moment on; absent: at once.
+    /// The moment from which the code is valid. Absent: it has no start.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<Timestamp>,
-    /// Good until before this moment; absent: for ever.
+    /// The moment from which the code is no longer valid. Absent: it has no end.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Timestamp>,
-    /// How many orders may use it; absent: any number.
+    /// The number of orders that may use the code. Absent: any number.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295u64)]
     max_uses: Option<u32>,
-    /// How many orders use it; absent without `maxUses`, because the uses of such a code are not counted.
+    /// The number of orders that use the code. Absent without `maxUses`: the uses of such a code are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>, maximum = 4_294_967_295u64)]
     uses: Option<u32>,
-    /// When it was made.
     created_at: Timestamp,
 }
 

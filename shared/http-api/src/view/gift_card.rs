@@ -13,19 +13,18 @@ pub struct GiftCardView {
     entries: Vec<EntryView>,
 }
 
-/// What one order took off a gift card.
+/// The payment of one order from a gift card.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = GiftCardEntry)]
 struct EntryView {
-    /// The order. Only admins see it: a card may have been given away.
+    /// The order. Only admins see it, because the buyer of a card may have given it to somebody else.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<OrderId>,
-    /// What it took.
     amount: Money,
-    /// When.
+    /// The time of the payment.
     at: Timestamp,
-    /// Captured, or refunded when the order was cancelled.
+    /// Captured, or refunded because the order was cancelled.
     status: PaymentStatus,
 }
 
@@ -34,13 +33,11 @@ struct EntryView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = GiftCard)]
 pub struct IssuedGiftCardView {
-    /// The code on the card.
     code: GiftCardCode,
-    /// What is left on it.
+    /// The amount that is left on the card.
     balance: Money,
-    /// What it was sold with.
+    /// The amount with which the card was issued.
     initial: Money,
-    /// When it was made.
     created_at: Timestamp,
 }
 
@@ -52,7 +49,7 @@ impl From<GiftCard> for IssuedGiftCardView {
 }
 
 impl GiftCardView {
-    /// A gift card with its entries, as the caller may see it.
+    /// A gift card with its entries, as this caller may see them.
     pub fn new(card: GiftCard, entries: Vec<GiftCardEntry>, caller: &Caller) -> Self {
         let entries = entries.into_iter().map(|GiftCardEntry { code: _, order_id, amount, at, status }| EntryView {
             order_id: Some(order_id).filter(|_| caller.is_admin),

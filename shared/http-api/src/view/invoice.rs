@@ -3,22 +3,18 @@ use key_schema::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Tim
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The invoice of an order. The amounts of its payments add up to its own.
+/// The invoice of an order. The amounts of the payments add up to the amount of the invoice.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Invoice)]
 pub struct InvoiceView {
-    /// Which invoice.
     invoice_id: InvoiceId,
-    /// Of which order.
     order_id: OrderId,
-    /// For whom.
     customer_id: CustomerId,
-    /// When.
     issued_at: Timestamp,
-    /// What is to be paid.
+    /// The amount to pay, which is the order's total.
     amount: Money,
-    /// How it is paid: gift cards first, the rest by card.
+    /// The payments: gift cards first, the rest by bank card.
     payments: Vec<PaymentView>,
 }
 
@@ -27,26 +23,22 @@ pub struct InvoiceView {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[schema(as = Payment)]
 pub enum PaymentView {
-    /// Taken off a gift card.
+    /// A payment from a gift card.
     GiftCard {
-        /// Which.
         code: GiftCardCode,
-        /// How much.
         amount: Money,
-        /// Captured, or refunded when the order was cancelled.
+        /// Captured, or refunded because the order was cancelled.
         status: PaymentState,
     },
-    /// Charged to a bank card.
+    /// A payment with a bank card.
     Card {
-        /// How much.
         amount: Money,
-        /// Where it stands.
         status: PaymentState,
-        /// What the bank calls it, once captured.
+        /// The bank's reference of the captured payment. Absent until the payment is captured.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         reference: Option<String>,
-        /// What the bank calls the refund, once it is made.
+        /// The bank's reference of the refund. Absent until the refund is confirmed.
         #[serde(rename = "refundReference", skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         refund_reference: Option<String>,

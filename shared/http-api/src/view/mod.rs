@@ -1,5 +1,5 @@
-//! What the API shows of things that are stored in several items, or with what is nobody's business. Other entities are
-//! shown as they are.
+//! The representations of entities that are stored in several items or have internal fields. The API shows other
+//! entities as they are stored.
 
 mod cart;
 mod customer;
@@ -23,7 +23,8 @@ pub use overview::OverviewView;
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};
 
-/// A count as it is shown. It is below zero only between two shards of the stream, for a moment.
+/// The count, or 0 if it is negative. A count may be negative for a while: a cancellation may be counted before its
+/// order, if the two are in different shards of the stream.
 fn at_rest(count: i64) -> u64 {
     u64::try_from(count).unwrap_or_default()
 }

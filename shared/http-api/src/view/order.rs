@@ -17,7 +17,7 @@ pub struct OrderView {
     status: OrderStatus,
     placed_at: Timestamp,
     version: u64,
-    /// By product id.
+    /// The lines, sorted by product id.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<Vec<OrderLine>>,
     subtotal: Money,
@@ -38,17 +38,15 @@ pub struct OrderView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = OrderItem)]
 pub struct OrderItemView {
-    /// The order it belongs to.
     order_id: OrderId,
-    /// Whose order.
     customer_id: CustomerId,
-    /// When it was placed.
+    /// The time at which the order was placed.
     placed_at: Timestamp,
     #[serde(flatten)]
     line: OrderLine,
 }
 
-/// Why somebody in the shop wants to look at an order.
+/// The mark on an order that the shop's staff has to look at.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Flag)]
@@ -57,16 +55,13 @@ pub struct FlagView {
     flagged_at: Timestamp,
 }
 
-/// A flagged order, in the list of all of them.
+/// A flagged order, in the list of flagged orders.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OrderFlag)]
 pub struct FlaggedOrderView {
-    /// The order.
     order_id: OrderId,
-    /// Why.
     reason: String,
-    /// Since when.
     flagged_at: Timestamp,
 }
 
@@ -91,14 +86,14 @@ impl From<OrderFlag> for FlagView {
 }
 
 impl OrderView {
-    /// An order as the caller may see it: the flag is for the staff alone.
+    /// An order as this caller may see it: only admins see the flag.
     pub fn seen_by(caller: &Caller, mut whole: WholeOrder) -> Self {
         let flag = whole.flag.take().filter(|_| caller.is_admin).map(FlagView::from);
         Self { flag, ..whole.into() }
     }
 }
 
-/// As its customer may see it.
+/// The order as its customer may see it, without the flag.
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
         let WholeOrder { order, lines, invoice, flag: _ } = whole;

@@ -4,7 +4,7 @@ use utoipa::ToSchema;
 
 use super::{CustomerView, OrderView};
 
-/// A customer with the newest orders.
+/// A customer with the newest of the customer's orders.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Overview)]
 pub struct OverviewView {
@@ -13,7 +13,6 @@ pub struct OverviewView {
 }
 
 impl OverviewView {
-    /// A customer with the newest orders.
     pub fn new(customer: Customer, orders: Vec<Order>) -> Self {
         Self { customer: customer.into(), orders: orders.into_iter().map(OrderView::from).collect() }
     }

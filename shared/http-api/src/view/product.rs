@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::at_rest;
 
-/// A product. In lists, which read the catalogue alone, stock and stats are left out.
+/// A product. Lists read only the catalogue, so their products are without stock and stats.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Product)]
@@ -15,10 +15,10 @@ pub struct ProductView {
     description: String,
     category: Category,
     price: Money,
-    /// How many can be sold.
+    /// The number of units that can be sold.
     #[serde(skip_serializing_if = "Option::is_none")]
     available: Option<u64>,
-    /// In how many cells they lie, if in several.
+    /// The number of cells of the stock. Absent if the stock has only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<Cells>,
     /// Also the `ETag`.
@@ -27,25 +27,25 @@ pub struct ProductView {
     stats: Option<ProductStatsView>,
 }
 
-/// What was sold of a product.
+/// The sales of a product.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProductStats)]
 pub struct ProductStatsView {
-    /// How many orders, cancelled ones left out.
+    /// The number of orders, without cancelled ones.
     orders: u64,
-    /// How many units.
+    /// The number of units, without cancelled orders.
     units: u64,
 }
 
 impl ProductView {
-    /// A product with its stock, and the stats if there are any yet.
+    /// A product with its stock and the stats. Before the first order is counted, all stats are zero.
     pub fn new(product: Product, stock: &WholeStock, stats: Option<ProductStats>) -> Self {
         let stats = stats.map(|stats| ProductStatsView { orders: at_rest(stats.orders), units: at_rest(stats.units) });
         Self { stats: Some(stats.unwrap_or_default()), ..Self::with_stock(product, stock) }
     }
 
-    /// A product with its stock, where the stats are not read.
+    /// A product with its stock, but without the stats.
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
         Self { available: Some(stock.available()), cells, ..product.into() }
@@ -68,24 +68,24 @@ impl From<Product> for ProductView {
     }
 }
 
-/// How often a product was looked at and sold.
+/// The views and sales of a product.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProductCounts)]
 pub struct ProductCountsView {
     product_id: ProductId,
-    /// How often it was looked at.
+    /// The number of views.
     views: u64,
-    /// How many orders, cancelled ones left out.
+    /// The number of orders, without cancelled ones.
     orders: u64,
-    /// How many units.
+    /// The number of units, without cancelled orders.
     units: u64,
-    /// What they came to, one sum for each currency.
+    /// The sum of the lines' amounts before discounts, for each currency.
     revenue: Vec<Money>,
 }
 
 impl ProductCountsView {
-    /// The counts of a product; of one that was never sold there are no stats.
+    /// The counts of a product. Before the first order is counted, there are no stats.
     pub fn new(product_id: ProductId, views: u64, stats: Option<ProductStats>) -> Self {
         let counts = |stats: ProductStats| (at_rest(stats.orders), at_rest(stats.units), stats.revenue.money());
         let (orders, units, revenue) = stats.map(counts).unwrap_or_default();

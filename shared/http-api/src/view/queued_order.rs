@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::OrderView;
 use crate::Problem;
 
-/// An order that was accepted, to be placed later.
+/// An order that was accepted and waits in the queue, or that was rejected.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = QueuedOrder)]
@@ -20,40 +20,38 @@ pub struct QueuedOrderView {
     customer_id: CustomerId,
     status: QueueStatus,
     queued_at: Timestamp,
-    /// The most that it may cost when it is placed. If it would cost more by then, it is rejected.
+    /// The greatest total with which the order may be placed. If its total is greater then, the order is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_total: Option<Money>,
-    /// Since when it is delayed.
+    /// The time since which the order is delayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     delayed_at: Option<Timestamp>,
-    /// When it was rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     rejected_at: Option<Timestamp>,
-    /// Why: what the request would have been answered if it had been placed at once.
+    /// The reason for the rejection: the problem that an order placed at once would have got.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = problem_document)]
     problem: Option<Value>,
 }
 
-/// Where an order stands that is not placed.
+/// The status of an order that is not placed.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum QueueStatus {
-    /// It waits to be placed.
+    /// The order waits in the queue.
     Queued,
-    /// It waits still, but something is in the way that the shop's staff has to repair. Then it is placed or rejected.
+    /// The order waits, and the shop's staff must act before it is placed or rejected.
     Delayed,
-    /// Its turn came, and it could not be placed.
+    /// The order could not be placed, and will not be.
     Rejected,
 }
 
-/// An order, or what has become of it so far.
+/// A placed order, or an order that was accepted and is not placed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum OrderStateView {
-    /// It is placed.
     Placed(Box<OrderView>),
-    /// It was accepted, to be placed later.
+    /// The order waits in the queue, or was rejected.
     Queued(QueuedOrderView),
 }
 
@@ -75,19 +73,20 @@ impl From<QueuedOrder> for QueuedOrderView {
             max_total: order.max_total,
             delayed_at: order.dead_since.filter(|_| problem.is_none()),
             rejected_at,
-            // Text and numbers only: writing them as JSON cannot fail.
+            // The document has only texts and numbers, so serializing it cannot fail.
             problem: problem.and_then(|problem| serde_json::to_value(problem.document()).ok()),
         }
     }
 }
 
-/// By hand: what is derived describes each choice beside its reference, which generators of clients do not take.
+/// Written by hand: the derived schema has descriptions beside the references to the choices, which generators of
+/// clients do not accept.
 impl PartialSchema for OrderStateView {
     fn schema() -> RefOr<Schema> {
         let choices = OneOfBuilder::new()
             .item(Ref::from_schema_name(OrderView::name()))
             .item(Ref::from_schema_name(QueuedOrderView::name()));
-        choices.description(Some("An order, or what has become of it so far.")).into()
+        choices.description(Some("A placed order, or an order that was accepted and is not placed.")).into()
     }
 }
 
