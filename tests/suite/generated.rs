@@ -1,5 +1,5 @@
-//! Text that is generated from the functions' declarations and checked in: functions, roles and throttles of the template,
-//! and the sample events. The tests fail if it is not current.
+//! Text that is generated from the functions' declarations and checked in: functions, roles and throttles of the
+//! template, and the sample events. A test fails if the text is not current.
 //! `UPDATE_DOCS=1 cargo test -p tests --test suite generated` writes it.
 
 mod events;

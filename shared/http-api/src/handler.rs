@@ -48,7 +48,7 @@ macro_rules! handlers {
     )+};
 }
 
-// `F` is the type of the handler.
+// No part is called `F`, because that is the type of the handler.
 handlers! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) }
 
 /// Checks that the handler takes every parameter of the route's path, and no other.
@@ -56,7 +56,7 @@ handlers! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) }
 /// # Panics
 /// If the parameters differ. The registry of functions calls this in a constant, so a difference does not compile.
 pub const fn fits<Deps, Parts, H: Handler<Deps, Parts>>(route: &Route, _: &H) {
-    // A constant function has neither `for` loops nor comparison of strings.
+    // A `const fn` has neither `for` loops nor comparison of strings.
     let (mut at, mut taken) = (0, 0);
     while at < H::PATH_PARAMETERS.len() {
         if let Some(name) = H::PATH_PARAMETERS[at] {

@@ -22,7 +22,7 @@ pub(crate) fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     Ok(value)
 }
 
-/// The error as a text for clients. It names the path of the field. Text that is not JSON has no path, so its error keeps
+/// The error as a text for clients, with the path of the field. Text that is not JSON has no path, so its error keeps
 /// line and column.
 fn explained(path: &str, error: &serde_json::Error) -> String {
     let message = error.to_string();

@@ -130,8 +130,8 @@ impl Problem {
         Self::new(Kind::InvalidTransition, format!("The order is {status}.")).with("orderStatus", status)
     }
 
-    /// The request was not carried out in time, for this reason. A retry may succeed. The crate adds `outcome`, which
-    /// says whether the request may have written something.
+    /// The request was not carried out in time, for this reason. A retry may succeed. The handler's caller adds
+    /// `outcome`, which says whether the request may have written something.
     pub fn throttled(cause: impl Into<Cause>) -> Self {
         Self::because(Kind::Throttled, OUTCOME_UNKNOWN, cause)
     }
@@ -144,7 +144,7 @@ impl Problem {
     /// Adds a member to the document, for programs.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
-        // Serialization does not fail: all values are ids, numbers and money.
+        // All values are ids, numbers and money, so serializing them cannot fail.
         if let Ok(value) = serde_json::to_value(value) {
             self.members.insert(name.to_owned(), value);
         }

@@ -116,7 +116,7 @@ impl Request {
         &self.path
     }
 
-    /// The time that the handler may use, retries included: what [`lambda::time_left`] says when this is called.
+    /// The time that the handler may use, retries included.
     pub fn budget(&self) -> Budget {
         Budget::of(self.time_left())
     }

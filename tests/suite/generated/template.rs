@@ -80,11 +80,11 @@ fn sorted() -> Vec<&'static Function> {
     all
 }
 
-/// The variables that the function reads when it starts, each with the parameter or the resource that gives its value. A
-/// variable has the name of its parameter: `STATUS_SHARDS` is the value of `StatusShards`.
+/// The variables that the function reads when it starts, each with the parameter or the resource that gives its value.
+/// A variable has the name of its parameter: `STATUS_SHARDS` is the value of `StatusShards`.
 ///
-/// The function names the first variable that is missing and does not start. So it is started again with one more
-/// variable, until it starts.
+/// A function that lacks a variable does not start, and its error names the variable. So each attempt adds one variable
+/// until the function starts.
 fn variables(function: &Function) -> BTreeMap<String, String> {
     let template: Yaml = serde_yaml_ng::from_str(&template_text()).expect("YAML");
     let region =
@@ -175,7 +175,7 @@ struct Statement {
 }
 
 /// The statements that allow these accesses. Keys that the same actions access under the same conditions share one
-/// statement. An access that is allowed outside of transactions is also allowed in them, so it gets no second statement.
+/// statement. An access that is allowed outside of transactions is also allowed in them, and needs no other statement.
 fn statements(access: &[&[Access]]) -> Vec<Statement> {
     let mut keys: BTreeMap<(Option<&str>, bool, Action), BTreeSet<String>> = BTreeMap::new();
     let access = || access.iter().copied().flatten();
