@@ -94,7 +94,8 @@ impl Once {
     }
 
     /// The stored answer in place of a refusal, if there is one. A copy or an earlier attempt of this request may have
-    /// caused the refusal. The snapshot read waits for a transaction that is writing the record at this moment.
+    /// caused the refusal, and may still be writing the record. So this is a snapshot read, which is retried while a
+    /// transaction writes the record.
     ///
     /// # Errors
     /// The refusal, if no answer is stored. `idempotency-key-reused` if the key was used for another request.

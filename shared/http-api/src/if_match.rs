@@ -49,7 +49,7 @@ impl IfMatch {
         match versions.as_slice() {
             [0] => Ok(Condition::present().and(Condition::new("attribute_not_exists(#version)"))),
             [version] => Condition::version(*version),
-            // Nothing matches: no tag is one of the API's, or several are, although a client has read only one version.
+            // Never true: the tags name no version, or several, although a client has read only one.
             _ => Condition::new("#version < :none").value(":none", 0),
         }
     }
