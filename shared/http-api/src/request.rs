@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use key_schema::value::{CustomerId, Invalid};
+use key_schema::value::Invalid;
 use lambda::Context;
 use serde::de::DeserializeOwned;
 use table::{Budget, PageRequest};
@@ -43,12 +43,6 @@ impl Request {
     /// A path parameter.
     pub fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
         Ok(self.path.get(name).map_or("", String::as_str).parse()?)
-    }
-
-    /// The customer in the path, if it is the caller's own or the caller is an admin.
-    pub fn own_customer(&self) -> Result<CustomerId, Problem> {
-        let customer = self.path("customerId")?;
-        if self.caller()?.may_see(&customer) { Ok(customer) } else { Err(Problem::not_found("customer")) }
     }
 
     /// The query string. A parameter that is not a field of the type is refused.
