@@ -170,6 +170,18 @@ fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
 }
 
 #[test]
+fn the_example_of_a_route_in_contributing_is_the_code() {
+    let (page, source) = (read("CONTRIBUTING.md"), read("functions/src/get_cart.rs"));
+    let (_, example) = page.split_once("```rust").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    let source: BTreeSet<_> = lines(&source).into_iter().collect();
+    for line in lines(example) {
+        assert!(source.contains(&line), "functions/src/get_cart.rs has no line {line:?}");
+    }
+}
+
+#[test]
 fn the_table_of_the_template_is_the_one_the_schema_declares() {
     let template = template();
     let keys = |index: Index| {

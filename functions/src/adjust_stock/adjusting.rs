@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http_api::{Answer, IfMatch, Kind, Once, Problem, ProductView, Reply};
+use http_api::{Answer, IfMatch, Once, Problem, ProductView, Reply, Respond, Versioned};
 use key_schema::entity::{Product, WholeStock};
 use key_schema::value::ProductId;
 use stock::ReadMode;
@@ -91,10 +91,7 @@ impl Adjusting<'_> {
                 return self.transaction(&product, before, after);
             }
             if mode == ReadMode::Snapshot || before.cells().is_one() {
-                let available = before.available();
-                return Err(Problem::new(Kind::OutOfStock, format!("Only {available} are in stock."))
-                    .with("productId", &self.product)
-                    .with("available", available));
+                return Err(Problem::out_of_stock(&self.product, before.available()));
             }
             mode = ReadMode::Snapshot;
         }
@@ -105,7 +102,7 @@ impl Adjusting<'_> {
         let next = Product { version, ..product.clone() };
         let mut writes = vec![Write::change(product, &next, Condition::version(product.version)?)?];
         writes.extend(stock::adjust(&before, &after.units)?);
-        let reply = Reply::ok(&ProductView::with_stock(next, &after))?.etag(version);
+        let reply = Versioned::new(version, ProductView::with_stock(next, &after)).respond()?;
         writes.extend(self.once.map(|once| once.keep(&reply)).transpose()?);
         Ok(Attempt { writes, before, after, reply })
     }

@@ -42,9 +42,8 @@ pub fn describe<Deps, Parts, H: Handler<Deps, Parts>>(route: &'static Route, _: 
 
 impl Description {
     fn new(route: &'static Route) -> Self {
-        // Tools group operations by tag. The tag is the first part of the path, which names the kind of resource.
-        let tag = route.path.split('/').nth(1).unwrap_or_default();
-        let mut operation = OperationBuilder::new().summary(Some(route.summary)).tag(tag);
+        // Tools group operations by tag.
+        let mut operation = OperationBuilder::new().summary(Some(route.summary)).tag(route.collection());
         let mut problems = vec![Kind::Validation, Kind::Throttled, Kind::Internal];
         if route.scope == Scope::Public {
             operation = operation.securities(Some([]));

@@ -61,6 +61,13 @@ pub const fn fits<Deps, Parts, H: Handler<Deps, Parts>>(route: &Route, _: &H) {
     while at < H::PATH_PARAMETERS.len() {
         if let Some(name) = H::PATH_PARAMETERS[at] {
             assert!(has(route.path.as_bytes(), name.as_bytes()), "an argument is not a parameter of the route's path");
+            let mut other = at + 1;
+            while other < H::PATH_PARAMETERS.len() {
+                if let Some(again) = H::PATH_PARAMETERS[other] {
+                    assert!(!is_same(name.as_bytes(), again.as_bytes()), "two arguments are the same parameter");
+                }
+                other += 1;
+            }
             taken += 1;
         }
         at += 1;
@@ -79,16 +86,85 @@ pub const fn fits<Deps, Parts, H: Handler<Deps, Parts>>(route: &Route, _: &H) {
 const fn has(path: &[u8], name: &[u8]) -> bool {
     let mut at = 0;
     while at + name.len() + 2 <= path.len() {
-        if path[at] == b'{' && path[at + name.len() + 1] == b'}' {
-            let mut same = 0;
-            while same < name.len() && path[at + 1 + same] == name[same] {
-                same += 1;
-            }
-            if same == name.len() {
-                return true;
-            }
+        let (_, from_here) = path.split_at(at);
+        let (here, _) = from_here.split_at(name.len() + 2);
+        let (_, inner) = here.split_at(1);
+        let (inner, _) = inner.split_at(name.len());
+        if here[0] == b'{' && here[name.len() + 1] == b'}' && is_same(inner, name) {
+            return true;
         }
         at += 1;
     }
     false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use key_schema::value::{InvoiceId, OrderId};
+    use lambda::{Environment, Misconfigured};
+
+    use super::*;
+    use crate::{Path, Scope};
+
+    #[derive(Clone)]
+    struct Nothing;
+
+    impl FromEnvironment for Nothing {
+        fn from_environment(_: &Environment) -> Result<Self, Misconfigured> {
+            Ok(Self)
+        }
+    }
+
+    async fn of_order(_: Nothing, _: Path<OrderId>) -> Answer<()> {
+        Ok(())
+    }
+
+    async fn of_order_and_invoice(_: Nothing, _: Path<OrderId>, _: Path<InvoiceId>) -> Answer<()> {
+        Ok(())
+    }
+
+    async fn of_order_twice(_: Nothing, _: Path<OrderId>, _: Path<OrderId>) -> Answer<()> {
+        Ok(())
+    }
+
+    const ONE: Route = Route::get("/orders/{orderId}/flag", Scope::Shop);
+    const BOTH: Route = Route::get("/orders/{orderId}/invoices/{invoiceId}", Scope::Shop);
+
+    #[test]
+    fn a_handler_takes_each_parameter_of_its_path() {
+        fits(&ONE, &of_order);
+        fits(&BOTH, &of_order_and_invoice);
+    }
+
+    #[test]
+    #[should_panic(expected = "an argument is not a parameter of the route's path")]
+    fn an_argument_that_is_no_parameter_does_not_fit() {
+        fits(&ONE, &of_order_and_invoice);
+    }
+
+    #[test]
+    #[should_panic(expected = "an argument is not a parameter of the route's path")]
+    fn a_parameter_with_a_longer_name_is_another_one() {
+        fits(&Route::get("/orders/{orderIds}", Scope::Shop), &of_order);
+    }
+
+    #[test]
+    #[should_panic(expected = "the handler has no argument for a parameter of the route's path")]
+    fn a_parameter_without_an_argument_does_not_fit() {
+        fits(&BOTH, &of_order);
+    }
+
+    #[test]
+    #[should_panic(expected = "two arguments are the same parameter")]
+    fn two_arguments_of_one_parameter_do_not_fit() {
+        fits(&BOTH, &of_order_twice);
+    }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use key_schema::entity::OrderStatus;
-use key_schema::value::Invalid;
+use key_schema::value::{Invalid, ProductId};
 use lambda::Outcome;
 
 type Cause = Box<dyn StdError + Send + Sync>;
@@ -112,6 +112,13 @@ impl Problem {
     /// A resource with this id or code exists, and differs from the request.
     pub fn already_exists(what: &str) -> Self {
         Self::new(Kind::AlreadyExists, format!("Another {what} with this id or code exists."))
+    }
+
+    /// The request wants more units than the stock has.
+    pub fn out_of_stock(product: &ProductId, available: u64) -> Self {
+        Self::new(Kind::OutOfStock, format!("Only {available} left in stock."))
+            .with("productId", product)
+            .with("available", available)
     }
 
     /// The request does not name the version that it changes.

@@ -21,10 +21,7 @@ impl From<Rejection> for Problem {
                 Self::new(Kind::Validation, "The order's total exceeds the greatest possible amount of money.")
             }
             Rejection::OutOfStock { line, product, available } => {
-                Self::new(Kind::OutOfStock, format!("Only {available} left in stock."))
-                    .with("line", line)
-                    .with("productId", product)
-                    .with("available", available)
+                Self::out_of_stock(&product, available).with("line", line)
             }
             Rejection::PriceChanged { total, card: None } => {
                 Self::new(Kind::PriceChanged, "Show the new total to the customer, and order again under a new key.")

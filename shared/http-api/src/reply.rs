@@ -22,7 +22,7 @@ pub struct Reply {
 
 impl Reply {
     /// 200 with this body.
-    pub fn ok(body: &impl Serialize) -> Answer {
+    pub(crate) fn ok(body: &impl Serialize) -> Answer {
         Self::of(StatusCode::OK, body)
     }
 
@@ -44,13 +44,13 @@ impl Reply {
     }
 
     /// 204, without a body.
-    pub fn no_content() -> Self {
+    pub(crate) fn no_content() -> Self {
         Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: None }
     }
 
     /// Adds the version as `ETag`.
     #[must_use]
-    pub fn etag(mut self, version: u64) -> Self {
+    pub(crate) fn etag(mut self, version: u64) -> Self {
         self.headers.push((ETAG, format!("\"{version}\"")));
         self
     }
@@ -89,7 +89,7 @@ impl Reply {
 
     /// Adds `Idempotent-Replayed` if the request repeats an earlier one.
     #[must_use]
-    pub fn replayed(mut self, replayed: bool) -> Self {
+    pub(crate) fn replayed(mut self, replayed: bool) -> Self {
         if replayed {
             self.headers.push((HeaderName::from_static("idempotent-replayed"), "true".to_owned()));
         }
@@ -98,7 +98,7 @@ impl Reply {
 
     /// Adds `Retry-After` if the client can expect another answer soon.
     #[must_use]
-    pub fn again_later(mut self, is_of_use: bool) -> Self {
+    pub(crate) fn again_later(mut self, is_of_use: bool) -> Self {
         if is_of_use {
             self.headers.push((RETRY_AFTER, SECONDS_TO_WAIT.to_owned()));
         }

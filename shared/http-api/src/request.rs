@@ -36,28 +36,28 @@ impl Request {
     ///
     /// # Errors
     /// `unauthorized` on a public route, which reads no token.
-    pub fn caller(&self) -> Result<&Caller, Problem> {
+    pub(crate) fn caller(&self) -> Result<&Caller, Problem> {
         self.caller.as_ref().ok_or_else(|| Problem::new(Kind::Unauthorized, "This route needs a valid bearer token."))
     }
 
     /// A path parameter.
-    pub fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
+    pub(crate) fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
         Ok(self.path.get(name).map_or("", String::as_str).parse()?)
     }
 
     /// The query string. A parameter that is not a field of the type is refused.
-    pub fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    pub(crate) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         query::read(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)
     }
 
     /// The query string of a list: a filter and a page. A parameter that belongs to neither is refused.
-    pub fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
+    pub(crate) fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
         let (filter, paging) = query::read_list(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)?;
         Ok((filter, paging.into()))
     }
 
     /// The body, as JSON.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let body: &[u8] = self.inner.body();
         if body.len() > MOST_BYTES {
             return Err(Problem::new(Kind::TooLarge, format!("The body must not be larger than {MOST_BYTES} bytes.")));
@@ -66,7 +66,7 @@ impl Request {
     }
 
     /// The body, as JSON. A request without a body gets the default of the type.
-    pub fn json_if_any<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
+    pub(crate) fn json_if_any<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
         if self.inner.body().is_empty() { Ok(T::default()) } else { self.json() }
     }
 
@@ -74,14 +74,14 @@ impl Request {
     ///
     /// # Errors
     /// `validation` if the value is not printable ASCII.
-    pub fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
+    pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
         debug_assert!(READ.iter().any(|read| name.eq_ignore_ascii_case(read)), "event.rs leaves {name} out");
         let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
         self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
     }
 
     /// Whether the request has this preference (RFC 7240, 2). Other preferences are ignored.
-    pub fn prefers(&self, preference: &str) -> bool {
+    pub(crate) fn prefers(&self, preference: &str) -> bool {
         self.inner.headers().get_all("Prefer").iter().any(|value| prefer::names(value.as_bytes(), preference))
     }
 
@@ -89,7 +89,7 @@ impl Request {
     ///
     /// # Errors
     /// `validation` if the header is malformed.
-    pub fn if_match_if_any(&self) -> Result<Option<IfMatch>, Problem> {
+    pub(crate) fn if_match_if_any(&self) -> Result<Option<IfMatch>, Problem> {
         self.header("If-Match")?.map(IfMatch::parse).transpose()
     }
 
@@ -97,7 +97,7 @@ impl Request {
     ///
     /// # Errors
     /// `precondition-required` without the header, `validation` if the header is malformed.
-    pub fn if_match(&self) -> Result<IfMatch, Problem> {
+    pub(crate) fn if_match(&self) -> Result<IfMatch, Problem> {
         IfMatch::parse(self.header("If-Match")?.ok_or_else(Problem::precondition_required)?)
     }
 
@@ -111,7 +111,7 @@ impl Request {
     }
 
     /// The time that the handler may use, retries included.
-    pub fn budget(&self) -> Budget {
+    pub(crate) fn budget(&self) -> Budget {
         Budget::of(self.time_left())
     }
 

@@ -204,6 +204,10 @@ impl Route {
     }
 
     /// The names of the path parameters.
+    pub fn collection(&self) -> &'static str {
+        self.path.split('/').nth(1).unwrap_or_default()
+    }
+
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }

@@ -20,7 +20,7 @@ impl Links {
         let mut by_parameter: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (name, description) in functions {
             for parameter in description.route.path_parameters() {
-                by_parameter.entry(parameter).or_default().push((name.clone(), tag(description.route)));
+                by_parameter.entry(parameter).or_default().push((name.clone(), description.route.collection()));
             }
         }
         Self { by_parameter }
@@ -40,7 +40,7 @@ impl Links {
         for (parameter, operations) in &self.by_parameter {
             let Some(pointer) = members.get(*parameter) else { continue };
             let owners: BTreeSet<_> = operations.iter().map(|(_, tag)| tag).collect();
-            for (operation, _) in operations.iter().filter(|(_, of)| owners.len() == 1 || *of == tag(route)) {
+            for (operation, _) in operations.iter().filter(|(_, of)| owners.len() == 1 || *of == route.collection()) {
                 let value = format!("$response.body#{pointer}");
                 links.push((
                     operation.clone(),
@@ -50,11 +50,6 @@ impl Links {
         }
         links
     }
-}
-
-/// The tag of the route's operation: the first part of the path, which names the kind of resource.
-fn tag(route: &Route) -> &'static str {
-    route.path.split('/').nth(1).unwrap_or_default()
 }
 
 fn json(schema: &RefOr<Schema>) -> Value {
