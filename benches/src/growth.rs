@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use devstack::{Options, Stack};
 use indicatif::{ProgressBar, ProgressStyle};
-use local::{Options, Stack};
 use serde::{Deserialize, Serialize};
 
 use self::probe::Measured;

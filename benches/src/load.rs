@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use devstack::Stack;
 use fastrand::Rng;
 use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::value::Timestamp;
-use local::Stack;
 use local::audit::{Report, audit};
 use tokio::task::JoinSet;
 

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use devstack::{FaultProxy, Options};
 use indicatif::ProgressBar;
-use local::{FaultProxy, Options};
 
 use self::alone::Cost;
 use self::instant::Instantly;
@@ -98,7 +98,7 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
 }
 
 /// The engine's answers to a function, by action.
-async fn recorded(stack: &local::Stack, subject: &Subject) -> Result<Vec<(String, String)>> {
+async fn recorded(stack: &devstack::Stack, subject: &Subject) -> Result<Vec<(String, String)>> {
     let proxy = FaultProxy::start(stack.dynamodb_url()).await?;
     alone::drive(subject, proxy.url(), subject.events("recorded", 2)).await?;
     let calls = proxy.take_calls().into_iter();

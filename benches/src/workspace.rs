@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use devstack::{Options, Stack, Template};
 use lambda::{Environment, FromEnvironment as _};
-use local::{Options, Stack, Template, functions};
+use local::functions;
 use serde_json::Value;
 use table::{ProductShards, StatusShards, ViewShards};
 

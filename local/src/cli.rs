@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
-use local::{Options, Stack, Template, demo, functions};
+use devstack::{Options, Stack, Template};
+use local::{demo, functions};
 use tokio::signal;
 
 /// Environment variables that replace the embedded DynamoDB and SQS. The AWS SDKs use the same names.
@@ -175,7 +176,7 @@ Ctrl-C stops it.
     ))
 }
 
-fn route_line(route: &local::template::Route) -> String {
+fn route_line(route: &devstack::template::Route) -> String {
     let scopes = if route.scopes.is_empty() { "public".to_owned() } else { route.scopes.join(", ") };
     format!("  {:<7}{:<40}{scopes}\n", route.method, route.path)
 }

@@ -4,32 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use devstack::{Endpoints, Functions, Template};
 use functions::{CONSUMERS, ROUTES};
 use lambda::Environment;
-
-use crate::gateway::Invoke;
-use crate::sandbox::StartConsumer;
-use crate::template::Template;
-
-/// Base URLs at which the functions call AWS services.
-#[derive(Debug, Clone)]
-pub struct Endpoints {
-    /// DynamoDB's base URL.
-    pub dynamodb: String,
-    /// The base URL of SQS.
-    pub sqs: String,
-    /// The base URL of EventBridge.
-    pub eventbridge: String,
-}
-
-/// The functions of a stack, each with its handler's name.
-#[derive(Default)]
-pub struct Functions {
-    /// Functions that answer routes, started.
-    pub handlers: Vec<(String, Invoke)>,
-    /// Functions that consume events. Each is started anew for every execution environment.
-    pub consumers: Vec<(String, StartConsumer)>,
-}
 
 /// Starts every function of the template with its environment from the template, against these endpoints. The event
 /// sources start consumers later; each is also started once here, so that a missing variable is found now.

@@ -30,8 +30,8 @@ mod shop_queue;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{WriteLimit, write_units_per_second};
 use futures_util::{StreamExt as _, stream};
-use local::fault_proxy::{WriteLimit, write_units_per_second};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -3,8 +3,9 @@
 use std::env;
 use std::time::{Duration, Instant};
 
+use devstack::{Options, Stack, Template};
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
-use local::{Options, Stack, Template, functions};
+use local::functions;
 use reqwest::{Client as Http, Url};
 use serde_json::{Value, json};
 

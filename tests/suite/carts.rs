@@ -1,7 +1,7 @@
 //! Carts.
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 

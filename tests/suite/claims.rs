@@ -1,7 +1,7 @@
 //! Usernames and e-mail addresses have one owner each, also with concurrent requests.
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

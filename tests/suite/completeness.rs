@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use devstack::Template;
 use functions::{CONSUMERS, Consumer, Program, ROUTES};
 use http_api::Kind;
 use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
-use local::Template;
 use local::audit::SETTLE_SECONDS;
 use serde_json::{Value, json};
 

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use capacity::ledger;
 use capacity::sample::{Batch, Sample, SampleSizes};
+use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 
 use crate::engine::{Feature, lacks, schedules};
@@ -108,9 +108,9 @@ async fn a_batch_costs_two_units_for_its_checkpoint_and_two_for_each_counter() {
     shop.fault_proxy().take_calls();
     let answer = shop.count("shardId-0", &records).await;
     assert_eq!(answer, json!({ "batchItemFailures": [], "state": { "mark": number(&records[299]) } }));
-    let spent = |calls: Vec<local::fault_proxy::Call>| -> Vec<(String, f64)> {
+    let spent = |calls: Vec<devstack::fault_proxy::Call>| -> Vec<(String, f64)> {
         let units =
-            |call: &local::fault_proxy::Call| call.consumed.iter().map(local::fault_proxy::Consumed::units).sum();
+            |call: &devstack::fault_proxy::Call| call.consumed.iter().map(devstack::fault_proxy::Consumed::units).sum();
         calls.iter().map(|call| (call.action.clone(), units(call))).collect()
     };
     // Two customers, five products and the days on which the orders were placed: one, or two around midnight.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use local::fault_proxy::{Call, Consumed};
+use devstack::fault_proxy::{Call, Consumed};
 use serde_json::{Value, json};
 
 use crate::engine::{Feature, lacks};

@@ -5,8 +5,8 @@ mod waiting;
 
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Access, Fault, Match};
 use key_schema::value::Timestamp;
-use local::fault_proxy::{Access, Fault, Match};
 use serde_json::{Value, json};
 
 use crate::queue::order_later;

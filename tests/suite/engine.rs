@@ -9,7 +9,7 @@ use std::env;
 use std::io::{Write as _, stderr};
 use std::thread;
 
-use local::FaultProxy;
+use devstack::FaultProxy;
 
 /// The environment variable with the base URL of an external engine.
 const ENDPOINT: &str = "TILL_TEST_DYNAMODB";

@@ -1,6 +1,6 @@
 //! Orders that are not paid in time are cancelled, and return what they reserved.
 
-use local::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

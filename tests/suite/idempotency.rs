@@ -1,7 +1,7 @@
 //! Requests with an `Idempotency-Key` are applied once, even if their answers are lost.
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

@@ -4,8 +4,8 @@ pub mod invoices;
 mod money;
 mod repeated;
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use devstack::fault_proxy::{Fault, Match};
+use devstack::gateway::Invoke;
+use devstack::{Endpoints, FaultProxy};
 use fastrand::Rng;
-use local::fault_proxy::{Fault, Match};
-use local::gateway::Invoke;
-use local::{Endpoints, FaultProxy};
 use reqwest::Method;
 use serde_json::{Value, json};
 

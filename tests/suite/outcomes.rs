@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use devstack::fault_proxy::{Call, Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Call, Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

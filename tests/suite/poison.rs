@@ -1,7 +1,7 @@
 //! Poison records, which can never be processed: each is given up alone and reported, and its neighbours are processed.
 
-use local::fault_proxy::{Fault, Match};
-use local::gateway::Invoke;
+use devstack::fault_proxy::{Fault, Match};
+use devstack::gateway::Invoke;
 use serde_json::{Value, json};
 
 use crate::counts::book::Book;
@@ -118,9 +118,9 @@ async fn the_neighbours_of_poison_records_are_counted() {
 async fn a_poison_record_is_retried_while_the_queue_for_lost_records_fails_and_earlier_records_are_processed() {
     let (shop, records) = shop_of_orders().await;
     let records = spoilt(&records, &[4]);
-    let proxy = local::FaultProxy::start(&shop.endpoints().sqs).await.expect("a fault proxy");
+    let proxy = devstack::FaultProxy::start(&shop.endpoints().sqs).await.expect("a fault proxy");
     proxy.inject_share(Match::any(), Fault::CutBefore, 1.0, 0);
-    let endpoints = local::Endpoints { sqs: proxy.url().to_owned(), ..shop.endpoints() };
+    let endpoints = devstack::Endpoints { sqs: proxy.url().to_owned(), ..shop.endpoints() };
     for name in ["count-orders", "publish-order-events"] {
         let consume = shop.consumer(name, &endpoints);
         let answer = consume(batch("shardId-0", &records, &json!({}))).await.expect("an answer");

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use devstack::Template;
+use devstack::gateway::Invoke;
 use key_schema::value::OrderId;
-use local::gateway::Invoke;
-use local::{Template, functions};
+use local::functions;
 use serde_json::{Value, json};
 
 use crate::sample_events::event;

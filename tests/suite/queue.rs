@@ -4,8 +4,8 @@ mod accepting;
 
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Access, Call, Consumed};
 use futures_util::future::join_all;
 use key_schema::value::Timestamp;
-use local::fault_proxy::{Access, Call, Consumed};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

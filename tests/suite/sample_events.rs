@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use devstack::gateway::Invoke;
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions;
-use local::gateway::Invoke;
 use reqwest::Url;
 use serde_json::{Value, json};
 

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use devstack::gateway::Invoke;
+use devstack::iam::Guard;
+use devstack::{Bus, Endpoints, FaultProxy, Options, Stack, Template};
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use key_schema::entity::GiftCard;
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Money, Timestamp};
 use lambda::Environment;
-use local::gateway::Invoke;
-use local::iam::Guard;
-use local::{Bus, Endpoints, FaultProxy, Options, Stack, Template, functions};
+use local::functions;
 use reqwest::Client as Http;
 use serde_dynamo::Item;
 use serde_json::{Value, json};

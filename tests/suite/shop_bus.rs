@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use devstack::gateway::Invoke;
 use fastrand::Rng;
-use local::gateway::Invoke;
 use serde_json::{Value, json};
 
 use crate::openapi;

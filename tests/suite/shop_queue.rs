@@ -1,8 +1,8 @@
 //! Test access to a shop's queue.
 
-use local::Template;
-use local::gateway::Invoke;
-use local::template::QueueSource;
+use devstack::Template;
+use devstack::gateway::Invoke;
+use devstack::template::QueueSource;
 use serde_json::{Value, json};
 
 use crate::shop::Shop;

@@ -1,9 +1,9 @@
 //! Comparing a shop's counts with its orders.
 
+use devstack::Template;
+use devstack::gateway::Invoke;
 use key_schema::value::Timestamp;
-use local::Template;
 use local::functions::start_all;
-use local::gateway::Invoke;
 use serde_json::{Value, json};
 
 use crate::shop::Shop;

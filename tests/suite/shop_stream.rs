@@ -1,8 +1,8 @@
 //! Test access to a shop's stream.
 
-use local::StartConsumer;
+use devstack::StartConsumer;
+use devstack::gateway::Invoke;
 use local::functions::start_all;
-use local::gateway::Invoke;
 use serde_json::{Value, json};
 
 use crate::shop::Shop;

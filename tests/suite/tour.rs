@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use local::{Options, Stack, Template, demo, functions};
+use devstack::{Options, Stack, Template};
+use local::{demo, functions};
 use tokio::task;
 
 use crate::completeness::read;

@@ -1,7 +1,7 @@
 //! Views are counted exactly, in shards that share the load.
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use serde_json::json;
 use tokio::task::JoinSet;
 

@@ -1,7 +1,8 @@
 //! The shop for the measured functions: the laptop stack's demo, with enough units of one product.
 
 use anyhow::{Context, Result, ensure};
-use local::{Options, Stack, demo};
+use devstack::{Options, Stack};
+use local::demo;
 use serde_json::{Value, json};
 
 use crate::workspace;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use local::Template;
+use devstack::Template;
 use serde_json::{Value, json};
 
 use super::budget::Budget;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use devstack::Stack;
+use devstack::fault_proxy::{Access, Call};
 use key_schema::value::CustomerId;
-use local::Stack;
-use local::fault_proxy::{Access, Call};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,8 +3,8 @@
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result};
+use devstack::Stack;
 use key_schema::value::CustomerId;
-use local::Stack;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use local::fault_proxy::{Fault, Match};
-use local::{Options, Stack};
+use devstack::fault_proxy::{Fault, Match};
+use devstack::{Options, Stack};
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 
 use crate::workspace;
@@ -97,11 +97,11 @@ fn heal(stack: &Stack) {
         .fault_proxy()
         .into_iter()
         .chain(stack.service_proxies().into_iter().flatten())
-        .for_each(local::FaultProxy::heal);
+        .for_each(devstack::FaultProxy::heal);
 }
 
 /// The number of injected faults since this was last called.
 fn take_injected(stack: &Stack) -> usize {
     let proxies = stack.fault_proxy().into_iter().chain(stack.service_proxies().into_iter().flatten());
-    proxies.flat_map(local::FaultProxy::take_calls).filter(|call| call.fault.is_some()).count()
+    proxies.flat_map(devstack::FaultProxy::take_calls).filter(|call| call.fault.is_some()).count()
 }

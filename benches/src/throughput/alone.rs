@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use cpu_time::{ProcessTime, ThreadTime};
-use local::gateway::Invoke;
-use local::{Endpoints, functions};
+use devstack::Endpoints;
+use devstack::gateway::Invoke;
+use local::functions;
 use tokio::runtime;
 use tokio::sync::oneshot;
 

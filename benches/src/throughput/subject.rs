@@ -1,7 +1,8 @@
 //! The measured functions and their events: the samples of `events/`, on the demo shop.
 
 use anyhow::{Context, Result, ensure};
-use local::{Stack, demo};
+use devstack::Stack;
+use local::demo;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use cpu_time::{ProcessTime, ThreadTime};
+use devstack::Stack;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use local::{Stack, demo};
+use local::demo;
 use reqwest::Client;
 use serde_json::Value;
 

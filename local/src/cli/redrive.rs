@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use devstack::redrive::Step;
 use indicatif::{ProgressBar, ProgressStyle};
-use local::redrive::Step;
 use serde_json::Value;
 
 use super::stack::Stack;

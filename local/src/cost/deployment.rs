@@ -10,8 +10,8 @@ use serde_yaml_ng::{Mapping, Value as Yaml};
 use super::billing_mode::Units;
 use super::profile::Parameter;
 use super::schedule::Schedule;
-use crate::Template;
-use crate::intrinsic::Scope;
+use devstack::Template;
+use devstack::intrinsic::Scope;
 
 /// Lambda's own default.
 const DEFAULT_MEMORY: u64 = 128;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::{ADMIN_SCOPE, Kind};
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use devstack::token::Tokens;
 use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
-use local::token::Tokens;
 use serde_json::{Value, json};
 
 use super::Sample;

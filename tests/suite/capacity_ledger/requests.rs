@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use capacity::sample::Kind;
 use capacity::sample::Revision::{Changed, First};
+use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::OrderStatus::Pending;
 use key_schema::entity::PaymentState::{Authorized, Captured};
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::{Value, json};
 

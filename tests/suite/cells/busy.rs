@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use devstack::fault_proxy::{Fault, Match};
 use fastrand::Rng;
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use reqwest::Method;
 use serde_json::json;
 use tokio::task::JoinSet;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::{Write as _, stderr};
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use local::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

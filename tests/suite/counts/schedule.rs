@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use local::StartConsumer;
-use local::gateway::Invoke;
+use devstack::StartConsumer;
+use devstack::gateway::Invoke;
 use serde_json::{Value, json};
 
 use crate::shop_stream::{batch, number};

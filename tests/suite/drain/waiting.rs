@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use local::fault_proxy::{Fault, Match, WriteLimit};
+use devstack::fault_proxy::{Fault, Match, WriteLimit};
 use serde_json::json;
 
 use super::{fast_shop, shop, undone};

@@ -7,7 +7,7 @@
 //!
 //! A consumer's event is redelivered until no part of it fails.
 
-use local::fault_proxy::Call;
+use devstack::fault_proxy::Call;
 use serde_json::{Value, json};
 
 use super::cases::{Ask, Caller, Case};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use local::fault_proxy::{Call, Fault};
+use devstack::fault_proxy::{Call, Fault};
 
 /// A delay longer than the timeouts of these functions and of one attempt of the client. The call still takes effect.
 const TOO_LONG: Duration = Duration::from_millis(4300);

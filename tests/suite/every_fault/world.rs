@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Call, Match};
+use devstack::gateway::Invoke;
+use devstack::{FaultProxy, StartConsumer};
 use key_schema::value::Timestamp;
-use local::fault_proxy::{Call, Match};
 use local::functions::start_all;
-use local::gateway::Invoke;
-use local::{FaultProxy, StartConsumer};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use local::fault_proxy::{Fault, Match};
+use devstack::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 
 use super::Change::{Cancel, Capture, Ship};

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
+use devstack::Endpoints;
+use devstack::fault_proxy::{Access, Consumed, Fault, Match, WriteLimit};
 use http_api::Kind;
 use key_schema::value::Timestamp;
-use local::fault_proxy::{Access, Consumed, Fault, Match, WriteLimit};
-use local::functions::{self, Endpoints};
+use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use devstack::fault_proxy::{Fault, Match, WriteLimit};
+use devstack::iam::Ruling;
 use key_schema::value::Timestamp;
-use local::fault_proxy::{Fault, Match, WriteLimit};
 use local::functions;
-use local::iam::Ruling;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use devstack::iam::{Guard, permit};
 use key_schema::layout::ENTITIES;
-use local::iam::{Guard, permit};
 use serde_json::Value;
 use serde_yaml_ng::Value as Yaml;
 

@@ -1,7 +1,7 @@
 //! No permission is unused: every action for every kind of key in each role is needed by some call of an eventful day.
 //! A permission is needed if one of the calls would be refused without it.
 
-use local::iam::{Condition, Operator, Policy, Quantifier, Ruling, Statement, permit};
+use devstack::iam::{Condition, Operator, Policy, Quantifier, Ruling, Statement, permit};
 
 use super::day::eventful_day;
 use crate::completeness::template;

@@ -9,14 +9,14 @@ use serde_yaml_ng::{Mapping, Value as Yaml};
 use crate::resource::{ACCOUNT, REGION, Resource};
 
 /// The names that a template can refer to.
-pub(crate) struct Scope<'a> {
+pub struct Scope<'a> {
     document: &'a Yaml,
     /// Resources by logical id, added once their names are known.
     resources: BTreeMap<String, Resource>,
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(document: &'a Yaml) -> Self {
+    pub fn new(document: &'a Yaml) -> Self {
         Self { document, resources: BTreeMap::new() }
     }
 
@@ -26,18 +26,18 @@ impl<'a> Scope<'a> {
     }
 
     /// The required property of `owner`, as text.
-    pub(crate) fn required_text(&self, owner: &Yaml, property: &str) -> Result<String> {
+    pub fn required_text(&self, owner: &Yaml, property: &str) -> Result<String> {
         let value = owner.get(property).with_context(|| format!("{property} is missing"))?;
         self.text(value).context(property.to_owned())
     }
 
     /// The property of `owner` as text, or the default if the template does not set it.
-    pub(crate) fn text_or(&self, owner: &Yaml, property: &str, default: &str) -> Result<String> {
+    pub fn text_or(&self, owner: &Yaml, property: &str, default: &str) -> Result<String> {
         owner.get(property).map_or(Ok(default.to_owned()), |value| self.text(value)).context(property.to_owned())
     }
 
     /// The property of `owner` as a whole number, or the default if the template does not set it.
-    pub(crate) fn number_or(&self, owner: &Yaml, property: &str, default: u64) -> Result<u64> {
+    pub fn number_or(&self, owner: &Yaml, property: &str, default: u64) -> Result<u64> {
         let Some(value) = owner.get(property) else { return Ok(default) };
         let value = self.resolve(value).context(property.to_owned())?;
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
@@ -45,13 +45,13 @@ impl<'a> Scope<'a> {
     }
 
     /// The required property of `owner`.
-    pub(crate) fn required(&self, owner: &Yaml, property: &str) -> Result<Json> {
+    pub fn required(&self, owner: &Yaml, property: &str) -> Result<Json> {
         let value = owner.get(property).with_context(|| format!("{property} is missing"))?;
         self.resolve(value).context(property.to_owned())
     }
 
     /// The value as text. Numbers and booleans are converted, as CloudFormation does.
-    pub(crate) fn text(&self, value: &Yaml) -> Result<String> {
+    pub fn text(&self, value: &Yaml) -> Result<String> {
         match self.resolve(value)? {
             Json::String(text) => Ok(text),
             Json::Number(number) => Ok(number.to_string()),
@@ -61,7 +61,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The value as JSON, with every intrinsic function in it evaluated.
-    pub(crate) fn resolve(&self, value: &Yaml) -> Result<Json> {
+    pub fn resolve(&self, value: &Yaml) -> Result<Json> {
         if let Some((function, argument)) = as_function(value) {
             return self.call(&function, argument);
         }
