@@ -5,7 +5,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 use aws_sdk_dynamodb::types::AttributeValue;
-use counting::Counts;
+use counting::{Aggregate, Counts};
 use dynoxide::types::{AttributeValue as Stored, Item as StoredItem};
 use dynoxide::{Database, ImportOptions};
 use indicatif::ProgressBar;
@@ -50,10 +50,12 @@ pub(super) fn fill(database: &Database, table: &str, shop: &Shop, progress: &Pro
         maker.join().map_err(|_| anyhow!("the orders could not be made"))?
     })?;
 
-    let customers = counts.customers().map(write_item);
-    let products = counts.products().map(write_item);
-    let days = counts.days().map(write_item);
-    import(customers.chain(products).chain(days).collect::<Result<_, _>>()?)?;
+    let counters = counts.aggregates().map(|aggregate| match aggregate {
+        Aggregate::Customer(id) => write_item(&counts.customer(id)),
+        Aggregate::Product(id) => write_item(&counts.product(id)),
+        Aggregate::Day(day) => write_item(&counts.day(*day)),
+    });
+    import(counters.collect::<Result<_, _>>()?)?;
     database.disable_bulk_loading()?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Context, Result};
-use counting::{Change, Counts};
+use counting::{Aggregate, Change, Counts};
 use key_schema::entity::{
     Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus, Payment,
     PaymentStatus, Product, QueuedOrder, Stock, StockCell, ViewShard,
@@ -258,9 +258,13 @@ impl Placing {
             Counters::Order => [transactional(); 3],
             Counters::Stream => sample.counters[number],
         };
-        counts.days().for_each(|totals| touches.write(totals, day));
-        counts.products().for_each(|stats| touches.write(stats, of_product));
-        counts.customers().for_each(|stats| touches.write(stats, of_customer));
+        for aggregate in counts.aggregates() {
+            match aggregate {
+                Aggregate::Day(date) => touches.write(&counts.day(*date), day),
+                Aggregate::Product(id) => touches.write(&counts.product(id), of_product),
+                Aggregate::Customer(id) => touches.write(&counts.customer(id), of_customer),
+            }
+        }
         Ok(touches.all)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use counting::{Batch, Next, Step};
+use counting::{Aggregate, Batch, Next, Step};
 use futures_util::stream::{StreamExt as _, iter};
 use key_schema::entity::{OrderLine, StreamCheckpoint};
 use key_schema::layout::{Consistency, ProductsOfOrder};
@@ -125,14 +125,12 @@ impl Counter {
             None => Condition::absent(),
         };
         let mut writes = vec![Write::put_if(&checkpoint, is_previous)?];
-        for stats in step.counts.customers() {
-            writes.push(Write::add(stats)?);
-        }
-        for stats in step.counts.products() {
-            writes.push(Write::add(stats)?);
-        }
-        for totals in step.counts.days() {
-            writes.push(Write::add(totals)?);
+        for aggregate in step.counts.aggregates() {
+            writes.push(match aggregate {
+                Aggregate::Customer(id) => Write::add(&step.counts.customer(id))?,
+                Aggregate::Product(id) => Write::add(&step.counts.product(id))?,
+                Aggregate::Day(day) => Write::add(&step.counts.day(*day))?,
+            });
         }
         match self.writer.commit(writes, budget).await? {
             Commit::Done => Ok(Applied::Now),

@@ -4,7 +4,7 @@
 //! sum is right whether the repair or the counting comes first. The condition is needed because the same repair may be
 //! sent twice, by a retry or by two runs: it then takes effect once.
 
-use counting::Counts;
+use counting::{Aggregate, Counts};
 use key_schema::layout::Stored;
 use serde::de::DeserializeOwned;
 use table::{Budget, Condition, Error, Item, Write, Written, read_item};
@@ -17,25 +17,23 @@ impl Reconciler {
     /// Adds the deficit. Returns `false` if the counters have changed or the write was not answered. The next run then
     /// compares them again.
     pub(crate) async fn repair(&self, walk: &Walk, deficit: &Counts) -> Result<bool, Error> {
-        let (was, is_there) = (walk.counted.clone().unwrap_or_default(), walk.counted.is_some());
-        if let Some(deficit) = deficit.customers().next() {
-            return self.add(is_there, was.customers().next(), deficit, &was).await;
+        let counted = walk.counted.as_ref();
+        match walk.aggregate() {
+            Aggregate::Customer(id) => self.add(counted.map(|counts| counts.customer(id)), &deficit.customer(id)).await,
+            Aggregate::Product(id) => self.add(counted.map(|counts| counts.product(id)), &deficit.product(id)).await,
+            Aggregate::Day(day) => self.add(counted.map(|counts| counts.day(*day)), &deficit.day(*day)).await,
         }
-        if let Some(deficit) = deficit.products().next() {
-            return self.add(is_there, was.products().next(), deficit, &was).await;
-        }
-        if let Some(deficit) = deficit.days().next() {
-            return self.add(is_there, was.days().next(), deficit, &was).await;
-        }
-        Ok(true)
     }
 
-    async fn add<T>(&self, is_there: bool, was: Option<&T>, deficit: &T, counted: &Counts) -> Result<bool, Error>
+    async fn add<T>(&self, counted: Option<T>, deficit: &T) -> Result<bool, Error>
     where
         T: Stored + DeserializeOwned + Clone + Into<Counts>,
     {
-        let is_same = if is_there { Condition::same_numbers(was, deficit)? } else { Condition::absent() };
-        let mut repaired = counted.clone();
+        let is_same = match &counted {
+            Some(counted) => Condition::same_numbers(counted, deficit)?,
+            None => Condition::absent(),
+        };
+        let mut repaired = counted.map(Into::into).unwrap_or_default();
         repaired.add(&deficit.clone().into());
         match self.writer.write(Write::add_if(deficit, is_same)?, Budget::of(KEPT_BACK)).await {
             Ok(Written::Done) => Ok(true),

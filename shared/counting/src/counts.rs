@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums, Tally};
-use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
+use key_schema::entity::{CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums};
+use key_schema::value::{Currency, CustomerId, Day, ProductId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::Aggregate;
@@ -13,175 +13,199 @@ use crate::Aggregate;
 /// Amounts are at most 2^53 and a batch has at most 1,000 records, so no sum of a batch exceeds an `i64`. A sum with
 /// the stored counters may exceed it, and then saturates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    customers: BTreeMap<CustomerId, CustomerStats>,
-    products: BTreeMap<ProductId, ProductStats>,
-    days: BTreeMap<Day, DayTotals>,
+#[serde(from = "Stored", into = "Stored")]
+pub struct Counts(BTreeMap<Aggregate, Sums<Counter>>);
+
+/// One of the counters of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Counter {
+    Orders,
+    Units,
+    /// What a customer spent, or the revenue of a product or a day.
+    Money(Currency),
+    Status(OrderStatus),
 }
 
 impl Counts {
     /// The counts of an order without its lines, multiplied by `times`.
     pub(crate) fn of_order(order: &Order, times: i64) -> Self {
-        let money: Sums<_> = [(order.total.currency(), times * order.total.amount())].into_iter().collect();
-        let customer_id = order.customer_id.clone();
-        let mut counts = Self::default();
-        add(
-            &mut counts.customers,
-            &order.customer_id,
-            &CustomerStats { customer_id, orders: times, spent: money.clone() },
-        );
-        let day = DayTotals { orders: times, revenue: money, ..nothing_on(order.placed_at) };
-        add(&mut counts.days, &day.date, &day);
-        counts
+        let amounts =
+            [(Counter::Orders, times), (Counter::Money(order.total.currency()), times * order.total.amount())];
+        Self::new([
+            (Aggregate::Customer(order.customer_id.clone()), amounts.into_iter().collect()),
+            (Aggregate::Day(order.placed_at.day()), amounts.into_iter().collect()),
+        ])
     }
 
     /// The count of an order in a status, multiplied by `times`.
     pub(crate) fn of_status(order: &Order, status: OrderStatus, times: i64) -> Self {
-        let mut counts = Self::default();
-        let statuses = [(status, times)].into_iter().collect();
-        let day = DayTotals { statuses, ..nothing_on(order.placed_at) };
-        add(&mut counts.days, &day.date, &day);
-        counts
+        Self::new([(Aggregate::Day(order.placed_at.day()), [(Counter::Status(status), times)].into_iter().collect())])
     }
 
     /// The counts of a line of an order that was placed at this time, multiplied by `times`.
     pub(crate) fn of_line(line: &OrderLine, placed_at: Timestamp, times: i64) -> Self {
-        let units = times * i64::from(line.quantity.get());
-        let revenue = [(line.amount.currency(), times * line.amount.amount())].into_iter().collect();
-        let product_id = line.product_id.clone();
-        let mut counts = Self::default();
-        add(&mut counts.products, &line.product_id, &ProductStats { product_id, orders: times, units, revenue });
-        let day = DayTotals { units, ..nothing_on(placed_at) };
-        add(&mut counts.days, &day.date, &day);
-        counts
+        let units = (Counter::Units, times * i64::from(line.quantity.get()));
+        let revenue = (Counter::Money(line.amount.currency()), times * line.amount.amount());
+        let of_product = [(Counter::Orders, times), units, revenue];
+        Self::new([
+            (Aggregate::Product(line.product_id.clone()), of_product.into_iter().collect()),
+            (Aggregate::Day(placed_at.day()), [units].into_iter().collect()),
+        ])
+    }
+
+    fn new(amounts: impl IntoIterator<Item = (Aggregate, Sums<Counter>)>) -> Self {
+        Self(amounts.into_iter().filter(|(_, amounts)| !amounts.is_zero()).collect())
     }
 
     /// Adds other counts. Items whose amounts become zero are left out.
     pub fn add(&mut self, other: &Self) {
-        other.customers.iter().for_each(|(id, amounts)| add(&mut self.customers, id, amounts));
-        other.products.iter().for_each(|(id, amounts)| add(&mut self.products, id, amounts));
-        other.days.iter().for_each(|(day, amounts)| add(&mut self.days, day, amounts));
+        for (aggregate, amounts) in &other.0 {
+            match self.0.get_mut(aggregate) {
+                Some(counters) => {
+                    counters.add_all(amounts);
+                    if counters.is_zero() {
+                        self.0.remove(aggregate);
+                    }
+                }
+                None => _ = self.0.insert(aggregate.clone(), amounts.clone()),
+            }
+        }
     }
 
     /// The counts of one item only.
     #[must_use]
     pub fn only(&self, aggregate: &Aggregate) -> Self {
-        let mut only = Self::default();
-        match aggregate {
-            Aggregate::Customer(id) => {
-                only.customers.extend(self.customers.get(id).map(|stats| (id.clone(), stats.clone())));
-            }
-            Aggregate::Product(id) => {
-                only.products.extend(self.products.get(id).map(|stats| (id.clone(), stats.clone())));
-            }
-            Aggregate::Day(day) => only.days.extend(self.days.get(day).map(|totals| (*day, totals.clone()))),
-        }
-        only
+        Self(self.0.get_key_value(aggregate).map(|(id, amounts)| (id.clone(), amounts.clone())).into_iter().collect())
     }
 
     /// The amounts to add so that each counter lies between `least` and `most`.
     #[must_use]
     pub fn deficit(&self, least: &Self, most: &Self) -> Self {
-        Self {
-            customers: deficit(&self.customers, &least.customers, &most.customers, |id| CustomerStats {
-                customer_id: id.clone(),
-                orders: 0,
-                spent: Sums::default(),
-            }),
-            products: deficit(&self.products, &least.products, &most.products, |id| ProductStats {
-                product_id: id.clone(),
-                orders: 0,
-                units: 0,
-                revenue: Sums::default(),
-            }),
-            days: deficit(&self.days, &least.days, &most.days, |day| no_totals(*day)),
+        let zero = Sums::default();
+        let aggregates: BTreeSet<_> = [self, least, most].into_iter().flat_map(Self::aggregates).collect();
+        Self::new(aggregates.into_iter().map(|aggregate| {
+            let [counters, least, most] = [self, least, most].map(|counts| counts.0.get(aggregate).unwrap_or(&zero));
+            (aggregate.clone(), counters.deficit(least, most))
+        }))
+    }
+
+    /// The items to which something is added.
+    pub fn aggregates(&self) -> impl Iterator<Item = &Aggregate> {
+        self.0.keys()
+    }
+
+    /// The amounts to add to a customer's stats.
+    pub fn customer(&self, id: &CustomerId) -> CustomerStats {
+        let amounts = self.amounts(&Aggregate::Customer(id.clone()));
+        CustomerStats { customer_id: id.clone(), orders: amounts.of(Counter::Orders), spent: money(&amounts) }
+    }
+
+    /// The amounts to add to a product's stats.
+    pub fn product(&self, id: &ProductId) -> ProductStats {
+        let amounts = self.amounts(&Aggregate::Product(id.clone()));
+        let [orders, units] = [Counter::Orders, Counter::Units].map(|counter| amounts.of(counter));
+        ProductStats { product_id: id.clone(), orders, units, revenue: money(&amounts) }
+    }
+
+    /// The amounts to add to a day's totals.
+    pub fn day(&self, date: Day) -> DayTotals {
+        let amounts = self.amounts(&Aggregate::Day(date));
+        let [orders, units] = [Counter::Orders, Counter::Units].map(|counter| amounts.of(counter));
+        let status = |(counter, orders)| match counter {
+            Counter::Status(status) => Some((status, orders)),
+            _ => None,
+        };
+        DayTotals {
+            date,
+            orders,
+            units,
+            revenue: money(&amounts),
+            statuses: amounts.iter().filter_map(status).collect(),
         }
-    }
-
-    /// The amounts to add to customers' stats.
-    pub fn customers(&self) -> impl Iterator<Item = &CustomerStats> {
-        self.customers.values()
-    }
-
-    /// The amounts to add to products' stats.
-    pub fn products(&self) -> impl Iterator<Item = &ProductStats> {
-        self.products.values()
-    }
-
-    /// The amounts to add to days' totals.
-    pub fn days(&self) -> impl Iterator<Item = &DayTotals> {
-        self.days.values()
     }
 
     /// The number of items to which something is added.
     pub fn len(&self) -> usize {
-        self.customers.len() + self.products.len() + self.days.len()
+        self.0.len()
     }
 
     /// Whether nothing is added to any item.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.0.is_empty()
     }
 
     /// The number of further items to which something would be added together with `other`.
     pub(crate) fn growth(&self, other: &Self) -> usize {
-        other.customers.keys().filter(|id| !self.customers.contains_key(*id)).count()
-            + other.products.keys().filter(|id| !self.products.contains_key(*id)).count()
-            + other.days.keys().filter(|day| !self.days.contains_key(*day)).count()
+        other.aggregates().filter(|aggregate| !self.0.contains_key(*aggregate)).count()
+    }
+
+    fn amounts(&self, aggregate: &Aggregate) -> Sums<Counter> {
+        self.0.get(aggregate).cloned().unwrap_or_default()
     }
 }
 
-fn add<K: Ord + Clone, T: Tally + Clone>(counters: &mut BTreeMap<K, T>, id: &K, amounts: &T) {
-    match counters.get_mut(id) {
-        Some(counter) => {
-            counter.add(amounts);
-            if counter.is_zero() {
-                counters.remove(id);
-            }
-        }
-        None if amounts.is_zero() => {}
-        None => _ = counters.insert(id.clone(), amounts.clone()),
+fn money(amounts: &Sums<Counter>) -> Sums<Currency> {
+    let money = |(counter, amount)| match counter {
+        Counter::Money(currency) => Some((currency, amount)),
+        _ => None,
+    };
+    amounts.iter().filter_map(money).collect()
+}
+
+fn amounts_of(numbers: &[(Counter, i64)], money: &Sums<Currency>) -> Sums<Counter> {
+    let money = money.iter().map(|(currency, amount)| (Counter::Money(currency), amount));
+    numbers.iter().copied().chain(money).collect()
+}
+
+impl From<CustomerStats> for Counts {
+    fn from(CustomerStats { customer_id, orders, spent }: CustomerStats) -> Self {
+        Self::new([(Aggregate::Customer(customer_id), amounts_of(&[(Counter::Orders, orders)], &spent))])
     }
 }
 
-fn deficit<K: Ord + Clone, T: Tally>(
-    counters: &BTreeMap<K, T>,
-    least: &BTreeMap<K, T>,
-    most: &BTreeMap<K, T>,
-    zero: impl Fn(&K) -> T,
-) -> BTreeMap<K, T> {
-    let ids: BTreeSet<_> = counters.keys().chain(least.keys()).chain(most.keys()).collect();
-    let deficits = ids.into_iter().map(|id| {
-        let zero = zero(id);
-        let [counter, least, most] = [counters, least, most].map(|counts| counts.get(id).unwrap_or(&zero));
-        (id.clone(), counter.deficit(least, most))
-    });
-    deficits.filter(|(_, deficit)| !deficit.is_zero()).collect()
+impl From<ProductStats> for Counts {
+    fn from(ProductStats { product_id, orders, units, revenue }: ProductStats) -> Self {
+        let amounts = amounts_of(&[(Counter::Orders, orders), (Counter::Units, units)], &revenue);
+        Self::new([(Aggregate::Product(product_id), amounts)])
+    }
 }
 
-fn nothing_on(placed_at: Timestamp) -> DayTotals {
-    no_totals(placed_at.day())
+impl From<DayTotals> for Counts {
+    fn from(DayTotals { date, orders, units, revenue, statuses }: DayTotals) -> Self {
+        let mut amounts = amounts_of(&[(Counter::Orders, orders), (Counter::Units, units)], &revenue);
+        statuses.iter().for_each(|(status, orders)| amounts.add(Counter::Status(status), orders));
+        Self::new([(Aggregate::Day(date), amounts)])
+    }
 }
 
-fn no_totals(date: Day) -> DayTotals {
-    DayTotals { date, orders: 0, units: 0, revenue: Sums::default(), statuses: Sums::default() }
+/// The JSON of counts, which reports and unfinished reconciliations have: by kind of item.
+#[derive(Default, Serialize, Deserialize)]
+struct Stored {
+    customers: BTreeMap<CustomerId, CustomerStats>,
+    products: BTreeMap<ProductId, ProductStats>,
+    days: BTreeMap<Day, DayTotals>,
 }
 
-macro_rules! counted {
-    ($($stats:ident: $counters:ident by $id:ident)+) => {$(
-        /// The counters of an item as counts.
-        impl From<$stats> for Counts {
-            fn from(stats: $stats) -> Self {
-                let mut counts = Self::default();
-                add(&mut counts.$counters, &stats.$id, &stats);
-                counts
+impl From<Counts> for Stored {
+    fn from(counts: Counts) -> Self {
+        let mut stored = Self::default();
+        for aggregate in counts.aggregates() {
+            match aggregate {
+                Aggregate::Customer(id) => _ = stored.customers.insert(id.clone(), counts.customer(id)),
+                Aggregate::Product(id) => _ = stored.products.insert(id.clone(), counts.product(id)),
+                Aggregate::Day(day) => _ = stored.days.insert(*day, counts.day(*day)),
             }
         }
-    )+};
+        stored
+    }
 }
 
-counted! {
-    CustomerStats: customers by customer_id
-    ProductStats: products by product_id
-    DayTotals: days by date
+impl From<Stored> for Counts {
+    fn from(stored: Stored) -> Self {
+        let mut counts = Self::default();
+        stored.customers.into_values().for_each(|stats| counts.add(&stats.into()));
+        stored.products.into_values().for_each(|stats| counts.add(&stats.into()));
+        stored.days.into_values().for_each(|totals| counts.add(&totals.into()));
+        counts
+    }
 }

@@ -41,11 +41,11 @@ impl Condition {
 
     /// The item must exist, and every number of `entity` and of `others` must have the value that `entity` gives. A
     /// number that `entity` lacks must be zero. A number that the item lacks counts as zero.
-    pub fn same_numbers<T: Stored>(entity: Option<&T>, others: &T) -> Result<Self, Error> {
+    pub fn same_numbers<T: Stored>(entity: &T, others: &T) -> Result<Self, Error> {
         let zero = || AttributeValue::N("0".to_owned());
         let mut numbers = item::attributes(others)?;
         numbers.values_mut().filter(|value| value.is_n()).for_each(|value| *value = zero());
-        numbers.extend(entity.map(item::attributes).transpose()?.unwrap_or_default());
+        numbers.extend(item::attributes(entity)?);
         numbers.retain(|_, value| value.is_n());
         let mut condition = Self::present();
         let mut terms = vec![condition.expression.into_owned()];

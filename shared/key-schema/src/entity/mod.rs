@@ -33,7 +33,7 @@ pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
-pub use tally::{Sums, Tally};
+pub use tally::Sums;
 
 /// A kind of item.
 pub trait Entity {

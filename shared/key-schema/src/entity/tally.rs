@@ -7,53 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::value::{Currency, Money};
 
-use super::{CustomerStats, DayTotals, ProductStats};
-
-/// An item with counters, or the amounts to add to one.
-pub trait Tally {
-    /// Adds the amounts of `other`, which must belong to the same item.
-    fn add(&mut self, other: &Self);
-
-    /// The amounts to add so that each number lies between `least` and `most`, which must belong to the same item.
-    #[must_use]
-    fn deficit(&self, least: &Self, most: &Self) -> Self;
-
-    /// Whether adding this changes nothing.
-    fn is_zero(&self) -> bool;
-}
-
-macro_rules! tallies {
-    ($($entity:ident: $($number:ident)+, $($sums:ident)+;)+) => {$(
-        impl Tally for $entity {
-            fn add(&mut self, other: &Self) {
-                $(self.$number = self.$number.saturating_add(other.$number);)+
-                $(self.$sums.add_all(&other.$sums);)+
-            }
-
-            fn deficit(&self, least: &Self, most: &Self) -> Self {
-                let mut deficit = self.clone();
-                $(deficit.$number = amount_to_bounds(self.$number, least.$number, most.$number);)+
-                $(deficit.$sums = self.$sums.deficit(&least.$sums, &most.$sums);)+
-                deficit
-            }
-
-            fn is_zero(&self) -> bool {
-                [$(self.$number),+] == [$(stringify!($number)),+].map(|_| 0) $(&& self.$sums.is_zero())+
-            }
-        }
-    )+};
-}
-
-tallies! {
-    CustomerStats: orders, spent;
-    ProductStats: orders units, revenue;
-    DayTotals: orders units, revenue statuses;
-}
-
-fn amount_to_bounds(number: i64, least: i64, most: i64) -> i64 {
-    number.max(least).min(most.max(least)).saturating_sub(number)
-}
-
 /// A sum for each key. A missing sum is zero, and sums of zero are not stored.
 ///
 /// A sum may be negative for a while: a cancellation may be counted before the order, if the two are in different
@@ -83,10 +36,15 @@ impl<K: Ord + Copy> Sums<K> {
     }
 
     /// The amounts to add so that each sum lies between `least` and `most`.
-    fn deficit(&self, least: &Self, most: &Self) -> Self {
-        let of = |sums: &Self, key| sums.0.get(&key).copied().unwrap_or_default();
+    #[must_use]
+    pub fn deficit(&self, least: &Self, most: &Self) -> Self {
         let keys = self.0.keys().chain(least.0.keys()).chain(most.0.keys()).collect::<BTreeSet<_>>();
-        keys.into_iter().map(|&key| (key, amount_to_bounds(of(self, key), of(least, key), of(most, key)))).collect()
+        keys.into_iter().map(|&key| (key, amount_to_bounds(self.of(key), least.of(key), most.of(key)))).collect()
+    }
+
+    /// The sum for this key.
+    pub fn of(&self, key: K) -> i64 {
+        self.0.get(&key).copied().unwrap_or_default()
     }
 
     /// The sums that are not zero.
@@ -113,6 +71,10 @@ impl Sums<Currency> {
     pub fn money(&self) -> Vec<Money> {
         self.iter().filter(|(_, sum)| sum.is_positive()).map(|(currency, sum)| Money::nearest(sum, currency)).collect()
     }
+}
+
+fn amount_to_bounds(number: i64, least: i64, most: i64) -> i64 {
+    number.max(least).min(most.max(least)).saturating_sub(number)
 }
 
 macro_rules! attributes {
