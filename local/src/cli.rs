@@ -1,7 +1,6 @@
 //! The command line of `local`.
 
 mod audit;
-mod cost;
 mod expire;
 mod reconcile;
 mod redrive;
@@ -37,7 +36,6 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Audit(audit::Arguments),
-    Cost(cost::Arguments),
     Expire(expire::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
@@ -83,7 +81,6 @@ pub(crate) struct Serve {
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
-        Some(Command::Cost(arguments)) => cost::run(&arguments),
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,

@@ -4,6 +4,5 @@
 //! that runs here.
 
 pub mod audit;
-pub mod cost;
 pub mod demo;
 pub mod functions;

@@ -2,7 +2,7 @@
 //! measures rates: other tests must not run beside it.
 //!
 //! `UPDATE_DOCS=1 cargo test -p tests --test burst` runs it at full length and draws docs/drain-rate.svg.
-#![allow(unreachable_pub, unused_imports, dead_code, reason = "the shop has more than this test needs")]
+#![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(
     clippy::cast_possible_truncation,
@@ -11,21 +11,7 @@
     reason = "small numbers, for people to look at"
 )]
 
-#[path = "../suite/aws_json.rs"]
-mod aws_json;
-#[path = "../suite/client.rs"]
-mod client;
-#[path = "../suite/customer_view.rs"]
-mod customer_view;
-#[path = "../suite/engine.rs"]
-mod engine;
-#[path = "../suite/openapi.rs"]
-mod openapi;
 mod plot;
-#[path = "../suite/shop.rs"]
-mod shop;
-#[path = "../suite/shop_queue.rs"]
-mod shop_queue;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -34,10 +20,9 @@ use devstack::fault_proxy::{WriteLimit, write_units_per_second};
 use futures_util::{StreamExt as _, stream};
 use reqwest::Method;
 use serde_json::{Value, json};
-
-use crate::engine::{Feature, lacks};
-use crate::shop::{Client, Shop};
-use crate::shop_queue::DEAD_LETTERS;
+use shop::engine::{Feature, lacks};
+use shop::queue::DEAD_LETTERS;
+use shop::{Client, Shop};
 
 /// The size of a burst: the capacity of the table and of the drain, in write units per second, and the number of
 /// seconds for which ten times as much is requested.

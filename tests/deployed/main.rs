@@ -1,16 +1,10 @@
 //! A scenario from sign-up to dead letter, run against any deployment of Till: docs/third-party.md says how. Without a
 //! deployment it runs against the laptop's stack, as part of `cargo test`.
-#![allow(unreachable_pub, dead_code, reason = "the clients can do more than this test needs")]
+#![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(clippy::print_stdout, reason = "prints each step of the scenario, with the time it took")]
 
 mod aws;
-#[path = "../suite/client.rs"]
-mod client;
-#[path = "../suite/customer_view.rs"]
-mod customer_view;
-#[path = "../suite/openapi.rs"]
-mod openapi;
 mod page;
 mod scenario;
 mod sign_in;

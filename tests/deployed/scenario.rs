@@ -6,9 +6,9 @@ use http_api::Kind;
 use key_schema::value::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::client::{Client, Reply};
 use uuid::Uuid;
 
-use crate::client::{Client, Reply};
 use crate::till::{Person, Till, until};
 
 /// Prices of the two products, in cents.

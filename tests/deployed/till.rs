@@ -8,9 +8,9 @@ use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions;
 use reqwest::{Client as Http, Url};
 use serde_json::{Value, json};
+use shop::client::Client;
 
 use crate::aws::{Aws, SQS};
-use crate::client::Client;
 use crate::sign_in::{SignIn, subject};
 
 /// The longest wait for background work.

@@ -8,8 +8,8 @@ mod tokens;
 
 use reqwest::Method;
 use serde_json::Value;
+use shop::client::{Client, Reply};
 
-use crate::client::{Client, Reply};
 use crate::completeness::texts;
 use crate::sample_events::event;
 

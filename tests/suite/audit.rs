@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::Shop;
 
 use crate::invariants::breaches;
-use crate::shop::Shop;
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";

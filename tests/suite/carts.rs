@@ -4,8 +4,7 @@ use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
-
-use crate::shop::{Reply, Shop};
+use shop::{Reply, Shop};
 
 async fn put(shop: &Shop, lines: Value) -> Reply {
     let body = json!({ "lines": lines }).to_string();

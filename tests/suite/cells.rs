@@ -8,10 +8,11 @@ mod requests;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::cells::place;
+use shop::{Client, Reply, Shop, eur};
 use tokio::task::JoinSet;
 
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
-use crate::shop::{Client, Reply, Shop, eur};
 
 /// A shop with the customer ada and the product `thing` in eight cells.
 async fn shop(units: u64) -> Shop {
@@ -62,14 +63,6 @@ async fn cancel(client: &Client, order: &Value) -> Value {
     client.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200)
 }
 
-fn place(product: &str, cell: usize) -> [String; 2] {
-    if cell == 0 {
-        return [format!("p#{product}"), "stock".to_owned()];
-    }
-    let key = format!("stock#{product}#{cell}");
-    [key.clone(), key]
-}
-
 /// The units of each cell.
 async fn units(shop: &Shop) -> Vec<u64> {
     let first = shop.item("p#thing", "stock").await;
@@ -81,19 +74,6 @@ async fn units(shop: &Shop) -> Vec<u64> {
         units.push(cell["available"]["N"].as_str().expect("a cell").parse().expect("not below zero"));
     }
     units
-}
-
-/// Sets the units of each cell directly in the table.
-pub async fn lay_out(shop: &Shop, product: &str, units: &[u64]) {
-    for (cell, units) in units.iter().enumerate() {
-        let [pk, sk] = place(product, cell);
-        let update = json!({
-            "TableName": shop.table(), "Key": { "PK": { "S": pk }, "SK": { "S": sk } },
-            "UpdateExpression": "SET available = :units", "ConditionExpression": "attribute_exists(PK)",
-            "ExpressionAttributeValues": { ":units": { "N": units.to_string() } },
-        });
-        shop.dynamodb("UpdateItem", &update).await;
-    }
 }
 
 async fn all_at_once(shop: &Shop, orders: impl IntoIterator<Item = (String, Value)>) -> Vec<Reply> {

@@ -3,9 +3,8 @@
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::{Client, Reply, Shop, eur};
 use tokio::task::JoinSet;
-
-use crate::shop::{Client, Reply, Shop, eur};
 
 async fn patch(client: &Client, if_match: &str, body: Value) -> Reply {
     client.send(Method::PATCH, "/products/thing", &[("if-match", if_match)], Some(body.to_string())).await

@@ -4,10 +4,10 @@ use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::{Client, Reply, Shop};
 use tokio::task::JoinSet;
 
 use crate::invariants;
-use crate::shop::{Client, Reply, Shop};
 
 async fn change(client: &Client, id: &str, if_match: &str, body: Value) -> Reply {
     let headers = [("if-match", if_match)];

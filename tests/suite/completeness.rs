@@ -11,19 +11,14 @@ use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
 use local::audit::SETTLE_SECONDS;
 use serde_json::{Value, json};
-
-use crate::openapi;
-use crate::shop::{Shop, template_text};
+use shop::openapi;
+use shop::{Shop, read, template_text};
 
 /// The method, path and scopes of each route, by the function's name.
 pub type Named = BTreeMap<String, (String, String, Vec<String>)>;
 
 fn file(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
-}
-
-pub fn read(path: &str) -> String {
-    fs::read_to_string(file(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 fn listed(folder: &str) -> BTreeSet<String> {

@@ -7,9 +7,8 @@ use proptest::prelude::*;
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-
-use crate::openapi;
-use crate::shop::{Shop, eur};
+use shop::openapi;
+use shop::{Shop, eur};
 
 /// A part of a body: its path, as problems spell it, and the whole body with another value in its place.
 struct Swapped {

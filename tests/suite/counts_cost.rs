@@ -8,10 +8,9 @@ use std::path::Path;
 
 use devstack::fault_proxy::{Call, Consumed};
 use serde_json::{Value, json};
-
-use crate::engine::{Feature, lacks};
-use crate::shop::Shop;
-use crate::shop_stream::{Tail, is_wanted};
+use shop::Shop;
+use shop::engine::{Feature, lacks};
+use shop::stream::{Tail, is_wanted};
 
 /// The units of each way to count, in the order of the table.
 struct Costs {
@@ -83,7 +82,7 @@ async fn measure(orders: usize, sizes: &[usize]) -> Costs {
         let counter = shop.counter();
         for batch in records.chunks(3 * size) {
             let shard = format!("shardId-{size}");
-            counter(crate::shop_stream::batch(&shard, batch, &json!({}))).await.expect("an answer");
+            counter(shop::stream::batch(&shard, batch, &json!({}))).await.expect("an answer");
         }
         batches.push((*size, units(&shop.fault_proxy().take_calls())));
     }

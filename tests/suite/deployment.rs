@@ -6,9 +6,10 @@ use functions::CONSUMERS;
 use key_schema::layout::Index;
 use serde_json::Value as Json;
 use serde_yaml_ng::Value as Yaml;
+use shop::openapi;
+use shop::read;
 
-use crate::completeness::{declared, pascal_case, read, template, texts};
-use crate::openapi;
+use crate::completeness::{declared, pascal_case, template, texts};
 
 /// A template's text, as YAML.
 pub fn stack(file: &str) -> Yaml {

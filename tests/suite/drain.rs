@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use devstack::fault_proxy::{Access, Fault, Match};
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
-
-use crate::queue::order_later;
-use crate::shop::Shop;
-use crate::shop_queue::{DEAD_LETTERS, drain_source};
+use shop::Shop;
+use shop::queue::order_later;
+use shop::queue::{DEAD_LETTERS, drain_source};
 
 /// The longest wait.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -8,9 +8,9 @@ use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::{Shop, eur};
 
 use crate::invariants;
-use crate::shop::{Shop, eur};
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;
@@ -150,7 +150,7 @@ async fn unprocessed_keys_are_requested_again() {
 }
 
 /// Changes the price between an order's read and its commit, as an admin does: in the product and its copy.
-async fn reprice_while_ordering(shop: &Shop, order: Value) -> crate::shop::Reply {
+async fn reprice_while_ordering(shop: &Shop, order: Value) -> shop::Reply {
     shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
     let client = shop.customer("ada");
     let ordering = tokio::spawn(async move { client.order("k", order).await });

@@ -4,9 +4,8 @@ use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::{Client, Reply, Shop, eur};
 use tokio::task::JoinSet;
-
-use crate::shop::{Client, Reply, Shop, eur};
 
 async fn adjust(client: &Client, key: &str, headers: &[(&str, &str)], delta: i64) -> Reply {
     let headers = [&[("idempotency-key", key)], headers].concat();

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use local::audit::audit;
 use serde_json::Value;
-
-use crate::shop::Shop;
+use shop::Shop;
 
 fn text(item: &Value, name: &str) -> String {
     item[name]["S"].as_str().unwrap_or_else(|| panic!("no {name} in {item}")).to_owned()

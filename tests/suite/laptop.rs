@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use http_api::ADMIN_SCOPE;
 use serde_json::{Value, json};
-
-use crate::shop::Shop;
+use shop::Shop;
 
 /// The host and port of the gateway.
 fn gateway(shop: &Shop) -> String {

@@ -10,9 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::engine::schedules;
 use crate::invariants;
-use crate::shop::{Client, Reply, Shop, eur};
 
 /// A requested change of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +23,8 @@ enum Change {
 }
 
 use Change::{Cancel, Capture, Deliver, Refund, Ship};
+use shop::engine::schedules;
+use shop::{Client, Reply, Shop, eur};
 
 async fn ask(client: &Client, order: &Value, change: Change) -> Reply {
     let order_id = order["orderId"].as_str().expect("an id");

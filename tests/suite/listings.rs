@@ -2,9 +2,8 @@
 
 use http_api::Kind;
 use serde_json::{Value, json};
+use shop::{Client, Shop};
 use tokio::task::JoinSet;
-
-use crate::shop::{Client, Shop};
 
 async fn shop() -> Shop {
     let shop = Shop::with_ada().await;

@@ -2,9 +2,9 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::{Client, Shop, eur};
 
 use crate::invariants;
-use crate::shop::{Client, Shop, eur};
 
 /// An attribute that this release does not know.
 const ADDED: &str = "addedByANewerRelease";
@@ -93,6 +93,6 @@ async fn attributes_of_a_newer_release_survive_every_change_of_every_route() {
     invariants::hold(&shop).await;
 }
 
-async fn send(client: &Client, method: Method, path: &str, body: &Value) -> crate::shop::Reply {
+async fn send(client: &Client, method: Method, path: &str, body: &Value) -> shop::Reply {
     client.send(method, path, &[("if-match", "*")], Some(body.to_string())).await
 }

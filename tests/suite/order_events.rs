@@ -10,12 +10,13 @@ use devstack::{Endpoints, FaultProxy};
 use fastrand::Rng;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::Shop;
+use shop::bus::{Change, checkpoint, deliver, records, text, told};
+use shop::queue::order_later;
+use shop::read;
 
-use crate::completeness::read;
-use crate::queue::{order_later, settled, things};
+use crate::queue::{settled, things};
 use crate::sample_events::event;
-use crate::shop::Shop;
-use crate::shop_bus::{Change, checkpoint, deliver, records, text, told};
 
 const ORDERS: u64 = 8;
 

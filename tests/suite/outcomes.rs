@@ -6,9 +6,8 @@ use devstack::fault_proxy::{Call, Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::{Reply, Shop, eur};
 use tokio::task::JoinSet;
-
-use crate::shop::{Reply, Shop, eur};
 
 /// The number of attempts that the SDK makes for one call.
 const GIVE_UP: usize = 3;

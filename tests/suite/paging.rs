@@ -5,10 +5,9 @@ use http_api::Kind;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
+use shop::{Client, Shop};
 use tokio::runtime::Handle;
 use tokio::task::{JoinSet, block_in_place};
-
-use crate::shop::{Client, Shop};
 
 const ORDERS: usize = 25;
 const LARGEST: usize = 40;

@@ -7,8 +7,7 @@ use std::time::Duration;
 use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
-
-use crate::shop::{Client, Shop, eur};
+use shop::{Client, Shop, eur};
 
 const CUSTOMERS: [&str; 3] = ["ada", "bob", "cleo"];
 /// Product ids, one of which is a prefix of another.

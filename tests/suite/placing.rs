@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use http_api::Kind;
 use serde_json::{Value, json};
+use shop::{Client, Reply, Shop, eur};
 use tokio::task::JoinSet;
 
 use crate::invariants;
-use crate::shop::{Client, Reply, Shop, eur};
 
 /// Sends these orders concurrently, each with its key. Returns the replies in any order.
 async fn all_at_once(orders: impl IntoIterator<Item = (Client, String, Value)>) -> Vec<Reply> {

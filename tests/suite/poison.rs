@@ -3,11 +3,11 @@
 use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
 use serde_json::{Value, json};
+use shop::Shop;
+use shop::bus::text;
+use shop::stream::{Tail, batch, lambda_record, number};
 
 use crate::counts::book::Book;
-use crate::shop::Shop;
-use crate::shop_bus::text;
-use crate::shop_stream::{Tail, batch, lambda_record, number};
 
 const LOST_COUNTS: &str = "till-local-lost-counts";
 const LOST_EVENTS: &str = "till-local-lost-events";

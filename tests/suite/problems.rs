@@ -8,8 +8,7 @@ use key_schema::entity::Discount;
 use key_schema::value::{Percent, Timestamp};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
-
-use crate::shop::{Client, Shop, eur};
+use shop::{Client, Shop, eur};
 
 /// Problems that clients do not cause.
 const OURS: [Kind; 2] = [Kind::Throttled, Kind::Internal];

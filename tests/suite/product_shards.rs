@@ -7,11 +7,11 @@ use devstack::gateway::Invoke;
 use key_schema::value::OrderId;
 use local::functions;
 use serde_json::{Value, json};
+use shop::Shop;
+use shop::reconcile::{ask, reconciled};
+use shop::stream::{Tail, is_wanted};
 
 use crate::sample_events::event;
-use crate::shop::Shop;
-use crate::shop_reconcile::{ask, reconciled};
-use crate::shop_stream::{Tail, is_wanted};
 
 const SHARDS: u8 = 8;
 /// The number of orders from before the raise. The comparison of counts reads 25 at a time.

@@ -8,9 +8,8 @@ use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
-
-use crate::shop::{Client, Reply, Shop, eur};
-use crate::shop_queue::drain_source;
+use shop::queue::{drain_source, order_later};
+use shop::{Client, Reply, Shop, eur};
 
 /// The longest wait.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,12 +44,6 @@ async fn shop() -> Shop {
 /// A shop whose queued orders are placed only by the test.
 async fn idle_shop() -> Shop {
     stocked(Shop::open_with(|template| drain_source(template).enabled = false).await).await
-}
-
-/// Places an order with `Prefer: respond-async`.
-pub async fn order_later(client: &Client, key: &str, body: Value) -> Reply {
-    let headers = [("idempotency-key", key), ("prefer", "respond-async")];
-    client.send(Method::POST, "/orders", &headers, Some(body.to_string())).await
 }
 
 /// Polls the reply's `Location` until the order is not queued any more.

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
+use shop::{Shop, eur};
 
 use crate::invariants::breaches;
-use crate::shop::{Shop, eur};
 
 fn things(quantity: u64) -> Value {
     json!({ "lines": [{ "productId": "thing", "quantity": quantity }] })

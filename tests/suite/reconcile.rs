@@ -2,18 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use devstack::fault_proxy::{Access, Call, Consumed};
 use futures_util::future::join_all;
 use key_schema::value::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shop::Shop;
+use shop::reconcile::{FAST, ask, count, read_units, reconciled};
+use shop::stream::Tail;
 
 use crate::counts::book::Book;
-use crate::shop::Shop;
-use crate::shop_reconcile::{ask, reconciled};
-use crate::shop_stream::{Tail, is_wanted};
-
-pub const FAST: u32 = 100_000;
 
 /// A shop with some counted orders.
 async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>) -> (Shop, Book, Tail) {
@@ -33,13 +30,6 @@ async fn counted_shop(settle_seconds: u32, read_units: u32, timeout: Option<u64>
     count(&shop, &mut tail, "shardId-0").await;
     book.check(&shop).await;
     (shop, book, tail)
-}
-
-pub async fn count(shop: &Shop, tail: &mut Tail, shard: &str) {
-    let mut records = tail.new_records(shop).await;
-    records.retain(is_wanted);
-    let answer = shop.count(shard, &records).await;
-    assert_eq!(answer["batchItemFailures"], json!([]));
 }
 
 fn today() -> String {
@@ -207,11 +197,6 @@ async fn after_a_long_comparison_the_next_one_skips_no_day() {
         let answer = shop.reconciler()(json!({})).await.expect("an answer");
         assert_eq!((figures(&answer), &answer["done"]), (Figures { checked: days, ..NONE }, &json!(true)));
     }
-}
-
-pub fn read_units(calls: &[Call]) -> f64 {
-    let reads = calls.iter().flat_map(|call| &call.consumed).filter(|consumed| consumed.access == Access::Read);
-    reads.map(Consumed::units).sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,9 +3,9 @@
 
 use http_api::Kind;
 use serde_json::{Value, json};
+use shop::{Client, Reply, Shop, eur};
 
 use crate::routes::own_headers;
-use crate::shop::{Client, Reply, Shop, eur};
 
 /// A request that creates something.
 struct Creation {

@@ -8,10 +8,10 @@ mod needed;
 
 use http_api::Kind;
 use serde_json::json;
+use shop::Shop;
+use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 
 use self::calls::{WAYS, item, put, query, sweeping};
-use crate::shop::Shop;
-use crate::shop_queue::{DEAD_LETTERS, QUEUE, drain_source};
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]

@@ -3,9 +3,9 @@
 use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
+use shop::{Reply, Shop, eur};
 
 use crate::repeating::every_post;
-use crate::shop::{Reply, Shop, eur};
 
 /// The id of ada's order with the key `first`. Derived ids must never change.
 const ADAS_FIRST: &str = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5";

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::completeness::read;
+use shop::read;
+
 use crate::deployment::{keys, of_type, stack};
 
 /// The indented code blocks of the page, without those in lists.

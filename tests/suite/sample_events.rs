@@ -7,10 +7,11 @@ use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions;
 use reqwest::Url;
 use serde_json::{Value, json};
+use shop::read;
+use shop::stream::{Tail, is_wanted};
+use shop::{Shop, eur};
 
-use crate::completeness::{declared, names, read, texts};
-use crate::shop::{Shop, eur};
-use crate::shop_stream::{Tail, is_wanted};
+use crate::completeness::{declared, names, texts};
 
 /// The functions in the order of their events' times: the events form one scenario.
 pub fn functions_by_event_time() -> Vec<String> {

@@ -4,10 +4,9 @@ use std::process::Command;
 
 use devstack::{Options, Stack, Template};
 use local::{demo, functions};
+use shop::read;
+use shop::template_text;
 use tokio::task;
-
-use crate::completeness::read;
-use crate::shop::template_text;
 
 /// Makes a refused request fail the script, in a command substitution too.
 const STRICT: &str = r#"

@@ -4,9 +4,9 @@ use functions::ROUTES;
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::eur;
 
 use crate::problems::{Ask, Desk};
-use crate::shop::eur;
 use crate::wrong_bodies::wrong_bodies;
 
 const MOST_BYTES: usize = 64 * 1024;

@@ -3,9 +3,8 @@
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use serde_json::json;
+use shop::Shop;
 use tokio::task::JoinSet;
-
-use crate::shop::Shop;
 
 async fn view(shop: &Shop, products: Vec<String>) {
     let nobody = shop.nobody();

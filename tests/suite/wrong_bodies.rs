@@ -1,8 +1,7 @@
 //! Bodies with one invalid field.
 
 use serde_json::{Value, json};
-
-use crate::shop::eur;
+use shop::eur;
 
 /// A route, a valid body, and changes that make it invalid.
 pub type Bodies = (&'static str, Value, Vec<Wrong>);

@@ -1,7 +1,7 @@
 //! The decisions of changing an order, without I/O.
 //!
 //! [`Changing`] is a state machine: it returns the next request to make, takes the answer, and decides what follows.
-//! [`Lifecycle`](crate::Lifecycle) has the loop that makes the requests. The model in `tests/models` drives the same
+//! [`Lifecycle`](crate::Lifecycle) has the loop that makes the requests. The model in `lab/models` drives the same
 //! state machine through every interleaving.
 
 use key_schema::entity::{Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentStatus, WholeOrder};

@@ -1,7 +1,7 @@
 //! The decisions of placing an order, without I/O.
 //!
 //! [`Placing`] is a state machine: it returns the next request to make, takes the answer, and decides what follows.
-//! [`Orders::place`](crate::Orders::place) has the loop that makes the requests. The model in `tests/models` drives the
+//! [`Orders::place`](crate::Orders::place) has the loop that makes the requests. The model in `lab/models` drives the
 //! same state machine through every interleaving.
 
 use key_schema::entity::{

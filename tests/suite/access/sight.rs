@@ -7,13 +7,13 @@ use devstack::fault_proxy::{Fault, Match};
 use http_api::{ADMIN_SCOPE, Kind};
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::customer_view::{self, Seen, VISIBLE};
+use shop::{Client, Reply, Shop, eur};
 
 use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
-use crate::customer_view::{self, Seen, VISIBLE};
 use crate::sample_events::functions_by_event_time;
-use crate::shop::{Client, Reply, Shop, eur};
 
 /// A client without the admin scope, and the fields shown to it so far.
 struct Witness {

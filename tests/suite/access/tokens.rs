@@ -5,11 +5,11 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use devstack::token::Tokens;
 use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use serde_json::{Value, json};
+use shop::Shop;
 
 use super::Sample;
 use crate::completeness::names;
 use crate::laptop::claims;
-use crate::shop::Shop;
 
 /// A time claim, this many seconds from now.
 fn in_seconds(seconds: i64) -> Value {

@@ -3,9 +3,10 @@
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::json;
+use shop::cells::lay_out;
+use shop::{Shop, eur};
 
-use super::{adjust, change, conserved, in_cells, lay_out, shop, things, units};
-use crate::shop::{Shop, eur};
+use super::{adjust, change, conserved, in_cells, shop, things, units};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn units_are_distributed_over_the_cells_and_shown_as_one_sum() {

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use serde_json::{Value, json};
+use shop::cells::{lay_out, place};
+use shop::{Shop, eur};
 use tokio::task::JoinSet;
 
-use super::{adjust, change, conserved, in_cells, lay_out, order, place, things, units};
-use crate::shop::{Shop, eur};
+use super::{adjust, change, conserved, in_cells, order, things, units};
 
 /// The probability that a cell is held by another transaction. With 32 cells, all are free once in 2,800 times.
 const BUSY: f64 = 0.22;

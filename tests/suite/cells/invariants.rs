@@ -7,11 +7,12 @@ use fastrand::Rng;
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::json;
+use shop::cells::lay_out;
+use shop::{Client, Shop, eur};
 use tokio::task::JoinSet;
 
-use super::{all_at_once, cancel, change, conserved, insist, lay_out, order, shop, things, units};
+use super::{all_at_once, cancel, change, conserved, insist, order, shop, things, units};
 use crate::invariants;
-use crate::shop::{Client, Shop, eur};
 
 const ANY: (&str, &str) = ("if-match", "*");
 

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use serde_json::{Value, json};
+use shop::Shop;
+use shop::cells::lay_out;
 use tokio::task::JoinSet;
 
-use super::{actions, adjust, all_at_once, change, conserved, in_cells, lay_out, order, shop, things, units};
-use crate::shop::Shop;
+use super::{actions, adjust, all_at_once, change, conserved, in_cells, order, shop, things, units};
 
 /// Idempotency keys whose orders have different own cells.
 const KEYS: [&str; 4] = ["a", "b", "c", "d"];

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
-
-use crate::shop::Shop;
+use shop::Shop;
 
 const CUSTOMERS: [&str; 3] = ["ada", "bob", "eve"];
 const PRODUCTS: [(&str, &str); 5] = [("cup", "EUR"), ("pot", "EUR"), ("tea", "EUR"), ("map", "USD"), ("pen", "USD")];

@@ -6,8 +6,7 @@ use std::time::Duration;
 use devstack::StartConsumer;
 use devstack::gateway::Invoke;
 use serde_json::{Value, json};
-
-use crate::shop_stream::{batch, number};
+use shop::stream::{batch, number};
 
 /// The delivery of a shard.
 pub struct Delivery<'a> {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
+use shop::queue::order_later;
+use shop::queue::{DEAD_LETTERS, QUEUE};
 
 use super::{fast_shop, undone, until};
-use crate::queue::{order_later, things};
-use crate::shop_queue::{DEAD_LETTERS, QUEUE};
+use crate::queue::things;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unreadable_message_becomes_a_dead_letter_with_its_reason_and_affects_no_other() {

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match, WriteLimit};
 use serde_json::json;
+use shop::queue::order_later;
+use shop::queue::{DEAD_LETTERS, drain_source};
+use shop::{Shop, eur};
 
 use super::{fast_shop, shop, undone};
-use crate::queue::{order_later, things};
-use crate::shop::{Shop, eur};
-use crate::shop_queue::{DEAD_LETTERS, drain_source};
+use crate::queue::things;
 
 /// SQS delivers no more messages once 120,000 are in flight. So an environment that can only postpone messages slows
 /// down, the more the more environments there are: 14 environments take 1.05 seconds for each batch.

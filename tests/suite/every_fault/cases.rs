@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::consumers;
 use super::world::{Seed, text};
-use crate::shop::eur;
 
 /// One request or event for a [`super::world::World`].
 pub struct Case {
@@ -40,6 +39,7 @@ pub enum Caller {
 }
 
 use Caller::{Admin, Customer};
+use shop::eur;
 
 const ADA: Caller = Customer("ada");
 

@@ -1,11 +1,11 @@
 //! Cases of the functions that consume events.
 
 use serde_json::{Value, json};
+use shop::reconcile::ask;
+use shop::stream::batch;
 
 use super::cases::Case;
 use super::world::Seed;
-use crate::shop_reconcile::ask;
-use crate::shop_stream::batch;
 
 pub fn cases(seed: &Seed) -> Vec<Case> {
     let mut unreadable = seed.placeable.clone();

@@ -9,12 +9,12 @@
 
 use devstack::fault_proxy::Call;
 use serde_json::{Value, json};
+use shop::queue::QUEUE;
 
 use super::cases::{Ask, Caller, Case};
 use super::kinds::{Injection, Service};
 use super::world::{State, World, forget_moments, timeless};
 use crate::invariants;
-use crate::shop_queue::QUEUE;
 
 /// The number of retries. On a busy machine, a request may time out without any fault.
 const ATTEMPTS: usize = 20;

@@ -11,14 +11,14 @@ use key_schema::value::Timestamp;
 use local::functions::start_all;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::queue::order_later;
+use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
+use shop::reconcile::reconciled;
+use shop::stream::{Tail, is_wanted};
+use shop::{Shop, eur};
 
 use super::kinds::{Injection, Service};
-use crate::capacity_ledger::requests::send;
-use crate::queue::{order_later, things};
-use crate::shop::{Shop, eur};
-use crate::shop_queue::{DEAD_LETTERS, QUEUE, drain_source};
-use crate::shop_reconcile::reconciled;
-use crate::shop_stream::{Tail, is_wanted};
+use crate::queue::things;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -104,7 +104,7 @@ impl World {
         admin.post(&capture, json!({ "reference": "bank-1" })).await.expect(200);
         let flagged = ada.order("flagged", things(3)).await.expect(201);
         let flag = format!("/orders/{}/flag", text(&flagged["orderId"]));
-        send(&admin, Method::PUT, &flag, &json!({ "reason": "why" })).await.expect(200);
+        admin.send_to_any_version(Method::PUT, &flag, &json!({ "reason": "why" })).await.expect(200);
         let cancelled = ada.order("cancelled", things(1)).await.expect(201);
         let capture = format!("/invoices/{}/payments", text(&cancelled["invoice"]["invoiceId"]));
         admin.post(&capture, json!({ "reference": "bank-3" })).await.expect(200);

@@ -10,9 +10,9 @@ use key_schema::access::{Access, Action};
 use key_schema::layout::Index;
 use lambda::{Environment, Grant, Misconfigured};
 use serde_yaml_ng::Value as Yaml;
+use shop::template_text;
 
 use crate::completeness::pascal_case;
-use crate::shop::template_text;
 
 /// The throttles of the routes that have their own.
 pub(super) fn limits() -> String {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use capacity::sample::{Sample, SampleSizes};
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
     StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
+use sample_items::{Sample, SampleSizes};
 use serde_dynamo::{AttributeValue, Item, from_item, to_item};
 use serde_json::{Value, json};
 

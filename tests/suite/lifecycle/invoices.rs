@@ -1,12 +1,12 @@
 //! Finding an order by its invoice.
 
 use http_api::Kind;
-use serde_json::{Value, json};
+use serde_json::json;
+use shop::last_release::old_invoice_id;
 
 use super::Change::{Cancel, Capture, Refund};
 use super::{ask, shop_with_order, status, update};
 use crate::invariants;
-use crate::shop::Shop;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invoice_is_found_before_it_is_in_the_index() {
@@ -37,17 +37,4 @@ async fn an_invoice_with_an_id_of_the_last_release_is_found_and_paid() {
         ask(&shop.admin(), &order, change).await.expect(200);
     }
     invariants::hold(&shop).await;
-}
-
-/// Gives an order's invoice, directly in the table, an id like those of the last release: of the same length, but not
-/// derived from the order's id.
-pub async fn old_invoice_id(shop: &Shop, order: &Value) -> String {
-    let (order_id, invoice_id) = (order["orderId"].as_str().unwrap(), order["invoice"]["invoiceId"].as_str().unwrap());
-    let old_id = invoice_id.replace("inv-", "old-");
-    let item = shop.item(&format!("o#{order_id}"), &format!("i#{invoice_id}")).await;
-    let renamed: Value = serde_json::from_str(&item.to_string().replace(invoice_id, &old_id)).expect("JSON");
-    shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": renamed })).await;
-    let key = json!({ "PK": item["PK"], "SK": item["SK"] });
-    shop.dynamodb("DeleteItem", &json!({ "TableName": shop.table(), "Key": key })).await;
-    old_id
 }

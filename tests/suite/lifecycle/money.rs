@@ -2,11 +2,11 @@
 
 use http_api::Kind;
 use serde_json::{Value, json};
+use shop::{Shop, eur};
 
 use super::Change::{Cancel, Capture, Refund};
 use super::{ask, shop_with_order, update};
 use crate::invariants;
-use crate::shop::{Shop, eur};
 
 /// The card payment of an order's invoice, as the API shows it.
 async fn card(shop: &Shop, order: &Value) -> Value {

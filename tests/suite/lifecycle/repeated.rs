@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
+use shop::Shop;
 
 use super::Change::{Cancel, Capture, Ship};
 use super::{ask, shop_with_order, status};
 use crate::invariants;
-use crate::shop::Shop;
 
 /// Waits until a function has made this call.
 async fn until_asked(shop: &Shop, action: &str) {

@@ -8,13 +8,14 @@ use key_schema::value::Timestamp;
 use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::last_release::old_invoice_id;
+use shop::queue::order_later;
+use shop::queue::{DEAD_LETTERS, QUEUE};
+use shop::reconcile::reconciled;
+use shop::{Shop, eur};
 
-use crate::lifecycle::invoices::old_invoice_id;
-use crate::queue::{order_later, things};
+use crate::queue::things;
 use crate::sample_events::{event, routes_by_event_time};
-use crate::shop::{Shop, eur};
-use crate::shop_queue::{DEAD_LETTERS, QUEUE};
-use crate::shop_reconcile::reconciled;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

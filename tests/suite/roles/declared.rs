@@ -6,10 +6,10 @@ use devstack::iam::{Guard, permit};
 use key_schema::layout::ENTITIES;
 use serde_json::Value;
 use serde_yaml_ng::Value as Yaml;
+use shop::template_text;
 
 use super::calls::{WAYS, query, sweeping};
 use crate::completeness::template;
-use crate::shop::template_text;
 
 /// A statement about the table, parsed independently of the evaluator.
 struct Declared {

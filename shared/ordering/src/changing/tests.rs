@@ -1,4 +1,4 @@
-//! Cases that the invariants of the model in `tests/models` cannot distinguish. The model explores all others.
+//! Cases that the invariants of the model in `lab/models` cannot distinguish. The model explores all others.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 use key_schema::entity::{CancellationCause, OrderStatus};

@@ -1,4 +1,4 @@
-//! Each decision by itself. The model in `tests/models` explores their sequences.
+//! Each decision by itself. The model in `lab/models` explores their sequences.
 
 use key_schema::entity::Refusal;
 use key_schema::value::RequestHash;

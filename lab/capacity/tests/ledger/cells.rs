@@ -1,0 +1,99 @@
+//! Products whose stock lies in several cells.
+
+use key_schema::value::{IdempotencyKey, OrderId};
+use reqwest::Method;
+use sample_items::Kind;
+use sample_items::Revision::{Changed, First};
+use serde_json::{Value, json};
+use shop::cells::lay_out;
+use shop::{Reply, eur};
+
+use super::metered_shop::MeteredShop;
+use super::requests::Placed;
+
+pub async fn send_all(shop: &mut MeteredShop) {
+    catalogue(shop).await;
+    orders(shop).await;
+    changes(shop).await;
+}
+
+async fn catalogue(shop: &mut MeteredShop) {
+    for number in 0..shop.sizes().lines {
+        let mut product = shop.product(number);
+        product["productId"] = json!(shop.id("s", number));
+        product["cells"] = json!(shop.sizes().cells);
+        shop.shop.admin().post("/products", product).await.expect(201);
+        shop.check("create-product", "made, in several cells");
+    }
+    shop.check_sizes(&[("stock", Kind::FirstCell(First)), ("stockCell", Kind::StockCell(First))]).await;
+}
+
+/// The own cell of an order with this key.
+fn home(shop: &MeteredShop, key: &str) -> u8 {
+    let key: IdempotencyKey = key.parse().expect("a key");
+    OrderId::of(&shop.id("c", 0).parse().expect("an id"), &key).spread(shop.sizes().cells)
+}
+
+/// Places an order with this number and quantity whose own cell is not the first.
+async fn order(shop: &MeteredShop, number: u32, quantity: u64) -> Reply {
+    let mut keys = (0..).map(|at| format!("cells-{number}-{at}"));
+    let key = keys.find(|key| home(shop, key) == 1).expect("a key");
+    let mut order = shop.order(number, quantity);
+    for (at, line) in (0..).zip(order["lines"].as_array_mut().expect("lines")) {
+        line["productId"] = json!(shop.id("s", at));
+    }
+    shop.customer().order(&key, order).await
+}
+
+/// Sets the units of each cell, with a different number in one of them.
+async fn put(shop: &MeteredShop, each: u64, (cell, other): (usize, u64)) {
+    let mut units = vec![each; shop.sizes().cells.into()];
+    units[cell] = other;
+    for number in 0..shop.sizes().lines {
+        lay_out(&shop.shop, &shop.id("s", number), &units).await;
+    }
+}
+
+async fn orders(shop: &mut MeteredShop) {
+    let placed = Placed(order(shop, 7, 1).await.expect(201));
+    shop.check("place-order", "placed, from one of several cells");
+    super::counting::count_alone(shop, &placed).await;
+    shop.shop.nobody().get(&format!("/products/{}", shop.id("s", 0))).await.expect(200);
+    shop.check("get-product", "found, in several cells");
+
+    put(shop, 50, (0, 0)).await;
+    order(shop, 8, 1).await.expect(201);
+    shop.check("place-order", "placed, with little in the first cell");
+    put(shop, 50, (1, 0)).await;
+    order(shop, 9, 1).await.expect(201);
+    shop.check("place-order", "placed, from another cell than its own");
+    put(shop, 1, (0, 1)).await;
+    order(shop, 10, 2).await.expect(201);
+    shop.check("place-order", "placed, of units gathered in one cell");
+    order(shop, 11, 5000).await.problem(http_api::Kind::OutOfStock);
+    shop.check("place-order", "out of stock in all cells");
+}
+
+async fn changes(shop: &mut MeteredShop) {
+    put(shop, 50, (0, 50)).await;
+    let (product, cells) = (format!("/products/{}", shop.id("s", 0)), shop.sizes().cells);
+    let admin = shop.shop.admin();
+    let stock = format!("{product}/stock");
+    admin.send_to_any_version(Method::POST, &stock, &json!({ "delta": -i64::from(cells) })).await.expect(200);
+    shop.check("adjust-stock", "adjusted, in several cells");
+    admin
+        .send_to_any_version(Method::POST, &stock, &json!({ "delta": -5000 }))
+        .await
+        .problem(http_api::Kind::OutOfStock);
+    shop.check("adjust-stock", "too little in several cells");
+    let changes: [(Value, _); 3] = [
+        (json!({ "price": eur(2999) }), "another price, in several cells"),
+        (json!({ "cells": 1 }), "from several cells to one"),
+        (json!({ "cells": cells }), "from one cell to several"),
+    ];
+    for (change, case) in changes {
+        admin.send_to_any_version(Method::PATCH, &product, &change).await.expect(200);
+        shop.check("update-product", case);
+    }
+    shop.check_sizes(&[("stock", Kind::FirstCell(Changed)), ("stockCell", Kind::StockCell(Changed))]).await;
+}

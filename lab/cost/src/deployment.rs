@@ -1,0 +1,272 @@
+//! The billed settings of a deployment.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail, ensure};
+use devstack::Template;
+use devstack::intrinsic::Scope;
+use rust_decimal::{Decimal, dec};
+use serde_yaml_ng::{Mapping, Value as Yaml};
+
+use super::billing_mode::Units;
+use super::profile::Parameter;
+use super::schedule::Schedule;
+
+/// Lambda's own default.
+const DEFAULT_MEMORY: u64 = 128;
+
+const MB_PER_GB: Decimal = dec!(1024);
+
+/// The billed settings of `template.yaml` and `operations.yaml`.
+#[derive(Debug, Clone)]
+pub struct Deployment {
+    /// The functions, by name.
+    pub functions: BTreeMap<String, Function>,
+    /// Whether the billing mode is `PAY_PER_REQUEST`.
+    pub is_on_demand: bool,
+    /// Whether the table class is `STANDARD`.
+    pub is_standard: bool,
+    /// Whether the architecture is `arm64`.
+    pub is_arm: bool,
+    /// The minimum capacity of the table and of each index, if provisioned.
+    pub least: Units,
+    /// The target utilization of autoscaling, from 0 to 1.
+    pub target_utilization: Decimal,
+    /// The days for which a backup is kept.
+    pub backup_days: Decimal,
+    /// The schedule of backups.
+    pub backup_schedule: Schedule,
+    /// The days for which logs are kept.
+    pub log_retention_days: Decimal,
+    /// The most read units a second of the comparison of counts.
+    pub reconcile_read_units: Decimal,
+    /// The number of partitions for the orders of a status.
+    pub status_shards: u8,
+    /// The number of partitions for the lines of a product.
+    pub product_shards: u8,
+    /// The number of partitions for the views of a product.
+    pub view_shards: u32,
+    /// The metrics of alarms. Each is billed.
+    pub alarm_metrics: u64,
+    /// The number of dashboards.
+    pub dashboards: u64,
+    /// The number of autoscaled capacities, if the table is provisioned.
+    pub scaling_policies: u64,
+}
+
+/// The billed settings of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// The memory in MB.
+    pub memory_mb: u64,
+    /// Whether the function has a route.
+    pub has_route: bool,
+    /// The batching window, if the function consumes the stream.
+    pub batching_window_seconds: Option<u64>,
+    /// The timeout of a call.
+    pub timeout_seconds: u64,
+    /// The schedule that invokes it, if there is one.
+    pub schedule: Option<Schedule>,
+}
+
+impl Function {
+    /// The memory in GB, as Lambda bills it.
+    pub fn memory_gb(&self) -> Decimal {
+        Decimal::from(self.memory_mb) / MB_PER_GB
+    }
+}
+
+impl Deployment {
+    /// Reads the templates' texts, with these parameters.
+    pub fn read(template: &str, operations: &str, parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
+        let mut document: Yaml = serde_yaml_ng::from_str(template).context("template.yaml")?;
+        for (name, value) in parameters {
+            set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
+        }
+        let scope = Scope::new(&document);
+        let parameter = |name: &str| -> Result<String> {
+            let declared = document.get("Parameters").and_then(|all| all.get(name));
+            let default = declared.with_context(|| format!("template.yaml has no parameter {name}"))?;
+            scope.required_text(default, "Default").with_context(|| name.to_owned())
+        };
+        let number = |name: &str| -> Result<Decimal> {
+            let text = parameter(name)?;
+            text.parse().with_context(|| format!("parameters.{name}: {text} is no number"))
+        };
+
+        let operations: Yaml = serde_yaml_ng::from_str(operations).context("operations.yaml")?;
+        let backups = parameter("BackupSchedule")?;
+        let schedule =
+            operations.get("Mappings").and_then(|all| all.get("BackupSchedules")?.get(&backups)?.get("Cron"));
+        let schedule = schedule.and_then(Yaml::as_str);
+        let schedule = schedule.with_context(|| format!("operations.yaml has no BackupSchedules.{backups}.Cron"))?;
+        let operations = resources(&operations)?;
+        Ok(Self {
+            functions: functions(&Template::parse(template)?, &scope, &document)?,
+            is_on_demand: parameter("BillingMode")? == "PAY_PER_REQUEST",
+            is_standard: parameter("TableClass")? == "STANDARD",
+            is_arm: parameter("Architecture")? == "arm64",
+            least: Units { read: number("MinReadUnits")?, write: number("MinWriteUnits")? },
+            target_utilization: number("TargetUtilization")? / Decimal::ONE_HUNDRED,
+            backup_days: number("BackupDays")?,
+            backup_schedule: Schedule::parse(schedule)?,
+            log_retention_days: number("LogRetentionDays")?,
+            reconcile_read_units: number("ReconcileReadUnits")?,
+            status_shards: number("StatusShards")?.try_into().context("parameters.StatusShards")?,
+            product_shards: number("ProductShards")?.try_into().context("parameters.ProductShards")?,
+            view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
+            alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").map(metrics).sum(),
+            dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
+            scaling_policies: count(operations, "AWS::ApplicationAutoScaling::ScalingPolicy"),
+        })
+    }
+
+    /// The function with this name.
+    pub fn function(&self, name: &str) -> Result<&Function> {
+        self.functions.get(name).with_context(|| format!("template.yaml has no function {name}"))
+    }
+}
+
+/// Overrides the default of a parameter.
+fn set(document: &mut Yaml, name: &str, value: &Parameter) -> Result<()> {
+    let Some(declared) = document.get_mut("Parameters").and_then(|all| all.get_mut(name)) else {
+        bail!("template.yaml has no such parameter");
+    };
+    let value = value.text();
+    if let Some(allowed) = declared.get("AllowedValues").and_then(Yaml::as_sequence) {
+        let allowed: Vec<String> = allowed.iter().map(text).collect();
+        ensure!(allowed.contains(&value), "{value} is none of {}", allowed.join(", "));
+    }
+    for (bound, is_beyond) in [("MinValue", Ordering::Less), ("MaxValue", Ordering::Greater)] {
+        if let Some(bound) = declared.get(bound).and_then(Yaml::as_u64) {
+            let number: Decimal = value.parse().with_context(|| format!("{value} is no number"))?;
+            ensure!(number.cmp(&bound.into()) != is_beyond, "{value} is beyond {bound}");
+        }
+    }
+    declared["Default"] = Yaml::String(value);
+    Ok(())
+}
+
+fn text(value: &Yaml) -> String {
+    value.as_u64().map(|number| number.to_string()).or_else(|| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn functions(template: &Template, scope: &Scope, document: &Yaml) -> Result<BTreeMap<String, Function>> {
+    let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
+    let default = scope.number_or(globals, "MemorySize", DEFAULT_MEMORY)?;
+    let resources = resources(document)?;
+    let functions = template.functions.iter().map(|function| {
+        let id = &function.logical_id;
+        let properties = resources.get(id).and_then(|resource| resource.get("Properties")).unwrap_or(&Yaml::Null);
+        let source = template.stream_sources.iter().find(|source| source.function == *id);
+        let read = Function {
+            memory_mb: scope.number_or(properties, "MemorySize", default).with_context(|| id.clone())?,
+            has_route: template.routes.iter().any(|route| route.function == *id),
+            batching_window_seconds: source.map(|source| source.batching_window_seconds),
+            timeout_seconds: function.timeout_seconds,
+            schedule: schedule(properties).with_context(|| id.clone())?,
+        };
+        Ok((function.handler.clone(), read))
+    });
+    functions.collect()
+}
+
+/// The schedule of a function's own schedule event.
+fn schedule(properties: &Yaml) -> Result<Option<Schedule>> {
+    let events = properties.get("Events").and_then(Yaml::as_mapping).into_iter().flat_map(Mapping::values);
+    let scheduled = |event: &&Yaml| event.get("Type").and_then(Yaml::as_str) == Some("Schedule");
+    let mut expressions = events.filter(scheduled).map(|event| event.get("Properties")?.get("Schedule")?.as_str());
+    expressions.next().map(|text| Schedule::parse(text.context("a schedule without a Schedule")?)).transpose()
+}
+
+fn resources(document: &Yaml) -> Result<&Mapping> {
+    document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")
+}
+
+fn of_type<'a>(resources: &'a Mapping, kind: &'a str) -> impl Iterator<Item = &'a Yaml> {
+    resources.values().filter(move |resource| resource.get("Type").and_then(Yaml::as_str) == Some(kind))
+}
+
+fn count(resources: &Mapping, kind: &str) -> u64 {
+    of_type(resources, kind).map(|_| 1).sum()
+}
+
+/// The number of an alarm's metrics: its own metric, or those of its expressions.
+fn metrics(alarm: &Yaml) -> u64 {
+    let queries = alarm.get("Properties").and_then(|properties| properties.get("Metrics")).and_then(Yaml::as_sequence);
+    queries.map_or(1, |queries| queries.iter().filter(|query| query.get("MetricStat").is_some()).map(|_| 1).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEMPLATE: &str = include_str!("../../../template.yaml");
+    const OPERATIONS: &str = include_str!("../../../operations.yaml");
+
+    fn deployed(parameters: &str) -> Result<Deployment> {
+        Deployment::read(TEMPLATE, OPERATIONS, &serde_yaml_ng::from_str(parameters).unwrap())
+    }
+
+    #[test]
+    fn the_templates_say_what_there_is_to_pay() {
+        let deployment = deployed("{}").unwrap();
+        assert!(deployment.is_on_demand && deployment.is_standard && deployment.is_arm);
+        assert_eq!((deployment.alarm_metrics, deployment.dashboards, deployment.scaling_policies), (44, 1, 6));
+        let function = |name: &str| deployment.functions[name].clone();
+        assert_eq!(
+            function("get-product"),
+            Function {
+                memory_mb: 256,
+                has_route: true,
+                batching_window_seconds: None,
+                timeout_seconds: 15,
+                schedule: None
+            }
+        );
+        assert_eq!(function("count-orders").batching_window_seconds, Some(5));
+        assert!(!function("drain-writes").has_route);
+        let quarters = function("reconcile-counts").schedule;
+        assert_eq!(quarters, Some(Schedule::Every(dec!(900))));
+    }
+
+    #[test]
+    fn a_typical_sample_has_the_shards_of_the_template() {
+        use sample_items::SampleSizes;
+        let Deployment { status_shards, product_shards, view_shards, .. } = deployed("{}").unwrap();
+        let SampleSizes { status_shards: status, product_shards: product, view_shards: views, .. } =
+            SampleSizes::TYPICAL;
+        assert_eq!((status, product, views), (status_shards, product_shards, view_shards));
+    }
+
+    #[test]
+    fn every_backup_schedule_that_there_is_to_choose_is_one_that_is_known() {
+        let month = crate::month::Month::try_from(dec!(720)).unwrap();
+        for (schedule, days) in [("daily", dec!(1)), ("weekly", dec!(7)), ("monthly", dec!(30))] {
+            let deployment = deployed(&format!("{{ BackupSchedule: {schedule} }}")).unwrap();
+            assert_eq!(deployment.backup_schedule.days(month), days, "{schedule}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_has_the_value_that_it_is_deployed_with() {
+        let deployment = deployed("{ BillingMode: PROVISIONED, BackupDays: 7, BackupSchedule: monthly }").unwrap();
+        assert!(!deployment.is_on_demand);
+        assert_eq!((deployment.backup_days, deployment.backup_schedule), (dec!(7), Schedule::Monthly));
+    }
+
+    #[test]
+    fn a_parameter_that_there_is_not_is_refused_by_name() {
+        for (parameters, complaint) in [
+            ("{ BillingMod: PROVISIONED }", "parameters.BillingMod: template.yaml has no such parameter"),
+            ("{ TableClass: CHEAP }", "parameters.TableClass: CHEAP is none of STANDARD, STANDARD_INFREQUENT_ACCESS"),
+            ("{ BackupDays: some }", "parameters.BackupDays: some is no number"),
+            ("{ TargetUtilization: 0 }", "parameters.TargetUtilization: 0 is beyond 20"),
+            ("{ TargetUtilization: 91 }", "parameters.TargetUtilization: 91 is beyond 90"),
+        ] {
+            let error = format!("{:#}", deployed(parameters).unwrap_err());
+            assert!(error.starts_with(complaint), "{error}");
+        }
+    }
+}

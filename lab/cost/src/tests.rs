@@ -1,0 +1,301 @@
+//! Laws of bills, for any shop.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use rust_decimal::{Decimal, dec};
+
+use super::bill::{Class, Mode};
+use super::billing_mode::{Units, break_even, on_demand, provisioned};
+use super::deployment::Deployment;
+use super::estimate::{Estimate, break_even_storage_share, estimate};
+use super::prices::{PriceList, SHIPPED};
+use super::profile::{EXAMPLE, Parameter, Profile};
+use super::units_by_index::UnitsByIndex;
+use super::usage::{Calls, Usage};
+
+static PRICES: LazyLock<PriceList> = LazyLock::new(|| PriceList::parse(SHIPPED).unwrap());
+
+fn example() -> Profile {
+    Profile::parse(EXAMPLE).unwrap()
+}
+
+fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
+    const TEMPLATE: &str = include_str!("../../../template.yaml");
+    const OPERATIONS: &str = include_str!("../../../operations.yaml");
+    Deployment::read(TEMPLATE, OPERATIONS, parameters).unwrap()
+}
+
+/// The deployment with the example's parameters.
+static DEPLOYED: LazyLock<Deployment> = LazyLock::new(|| deployed(&example().parameters));
+
+fn costs(profile: &Profile) -> Estimate {
+    estimate(profile, &PRICES, &DEPLOYED).unwrap()
+}
+
+/// The example with one text replaced.
+fn changed(from: &str, to: &str) -> anyhow::Result<Profile> {
+    assert!(EXAMPLE.contains(from), "{from}");
+    Profile::parse(&EXAMPLE.replacen(from, to, 1))
+}
+
+fn units() -> impl Strategy<Value = Units> {
+    (0..1_000_000_000_u64, 0..1_000_000_000_u64)
+        .prop_map(|(read, write)| Units { read: read.into(), write: write.into() })
+}
+
+/// A month with this storage and these units of the table and each index.
+fn month(gb: u32, places: [Units; 3]) -> Usage {
+    let calls = Calls { units: UnitsByIndex(places), ..Calls::default() };
+    Usage { table_gb: gb.into(), calls: [("f".to_owned(), calls)].into(), ..Usage::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_lines_of_a_bill_add_up_to_its_total_to_the_cent(orders in 0..50_000_000_u64, lines in 10..400_u32) {
+        let mut profile = example();
+        profile.orders = orders.into();
+        profile.order.lines = Decimal::new(lines.into(), 1);
+        let Estimate { bill, choices, .. } = costs(&profile);
+        prop_assert_eq!(bill.lines.iter().map(|line| line.usd).sum::<Decimal>(), bill.total);
+        prop_assert_eq!(bill.services.values().sum::<Decimal>(), bill.total);
+        prop_assert!(bill.lines.iter().all(|line| line.usd.scale() == 2));
+        let chosen: Vec<_> = choices.iter().filter(|choice| choice.is_chosen).collect();
+        prop_assert_eq!(chosen.len(), 1);
+        prop_assert_eq!(chosen[0].total, bill.total);
+        prop_assert!(choices.iter().all(|choice| choice.total >= choices.iter().find(|best| best.is_cheapest).unwrap().total));
+    }
+
+    #[test]
+    fn more_orders_never_cost_less(orders in 0..20_000_000_u64, more in 0..20_000_000_u64) {
+        let bills = [orders, orders + more].map(|orders| {
+            let mut profile = example();
+            profile.orders = orders.into();
+            costs(&profile).choices.into_iter().map(|choice| choice.total).collect::<Vec<_>>()
+        });
+        prop_assert!(bills[0].iter().zip(&bills[1]).all(|(fewer, more)| fewer <= more), "{:?}", bills);
+    }
+
+    #[test]
+    fn both_modes_cost_the_same_at_the_break_even_utilization(places in [units(), units(), units()], besides in 0..5_u32) {
+        for prices in [&PRICES.dynamodb.standard, &PRICES.dynamodb.infrequent_access] {
+            // A month so short that rounding to whole units does not matter.
+            let hours = dec!(0.0001);
+            let by_request = on_demand(&places, prices).sum();
+            let Some(utilization) = break_even(&places, prices, besides.into()) else {
+                prop_assert!(by_request < Decimal::from(besides) * dec!(1.5) + Decimal::ONE);
+                continue;
+            };
+            let at = |utilization| {
+                let a_second = UnitsByIndex(places) * (Decimal::ONE / (hours * dec!(3600) * utilization));
+                provisioned(&a_second.0, Units::default(), hours, prices).cost.sum() + Decimal::from(besides)
+            };
+            prop_assert!((at(utilization) - by_request).abs() < dec!(0.01), "{} {}", at(utilization), by_request);
+            if by_request > dec!(10) {
+                prop_assert!(at(utilization * dec!(1.1)) < by_request && by_request < at(utilization * dec!(0.9)));
+            }
+        }
+    }
+
+    #[test]
+    fn infrequent_access_is_cheaper_above_the_computed_share_of_storage(
+        gb in 1..100_000_u32,
+        places in [units(), units(), units()],
+    ) {
+        let (standard, infrequent) = (&PRICES.dynamodb.standard, &PRICES.dynamodb.infrequent_access);
+        let requests = on_demand(&places, standard).sum();
+        prop_assume!(requests > dec!(1));
+        let usage = month(gb, places);
+        let storage = standard.storage_gb_month.of(gb.into());
+        let share = storage / (storage + requests);
+        let limit = break_even_storage_share(&usage, standard, infrequent);
+        prop_assume!((share - limit).abs() > dec!(0.0001));
+        let in_infrequent = infrequent.storage_gb_month.of(gb.into()) + on_demand(&places, infrequent).sum();
+        prop_assert_eq!(in_infrequent < storage + requests, share > limit);
+    }
+}
+
+#[test]
+fn the_example_is_a_profile() {
+    let estimate = costs(&example());
+    assert_eq!(estimate.orders, dec!(1000000));
+    assert!(estimate.bill.lines.iter().all(|line| !line.quantity.is_zero()), "the example uses everything");
+}
+
+#[test]
+fn an_order_costs_the_units_of_the_ledger() {
+    // Two lines, no code, no gift card, no queue: 12 units of the table and 4 of each index, and 3.5 read units.
+    let mut profile = example();
+    profile.calls_per_order.clear();
+    (profile.order.with_discount, profile.order.with_gift_card) = (Decimal::ZERO, Decimal::ZERO);
+    profile.order.queued = Decimal::ZERO;
+    let function = |name: &str| costs(&profile).functions.into_iter().find(|function| function.name == name).unwrap();
+    let placed = function("place-order");
+    assert_eq!((placed.calls, placed.write_units, placed.read_units), (dec!(1000000), dec!(20000000), dec!(3500000)));
+}
+
+#[test]
+fn half_a_line_more_is_one_line_more_for_half_of_the_orders() {
+    let writes = |lines| {
+        let mut profile = example();
+        profile.order.lines = lines;
+        costs(&profile).functions.into_iter().find(|function| function.name == "place-order").unwrap().write_units
+    };
+    assert_eq!(writes(dec!(2.5)) * dec!(2), writes(dec!(2)) + writes(dec!(3)));
+}
+
+#[test]
+fn a_backup_is_billed_as_a_whole_copy_for_as_long_as_it_is_kept() {
+    let copies = |schedule: &str, days: u64| {
+        let schedule = ("BackupSchedule".to_owned(), Parameter::Text(schedule.to_owned()));
+        let days = ("BackupDays".to_owned(), Parameter::Number(days));
+        let Estimate { bill, .. } = estimate(&example(), &PRICES, &deployed(&[schedule, days].into())).unwrap();
+        let of = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().quantity;
+        of("backups") / of("recovery to any second")
+    };
+    assert_eq!((copies("daily", 90), copies("weekly", 91), copies("weekly", 0)), (dec!(90), dec!(13), Decimal::ZERO));
+    assert!(copies("monthly", 90) > dec!(2.9) && copies("monthly", 90) < dec!(3));
+}
+
+#[test]
+fn comparing_counts_stays_within_its_rate_and_takes_longer_instead() {
+    let example = example();
+    let enough = u64::try_from(costs(&example).comparison.units_for_one_day).unwrap();
+    let mut read_before = Decimal::ZERO;
+    for units in [20, 100, enough - 1, enough, 10_000] {
+        let deployment = deployed(&[("ReconcileReadUnits".to_owned(), Parameter::Number(units))].into());
+        let usage = Usage::of(&example, &deployment, PRICES.month).unwrap();
+        let (comparison, read) = (usage.comparison, usage.calls["reconcile-counts"].units.read());
+        assert!(read <= Decimal::from(units) * PRICES.month.seconds() && read >= read_before, "{units}: {read}");
+        // What is not read within a day is read on the following days.
+        let wanted = comparison.units.read() * PRICES.month.days();
+        assert!((read * comparison.days.max(Decimal::ONE) / wanted - Decimal::ONE).abs() < dec!(0.000001), "{units}");
+        assert_eq!(comparison.days <= Decimal::ONE, units >= enough, "{units}: {}", comparison.days);
+        read_before = read;
+    }
+}
+
+#[test]
+fn a_list_in_more_shards_costs_more_to_read() {
+    for (parameter, function) in [("StatusShards", "list-orders"), ("ProductShards", "list-product-orders")] {
+        let mut profile = example();
+        profile.calls_per_order.insert(function.to_owned(), Decimal::ONE);
+        let reads = |shards: u64| {
+            let parameters = [(parameter.to_owned(), Parameter::Number(shards))].into();
+            Usage::of(&profile, &deployed(&parameters), PRICES.month).unwrap().calls[function].units
+        };
+        assert!(reads(16).0[1].read > reads(8).0[1].read, "{parameter}");
+    }
+}
+
+#[test]
+fn a_queued_order_costs_messages_and_a_second_attempt() {
+    let profile = changed("queued: 0.01", "queued: 1").unwrap();
+    let usage = Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap();
+    assert_eq!(usage.sqs_requests, dec!(3000000));
+    assert_eq!(usage.calls["drain-writes"].count, dec!(1000000));
+}
+
+#[test]
+fn the_bill_has_the_metrics_that_functions_emit() {
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../functions/src")).unwrap();
+    let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
+    let told = files.map(|path| std::fs::read_to_string(path).unwrap().matches(", Measure::").count());
+    let usage = Usage::of(&example(), &DEPLOYED, PRICES.month).unwrap();
+    assert_eq!(usage.metrics, Decimal::from(told.sum::<usize>()));
+}
+
+#[test]
+fn a_request_without_effect_is_not_counted_as_a_change() {
+    let events = |name: &str| {
+        let profile = changed("capture-payment: 0.98", &format!("{name}: 0.98")).unwrap();
+        Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap().events
+    };
+    assert_eq!(events("capture-payment") - events("capture-payment/again"), dec!(1960000));
+}
+
+#[test]
+fn a_provisioned_table_is_billed_by_the_hour_and_pays_for_its_alarms() {
+    let profile = changed("BillingMode: PAY_PER_REQUEST", "BillingMode: PROVISIONED").unwrap();
+    let Estimate { bill, choices, .. } = estimate(&profile, &PRICES, &deployed(&profile.parameters)).unwrap();
+    let quantity = |what: &str| bill.lines.iter().find(|line| line.what == what).map(|line| line.quantity);
+    assert_eq!(quantity("alarms of autoscaling"), Some(dec!(24)));
+    assert!(quantity("provisioned writes").is_some() && quantity("writes").is_none());
+    let chosen = choices.iter().find(|choice| choice.is_chosen).unwrap();
+    assert_eq!((chosen.mode, chosen.class), (Mode::Autoscaled, Class::Standard));
+}
+
+#[test]
+fn a_closed_shop_pays_for_fixed_costs() {
+    let mut profile = changed("BillingMode: PAY_PER_REQUEST", "BillingMode: PROVISIONED").unwrap();
+    profile.orders = Decimal::ZERO;
+    let Estimate { bill, .. } = estimate(&profile, &PRICES, &deployed(&profile.parameters)).unwrap();
+    let usd = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().usd;
+    // Ten units of the table and of two indexes, for 730 hours.
+    assert_eq!(usd("provisioned writes"), dec!(14.24));
+    assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(4.40), dec!(3.00), dec!(3.60)));
+    // There are no requests, but the schedules still run.
+    assert_eq!(usd("requests"), Decimal::ZERO);
+}
+
+#[test]
+fn the_largest_shop_that_a_profile_can_state_has_a_bill() {
+    let mut profile = example();
+    profile.orders = dec!(1000000000000);
+    profile.calls_per_order.values_mut().for_each(|calls| *calls = dec!(1000000));
+    profile.kept.order_months = dec!(1200);
+    profile.utilization = dec!(0.000000001);
+    assert!(costs(&profile).bill.total > dec!(1000000000000));
+}
+
+#[test]
+fn a_price_of_zero_is_valid() {
+    let free = SHIPPED.split("usd: ").enumerate().map(|(at, rest)| match (at, rest.find([' ', ',', '\n'])) {
+        (0, _) | (_, None) => rest.to_owned(),
+        (_, Some(end)) => format!("usd: 0{}", &rest[end..]),
+    });
+    let prices = PriceList::parse(&free.collect::<String>()).unwrap();
+    assert_eq!(estimate(&example(), &prices, &DEPLOYED).unwrap().bill.total, Decimal::ZERO);
+}
+
+#[test]
+fn an_error_in_a_profile_names_the_field() {
+    for (from, to, complaint) in [
+        ("orders: 1000000", "order: 1000000", "order: invalid type"),
+        ("peak_to_mean: 5\n", "", "missing field `peak_to_mean`"),
+        ("peak_to_mean: 5", "peak_to_mean: 0.5", "peak_to_mean: 0.5 is not from 1 to 10000"),
+        ("peak_to_mean: 5", "peak: 5", "peak: unknown field `peak`, expected one of"),
+        ("  lines: 2", "  lines: many", "order.lines: invalid value: string \"many\""),
+        ("  lines: 2", "  lines: 41", "order.lines: 41 is not from 1 to 40"),
+        ("  name_bytes: 24", "  name_bytes: 0", "sizes.name_bytes: 0 is not from 1 to 800"),
+        ("with_discount: 0.1", "with_discount: 10", "order.with_discount: 10 is not from 0 to 1"),
+        ("utilization: 0.4", "utilization: 0", "utilization: of a capacity that is never used"),
+        ("get-order: 2", "get-order: -2", "calls_per_order.get-order: -2 is not from 0 to"),
+        ("usually: 20, ", "", "call.milliseconds: `usually` is missing"),
+    ] {
+        let error = format!("{:#}", changed(from, to).unwrap_err());
+        assert!(error.contains(complaint), "{error}");
+    }
+}
+
+#[test]
+fn a_mismatch_between_profile_and_deployment_names_the_field() {
+    for (from, to, complaint) in [
+        ("  get-order: 2", "  get-oder: 2", "calls_per_order.get-oder: no function of this name answers a route"),
+        (
+            "  get-order: 2",
+            "  count-orders: 2",
+            "calls_per_order.count-orders: no function of this name answers a route",
+        ),
+        ("  get-order: 2", "  get-order/lost: 2", "calls_per_order.get-order/lost: the ledger knows these cases of it"),
+        ("  get-order: 2", "  place-order: 2", "calls_per_order.place-order: it is called once for each order"),
+        ("utilization: 0.4", "utilization: 0.8", "utilization: 0.8 is more than 0.7, which autoscaling aims at"),
+    ] {
+        let profile = changed(from, to).unwrap();
+        let error = format!("{:#}", estimate(&profile, &PRICES, &DEPLOYED).unwrap_err());
+        assert!(error.starts_with(complaint), "{error}");
+    }
+}

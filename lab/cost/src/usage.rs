@@ -1,0 +1,274 @@
+//! A month's usage: calls, units, bytes and messages, without prices.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use capacity::ledger::Operation;
+use rust_decimal::{Decimal, dec};
+use sample_items::{Batch, Sample, SampleSizes};
+
+use super::cases::{PLACE_ORDER, operation, split, usual_or};
+use super::comparison::{Comparison, RECONCILE};
+use super::deployment::Deployment;
+use super::month::Month;
+use super::profile::{Profile, around};
+use super::units_by_index::{UnitsByIndex, exact};
+
+const DRAIN_WRITES: &str = "drain-writes";
+const CANCEL_ORDER: &str = "cancel-order";
+const COUNT_ORDERS: &str = "count-orders";
+const PUBLISH: &str = "publish-order-events";
+const EXPIRE: &str = "expire-orders";
+
+/// The functions that change an order's status, and the number of events of each. A capture has two: it is also a
+/// payment.
+const STATUS_CHANGES: &[(&str, Decimal)] =
+    &[("capture-payment", dec!(2)), ("change-order-status", dec!(1)), (CANCEL_ORDER, dec!(1))];
+
+/// The requests for each message: send, receive and delete.
+const REQUESTS_PER_MESSAGE: Decimal = dec!(3);
+
+/// The metrics that functions emit: those of drain-writes, expire-orders and reconcile-counts.
+const METRICS: Decimal = dec!(12);
+
+pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
+
+/// A month's usage.
+#[derive(Debug, Clone, Default)]
+pub struct Usage {
+    /// The calls of each function, with or without a route.
+    pub calls: BTreeMap<String, Calls>,
+    /// Requests of clients.
+    pub http_requests: Decimal,
+    /// The size of the table at the end of the month.
+    pub table_gb: Decimal,
+    /// The size of its indexes.
+    pub indexes_gb: Decimal,
+    /// Requests to the queue of orders.
+    pub sqs_requests: Decimal,
+    /// Events on the bus.
+    pub events: Decimal,
+    /// The volume of logs.
+    pub log_gb: Decimal,
+    /// Metrics of Till's own.
+    pub metrics: Decimal,
+    /// The volume of responses.
+    pub out_gb: Decimal,
+    /// The comparison of counts with orders.
+    pub comparison: Comparison,
+}
+
+/// The calls of a function in a month.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Calls {
+    /// The number of calls.
+    pub count: Decimal,
+    /// The billed duration, multiplied by the memory.
+    pub gb_seconds: Decimal,
+    /// The units that they consume.
+    pub units: UnitsByIndex,
+}
+
+impl Usage {
+    /// The usage of this shop in a month, with this deployment.
+    pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
+        let shop = Shop { profile, deployment, samples: profile.samples(deployment)?, month };
+        let mut usage = Self { metrics: METRICS, ..Self::default() };
+        shop.requests(&mut usage)?;
+        shop.queue(&mut usage)?;
+        shop.stream(&mut usage)?;
+        shop.comparison(&mut usage)?;
+        shop.expiry(&mut usage)?;
+        shop.storage(&mut usage)?;
+
+        let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
+        usage.log_gb = calls * profile.call.log_bytes / BYTES_PER_GB;
+        usage.out_gb = usage.http_requests * profile.call.answer_bytes / BYTES_PER_GB;
+        Ok(usage)
+    }
+
+    /// Units of all calls together.
+    pub fn places(&self) -> UnitsByIndex {
+        let mut all = UnitsByIndex::default();
+        self.calls.values().for_each(|calls| all += calls.units);
+        all
+    }
+
+    /// Units of work that does not depend on requests.
+    pub fn steady(&self) -> UnitsByIndex {
+        let mut steady = UnitsByIndex::default();
+        [RECONCILE, EXPIRE].iter().filter_map(|name| self.calls.get(*name)).for_each(|calls| steady += calls.units);
+        steady
+    }
+
+    /// The sum over all calls.
+    pub fn gb_seconds(&self) -> Decimal {
+        self.calls.values().map(|calls| calls.gb_seconds).sum()
+    }
+}
+
+/// Computes the usage of a shop.
+struct Shop<'a> {
+    profile: &'a Profile,
+    deployment: &'a Deployment,
+    /// A sample for each kind of order, with its share.
+    samples: Vec<(Decimal, Sample)>,
+    month: Month,
+}
+
+impl Shop<'_> {
+    /// Adds the requests of clients.
+    fn requests(&self, usage: &mut Usage) -> Result<()> {
+        let Profile { orders, order, .. } = self.profile;
+        let queued = orders * order.queued;
+        let placed = self.charge(operation(PLACE_ORDER, "placed")?)? * (orders - queued);
+        let waiting = self.charge(operation(PLACE_ORDER, "accepted for later")?)? * queued;
+        self.call(usage, PLACE_ORDER, *orders, placed)?;
+        self.call(usage, PLACE_ORDER, Decimal::ZERO, waiting)?;
+        usage.http_requests += orders;
+        for (name, per_order) in &self.profile.calls_per_order {
+            let (function, case) = split(name);
+            let known = self.deployment.functions.get(function).filter(|function| function.has_route);
+            known.with_context(|| {
+                format!("calls_per_order.{name}: no function of this name answers a route: see functions/")
+            })?;
+            let operation = usual_or(function, case).with_context(|| format!("calls_per_order.{name}"))?;
+            let calls = orders * per_order;
+            self.call(usage, function, calls, self.charge(operation)? * calls)?;
+            usage.http_requests += calls;
+        }
+        Ok(())
+    }
+
+    /// Adds queued orders. Each is processed by a call of its own.
+    fn queue(&self, usage: &mut Usage) -> Result<()> {
+        let queued = self.profile.orders * self.profile.order.queued;
+        let units = self.charge(operation(DRAIN_WRITES, "placed")?)? * queued;
+        usage.sqs_requests = queued * REQUESTS_PER_MESSAGE;
+        self.call(usage, DRAIN_WRITES, queued, units)
+    }
+
+    /// Adds counting and publishing.
+    ///
+    /// A batch begins with a record and includes those that arrive within the window. So for a rate r and a window w,
+    /// the rate of batches is r / (1 + r w).
+    fn stream(&self, usage: &mut Usage) -> Result<()> {
+        let Profile { orders, order, stream_shards, .. } = self.profile;
+        let mut changes = *orders;
+        usage.events = *orders;
+        for (function, events) in STATUS_CHANGES {
+            let calls = orders * self.changes_per_order(function)?;
+            changes += calls;
+            usage.events += calls * events;
+        }
+        let batches = |function: &str| -> Decimal {
+            let window = self.deployment.functions.get(function).and_then(|function| function.batching_window_seconds);
+            let a_second = changes / self.month.seconds() / stream_shards;
+            changes / (Decimal::ONE + a_second * Decimal::from(window.unwrap_or_default()))
+        };
+        // The event of an order contains its lines, which the record does not.
+        let lines = self.charge(operation(PUBLISH, "an order that was placed")?)?;
+        self.call(usage, PUBLISH, batches(PUBLISH), lines.reads() * *orders)?;
+
+        let count = batches(COUNT_ORDERS);
+        if count.is_zero() {
+            return Ok(());
+        }
+        let called_off = orders * self.changes_per_order(CANCEL_ORDER)?;
+        let orders_in_one = (orders + called_off) / count;
+        let counting = operation(COUNT_ORDERS, "a batch")?;
+        let mut units = UnitsByIndex::default();
+        // All orders of a batch are assumed to have different customers and products.
+        for (share, customers) in around(orders_in_one) {
+            for (of_products, products) in around(orders_in_one * order.lines) {
+                let batch = Batch { customers, products, days: 1 };
+                let sample =
+                    Sample::new(SampleSizes { batch, ..self.profile.sizes(self.deployment) }).context("sizes")?;
+                units += UnitsByIndex::of(&counting.charge(&sample))? * (share * of_products * count);
+            }
+        }
+        // The record of a cancellation does not contain the lines.
+        let lines = self.charge(operation(COUNT_ORDERS, "an order that was called off")?)?;
+        units += lines.reads() * called_off;
+        self.call(usage, COUNT_ORDERS, count, units)
+    }
+
+    /// Adds the search for orders that were not paid in time. In this model every order is paid, so none is found.
+    fn expiry(&self, usage: &mut Usage) -> Result<()> {
+        let schedule = self.deployment.function(EXPIRE)?.schedule;
+        let interval = schedule.with_context(|| format!("{EXPIRE} has no schedule"))?.seconds(self.month);
+        let times = self.month.seconds() / interval;
+        let units = self.charge(operation(EXPIRE, "nothing is overdue")?)? * times;
+        self.call(usage, EXPIRE, times, units)
+    }
+
+    /// Adds the comparison of counts: once a day, or as often as it can be completed.
+    fn comparison(&self, usage: &mut Usage) -> Result<()> {
+        let comparison = Comparison::of(self.profile, self.deployment, self.month)?;
+        let units = comparison.units_a_month(self.month);
+        // The function sleeps to stay within its rate, and Lambda bills that time.
+        let gb_seconds = self.deployment.function(RECONCILE)?.memory_gb() * units.read() / comparison.pace;
+        let calls = Calls { count: comparison.invocations, gb_seconds, units };
+        usage.calls.insert(RECONCILE.to_owned(), calls);
+        usage.comparison = comparison;
+        Ok(())
+    }
+
+    /// Adds the storage at the end of the month.
+    fn storage(&self, usage: &mut Usage) -> Result<()> {
+        let Profile { orders, kept, .. } = self.profile;
+        for (function, case, times) in [
+            (PLACE_ORDER, "placed", orders * kept.order_months),
+            ("create-customer", "signed up", kept.customers),
+            ("create-product", "made", kept.products),
+        ] {
+            let operation = operation(function, case)?;
+            for (share, sample) in &self.samples {
+                let stored = operation.stored(sample);
+                let gb = |bytes: f64| Ok::<_, anyhow::Error>(exact(bytes)? * share * times / BYTES_PER_GB);
+                usage.table_gb += gb(stored.table)?;
+                usage.indexes_gb += gb(stored.gsi1 + stored.gsi2)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The mean units of an operation over all kinds of orders.
+    fn charge(&self, operation: &Operation) -> Result<UnitsByIndex> {
+        let mut mean = UnitsByIndex::default();
+        for (share, sample) in &self.samples {
+            mean += UnitsByIndex::of(&operation.charge(sample))? * *share;
+        }
+        Ok(mean)
+    }
+
+    fn call(&self, usage: &mut Usage, function: &str, count: Decimal, units: UnitsByIndex) -> Result<()> {
+        let more = self.calls(function, count)?;
+        let calls = usage.calls.entry(function.to_owned()).or_default();
+        calls.count += more.count;
+        calls.gb_seconds += more.gb_seconds;
+        calls.units += units;
+        Ok(())
+    }
+
+    fn calls(&self, function: &str, count: Decimal) -> Result<Calls> {
+        let seconds = self.profile.milliseconds(function) / dec!(1000);
+        Ok(Calls {
+            count,
+            gb_seconds: count * seconds * self.deployment.function(function)?.memory_gb(),
+            units: UnitsByIndex::default(),
+        })
+    }
+
+    /// The calls of all cases with an effect, for each order.
+    fn changes_per_order(&self, function: &str) -> Result<Decimal> {
+        let mut changes = Decimal::ZERO;
+        for (name, calls) in &self.profile.calls_per_order {
+            let (of, case) = split(name);
+            if of == function && !self.charge(usual_or(of, case)?)?.is_read_only() {
+                changes += calls;
+            }
+        }
+        Ok(changes)
+    }
+}

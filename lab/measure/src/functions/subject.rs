@@ -1,0 +1,161 @@
+//! The subjects of the measurement: functions, their events, and the programs that they are compared with.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use devstack::Template;
+use serde_json::{Value, json};
+
+use super::budget::Budget;
+use super::shop::{ORDERED, Shop};
+use crate::workspace::sample;
+
+/// A program that runs on Lambda.
+pub(super) struct Subject {
+    pub(super) name: &'static str,
+    /// The command that starts it.
+    pub(super) command: Vec<OsString>,
+    pub(super) kind: Kind,
+    /// Its events. For a function that writes, each event is different.
+    pub(super) event: Event,
+}
+
+/// Makes the `n`th event for a function.
+pub(super) type Event = fn(&Shop, u32) -> Result<Value>;
+
+/// The kind of a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The floor: the runtime with an empty function.
+    Floor,
+    /// A function of Till.
+    Till,
+    /// Another binary that does the work of get-product.
+    Binary,
+    /// An interpreter that does the work of get-product. It is not run under callgrind, and its size is not that of one
+    /// file.
+    Interpreter,
+}
+
+/// A measured function of Till.
+pub(super) struct Function {
+    pub(super) name: &'static str,
+    pub(super) event: Event,
+    pub(super) budget: Budget,
+}
+
+/// The measured functions of Till. The budgets are a few per cent above the measured figures, for binaries from cargo
+/// and from cargo-lambda, whose linker zig uses other start-up code; more for memory and the first event, which vary.
+/// docs/performance.md explains the figures.
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "get-product",
+        event: |_, _| sample("get-product"),
+        budget: Budget { init: 11.0, first: 4.7, warm: 4.5, binary: 5.2, memory: 3.2, system_calls: 13.5 },
+    },
+    Function {
+        name: "get-order",
+        event: |shop, _| {
+            let mut event = sample("get-order")?;
+            event["pathParameters"]["orderId"] = json!(shop.order);
+            event["rawPath"] = json!(format!("/orders/{}", shop.order));
+            Ok(event)
+        },
+        budget: Budget { init: 11.0, first: 6.2, warm: 6.0, binary: 5.2, memory: 3.3, system_calls: 13.5 },
+    },
+    Function {
+        name: "list-orders",
+        event: |_, _| sample("list-orders"),
+        budget: Budget { init: 11.0, first: 130.0, warm: 27.0, binary: 5.2, memory: 3.6, system_calls: 46.0 },
+    },
+    Function {
+        name: "place-order",
+        event: |_, n| {
+            let mut event = sample("place-order")?;
+            event["headers"]["idempotency-key"] = json!(format!("measured-{n:06}"));
+            event["body"] = json!(one_line().to_string());
+            Ok(event)
+        },
+        budget: Budget { init: 11.8, first: 11.7, warm: 11.6, binary: 5.8, memory: 3.9, system_calls: 16.8 },
+    },
+    Function {
+        name: "drain-writes",
+        event: |_, n| {
+            let mut event = sample("drain-writes")?;
+            let message = json!({
+                "version": 1, "customerId": "ada", "idempotencyKey": format!("waiting-{n:06}"), "request": one_line(),
+                "queuedAt": "2026-11-21T09:34:50.000Z",
+            });
+            event["Records"][0]["body"] = json!(message.to_string());
+            Ok(event)
+        },
+        budget: Budget { init: 11.8, first: 12.6, warm: 12.5, binary: 6.1, memory: 3.9, system_calls: 23.0 },
+    },
+    Function {
+        name: "count-orders",
+        event: |_, n| {
+            let mut event = sample("count-orders")?;
+            let records = event["Records"].as_array_mut().context("the sample event has no records")?;
+            for (place, record) in records.iter_mut().enumerate() {
+                // Rising, with the same length as those of the stream.
+                record["dynamodb"]["SequenceNumber"] =
+                    json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
+            }
+            Ok(event)
+        },
+        budget: Budget { init: 11.0, first: 10.4, warm: 7.3, binary: 6.1, memory: 3.4, system_calls: 14.0 },
+    },
+];
+
+/// The reference programs that do the work of get-product, if `lab/measure/reference/install` has installed them in this
+/// folder.
+pub(super) fn references(folder: &Path) -> Vec<Subject> {
+    let at = |path: &str| folder.join(path).into_os_string();
+    let handler =
+        |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/python").join(path).into_os_string();
+    let all = [
+        ("rust-defaults", Kind::Binary, "rust/release/reference", vec![at("rust/release/reference")]),
+        ("python-boto3", Kind::Interpreter, "python/installed", vec![at("python/bin/python"), handler("bootstrap.py")]),
+        ("node-sdk-v3", Kind::Interpreter, "node/installed", vec!["node".into(), at("node/main.mjs")]),
+    ];
+    let installed = all.into_iter().filter(|(_, _, sign, _)| folder.join(sign).is_file());
+    installed
+        .map(|(name, kind, _, command)| Subject { name, command, kind, event: |_, _| sample("get-product") })
+        .collect()
+}
+
+/// The functions of the short form: one that reads, one that writes, one that consumes.
+pub(super) const SHORT: &[&str] = &["get-product", "place-order", "drain-writes"];
+
+fn one_line() -> Value {
+    json!({ "lines": [{ "productId": ORDERED, "quantity": 1 }] })
+}
+
+/// The environment variables of a function on Lambda: the template's and Lambda's own.
+pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<String, String> {
+    let declared = template.functions.iter().find(|declared| declared.handler == function);
+    let mut environment = declared.map(|declared| declared.environment.clone()).unwrap_or_default();
+    // Also for reference programs.
+    environment.insert("TABLE_NAME".to_owned(), template.table["TableName"].as_str().unwrap_or_default().to_owned());
+    let own = [
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "ASIAMEASUREDMEASURED"),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("_HANDLER", function),
+        ("AWS_LAMBDA_FUNCTION_NAME", "measured"),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
+        ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
+        ("AWS_LAMBDA_LOG_LEVEL", "INFO"),
+        ("LANG", "en_US.UTF-8"),
+        ("TZ", ":UTC"),
+    ];
+    environment.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    // About as long as a real session token, which is sent and signed with every request.
+    environment.insert("AWS_SESSION_TOKEN".to_owned(), "IQoJb3JpZ2luX2VjE".repeat(50));
+    // Without a rate limit, so that the drain does not sleep.
+    environment.insert("DRAIN_WRITE_UNITS".to_owned(), "1000000".to_owned());
+    environment
+}

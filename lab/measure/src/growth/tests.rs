@@ -1,0 +1,91 @@
+#![allow(clippy::expect_used, reason = "tests")]
+
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use key_schema::layout::{AccessPattern as _, Declaration, InvoiceByOldId, PATTERNS};
+use proptest::prelude::*;
+
+use super::probe::{Cost, Measured};
+use super::shop::Shop;
+use super::{fill, open, plot, probe, report, workload};
+use crate::workspace;
+
+/// Small shops, in memory: an operation that reads too much reads more in the larger one.
+const ORDERS: [usize; 2] = [1_000, 4_000];
+
+async fn measured(orders: usize) -> Vec<Measured> {
+    let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(orders).expect("a shop"));
+    let database = stack.database().expect("an engine");
+    fill::fill(database, stack.template().table_name(), &shop, &ProgressBar::hidden()).expect("a table");
+    let operations = workload::run(&stack, &shop, 1).await.expect("every route answers");
+    stack.shutdown().await.expect("the end");
+    operations
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_operation_costs_more_in_a_larger_table_and_all_costs_equal_the_page() {
+    let (small, large) = tokio::join!(measured(ORDERS[0]), measured(ORDERS[1]));
+    let both = ORDERS.into_iter().zip([small.as_slice(), &large]);
+    let costs = [("growth-costs", report::costs(both).expect("equal costs"))];
+    let command = "cargo test -p measure";
+    docs_check::check("scale.md", &costs, command).expect("docs/scale.md");
+    // The times come from a long run only, and the picture shows the page's figures.
+    let part = |name| docs_check::part("scale.md", name).expect("a table");
+    let picture = plot::picture(&part("growth-costs"), &part("growth-times")).expect("a picture");
+    docs_check::check_file("growth.svg", &picture, command).expect("docs/growth.svg");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_access_pattern_is_measured() {
+    let asked: Vec<_> = measured(400).await.into_iter().map(|operation| operation.what).collect();
+    // This shop has no invoice with an id of an earlier release.
+    let patterns = || PATTERNS.iter().filter(|pattern| pattern.question != InvoiceByOldId::DECLARED.question);
+    for Declaration { number, question, .. } in patterns() {
+        // Access patterns with the same result share a number.
+        let ways = patterns().filter(|pattern| pattern.number == *number).count();
+        let begin = format!("{number} ");
+        let asked = asked.iter().filter(|what| what.starts_with(&begin)).count();
+        assert!(asked >= ways, "{number}, {question}: of {ways} such patterns growth/workload.rs asks {asked}");
+    }
+}
+
+proptest! {
+    /// Sequential calls add up, and parallel calls count once.
+    #[test]
+    fn the_engine_is_busy_while_any_call_is_in_progress(calls in prop::collection::vec((0..60_u64, 0..20_u64), 0..12)) {
+        let start = Instant::now();
+        let at = |millisecond| start + Duration::from_millis(millisecond);
+        let spans = calls.iter().map(|&(from, took)| (at(from), at(from + took))).collect();
+        let expected = (0..80).filter(|now| calls.iter().any(|(from, took)| (*from..from + took).contains(now))).count();
+        prop_assert_eq!(probe::busy(spans).as_millis(), expected as u128);
+    }
+}
+
+#[test]
+fn an_operation_that_costs_more_in_one_table_is_named() {
+    let operation = |read: f64| {
+        let cost = Cost { requests: "Query".to_owned(), read, written: [0.0; 3] };
+        [Measured { what: "look".to_owned(), cost, route: Duration::ZERO, engine: Duration::ZERO }]
+    };
+    let refusal = |reads: [f64; 2]| {
+        let tables = reads.map(operation);
+        let refused = report::costs([1, 2].into_iter().zip(tables.iter().map(<[_; 1]>::as_slice))).err();
+        refused.map(|error| error.to_string())
+    };
+    assert_eq!(refusal([0.5, 0.5]), None);
+    assert!(refusal([0.5, 1.0]).is_some_and(|why| why.starts_with("look:")));
+}
+
+/// The measured shop is realistic: an audit finds no breach in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_generated_shop_keeps_every_invariant_of_a_real_one() {
+    let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(400).expect("a shop"));
+    let (table, database) = (stack.template().table_name(), stack.database().expect("an engine"));
+    fill::fill(database, table, &shop, &ProgressBar::hidden()).expect("a table");
+    let operator = workspace::operator(stack.dynamodb_url());
+    // All counts are settled: no order is younger than the shop's last moment.
+    let horizon = Shop::moment(1000).expect("a moment");
+    let report = local::audit::audit(&operator, table, horizon, |_| ()).await.expect("an audit");
+    assert_eq!((report.orders, report.breaches), (400, Vec::new()));
+}

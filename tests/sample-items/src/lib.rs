@@ -1,0 +1,182 @@
+//! One item of each kind that a shop stores, with given sizes.
+
+mod images;
+
+use key_schema::entity::{OrderStatus, PaymentState};
+use key_schema::value::Invalid;
+use serde_dynamo::Item;
+
+/// Sizes and numbers of the items of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleSizes {
+    /// Bytes of each identifier, code and category that a shop chooses: 1 to 64.
+    pub id: usize,
+    /// Bytes of each name and each reason: 1 to 800.
+    pub name: usize,
+    /// Bytes of a product's description: up to 20,000.
+    pub description: usize,
+    /// Lines of an order, each for a different product: 1 to 40.
+    pub lines: u32,
+    /// Gift cards that pay a part of an order: 0 to 4.
+    pub gift_cards: u32,
+    /// Whether an order has a discount code.
+    pub discount: bool,
+    /// Lines of a cart: 0 to 100.
+    pub cart_lines: u32,
+    /// Items on a page of a list: 0 to 100.
+    pub listed: u8,
+    /// The number of partitions for the orders of a status.
+    pub status_shards: u8,
+    /// The number of partitions for the lines of a product.
+    pub product_shards: u8,
+    /// The number of items for the views of a product.
+    pub view_shards: u32,
+    /// The number of cells of the stock of a popular product: 1 to 32.
+    pub cells: u8,
+    /// The counters that one batch of the stream changes.
+    pub batch: Batch,
+}
+
+/// The numbers of counters that one batch of the stream changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Customers.
+    pub customers: u32,
+    /// Products.
+    pub products: u32,
+    /// Days.
+    pub days: u32,
+}
+
+impl SampleSizes {
+    /// A typical shop: ids of 36 bytes, like those of orders, names of 24, descriptions of 200, and two lines for each
+    /// order. The numbers of shards are the template's defaults: a test of `lab/cost` compares them.
+    pub const TYPICAL: Self = Self {
+        id: 36,
+        name: 24,
+        description: 200,
+        lines: 2,
+        gift_cards: 0,
+        discount: false,
+        cart_lines: 2,
+        listed: 10,
+        status_shards: 8,
+        product_shards: 1,
+        view_shards: 16,
+        cells: 8,
+        batch: Batch { customers: 1, products: 2, days: 1 },
+    };
+}
+
+/// A kind of item, in one of its states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// No item: a key that finds nothing.
+    Absent,
+    /// A profile.
+    Customer(Revision),
+    /// The counters of a customer's orders.
+    CustomerStats(Revision),
+    /// A cart.
+    Cart(Revision),
+    /// An e-mail address in use.
+    EmailClaim,
+    /// A username in use.
+    UsernameClaim,
+    /// A product.
+    Product(Revision),
+    /// The stock of a product.
+    Stock(Revision),
+    /// The first cell of a stock in several cells.
+    FirstCell(Revision),
+    /// Another cell.
+    StockCell(Revision),
+    /// The counters of a product's sales.
+    ProductStats(Revision),
+    /// A shard of a product's views.
+    ViewShard(Revision),
+    /// The header of an order.
+    Order(OrderStatus),
+    /// The header of an order that was not paid in time. It has no reason.
+    ExpiredOrder,
+    /// A line of an order.
+    OrderItem,
+    /// The invoice of an order.
+    Invoice(PaymentState),
+    /// The flag of an order. Another revision has another time.
+    OrderFlag(Revision),
+    /// A queued order.
+    QueuedOrder,
+    /// A queued order that was refused.
+    RefusedOrder,
+    /// A discount code.
+    Discount(Revision),
+    /// A gift card.
+    GiftCard(Revision),
+    /// An order's entry on a gift card.
+    GiftCardEntry(PaymentState),
+    /// The totals of a day.
+    DayTotals(Revision),
+    /// The checkpoint of counting a shard of the stream.
+    StreamCheckpoint(Revision),
+    /// The state of the comparison of counts.
+    Reconciliation(Revision),
+    /// The stored answer to a request that created a product with an idempotency key.
+    KeptProduct,
+    /// The stored answer to a request that adjusted a stock with an idempotency key.
+    KeptAdjustment,
+}
+
+/// A revision of an item that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revision {
+    /// The created item.
+    First,
+    /// Changed, with the same size.
+    Changed,
+    /// Changed, with another index key: a product in another category.
+    Moved,
+}
+
+/// One item of each kind.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    sizes: SampleSizes,
+    images: Vec<(Kind, Item)>,
+}
+
+/// The sample has no items with these sizes.
+#[derive(Debug, thiserror::Error)]
+pub enum NoSample {
+    /// A value is beyond what the contract allows.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// An entity cannot be converted to an item.
+    #[error(transparent)]
+    Item(#[from] serde_dynamo::Error),
+}
+
+impl Sample {
+    /// The sample with these sizes.
+    ///
+    /// # Errors
+    /// A size is out of range: for example, an identifier is too long.
+    pub fn new(sizes: SampleSizes) -> Result<Self, NoSample> {
+        Ok(Self { sizes, images: images::of(&sizes)? })
+    }
+
+    /// The sizes of the sample.
+    pub fn sizes(&self) -> &SampleSizes {
+        &self.sizes
+    }
+
+    /// The item. `None` for [`Kind::Absent`], and for a state that the kind does not have.
+    pub fn item(&self, kind: Kind) -> Option<&Item> {
+        self.images.iter().find(|(other, _)| *other == kind).map(|(_, item)| item)
+    }
+
+    /// Every kind in each of its states, with its item.
+    pub fn images(&self) -> impl Iterator<Item = (Kind, &Item)> {
+        self.images.iter().map(|(kind, item)| (*kind, item))
+    }
+}

@@ -1,0 +1,183 @@
+//! A client that sends requests to a shop, local or deployed, and its replies.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use http_api::{ADMIN_SCOPE, Kind};
+use reqwest::{Client as Http, Method};
+use serde_json::{Value, json};
+
+use crate::customer_view;
+use crate::openapi::{self, Sent};
+
+/// A client of a shop.
+#[derive(Clone)]
+pub struct Client {
+    http: Http,
+    url: String,
+    token: Option<String>,
+    /// Whether the token has the admin scope, so that the replies may contain every field.
+    is_admin: bool,
+    /// Whether the shop is behind a real API Gateway, whose own errors are not problem documents.
+    behind_api_gateway: bool,
+}
+
+/// A response.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: BTreeMap<String, String>,
+    pub body: Value,
+}
+
+impl Client {
+    /// A client without a token, at the base URL of the laptop's gateway.
+    pub fn new(http: Http, url: &str) -> Self {
+        Self { http, url: url.to_owned(), token: None, is_admin: false, behind_api_gateway: false }
+    }
+
+    /// A client without a token, at the base URL of an API Gateway.
+    pub fn behind_api_gateway(self) -> Self {
+        Self { behind_api_gateway: true, ..self }
+    }
+
+    /// Sends a request for whatever version the resource has.
+    pub async fn send_to_any_version(&self, method: Method, path: &str, body: &Value) -> Reply {
+        let body = (!body.is_null()).then(|| body.to_string());
+        self.send(method, path, &[("if-match", "*")], body).await
+    }
+
+    /// The same client with another token, valid or not.
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), is_admin: holds_admin_scope(token), ..self.clone() }
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.send(Method::POST, path, &[], Some(body.to_string())).await
+    }
+
+    /// Places an order under this idempotency key.
+    pub async fn order(&self, key: &str, body: Value) -> Reply {
+        self.send(Method::POST, "/orders", &[("idempotency-key", key)], Some(body.to_string())).await
+    }
+
+    /// Sends a request, and checks the reply against the API's description.
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<String>) -> Reply {
+        let mut request = self.http.request(method.clone(), format!("{}{path}", self.url));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = &body {
+            request = request.header("content-type", "application/json").body(body.clone());
+        }
+        let response = request.send().await.expect("the gateway answers");
+        let received = response
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().expect("a text header").to_owned()));
+        let mut reply = Reply { status: response.status().as_u16(), headers: received.collect(), body: Value::Null };
+        let text = response.text().await.expect("text");
+        if reply.status != 204 {
+            reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+        }
+        if self.behind_api_gateway && reply.is_a_bare_refusal() {
+            return reply;
+        }
+        if reply.status >= 400 {
+            reply.check_problem();
+        }
+        openapi::check(&Sent { method: &method, path, headers, body: body.as_deref() }, &reply);
+        if !self.is_admin {
+            customer_view::check(&method, path, &reply.body, reply.status);
+        }
+        reply
+    }
+
+    /// The API's description, as the shop serves it.
+    pub async fn open_api(&self) -> Value {
+        let response = self.http.get(format!("{}/openapi.json", self.url)).send().await.expect("the gateway answers");
+        response.json().await.expect("JSON")
+    }
+
+    /// Walks a list to its end, `limit` items at a time.
+    pub async fn walk(&self, path: &str, limit: usize) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let mark = if path.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{path}{mark}limit={limit}{cursor}")).await.expect(200);
+            let page_items = page["items"].as_array().expect("items");
+            assert!(page_items.len() <= limit);
+            items.extend(page_items.iter().cloned());
+            match page["next"].as_str() {
+                Some(next) => {
+                    let next = format!("&cursor={next}");
+                    assert_ne!(next, cursor, "{path} does not come to an end");
+                    cursor = next;
+                }
+                None => return items,
+            }
+        }
+    }
+}
+
+/// Whether the token claims the admin scope. The token may be invalid.
+fn holds_admin_scope(token: &str) -> bool {
+    let claims = token.split('.').nth(1).and_then(|part| BASE64_URL_SAFE_NO_PAD.decode(part).ok());
+    let claims: Value = claims.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    claims["scope"].as_str().unwrap_or_default().split(' ').any(|scope| scope == ADMIN_SCOPE)
+}
+
+impl Reply {
+    /// Asserts this status, and returns the body.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        self.body
+    }
+
+    /// Asserts a problem of this kind, and returns it.
+    #[track_caller]
+    pub fn problem(self, kind: Kind) -> Value {
+        assert_eq!(self.body["type"], format!("/problems/{}", kind.slug()), "{}", self.body);
+        assert_eq!(self.status, kind.status().as_u16(), "{}", self.body);
+        self.body
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+
+    /// Whether the reply is one of API Gateway's own errors.
+    fn is_a_bare_refusal(&self) -> bool {
+        let message = match self.status {
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            _ => return false,
+        };
+        self.body == json!({ "message": message })
+    }
+
+    fn check_problem(&self) {
+        let slug = self.body["type"].as_str().and_then(|kind| kind.strip_prefix("/problems/"));
+        let kind = Kind::ALL.iter().find(|kind| Some(kind.slug()) == slug).unwrap_or_else(|| panic!("{}", self.body));
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
+        assert_eq!(self.body["status"], kind.status().as_u16());
+        assert_eq!(self.status, kind.status().as_u16());
+        for member in ["title", "detail"] {
+            assert!(self.body[member].is_string(), "{}", self.body);
+        }
+        // The gateway's own errors have a `message`.
+        let (outcome, is_failure) = (&self.body["outcome"], self.status >= 500 && self.body["message"].is_null());
+        let is_told = [json!("none"), json!("unknown")].contains(outcome);
+        assert_eq!((is_told, outcome.is_null()), (is_failure, !is_failure), "{}", self.body);
+    }
+}

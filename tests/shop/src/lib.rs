@@ -1,0 +1,330 @@
+//! The shop that tests run in: a stack with an empty table.
+//!
+//! A fault proxy between the functions and the engine records every call and injects faults. When a [`Shop`] is
+//! dropped, it checks that no call scanned the table, and that no role refused a call of its function.
+#![allow(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail by panicking"
+)]
+
+pub mod aws_json;
+pub mod bus;
+pub mod cells;
+pub mod client;
+pub mod customer_view;
+pub mod engine;
+pub mod expiry;
+pub mod last_release;
+pub mod openapi;
+pub mod queue;
+pub mod reconcile;
+pub mod roles;
+pub mod stream;
+
+use std::path::Path;
+use std::time::Duration;
+
+use devstack::gateway::Invoke;
+use devstack::iam::Guard;
+use devstack::{Bus, Endpoints, FaultProxy, Options, Stack, Template};
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
+use key_schema::entity::GiftCard;
+use key_schema::layout::{ENTITY_TYPE, Stored};
+use key_schema::value::{Money, Timestamp};
+use lambda::Environment;
+use local::functions;
+use reqwest::Client as Http;
+use serde_dynamo::Item;
+use serde_json::{Value, json};
+
+use crate::aws_json::OPERATOR;
+pub use crate::client::{Client, Reply};
+use crate::engine::Engine;
+
+/// A running stack of its own, with an empty table.
+pub struct Shop {
+    stack: Stack,
+    /// The proxy to an external engine, if the tests run on one. It stops with the shop.
+    _engine: Option<FaultProxy>,
+    http: Http,
+}
+
+/// A file of the project, by its path from the root.
+pub fn read(path: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+pub fn template_text() -> String {
+    read("template.yaml")
+}
+
+pub fn eur(amount: u64) -> Value {
+    json!({ "amount": amount, "currency": "EUR" })
+}
+
+/// Parses a template, with a new table name.
+fn parse(text: &str) -> Template {
+    Template::parse_with_table(text, &engine::new_table_name()).expect("template.yaml is valid")
+}
+
+/// Removes the stream's consumers from the template.
+fn uncounted(mut template: Template) -> Template {
+    template.stream_sources.iter_mut().for_each(|source| source.enabled = false);
+    template
+}
+
+/// The longest wait for background work.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Shop {
+    pub async fn open() -> Self {
+        Self::open_from(|template| template).await
+    }
+
+    /// A shop deployed from a changed template.
+    pub async fn open_from(change: impl FnOnce(String) -> String) -> Self {
+        Self::start(uncounted(parse(&change(template_text())))).await
+    }
+
+    /// A shop whose template is changed after parsing, so the change may break rules of AWS. Its stream has no
+    /// consumers unless the change adds them, so the table contains only what the routes write.
+    pub async fn open_with(change: impl FnOnce(&mut Template)) -> Self {
+        let mut template = uncounted(parse(&template_text()));
+        change(&mut template);
+        Self::start(template).await
+    }
+
+    /// A shop with the template's consumers of the stream.
+    pub async fn open_counted() -> Self {
+        Self::start(parse(&template_text())).await
+    }
+
+    /// Waits until the stream's consumers have processed everything.
+    pub async fn settle(&self) {
+        self.stack.settle_streams(PATIENCE).await.expect("the stream is counted");
+    }
+
+    async fn start(template: Template) -> Self {
+        let openapi = functions::open_api().expect("the API is described");
+        let engine = Engine::of_this_run().open().await;
+        let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
+        let options = Options { inject_faults: true, openapi, dynamodb_endpoint, ..Options::new(template) };
+        let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
+        Self { stack, _engine: engine, http: Http::new() }
+    }
+
+    /// A shop with the customer ada.
+    pub async fn with_ada() -> Self {
+        let shop = Self::open().await;
+        shop.sign_up("ada").await;
+        shop
+    }
+
+    /// The gateway's base URL.
+    pub fn url(&self) -> &str {
+        self.stack.url()
+    }
+
+    pub fn template(&self) -> &Template {
+        self.stack.template()
+    }
+
+    /// Ends every running invocation of a consumer, as a crash does.
+    pub fn kill(&self, consumer: &str) {
+        self.stack.kill(consumer).expect("it consumes something");
+    }
+
+    pub fn table(&self) -> &str {
+        self.stack.template().table_name()
+    }
+
+    pub fn nobody(&self) -> Client {
+        Client::new(self.http.clone(), self.stack.url())
+    }
+
+    pub fn customer(&self, id: &str) -> Client {
+        self.nobody().with_token(&self.stack.token(id, SHOP_SCOPE).expect("a token"))
+    }
+
+    pub fn admin(&self) -> Client {
+        self.nobody().with_token(&self.stack.token("boss", ADMIN_SCOPE).expect("a token"))
+    }
+
+    /// The embedded engine's base URL for programs outside the stack.
+    pub fn dynamodb_url(&self) -> &str {
+        self.stack.dynamodb_url()
+    }
+
+    /// A token with any claims, signed by the stack.
+    pub fn sign(&self, claims: &Value) -> String {
+        self.stack.sign(claims).expect("claims")
+    }
+
+    pub fn sqs_url(&self) -> &str {
+        self.stack.sqs_url()
+    }
+
+    pub fn bus(&self) -> &Bus {
+        self.stack.bus()
+    }
+
+    /// The AWS endpoints of this shop's functions.
+    pub fn endpoints(&self) -> Endpoints {
+        let [queues, bus] = self.service_proxies();
+        let [dynamodb, sqs, eventbridge] = [self.fault_proxy().url(), queues.url(), bus.url()].map(str::to_owned);
+        Endpoints { dynamodb, sqs, eventbridge }
+    }
+
+    /// The environment of an operator, who may read the whole table and bypasses the fault proxy.
+    pub fn operator(&self) -> Environment {
+        let variables = [
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_ACCESS_KEY_ID", OPERATOR),
+            ("AWS_SECRET_ACCESS_KEY", OPERATOR),
+            ("AWS_ENDPOINT_URL_DYNAMODB", self.stack.dynamodb_url()),
+        ];
+        Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
+    }
+
+    /// Starts a consumer in a new execution environment.
+    pub fn consumer(&self, name: &str, endpoints: &Endpoints) -> Invoke {
+        let functions = functions::start_all(endpoints, self.template()).expect("the functions start");
+        let (_, start) = functions.consumers.into_iter().find(|(known, _)| known == name).expect("it consumes events");
+        start().expect("it starts")
+    }
+
+    /// The guard that enforces the roles.
+    pub fn guard(&self) -> &Guard {
+        self.stack.guard()
+    }
+
+    /// The denied calls since this was last called. If a shop is dropped with denials left, its test fails.
+    pub fn denials(&self) -> Vec<String> {
+        self.guard().take_denials().iter().map(ToString::to_string).collect()
+    }
+
+    /// The fault proxy between the functions and DynamoDB.
+    pub fn fault_proxy(&self) -> &FaultProxy {
+        self.stack.fault_proxy().expect("the shop was opened with a fault proxy")
+    }
+
+    /// The fault proxies in front of SQS and EventBridge, in that order.
+    pub fn service_proxies(&self) -> &[FaultProxy; 2] {
+        self.stack.service_proxies().expect("the shop was opened with fault proxies")
+    }
+
+    pub async fn sign_up(&self, id: &str) -> Value {
+        let body = json!({ "username": id, "email": format!("{id}@example.com"), "name": id });
+        self.customer(id).post("/customers", body).await.expect(201)
+    }
+
+    pub async fn product(&self, id: &str, price: u64, stock: u64) -> Value {
+        let body = json!({
+            "productId": id, "name": format!("The {id}"), "description": "", "category": "things",
+            "price": eur(price), "stock": stock,
+        });
+        self.admin().post("/products", body).await.expect(201)
+    }
+
+    pub async fn discount(&self, code: &str, percent: u64, max_uses: Option<u64>) {
+        let body = json!({ "code": code, "percent": percent, "maxUses": max_uses });
+        self.admin().post("/discounts", body).await.expect(201);
+    }
+
+    pub async fn gift_card(&self, code: &str, amount: u64) {
+        if code.len() >= 12 {
+            self.admin().post("/gift-cards", json!({ "code": code, "balance": eur(amount) })).await.expect(201);
+            return;
+        }
+        // Stored directly: earlier releases created cards with shorter codes, which stay valid.
+        let now = Timestamp::now();
+        let balance: Money = serde_json::from_value(eur(amount)).expect("money");
+        let card = GiftCard { code: code.parse().expect("a code"), balance, initial: balance, created_at: now };
+        self.put(&card).await;
+    }
+
+    /// The number of available units of a product.
+    pub async fn available(&self, product: &str) -> u64 {
+        let product = self.nobody().get(&format!("/products/{product}")).await.expect(200);
+        product["available"].as_u64().expect("a number")
+    }
+
+    /// Every item of the table, read directly from the engine, sorted by key.
+    pub async fn dump(&self) -> Vec<Value> {
+        let mut items: Vec<Value> = Vec::new();
+        let mut start = Value::Null;
+        loop {
+            let mut scan = json!({ "TableName": self.table(), "ConsistentRead": true });
+            if !start.is_null() {
+                scan["ExclusiveStartKey"] = start;
+            }
+            let answer = self.dynamodb("Scan", &scan).await;
+            items.extend(answer["Items"].as_array().expect("items").iter().cloned());
+            start = answer["LastEvaluatedKey"].clone();
+            if start.is_null() {
+                break;
+            }
+        }
+        items.sort_by_key(|item| format!("{} {}", item["PK"]["S"], item["SK"]["S"]));
+        items
+    }
+
+    /// Puts an entity directly into the table.
+    pub async fn put<T: Stored>(&self, entity: &T) {
+        let item: Item = serde_dynamo::to_item(entity).expect("an item");
+        let mut item = serde_json::to_value(item).expect("JSON");
+        item[ENTITY_TYPE] = json!({ "S": T::TYPE });
+        for key in entity.index_keys().into_iter().chain([entity.key()]) {
+            let (partition, sort) = key.index.attributes();
+            (item[partition], item[sort]) = (json!({ "S": key.partition }), json!({ "S": key.sort }));
+        }
+        self.dynamodb("PutItem", &json!({ "TableName": self.table(), "Item": item })).await;
+    }
+
+    /// One item of the table, read directly from the engine.
+    pub async fn item(&self, pk: &str, sk: &str) -> Value {
+        let key = json!({ "PK": { "S": pk }, "SK": { "S": sk } });
+        let get = json!({ "TableName": self.table(), "Key": key, "ConsistentRead": true });
+        self.dynamodb("GetItem", &get).await["Item"].clone()
+    }
+
+    /// Calls the engine directly.
+    pub async fn dynamodb(&self, action: &str, request: &Value) -> Value {
+        self.call_dynamodb(&format!("DynamoDB_20120810.{action}"), request).await
+    }
+
+    /// Calls the engine's streams.
+    pub async fn dynamodb_streams(&self, action: &str, request: &Value) -> Value {
+        self.call_dynamodb(&format!("DynamoDBStreams_20120810.{action}"), request).await
+    }
+
+    async fn call_dynamodb(&self, target: &str, request: &Value) -> Value {
+        aws_json::expect(&self.http, self.stack.dynamodb_url(), target, request).await
+    }
+
+    /// Calls a service at this base URL with the credentials of a function, by its logical id.
+    pub async fn call_as(&self, function: &str, url: &str, target: &str, request: &Value) -> (u16, Value) {
+        aws_json::call(&self.http, url, function, target, request).await
+    }
+
+    /// Calls SQS as an operator.
+    pub async fn call_sqs(&self, action: &str, request: &Value) -> Value {
+        aws_json::expect(&self.http, self.sqs_url(), &format!("AmazonSQS.{action}"), request).await
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let scans = self.fault_proxy().calls().into_iter().filter(|call| call.action == "Scan").count();
+            assert_eq!(scans, 0, "a function scanned the table");
+            // A denial fails the test even if the test expected the resulting error.
+            let denied = self.denials();
+            assert!(denied.is_empty(), "template.yaml does not allow what a function does:\n{}", denied.join("\n"));
+        }
+    }
+}
