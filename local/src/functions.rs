@@ -4,9 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use consumers::CONSUMERS;
 use devstack::{Endpoints, Functions, Template};
-use functions::{CONSUMERS, ROUTES};
-use lambda::Environment;
+use http_api::RouteFunction;
+use lambda::{Environment, Function};
+
+/// Every function that answers a route.
+pub fn routes() -> impl Iterator<Item = &'static RouteFunction> {
+    reads::ROUTES.iter().chain(writes::ROUTES)
+}
+
+/// Every function.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    routes().map(|route| &route.function).chain(CONSUMERS.iter().map(|consumer| &consumer.function))
+}
 
 /// Starts every function of the template with its environment from the template, against these endpoints. The event
 /// sources start consumers later; each is also started once here, so that a missing variable is found now.
@@ -34,12 +45,12 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
         let timeout = Duration::from_secs(declared.timeout_seconds);
         let misfit = || format!("template.yaml: the environment of {}", declared.logical_id);
 
-        if let Some(function) = ROUTES.iter().find(|function| function.name() == *name) {
-            let invoke = function.start(&environment, timeout).with_context(misfit)?;
+        if let Some(route) = routes().find(|route| route.function.name() == *name) {
+            let invoke = route.function.start(&environment, timeout).with_context(misfit)?;
             functions.handlers.push((name.clone(), invoke));
         } else {
-            let consumer = CONSUMERS.iter().find(|consumer| consumer.name() == *name);
-            let consumer = consumer.with_context(|| format!("template.yaml: {name} is not in this build"))?;
+            let consumer = CONSUMERS.iter().find(|consumer| consumer.function.name() == *name);
+            let consumer = &consumer.with_context(|| format!("template.yaml: {name} is not in this build"))?.function;
             consumer.start(&environment, timeout).with_context(misfit)?;
             functions.consumers.push((name.clone(), Arc::new(move || Ok(consumer.start(&environment, timeout)?))));
         }
@@ -49,7 +60,7 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
 
 /// The API's description, as JSON.
 pub fn open_api() -> Result<String> {
-    let named: Vec<_> = ROUTES.iter().map(|function| (function.name(), (function.describe)())).collect();
+    let named: Vec<_> = routes().map(|route| (route.function.name(), (route.describe)())).collect();
     let open_api = order_events::describe(http_api::open_api(named));
     Ok(open_api.to_pretty_json()?)
 }

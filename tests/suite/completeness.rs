@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use consumers::CONSUMERS;
 use devstack::Template;
-use functions::{CONSUMERS, Consumer, Program, ROUTES};
-use http_api::Kind;
+use http_api::{Kind, RouteFunction};
 use key_schema::entity::{Entity as _, Order, OrderItem};
 use key_schema::layout::{EXPIRES_AT, Index, PATTERNS};
+use lambda::Function;
 use local::audit::SETTLE_SECONDS;
+use local::functions::{all, routes};
 use serde_json::{Value, json};
 use shop::openapi;
 use shop::{Shop, read, template_text};
@@ -33,12 +35,16 @@ pub fn texts(list: &Value) -> Vec<String> {
 
 /// The routes of the code.
 pub fn declared() -> Named {
-    let named = ROUTES.iter().map(|function| {
-        let route = &function.route;
+    let named = routes().map(|RouteFunction { function, route, .. }| {
         let scopes = route.scope.any_of().iter().map(ToString::to_string).collect();
         (function.name(), (route.method.as_str().to_owned(), route.path.to_owned(), scopes))
     });
     named.collect()
+}
+
+/// The file of this function.
+pub fn source_of(function: &Function) -> String {
+    format!("functions/{}/src/{}.rs", function.program, function.name().replace('-', "_"))
 }
 
 pub fn names() -> BTreeSet<String> {
@@ -61,21 +67,21 @@ fn the_template_has_the_routes_of_the_code() {
         (binary.clone(), (route.method.clone(), route.path.clone(), route.scopes.clone()))
     });
     assert_eq!(named.collect::<Named>(), declared());
-    assert_eq!(template.routes.len(), ROUTES.len());
-    assert_eq!(template.functions.len(), ROUTES.len() + CONSUMERS.len());
+    assert_eq!(template.routes.len(), routes().count());
+    assert_eq!(template.functions.len(), all().count());
 }
 
 #[test]
 fn every_consumer_has_an_event_source_and_no_route() {
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
     for consumer in CONSUMERS {
-        let properties = &template["Resources"][pascal_case(&consumer.name()).as_str()]["Properties"];
+        let properties = &template["Resources"][pascal_case(&consumer.function.name()).as_str()]["Properties"];
         let events = properties["Events"].as_mapping().expect("events");
         let kinds: Vec<_> = events.values().map(|event| event["Type"].as_str().expect("a type")).collect();
         assert!(
             [["SQS"], ["DynamoDB"], ["Schedule"]].iter().any(|kind| kinds == kind),
             "{}: {kinds:?}",
-            consumer.name()
+            consumer.function.name()
         );
     }
 }
@@ -137,24 +143,25 @@ async fn the_description_of_the_api_is_served() {
 
 #[test]
 fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
-    let all: BTreeSet<_> = names().into_iter().chain(CONSUMERS.iter().map(Consumer::name)).collect();
-    let modules =
-        listed("functions/src").into_iter().filter_map(|file| Some(file.strip_suffix(".rs")?.replace('_', "-")));
-    assert_eq!(modules.filter(|module| module != "lib").collect::<BTreeSet<_>>(), all);
-    assert_eq!(listed("events"), all.iter().map(|name| format!("{name}.json")).collect());
-    let programs = [Program::READS, Program::WRITES, Program::CONSUMERS];
+    let files = ["reads", "writes", "consumers"].map(|program| {
+        let modules = listed(&format!("functions/{program}/src")).into_iter();
+        let modules = modules.filter(|file| file.ends_with(".rs") && file != "lib.rs" && file != "main.rs");
+        modules.map(move |file| format!("functions/{program}/src/{file}"))
+    });
+    assert_eq!(files.into_iter().flatten().collect::<BTreeSet<_>>(), all().map(source_of).collect());
+    assert_eq!(listed("events"), all().map(|function| format!("{}.json", function.name())).collect());
     let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
-    for name in all {
+    for function in all() {
+        let (name, program) = (function.name(), function.program);
         let resource = &template["Resources"][pascal_case(&name).as_str()];
         assert_eq!(resource["Type"], "AWS::Serverless::Function", "{name}");
         assert_eq!(resource["Properties"]["Handler"], name.as_str());
-        assert_eq!(resource["Properties"]["CodeUri"], "functions", "{name}");
-        let program = programs.iter().find(|program| program.names().any(|it| it == name)).expect("a program");
-        assert_eq!(resource["Metadata"]["BuildProperties"]["Binary"], program.name, "{name}");
+        assert_eq!(resource["Properties"]["CodeUri"], format!("functions/{program}"), "{name}");
+        assert_eq!(resource["Metadata"]["BuildProperties"]["Binary"], program, "{name}");
 
         let Some((method, path, _)) = declared().remove(&name) else { continue };
-        assert_eq!(program.name == "reads", method == "GET", "{name} is in the program {}", program.name);
-        let source = read(&format!("functions/src/{}.rs", name.replace('-', "_")));
+        assert_eq!(program == "reads", method == "GET", "{name} is in the program {program}");
+        let source = read(&source_of(function));
         let (heading, _) = source.split_once('`').and_then(|(_, rest)| rest.split_once("`:")).expect("a heading");
         assert_eq!(
             heading.split(['?', '=']).next(),
@@ -166,13 +173,13 @@ fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
 
 #[test]
 fn the_example_of_a_route_in_contributing_is_the_code() {
-    let (page, source) = (read("CONTRIBUTING.md"), read("functions/src/get_cart.rs"));
+    let (page, source) = (read("CONTRIBUTING.md"), read("functions/reads/src/get_cart.rs"));
     let (_, example) = page.split_once("```rust").expect("an example");
     let (example, _) = example.split_once("```").expect("its end");
     let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
     let source: BTreeSet<_> = lines(&source).into_iter().collect();
     for line in lines(example) {
-        assert!(source.contains(&line), "functions/src/get_cart.rs has no line {line:?}");
+        assert!(source.contains(&line), "functions/reads/src/get_cart.rs has no line {line:?}");
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use functions::CONSUMERS;
+use consumers::CONSUMERS;
 use key_schema::layout::Index;
 use serde_json::Value as Json;
 use serde_yaml_ng::Value as Yaml;
 use shop::openapi;
 use shop::read;
 
-use crate::completeness::{declared, pascal_case, template, texts};
+use crate::completeness::{declared, pascal_case, source_of, template, texts};
 
 /// A template's text, as YAML.
 pub fn stack(file: &str) -> Yaml {
@@ -138,9 +138,10 @@ fn functions_emit_the_metrics_that_alarms_use() {
     let mut count = 0;
     for (_, alarm) in alarms(&operations).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
         let function = reference(&alarm["Dimensions"][0]["Value"]).expect("a function");
-        let consumer = CONSUMERS.iter().find(|consumer| pascal_case(&consumer.name()) == function).expect("a consumer");
+        let consumer =
+            CONSUMERS.iter().find(|consumer| pascal_case(&consumer.function.name()) == function).expect("a consumer");
         let metric = alarm["MetricName"].as_str().expect("a metric");
-        let source = read(&format!("functions/src/{}.rs", consumer.name().replace('-', "_")));
+        let source = read(&source_of(&consumer.function));
         assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }

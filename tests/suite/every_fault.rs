@@ -20,9 +20,10 @@ use std::env;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use ::consumers::CONSUMERS;
 use fastrand::Rng;
-use functions::{CONSUMERS, Consumer, Function, ROUTES};
 use http_api::Verb;
+use local::functions::routes;
 use tokio::task::JoinSet;
 
 use self::cases::{Case, cases};
@@ -131,8 +132,8 @@ async fn every_write_survives_every_fault_at_every_call() {
 async fn every_function_that_writes_has_a_case() {
     let (_, seed) = World::create().await;
     let tried: BTreeSet<_> = cases(&seed).into_iter().map(|case| case.function.to_owned()).collect();
-    let writes = ROUTES.iter().filter(|function| function.route.method != Verb::Get).map(Function::name);
-    let consumers = CONSUMERS.iter().map(Consumer::name);
+    let writes = routes().filter(|function| function.route.method != Verb::Get).map(|route| route.function.name());
+    let consumers = CONSUMERS.iter().map(|consumer| consumer.function.name());
     let missing: Vec<_> = writes.chain(consumers).filter(|name| !tried.contains(name)).collect();
     assert!(missing.is_empty(), "tests/suite/every_fault/cases.rs or consumers.rs lacks {missing:?}");
 }

@@ -5,7 +5,7 @@
 mod events;
 mod template;
 
-use functions::ROUTES;
+use local::functions::routes;
 use serde_json::Value;
 
 const COMMAND: &str = "cargo test -p tests --test suite generated";
@@ -22,9 +22,9 @@ fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
 
 #[test]
 fn each_route_has_the_sample_event_of_its_example() {
-    for function in ROUTES {
-        let event = events::of(function.route);
-        let file = format!("../events/{}.json", function.name());
+    for route in routes() {
+        let event = events::of(route.route);
+        let file = format!("../events/{}.json", route.function.name());
         let text = serde_json::to_string_pretty(&event).expect("JSON") + "\n";
         let there = std::fs::read_to_string(docs_check::file(&file)).unwrap_or_default();
         if serde_json::from_str::<Value>(&there).ok() != Some(event) {

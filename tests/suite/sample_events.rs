@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use devstack::gateway::Invoke;
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
+use lambda::Function;
 use local::functions;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -15,8 +16,7 @@ use crate::completeness::{declared, names, texts};
 
 /// The functions in the order of their events' times: the events form one scenario.
 pub fn functions_by_event_time() -> Vec<String> {
-    let consumers = ::functions::CONSUMERS.iter().map(::functions::Consumer::name);
-    let mut all: Vec<_> = names().into_iter().chain(consumers).collect();
+    let mut all: Vec<_> = functions::all().map(Function::name).collect();
     all.sort_by_key(|name| time_of(&event(name)));
     all
 }

@@ -1,7 +1,7 @@
 //! Malformed requests: the answer names the place and the cause, and nothing is written.
 
-use functions::ROUTES;
 use http_api::Kind;
+use local::functions::routes;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::eur;
@@ -134,7 +134,7 @@ async fn an_invalid_id_in_a_path_is_refused() {
     let mut desk = Desk::open().await;
     let admin = desk.shop.admin();
     let long = "x".repeat(65);
-    let with_ids = ROUTES.iter().filter_map(|function| {
+    let with_ids = routes().filter_map(|function| {
         let (before, name) = function.route.path.split_once('{')?;
         Some((Method::from(function.route.method), before, name.split_once('}')?.1))
     });

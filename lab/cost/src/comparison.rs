@@ -6,7 +6,7 @@
 use anyhow::{Context, Result, ensure};
 use capacity::rules::read_units;
 use capacity::size::of_kind;
-use functions::reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
+use consumers::reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::share_of_page;

@@ -201,7 +201,7 @@ fn a_queued_order_costs_messages_and_a_second_attempt() {
 
 #[test]
 fn the_bill_has_the_metrics_that_functions_emit() {
-    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../functions/src")).unwrap();
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../functions/consumers/src")).unwrap();
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
     let told = files.map(|path| std::fs::read_to_string(path).unwrap().matches(", Measure::").count());
     let usage = Usage::of(&example(), &DEPLOYED, PRICES.month).unwrap();

@@ -9,6 +9,7 @@
 //!
 //! Everything else follows from these two: [`serve()`] runs the function on Lambda, [`describe()`] makes its part of
 //! the OpenAPI document, and [`fits`] checks at compile time that the handler takes the parameters of the route's path.
+//! [`routes!`] lists the functions of a program.
 //!
 //! **Invariants: only this crate turns a problem into a status and a document. No handler runs before the token's scope
 //! is checked.**
@@ -24,6 +25,7 @@ mod json;
 mod prefer;
 mod problem;
 mod query;
+mod registry;
 mod rejection;
 mod reply;
 mod request;
@@ -40,15 +42,16 @@ pub use extract::{FromRequest, Json, List, OptionalJson, OwnCustomer, Path, Path
 pub use handler::{Handler, fits};
 pub use idempotency::Once;
 pub use if_match::IfMatch;
-pub use lambda::Error;
+pub use lambda::{Error, Function, Program};
 pub use prefer::PrefersAsync;
 pub use problem::{Kind, Problem};
 pub use query::Unfiltered;
+pub use registry::RouteFunction;
 pub use reply::{Answer, Reply};
 pub use request::Request;
 pub use respond::{Accepted, All, AskAgain, Created, Either, Kept, Replayable, Respond, Versioned};
 pub use route::{Example, Limit, Method, Route, Verb};
-pub use serve::{invoke, serve};
+pub use serve::{serve, start};
 pub use view::{
     CartView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView, GiftCardView,
     InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentView,

@@ -3,9 +3,8 @@
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use lambda::{Error, FromEnvironment, LambdaEvent, Outcome};
+use lambda::{Environment, Error, FromEnvironment, Invoke, LambdaEvent, Misconfigured, Outcome};
 use lambda_http::http::Response;
-use serde_json::Value;
 
 use crate::event::Event;
 use crate::response::Gateway;
@@ -24,24 +23,22 @@ where
     lambda::run(move |deps: D, event| answer(route, deps, handle, event))
 }
 
-/// Runs the function on one event of API Gateway, as Lambda would, and returns the response. Both have the payload
-/// format version 2.0.
+/// Starts the function in this process, beside others.
 ///
 /// # Errors
-/// The event is not an event of API Gateway.
-pub async fn invoke<D, Parts, H>(
+/// A variable of the environment is missing or invalid.
+pub fn start<D, Parts, H>(
     route: &'static Route,
-    deps: &D,
     handle: H,
-    event: Value,
+    environment: &Environment,
     timeout: Duration,
-) -> Result<Value, Error>
+) -> Result<Invoke, Misconfigured>
 where
-    D: Clone + Send + Sync,
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    Parts: 'static,
     H: Handler<D, Parts>,
 {
-    let event = lambda::event(event, timeout)?;
-    Ok(serde_json::to_value(answer(route, deps.clone(), handle, event).await?)?)
+    lambda::start(move |deps: D, event| answer(route, deps, handle, event), environment, timeout)
 }
 
 async fn answer<D, Parts, H>(

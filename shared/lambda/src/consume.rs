@@ -6,11 +6,10 @@ use std::time::Duration;
 use lambda_runtime::{Error, LambdaEvent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use crate::{FromEnvironment, event, run, time_left};
+use crate::{Environment, FromEnvironment, Invoke, Misconfigured, run, start, time_left};
 
-/// Runs the function on Lambda, one batch at a time, until Lambda ends the process. `main` calls this.
+/// Runs the function on Lambda, one batch at a time, until Lambda ends the process.
 ///
 /// `handle` takes the function's dependencies, the event, and the time left for it.
 ///
@@ -27,19 +26,23 @@ where
     run(move |deps, event| answer(deps, handle, event))
 }
 
-/// Runs the function on one event in this process, as Lambda would.
+/// Starts the function in this process, beside others.
 ///
 /// # Errors
-/// The payload is not an event of this function, or the function fails.
-pub async fn invoke<D, E, R, F, Fut>(deps: &D, handle: &F, payload: Value, timeout: Duration) -> Result<Value, Error>
+/// A variable of the environment is missing or invalid.
+pub fn start_consumer<D, E, R, F, Fut>(
+    handle: F,
+    environment: &Environment,
+    timeout: Duration,
+) -> Result<Invoke, Misconfigured>
 where
-    D: Clone,
-    E: DeserializeOwned,
-    R: Serialize,
-    F: Fn(D, E, Duration) -> Fut,
-    Fut: Future<Output = Result<R, Error>>,
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    E: DeserializeOwned + Send + 'static,
+    R: Serialize + Send + 'static,
+    F: Fn(D, E, Duration) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
-    Ok(serde_json::to_value(answer(deps.clone(), handle, event(payload, timeout)?).await?)?)
+    start(move |deps, event| answer(deps, handle, event), environment, timeout)
 }
 
 async fn answer<D, E, R, F, Fut>(deps: D, handle: F, event: LambdaEvent<E>) -> Result<R, Error>

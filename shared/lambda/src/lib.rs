@@ -4,6 +4,8 @@
 //!   function's dependencies from it.
 //! - [`Outcome`]: whether a request that failed may have written something.
 //! - [`consume`]: runs a handler that an event source invokes. The crate `http-api` runs a handler that HTTP invokes.
+//! - [`Program`]: the functions that are built into one program for Lambda. [`Function`]: one function, for a process
+//!   that starts several.
 //!
 //! **Invariant: no other crate reads the process's environment, and every AWS client is configured here.**
 
@@ -11,23 +13,27 @@ mod aws;
 mod budget;
 mod consume;
 mod environment;
+mod function;
 mod grant;
 mod log;
 mod metrics;
 mod outcome;
+mod program;
 mod run;
 mod time;
 mod variables;
 
 pub use aws::Service;
 pub use budget::{Budget, Retries, longest_pause};
-pub use consume::{consume, invoke};
+pub use consume::{consume, start_consumer};
 pub use environment::{Client, Environment, FromEnvironment};
+pub use function::{Function, Invoke, Start};
 pub use grant::Grant;
 pub use lambda_runtime::{Context, Error, LambdaEvent};
 pub use log::chain;
 pub use metrics::{Measure, metrics};
 pub use outcome::{CountWrites, Outcome};
-pub use run::{event, run};
+pub use program::Program;
+pub use run::{run, start};
 pub use time::{ANSWERING, time_left};
 pub use variables::{Misconfigured, handler};

@@ -1,6 +1,7 @@
-//! Runs a handler as a Lambda function.
+//! Runs a handler as a Lambda function, or starts it in a process beside others.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lambda_runtime::{Error, LambdaEvent, Runtime, service_fn};
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::time::context;
-use crate::{Environment, FromEnvironment, log};
+use crate::{Environment, FromEnvironment, Invoke, Misconfigured, log};
 
 /// Initializes the function and serves its events until Lambda ends the process, all on one thread: Lambda sends one
 /// event at a time, and further threads would only wake each other.
@@ -40,10 +41,37 @@ where
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(serve)
 }
 
-/// The event that Lambda would make from this payload.
+/// Starts the function in this process, beside others. Its events have this time limit.
+///
+/// `handle` is as for [`run`].
 ///
 /// # Errors
-/// The payload is not an event of this function.
-pub fn event<E: DeserializeOwned>(payload: Value, timeout: Duration) -> Result<LambdaEvent<E>, Error> {
-    Ok(LambdaEvent::new(serde_json::from_value(payload)?, context(timeout)?))
+/// A variable of the environment is missing or invalid.
+pub fn start<D, E, R, F, Fut>(handle: F, environment: &Environment, timeout: Duration) -> Result<Invoke, Misconfigured>
+where
+    D: FromEnvironment + Clone + Send + Sync + 'static,
+    E: DeserializeOwned + Send + 'static,
+    R: Serialize + Send + 'static,
+    F: Fn(D, LambdaEvent<E>) -> Fut + Copy + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, Error>> + Send + 'static,
+{
+    let deps = D::from_environment(environment)?;
+    Ok(Arc::new(move |payload| {
+        let deps = deps.clone();
+        Box::pin(async move {
+            let answer = invoke(handle, deps, payload, timeout).await;
+            answer.map_err(|error| error.to_string())
+        })
+    }))
+}
+
+async fn invoke<D, E, R, F, Fut>(handle: F, deps: D, payload: Value, timeout: Duration) -> Result<Value, Error>
+where
+    E: DeserializeOwned,
+    R: Serialize,
+    F: Fn(D, LambdaEvent<E>) -> Fut,
+    Fut: Future<Output = Result<R, Error>>,
+{
+    let event = LambdaEvent::new(serde_json::from_value(payload)?, context(timeout)?);
+    Ok(serde_json::to_value(handle(deps, event).await?)?)
 }

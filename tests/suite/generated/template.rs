@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use functions::{CONSUMERS, Function, ROUTES};
-use http_api::{Limit, Scope};
+use consumers::CONSUMERS;
+use http_api::{Limit, RouteFunction, Scope};
 use key_schema::access::{Access, Action};
 use key_schema::layout::Index;
-use lambda::{Environment, Grant, Misconfigured};
+use lambda::{Environment, Function, Grant, Misconfigured};
+use local::functions::routes;
 use serde_yaml_ng::Value as Yaml;
 use shop::template_text;
 
@@ -32,8 +33,8 @@ pub(super) fn limits() -> String {
 
 /// The functions that answer routes, each with its role.
 pub(super) fn functions() -> String {
-    let parts = sorted().into_iter().map(|function| {
-        let (name, route) = (pascal_case(&function.name()), function.route);
+    let parts = sorted().into_iter().map(|RouteFunction { function, route, .. }| {
+        let name = pascal_case(&function.name());
         let mut text = format!("\n  {name}:\n    Type: AWS::Serverless::Function\n");
         if !route.after.is_empty() {
             let after: Vec<_> = route.after.iter().map(|name| pascal_case(name)).collect();
@@ -44,7 +45,7 @@ pub(super) fn functions() -> String {
             "    Metadata: {{ BuildMethod: rust-cargolambda, BuildProperties: {{ Binary: {} }} }}",
             function.program
         );
-        _ = writeln!(text, "    Properties:\n      CodeUri: functions\n      Handler: {}", function.name());
+        _ = writeln!(text, "    Properties:\n      CodeUri: functions/{}\n      Handler: {}", function.program, function.name());
         let variables = variables(function);
         if !variables.is_empty() {
             text.push_str("      Environment:\n        Variables:\n");
@@ -70,12 +71,14 @@ pub(super) fn functions() -> String {
 
 /// The roles of the functions that consume events.
 pub(super) fn roles_of_consumers() -> String {
-    let roles = CONSUMERS.iter().map(|consumer| role(&pascal_case(&consumer.name()), consumer.access, consumer.grants));
+    let roles = CONSUMERS
+        .iter()
+        .map(|consumer| role(&pascal_case(&consumer.function.name()), consumer.access, consumer.grants));
     roles.collect::<String>() + "  "
 }
 
-fn sorted() -> Vec<&'static Function> {
-    let mut all: Vec<_> = ROUTES.iter().collect();
+fn sorted() -> Vec<&'static RouteFunction> {
+    let mut all: Vec<_> = routes().collect();
     all.sort_by_key(|function| (function.route.path, function.route.method.as_str()));
     all
 }

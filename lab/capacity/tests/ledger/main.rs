@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use capacity::ledger;
 use futures_util::future::join_all;
 use key_schema::layout::PATTERNS;
+use lambda::Function;
 use sample_items::{Batch, Sample, SampleSizes};
 use shop::engine::{Feature, lacks};
 
@@ -84,9 +85,7 @@ async fn every_operation_makes_the_requests_and_consumes_the_units_of_the_ledger
 #[test]
 fn every_function_and_every_access_pattern_is_in_the_ledger() {
     let functions: BTreeSet<_> = ledger::operations().map(|operation| operation.function.to_owned()).collect();
-    let routes = ::functions::ROUTES.iter().map(::functions::Function::name);
-    let consumers = ::functions::CONSUMERS.iter().map(::functions::Consumer::name);
-    assert_eq!(functions, routes.chain(consumers).collect());
+    assert_eq!(functions, local::functions::all().map(Function::name).collect());
 
     let patterns = ledger::operations().flat_map(ledger::Operation::patterns);
     let asked: BTreeSet<_> = patterns.map(|pattern| pattern.question).collect();

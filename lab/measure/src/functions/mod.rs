@@ -20,7 +20,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use functions::Program;
 
 use self::measure::{Bench, Figures, SMALL};
 use self::process::{Quota, is_installed};
@@ -153,19 +152,17 @@ fn chosen(arguments: &Arguments) -> Result<Vec<&'static Function>> {
     Ok(FUNCTIONS.iter().filter(|function| is_chosen(function.name)).collect())
 }
 
-/// Builds these functions and the floor with the profile that is deployed. Gives the folder that they are in.
-/// The program that is this function.
+/// The program that contains the function.
 fn program_of(name: &str) -> &'static str {
-    let programs = [Program::READS, Program::WRITES, Program::CONSUMERS];
-    programs.iter().find(|program| program.names().any(|it| it == name)).map_or(FLOOR, |program| program.name)
+    local::functions::all().find(|function| function.name() == name).map_or(FLOOR, |function| function.program)
 }
 
+/// Builds these programs and the floor with the profile that is deployed. Returns the folder that they are in.
 fn build<'a>(root: &Path, programs: impl Iterator<Item = &'a str>) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args(["build", "--release", "--locked", "--package", FLOOR, "--package", "functions"]);
-    cargo.args(["--bin", FLOOR]);
+    cargo.current_dir(root).args(["build", "--release", "--locked", "--package", FLOOR]);
     for program in programs {
-        cargo.args(["--bin", program]);
+        cargo.args(["--package", program]);
     }
     ensure!(cargo.status().context("cannot run cargo")?.success(), "the functions cannot be built");
     // This program lies in target/debug.

@@ -1,5 +1,5 @@
 //! Lambda's program for the functions that answer a route and only read.
 
 fn main() -> Result<(), lambda::Error> {
-    functions::Program::READS.run()
+    reads::PROGRAM.run()
 }

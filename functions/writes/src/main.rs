@@ -1,5 +1,5 @@
 //! Lambda's program for the functions that answer a route and write.
 
 fn main() -> Result<(), lambda::Error> {
-    functions::Program::WRITES.run()
+    writes::PROGRAM.run()
 }

@@ -1,5 +1,5 @@
 //! Lambda's program for the functions that consume events.
 
 fn main() -> Result<(), lambda::Error> {
-    functions::Program::CONSUMERS.run()
+    consumers::PROGRAM.run()
 }

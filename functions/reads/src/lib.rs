@@ -1,0 +1,27 @@
+//! The functions that answer a route and only read.
+//!
+//! A macro declares the modules, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
+
+http_api::routes! {
+    find_customer
+    get_cart
+    get_customer
+    get_customer_overview
+    get_discount
+    get_gift_card
+    get_invoice
+    get_order
+    get_order_invoice
+    get_product
+    get_product_stats
+    list_customer_invoices
+    list_customer_orders
+    list_customer_products
+    list_flagged_orders
+    list_invoice_payments
+    list_order_products
+    list_orders
+    list_product_orders
+    list_products
+    list_totals
+}

@@ -1,0 +1,23 @@
+//! The functions that answer a route and write.
+//!
+//! A macro declares the modules, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
+
+http_api::routes! {
+    adjust_stock
+    cancel_order
+    capture_payment
+    change_order_status
+    confirm_refund
+    create_customer
+    create_discount
+    create_gift_card
+    create_product
+    delete_cart
+    flag_order
+    place_order
+    put_cart
+    record_view
+    unflag_order
+    update_customer
+    update_product
+}
