@@ -110,6 +110,10 @@ async fn a_late_cart_with_if_match_does_not_replace_a_newer_one() {
         replace(foreign, 3).await.problem(Kind::VersionConflict);
     }
     replace("*", 4).await.expect(200);
+    // A list matches if one of its tags does (RFC 9110, 13.1.1).
+    let current = put(&shop, lines(4)).await.header("etag").expect("a version").to_owned();
+    replace(&format!("\"1\", \"abc\", \"0\", {current}"), 5).await.expect(200);
+    replace(&format!("\"1\", \"0\", {current}"), 6).await.problem(Kind::VersionConflict);
     // Without the header the last writer wins.
     put(&shop, lines(5)).await.expect(200);
 }
@@ -137,6 +141,9 @@ async fn a_cart_that_another_device_wrote_meanwhile_is_not_deleted() {
     assert_eq!(shop.fault_proxy().pending(), 0);
     ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
 
+    let current = put(&shop, json!([])).await.header("etag").expect("a version").to_owned();
+    assert_eq!(throw_away(&format!("{first}, {current}")).await.status, 204, "one tag of the list matches");
+    ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
     put(&shop, json!([])).await.expect(200);
     assert_eq!(throw_away("*").await.status, 204);
     ada.get("/customers/ada/cart").await.problem(Kind::NotFound);
@@ -167,6 +174,10 @@ async fn a_cart_of_the_last_release_has_a_version() {
     };
     replace().await.expect(200);
     replace().await.problem(Kind::VersionConflict);
+    put_item().await;
+    let list = [("if-match", "\"7\", \"0\"")];
+    let ada = shop.customer("ada");
+    ada.send(Method::PUT, "/customers/ada/cart", &list, body.clone()).await.expect(200);
     let throw_away =
         async || shop.customer("ada").send(Method::DELETE, "/customers/ada/cart", &[("if-match", "\"0\"")], None).await;
     throw_away().await.problem(Kind::VersionConflict);

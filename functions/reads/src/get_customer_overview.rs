@@ -3,7 +3,8 @@
 use http_api::{Answer, Example, Json, OverviewView, OwnCustomer, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::ProfileAndOrders;
-use table::{PageRequest, Reader};
+use key_schema::page::PageRequest;
+use table::Reader;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/overview", Scope::Shop)
     .summary("A customer with their ten newest orders, newest first.")

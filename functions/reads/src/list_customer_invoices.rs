@@ -3,8 +3,9 @@
 use http_api::{Answer, Example, InvoiceView, List, OwnCustomer, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::InvoicesOfCustomer;
+use key_schema::page::Page;
 use key_schema::value::TimeRange;
-use table::{Page, Reader};
+use table::Reader;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/invoices", Scope::Shop)
     .summary("The invoices of a customer in a time range, oldest first.")

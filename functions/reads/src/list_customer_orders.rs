@@ -3,8 +3,9 @@
 use http_api::{Answer, Example, List, OrderView, OwnCustomer, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::OrdersOfCustomer;
+use key_schema::page::Page;
 use key_schema::value::TimeRange;
-use table::{Page, Reader};
+use table::Reader;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/orders", Scope::Shop)
     .summary("The orders of a customer in a time range, newest first.")

@@ -3,8 +3,9 @@
 use http_api::{Answer, Example, List, OrderItemView, OwnCustomer, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::ProductsOfCustomer;
+use key_schema::page::Page;
 use key_schema::value::TimeRange;
-use table::{Page, Reader};
+use table::Reader;
 
 pub const ROUTE: Route = Route::get("/customers/{customerId}/products", Scope::Shop)
     .summary("The products that a customer ordered in a time range, oldest first, as order lines.")

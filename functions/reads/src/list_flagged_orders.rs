@@ -3,7 +3,8 @@
 use http_api::{Answer, Example, FlaggedOrderView, List, Route, Scope, Unfiltered};
 use key_schema::access::Access;
 use key_schema::layout::FlaggedOrders;
-use table::{Page, Reader};
+use key_schema::page::Page;
+use table::Reader;
 
 pub const ROUTE: Route = Route::get("/flagged-orders", Scope::Admin)
     .summary("The flags of all flagged orders, oldest flag first.")

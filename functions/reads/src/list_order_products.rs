@@ -3,8 +3,9 @@
 use http_api::{Answer, Caller, Example, Kind, List, OrderItemView, Path, Problem, Route, Scope, Unfiltered};
 use key_schema::access::Access;
 use key_schema::layout::{InvoiceOfOrder, ProductsOfOrder};
+use key_schema::page::Page;
 use key_schema::value::OrderId;
-use table::{Page, Reader};
+use table::Reader;
 
 pub const ROUTE: Route = Route::get("/orders/{orderId}/products", Scope::Shop)
     .summary("The lines of an order, sorted by product id.")

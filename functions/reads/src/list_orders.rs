@@ -1,12 +1,13 @@
 //! `GET /orders?status=`: the orders of a status, oldest first, merged from the shards of the status.
 
-use http_api::{Answer, Example, List, OrderView, Route, Scope};
+use http_api::{Answer, Example, List, OrderView, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::entity::OrderStatus;
 use key_schema::layout::OrdersOfStatus;
+use key_schema::page::Page;
 use key_schema::value::{TimeRange, moment};
 use serde::Deserialize;
-use table::{Page, Reader, StatusShards};
+use table::{Reader, StatusShards};
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/orders", Scope::Admin)
@@ -32,7 +33,7 @@ pub async fn handle(
     (table, shards): (Reader, StatusShards),
     List(filter, page): List<OfStatus>,
 ) -> Answer<Page<OrderView>> {
-    let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref())?;
+    let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref()).map_err(Problem::invalid)?;
     let shards = OrdersOfStatus::in_shards(filter.status, shards.0, &placed);
     Ok(table.merged(&shards, &page).await?.map(OrderView::from))
 }

@@ -3,8 +3,9 @@
 use http_api::{Answer, Example, List, OrderItemView, Path, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::OrdersOfProduct;
+use key_schema::page::Page;
 use key_schema::value::{ProductId, TimeRange};
-use table::{Page, ProductShards, Reader};
+use table::{ProductShards, Reader};
 
 pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin)
     .summary("The orders of a product in a time range, as order lines.")

@@ -3,9 +3,10 @@
 use http_api::{Answer, Example, List, ProductView, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::ProductsOfCategory;
+use key_schema::page::Page;
 use key_schema::value::Category;
 use serde::Deserialize;
-use table::{Page, Reader};
+use table::Reader;
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/products", Scope::Public)

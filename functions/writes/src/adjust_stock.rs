@@ -78,7 +78,21 @@ pub async fn handle(
     let answer = adjusting.run().await;
     let reply = match &once {
         None => answer?,
-        Some(once) => once.unless_done_before(answer, &table, budget).await?,
+        Some(once) => unless_done_before(once, answer, &table, budget).await?,
     };
     Ok(reply.into())
+}
+
+/// The stored answer in place of a refusal, if there is one: a copy or an earlier attempt of this request may have
+/// caused the refusal, and may still be writing the record.
+async fn unless_done_before(once: &Once, answer: Answer, table: &Reader, budget: Budget) -> Answer {
+    match answer {
+        Err(refusal) if refusal.kind().status().is_client_error() => {
+            match table.answer(once.record_id(), once.now(), budget).await? {
+                Some(stored) => once.replay(stored),
+                None => Err(refusal),
+            }
+        }
+        answer => answer,
+    }
 }

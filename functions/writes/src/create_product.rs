@@ -7,7 +7,7 @@ use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};
 use key_schema::value::{Category, Cells, Charge, Description as Text, Name, ProductId};
 use serde::Deserialize;
-use table::{Budget, Cause, Commit, Error, Write, Writer, read_item};
+use table::{Budget, Cause, Commit, Error, Write, Writer, read_item, stored_answer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/products", Scope::Admin)
@@ -73,13 +73,15 @@ pub async fn handle(
     writes.extend(stock::begin(&stock)?);
     if let Some(once) = &once {
         let answer = Kept::of(created(product.clone(), &stock, Replayable::first))?;
-        writes.push(once.keep(answer.reply())?);
+        writes.push(Write::answer(&once.record(answer.reply()), once.now())?);
     }
     match table.commit(writes, budget).await? {
         Commit::Done => Kept::of(created(product, &stock, Replayable::first)),
         Commit::Cancelled(mut causes) => {
-            if let Some(reply) = once.map(|once| once.done_before(&mut causes)).transpose()?.flatten() {
-                return Ok(reply.into());
+            if let Some(once) = once
+                && let Some(stored) = stored_answer(&mut causes)?
+            {
+                return Ok(once.replay(stored)?.into());
             }
             if !is_the_same(causes, &product, &stock)? {
                 return Err(Problem::already_exists("product"));

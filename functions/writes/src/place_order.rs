@@ -60,7 +60,7 @@ pub async fn handle(
     let max_total = match placement {
         Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, Replayable::first))),
         Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, Replayable::again))),
-        Some(Placement::Rejected(rejection)) => return Err(rejection.into()),
+        Some(Placement::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
         Some(Placement::NoCapacity { max_total }) => Some(max_total),
         // The order is queued already. Its message is sent again, because the earlier one may be lost.
         Some(Placement::Waits(queued)) => queued.max_total,
@@ -69,7 +69,7 @@ pub async fn handle(
     let (order, answer): (_, fn(_) -> _) = match intake.accept(&order, max_total, budget).await.map_err(not_accepted)? {
         Acceptance::Accepted(order) => (order, Replayable::first),
         Acceptance::Replayed(order) => (order, Replayable::again),
-        Acceptance::KeyReused => return Err(Rejection::KeyReused.into()),
+        Acceptance::KeyReused => return Err(Problem::rejected(Rejection::KeyReused)),
     };
     let location = format!("/orders/{}", order.order_id);
     let preference = is_for_later.then_some(PrefersAsync::NAME);
@@ -91,9 +91,6 @@ fn not_a_basket(error: BasketError) -> Problem {
 fn not_accepted(error: NotAccepted) -> Problem {
     match error {
         NotAccepted::Table(error) => error.into(),
-        NotAccepted::Queue(error @ (queue::Error::Unanswered(_) | queue::Error::Throttled(_))) => {
-            Problem::throttled(error)
-        }
-        NotAccepted::Queue(error @ queue::Error::Refused(_)) => Problem::internal(error),
+        NotAccepted::Queue(error) => error.into(),
     }
 }

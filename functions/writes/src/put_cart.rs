@@ -53,7 +53,7 @@ pub async fn handle(
     let cart = Cart { customer_id, lines, updated_at, version: Some(version), expires_at };
     let write = match &if_match {
         None => Write::put(&cart)?,
-        Some(if_match) => Write::put_if(&cart, if_match.condition()?.and(is_kept(updated_at)?))?,
+        Some(if_match) => Write::put_if(&cart, Condition::versions(if_match.versions())?.and(is_kept(updated_at)?))?,
     };
     match writer.write(write, budget).await? {
         Written::Done => Ok(Versioned::new(version, cart.into())),

@@ -82,7 +82,7 @@ pub async fn handle(
     Json(changes): Json<ProductChanges>,
     budget: Budget,
 ) -> Answer<Versioned<ProductView>> {
-    let hasty = writer.clone().fail_fast_on_conflict();
+    let fails_fast = writer.clone().fail_fast_on_conflict();
 
     let (mut is_calm, mut gave_up_cells) = (true, false);
     let mut retries = budget.retries();
@@ -114,7 +114,7 @@ pub async fn handle(
 
         let change = Write::change(&product, &next, Condition::version(version)?)?;
         let actions = [vec![change], stock::change(&stock, &to)?].concat();
-        match hasty.write_all(actions, budget).await {
+        match fails_fast.write_all(actions, budget).await {
             Ok(Commit::Done) => {
                 stock::reprice(&writer, &to, budget).await?;
                 if !is_calm && changes.cells.is_some() {

@@ -3,9 +3,10 @@
 
 use std::str::FromStr;
 
+use key_schema::page::PageRequest;
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, OrderId, ProductId};
+use lambda::Budget;
 use serde::de::DeserializeOwned;
-use table::{Budget, PageRequest};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::query::Paging;

@@ -7,7 +7,6 @@ use key_schema::entity::IdempotencyRecord;
 use key_schema::value::{IdempotencyKey, IdempotencyRecordId, RequestHash, Timestamp};
 use lambda_http::http::StatusCode;
 use serde_json::{Value, json};
-use table::{Budget, Cause, Condition, Reader, Write, read_item};
 
 use crate::{Answer, Description, FromRequest, Kind, Problem, Reply, Request};
 
@@ -30,7 +29,7 @@ impl Request {
     fn once(&self) -> Result<Option<Once>, Problem> {
         let route = self.route();
         let Some(key) = self.header("Idempotency-Key")? else { return Ok(None) };
-        let key: IdempotencyKey = key.parse()?;
+        let key: IdempotencyKey = key.parse().map_err(Problem::invalid)?;
         let body: Value = self.json()?;
         let canonical = json!([route.method.as_str(), route.path, self.path_parameters(), body]).to_string();
         let id = IdempotencyRecordId::of(&self.caller()?.id, &key);
@@ -56,7 +55,7 @@ impl FromRequest for IdempotencyKey {
             let detail = "Send an Idempotency-Key: a new one for each order, the same for its retries.";
             Problem::new(Kind::IdempotencyKeyMissing, detail)
         };
-        Ok(request.header("Idempotency-Key")?.ok_or_else(missing)?.parse()?)
+        request.header("Idempotency-Key")?.ok_or_else(missing)?.parse().map_err(Problem::invalid)
     }
 
     fn describe(description: Description) -> Description {
@@ -65,10 +64,19 @@ impl FromRequest for IdempotencyKey {
 }
 
 impl Once {
-    /// The write that stores the answer, if the key has no stored answer yet or an expired one. It must be the last
-    /// write of the transaction.
-    pub fn keep(&self, reply: &Reply) -> Result<Write, Problem> {
-        let record = IdempotencyRecord {
+    /// The id of the record that stores the answer.
+    pub const fn record_id(&self) -> &IdempotencyRecordId {
+        &self.id
+    }
+
+    /// The time of the request.
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The record that stores the answer.
+    pub fn record(&self, reply: &Reply) -> IdempotencyRecord {
+        IdempotencyRecord {
             record_id: self.id.clone(),
             request_hash: self.hash.clone(),
             status: reply.status().as_u16(),
@@ -76,49 +84,19 @@ impl Once {
             version: reply.version(),
             body: reply.body().unwrap_or_default().to_owned(),
             expires_at: IdempotencyRecord::expiry(self.now),
-        };
-        let is_free = Condition::new("attribute_not_exists(#PK) OR #expiresAt <= :now");
-        Ok(Write::put_if(&record, is_free.value(":now", self.now.as_second())?)?)
+        }
     }
 
-    /// The stored answer, if it is the reason why a transaction with [`keep`](Self::keep) was cancelled: then an
-    /// earlier request with this key was carried out. Takes the last of `causes`, which is the one of that write.
+    /// The stored answer: an earlier request with this key was carried out.
     ///
     /// # Errors
     /// `idempotency-key-reused` if the key was used for another request.
-    pub fn done_before(&self, causes: &mut Vec<Cause>) -> Result<Option<Reply>, Problem> {
-        match causes.pop() {
-            Some(Cause::Condition(Some(kept))) => self.replay(read_item(kept)?).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// The stored answer in place of a refusal, if there is one. A copy or an earlier attempt of this request may have
-    /// caused the refusal, and may still be writing the record. So this is a snapshot read, which is retried while a
-    /// transaction writes the record.
-    ///
-    /// # Errors
-    /// The refusal, if no answer is stored. `idempotency-key-reused` if the key was used for another request.
-    pub async fn unless_done_before(&self, answer: Answer, reader: &Reader, budget: Budget) -> Answer {
-        match answer {
-            Err(refusal) if refusal.kind().status().is_client_error() => {
-                let keys = vec![IdempotencyRecord::key_of(&self.id)];
-                let kept: Vec<IdempotencyRecord> = reader.transact_get(keys, budget).await?;
-                match kept.into_iter().find(|kept| !kept.is_expired(self.now)) {
-                    Some(kept) => self.replay(kept),
-                    None => Err(refusal),
-                }
-            }
-            answer => answer,
-        }
-    }
-
-    fn replay(&self, kept: IdempotencyRecord) -> Answer {
-        if kept.request_hash != self.hash {
+    pub fn replay(&self, stored: IdempotencyRecord) -> Answer {
+        if stored.request_hash != self.hash {
             let detail = "The Idempotency-Key belongs to another request. Use a new key for a new request.";
             return Err(Problem::new(Kind::IdempotencyKeyReused, detail));
         }
-        let status = StatusCode::from_u16(kept.status).map_err(Problem::internal)?;
-        Ok(Reply::again(status, kept.location, kept.version, kept.body))
+        let status = StatusCode::from_u16(stored.status).map_err(Problem::internal)?;
+        Ok(Reply::again(status, stored.location, stored.version, stored.body))
     }
 }

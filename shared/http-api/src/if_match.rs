@@ -1,7 +1,5 @@
 //! `If-Match` (RFC 9110, 13.1.1): the versions that a change may replace.
 
-use table::{Condition, Error};
-
 use crate::{Kind, Problem};
 
 /// The versions that a change may replace.
@@ -31,6 +29,10 @@ impl IfMatch {
         if tags.is_empty() {
             return Err(malformed());
         }
+        if tags.len() > MOST_TAGS {
+            let detail = format!("If-Match must not have more than {MOST_TAGS} entity tags.");
+            return Err(Problem::new(Kind::Validation, detail));
+        }
         Ok(Self::Versions(tags.into_iter().filter_map(version_of).collect()))
     }
 
@@ -42,15 +44,11 @@ impl IfMatch {
         }
     }
 
-    /// The condition that the item exists and has one of these versions. An item without the attribute was written
-    /// before versions existed, and has version 0.
-    pub fn condition(&self) -> Result<Condition, Error> {
-        let Self::Versions(versions) = self else { return Ok(Condition::present()) };
-        match versions.as_slice() {
-            [0] => Ok(Condition::present().and(Condition::new("attribute_not_exists(#version)"))),
-            [version] => Condition::version(*version),
-            // Never true: the tags name no version, or several, although a client has read only one.
-            _ => Condition::new("#version < :none").value(":none", 0),
+    /// The versions that the change may replace; `None` if it may replace any.
+    pub fn versions(&self) -> Option<&[u64]> {
+        match self {
+            Self::Any => None,
+            Self::Versions(versions) => Some(versions),
         }
     }
 
@@ -62,6 +60,9 @@ impl IfMatch {
         }
     }
 }
+
+/// The most entity tags of a list. A condition of DynamoDB has a limited number of comparisons.
+const MOST_TAGS: usize = 100;
 
 /// The characters between the elements of a list.
 const SEPARATORS: [char; 3] = [',', ' ', '\t'];
@@ -117,5 +118,11 @@ mod tests {
         for value in ["", "3", "\"3", "3\"", "\"3\" \"4\"", "\"3\"4", ",", "w/\"3\"", "*, \"3\""] {
             assert_eq!(parse(value), None, "{value}");
         }
+    }
+
+    #[test]
+    fn a_list_has_at_most_100_tags() {
+        assert!(parse(&"\"3\",".repeat(MOST_TAGS)).is_some());
+        assert_eq!(parse(&"\"3\",".repeat(MOST_TAGS + 1)), None);
     }
 }

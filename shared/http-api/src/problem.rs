@@ -1,14 +1,15 @@
 //! Problems: RFC 9457 documents, with one kind for each error that a client may handle in its own way.
 
 use std::error::Error as StdError;
+use std::fmt::Display;
 
 use lambda_http::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use key_schema::entity::OrderStatus;
-use key_schema::value::{Invalid, ProductId};
-use lambda::Outcome;
+use key_schema::value::ProductId;
+use lambda::{Failure, Outcome, Remedy};
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
@@ -104,6 +105,12 @@ impl Problem {
         Self { kind, detail: detail.into(), members: Map::new(), cause: None }
     }
 
+    /// The request is malformed or invalid, for this reason.
+    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+    pub fn invalid(why: impl Display) -> Self {
+        Self::new(Kind::Validation, why.to_string())
+    }
+
     /// The resource does not exist, or does not belong to the caller.
     pub fn not_found(what: &str) -> Self {
         Self::new(Kind::NotFound, format!("There is no such {what}."))
@@ -194,27 +201,13 @@ impl Problem {
     }
 }
 
-impl From<Invalid> for Problem {
-    fn from(invalid: Invalid) -> Self {
-        Self::new(Kind::Validation, invalid.to_string())
-    }
-}
-
-impl From<table::Error> for Problem {
-    fn from(error: table::Error) -> Self {
-        match error {
-            table::Error::Cursor(invalid) => invalid.into(),
-            table::Error::Throttled { .. } | table::Error::Unanswered(_) => Self::throttled(error),
-            table::Error::Refused(_)
-            | table::Error::Inconsistent(_)
-            | table::Error::Denied(_)
-            | table::Error::Item(_) => Self::internal(error),
+/// An error of a service that the function calls.
+impl<E: Failure> From<E> for Problem {
+    fn from(error: E) -> Self {
+        match error.remedy() {
+            Remedy::Correct => Self::invalid(error),
+            Remedy::Retry => Self::throttled(error),
+            Remedy::None => Self::internal(error),
         }
-    }
-}
-
-impl From<serde_json::Error> for Problem {
-    fn from(error: serde_json::Error) -> Self {
-        Self::internal(error)
     }
 }

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use key_schema::page::PageRequest;
 use key_schema::value::Invalid;
 use serde::de::value::{CowStrDeserializer, Error, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
-use table::PageRequest;
 use utoipa::IntoParams;
 
 /// The filter of a list that has no filter.

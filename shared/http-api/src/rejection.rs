@@ -4,8 +4,9 @@ use key_schema::entity::Rejection;
 
 use crate::{Kind, Problem};
 
-impl From<Rejection> for Problem {
-    fn from(rejection: Rejection) -> Self {
+impl Problem {
+    /// The order is rejected.
+    pub fn rejected(rejection: Rejection) -> Self {
         match rejection {
             Rejection::UnknownCustomer => {
                 Self::new(Kind::NotFound, "The caller has no customer profile. Sign up first: POST /customers.")

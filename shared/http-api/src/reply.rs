@@ -106,7 +106,7 @@ impl Reply {
     }
 
     fn of(status: StatusCode, body: &impl Serialize) -> Answer {
-        Ok(Self { status, headers: Vec::new(), body: Some(serde_json::to_string(body)?) })
+        Ok(Self { status, headers: Vec::new(), body: Some(serde_json::to_string(body).map_err(Problem::internal)?) })
     }
 }
 

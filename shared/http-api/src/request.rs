@@ -3,10 +3,10 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use key_schema::page::PageRequest;
 use key_schema::value::Invalid;
-use lambda::Context;
+use lambda::{Budget, Context};
 use serde::de::DeserializeOwned;
-use table::{Budget, PageRequest};
 
 use crate::event::{Event, Malformed, Parameters, READ};
 use crate::{Caller, IfMatch, Kind, Problem, Route, json, prefer, query};
@@ -42,7 +42,7 @@ impl Request {
 
     /// A path parameter.
     pub(crate) fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
-        Ok(self.path.get(name).map_or("", String::as_str).parse()?)
+        self.path.get(name).map_or("", String::as_str).parse().map_err(Problem::invalid)
     }
 
     /// The query string. A parameter that is not a field of the type is refused.

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
+use key_schema::page::Page;
 use serde::Serialize;
-use table::Page;
 use utoipa::ToSchema;
 
 use crate::{Answer, Description, Json, Problem, Reply};

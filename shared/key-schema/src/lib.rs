@@ -4,7 +4,7 @@
 //! - [`entity`]: the entities, as plain data without keys.
 //! - [`layout`]: the keys of each entity in the table and its two indexes, and the access patterns that read them.
 //! - [`access`]: a function's requests to the table, as data, from which its role follows.
-//! - [`cursor`]: a client's position in a list.
+//! - [`page`] and [`cursor`]: a page of a list, and a client's position in the list.
 //! - [`markdown_tables`]: the layout as the tables in `docs/key-schema.md`.
 //!
 //! The crate has no AWS client, no async and no clock.
@@ -18,4 +18,5 @@ pub mod cursor;
 pub mod entity;
 pub mod layout;
 pub mod markdown_tables;
+pub mod page;
 pub mod value;

@@ -2,6 +2,7 @@
 //!
 //! - [`Environment`]: a function's variables, and the configuration of every AWS client. [`FromEnvironment`] makes a
 //!   function's dependencies from it.
+//! - [`Failure`]: an error, with what the sender of the request can do.
 //! - [`Outcome`]: whether a request that failed may have written something.
 //! - [`consume`]: runs a handler that an event source invokes. The crate `http-api` runs a handler that HTTP invokes.
 //! - [`Program`]: the functions that are built into one program for Lambda. [`Function`]: one function, for a process
@@ -13,6 +14,7 @@ mod aws;
 mod budget;
 mod consume;
 mod environment;
+mod failure;
 mod function;
 mod grant;
 mod log;
@@ -27,6 +29,7 @@ pub use aws::Service;
 pub use budget::{Budget, Retries, longest_pause};
 pub use consume::{consume, start_consumer};
 pub use environment::{Client, Environment, FromEnvironment};
+pub use failure::{Failure, Remedy};
 pub use function::{Function, Invoke, Start};
 pub use grant::Grant;
 pub use lambda_runtime::{Context, Error, LambdaEvent};

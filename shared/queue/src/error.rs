@@ -1,6 +1,7 @@
 //! Errors of requests to the queue. Each variant stands for what the caller does next.
 
 use aws_sdk_sqs::error::{BoxError, BuildError, ProvideErrorMetadata, SdkError};
+use lambda::{Failure, Remedy};
 
 /// The codes with which SQS throttles a request: for the limits of an account, of a queue, or of its encryption key.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html#API_SendMessage_Errors>
@@ -19,6 +20,15 @@ pub enum Error {
     /// SQS refused the request. This is a defect of this project or of the deployment.
     #[error("SQS refused the request")]
     Refused(#[source] BoxError),
+}
+
+impl Failure for Error {
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::Unanswered(_) | Self::Throttled(_) => Remedy::Retry,
+            Self::Refused(_) => Remedy::None,
+        }
+    }
 }
 
 impl<E> From<SdkError<E>> for Error

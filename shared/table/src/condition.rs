@@ -39,6 +39,26 @@ impl Condition {
         Self::new("#version = :version").value(":version", version)
     }
 
+    /// The item must exist and have one of these versions, or any version if there is no list. An item without the
+    /// attribute was written before versions existed, and has version 0.
+    pub fn versions(versions: Option<&[u64]>) -> Result<Self, Error> {
+        let Some(versions) = versions else { return Ok(Self::present()) };
+        let mut condition = Self::new("attribute_exists(#PK)");
+        let mut terms = Vec::new();
+        for (at, version) in versions.iter().enumerate() {
+            if *version == 0 {
+                terms.push("attribute_not_exists(#version)".to_owned());
+            } else {
+                terms.push(format!("#version = :v{at}"));
+                condition = condition.value(&format!(":v{at}"), version)?;
+            }
+        }
+        // Without a version, the condition never holds.
+        let is_one_of_them = if terms.is_empty() { "attribute_not_exists(#PK)".to_owned() } else { terms.join(" OR ") };
+        condition.expression = format!("{} AND ({is_one_of_them})", condition.expression).into();
+        Ok(condition)
+    }
+
     /// The item must exist, and every number of `entity` and of `others` must have the value that `entity` gives. A
     /// number that `entity` lacks must be zero. A number that the item lacks counts as zero.
     pub fn same_numbers<T: Stored>(entity: &T, others: &T) -> Result<Self, Error> {

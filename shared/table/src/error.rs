@@ -3,6 +3,7 @@
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use key_schema::value::Invalid;
+use lambda::{Failure, Remedy};
 
 use crate::Throttle;
 
@@ -60,6 +61,16 @@ where
             Self::Denied(error.into())
         } else {
             Self::Unanswered(error.into())
+        }
+    }
+}
+
+impl Failure for Error {
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::Cursor(_) => Remedy::Correct,
+            Self::Throttled { .. } | Self::Unanswered(_) => Remedy::Retry,
+            Self::Refused(_) | Self::Inconsistent(_) | Self::Denied(_) | Self::Item(_) => Remedy::None,
         }
     }
 }

@@ -6,9 +6,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use key_schema::cursor;
 use key_schema::layout::{AccessPattern, Direction, share_of_page};
+use key_schema::page::{Page, PageRequest};
 
 use crate::read::remaining;
-use crate::{Error, Page, PageRequest, Reader, item};
+use crate::{Error, Reader, item};
 
 impl Reader {
     /// One page of a list that is spread over shards, in the order of the sort keys. Every shard is an access pattern of

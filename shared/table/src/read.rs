@@ -4,8 +4,8 @@ use std::slice;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity};
 use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, SortRange};
+use key_schema::page::{Page, PageRequest};
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::item::{self, Item};
@@ -21,31 +21,6 @@ pub struct Reader {
 impl FromEnvironment for Reader {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         Ok(Self { table: Table::from_environment(environment)?, meter: None })
-    }
-}
-
-/// The page of a list that a client asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageRequest {
-    /// The most items that the page may have, from 1 to 100.
-    pub limit: u8,
-    /// The `next` of the page before; absent for the first page.
-    pub cursor: Option<String>,
-}
-
-/// A page of a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Page<T> {
-    /// The items.
-    pub items: Vec<T>,
-    /// The cursor of the next page; `null` after the last one.
-    pub next: Option<String>,
-}
-
-impl<T> Page<T> {
-    /// The page with `show` applied to each item.
-    pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
-        Page { items: self.items.into_iter().map(show).collect(), next: self.next }
     }
 }
 

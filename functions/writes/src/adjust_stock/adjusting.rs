@@ -6,7 +6,7 @@ use http_api::{Answer, IfMatch, Once, Problem, ProductView, Reply, Respond, Vers
 use key_schema::entity::{Product, WholeStock};
 use key_schema::value::ProductId;
 use stock::ReadMode;
-use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer};
+use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer, stored_answer};
 
 /// The longest that units are moved between cells before the request is answered.
 const SHARING_OUT: Duration = Duration::from_secs(4);
@@ -39,12 +39,12 @@ impl Adjusting<'_> {
     /// cells that the next attempt writes, down to one. If the successful attempt wrote only some of the cells, the
     /// units are then levelled over all cells, one move at a time.
     pub(crate) async fn run(&self) -> Answer {
-        let hasty = self.writer.clone().fail_fast_on_conflict();
+        let fails_fast = self.writer.clone().fail_fast_on_conflict();
         let mut most_cells = usize::MAX;
         let mut retries = self.budget.retries();
         loop {
             let Attempt { writes, before, after, reply } = self.attempt(most_cells).await?;
-            match hasty.commit(writes, self.budget).await {
+            match fails_fast.commit(writes, self.budget).await {
                 Ok(Commit::Done) => {
                     // The adjustment is done, so an error while levelling the cells does not change the answer.
                     if most_cells < before.units.len() {
@@ -53,8 +53,10 @@ impl Adjusting<'_> {
                     return Ok(reply);
                 }
                 Ok(Commit::Cancelled(mut causes)) => {
-                    if let Some(reply) = self.once.map(|once| once.done_before(&mut causes)).transpose()?.flatten() {
-                        return Ok(reply);
+                    if let Some(once) = self.once
+                        && let Some(stored) = stored_answer(&mut causes)?
+                    {
+                        return once.replay(stored);
                     }
                 }
                 Err(Error::Throttled { by: Throttle::Contention, .. }) => {
@@ -103,7 +105,7 @@ impl Adjusting<'_> {
         let mut writes = vec![Write::change(product, &next, Condition::version(product.version)?)?];
         writes.extend(stock::adjust(&before, &after.units)?);
         let reply = Versioned::new(version, ProductView::with_stock(next, &after)).respond()?;
-        writes.extend(self.once.map(|once| once.keep(&reply)).transpose()?);
+        writes.extend(self.once.map(|once| Write::answer(&once.record(&reply), once.now())).transpose()?);
         Ok(Attempt { writes, before, after, reply })
     }
 }

@@ -58,7 +58,7 @@ pub enum OrderStateView {
 impl From<QueuedOrder> for QueuedOrderView {
     fn from(order: QueuedOrder) -> Self {
         let (rejected_at, problem) = match order.refusal {
-            Some(Refusal { at, rejection }) => (Some(at), Some(Problem::from(rejection))),
+            Some(Refusal { at, rejection }) => (Some(at), Some(Problem::rejected(rejection))),
             None => (None, None),
         };
         Self {
