@@ -42,6 +42,7 @@ mod ranges;
 mod reconcile;
 mod repeating;
 mod roles;
+mod rollback;
 mod routes;
 mod runbooks;
 mod sample_events;
