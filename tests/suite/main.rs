@@ -27,6 +27,7 @@ mod laptop;
 mod layouts;
 mod lifecycle;
 mod listings;
+mod new_route;
 mod newer_release;
 mod order_events;
 mod outcomes;

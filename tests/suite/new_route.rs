@@ -1,0 +1,114 @@
+//! A new route is one source file, one line in a list, and its test. So no other handwritten file names the routes that
+//! there are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use http_api::RouteFunction;
+use local::functions::routes;
+
+use crate::completeness::{pascal_case, source_of};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Files that name routes because they test, measure or explain them, or because they are generated. The tests of the
+/// laptop stack have templates of their own, with functions of these names.
+const LEFT_OUT: [&str; 5] = ["tests/", "lab/", "docs/", "events/", "local/devstack/"];
+
+/// Files and folders that name these routes for a reason of their own. Another route needs no line in them.
+const ALLOWED: &[(&str, &[&str])] = &[
+    // Constraints that a description of an API cannot express.
+    (
+        ".ci/contract/schemathesis.toml",
+        &["adjust-stock", "create-discount", "find-customer", "list-invoice-payments", "place-order", "put-cart"],
+    ),
+    // Its sample event is refused: no refund is due.
+    (".ci/function-smoke", &["confirm-refund"]),
+    // The function that is deployed alone.
+    (".ci/third_party/checks.py", &["get-product"]),
+    // The order in which a deployment replaces functions.
+    ("functions/writes/src/place_order.rs", &["list-orders", "list-product-orders"]),
+    ("functions/writes/src/record_view.rs", &["get-product-stats"]),
+    ("template.yaml", &["list-orders", "list-product-orders", "place-order"]),
+    // An alarm on orders that nobody counts.
+    ("operations.yaml", &["place-order"]),
+    // The shop's own words for its actions.
+    ("shared/ordering/", &["confirm-refund", "place-order"]),
+    // Tests with one sample event.
+    ("shared/http-api/", &["get-product"]),
+];
+
+/// The handwritten lines of code in the repository, by file: without comments and without what is generated.
+fn handwritten() -> Vec<(String, String)> {
+    let list = Command::new("git").args(["-C", ROOT, "ls-files"]).output().expect("git runs");
+    let list = String::from_utf8(list.stdout).expect("a text");
+    let files = list.lines().filter(|file| {
+        !file.ends_with(".md") && !file.ends_with(".txt") && !LEFT_OUT.iter().any(|folder| file.starts_with(folder))
+    });
+    let texts = files.filter_map(|file| Some((file.to_owned(), fs::read_to_string(Path::new(ROOT).join(file)).ok()?)));
+    let handwritten: Vec<_> = texts.map(|(file, text)| (file, code_of(&text))).collect();
+    assert!(handwritten.len() > 250, "only {} files were found", handwritten.len());
+    handwritten
+}
+
+/// The text without comments and without the parts between the marks of generated text, `# <name>` and `# </name>`.
+fn code_of(text: &str) -> String {
+    let (mut code, mut is_generated) = (String::new(), false);
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("# </") {
+            is_generated = false;
+        } else if line.starts_with("# <") {
+            is_generated = true;
+        } else if !is_generated && !line.starts_with("//") && !line.starts_with('#') {
+            code.push_str(line);
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// The words by which code can name the route: of its function, module and resources.
+fn names_of(RouteFunction { function, .. }: &RouteFunction) -> [String; 4] {
+    let (name, resource) = (function.name(), pascal_case(&function.name()));
+    [name.replace('-', "_"), format!("{resource}Role"), resource, name]
+}
+
+fn words(code: &str) -> BTreeSet<&str> {
+    code.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_' && letter != '-').collect()
+}
+
+#[test]
+fn a_route_is_named_in_its_file_and_in_one_list() {
+    let (mut listed, mut further, mut used) = (0, Vec::new(), BTreeSet::new());
+    for (file, code) in handwritten() {
+        let words = words(&code);
+        for route in routes().filter(|route| names_of(route).iter().any(|name| words.contains(name.as_str()))) {
+            let (name, program) = (route.function.name(), route.function.program);
+            let mut allowed =
+                ALLOWED.iter().filter(|(place, names)| file.starts_with(place) && names.contains(&&*name));
+            if file == format!("functions/{program}/src/lib.rs") {
+                listed += 1;
+            } else if let Some((place, _)) = allowed.next() {
+                used.insert((*place, name));
+            } else if !file.starts_with(source_of(&route.function).trim_end_matches(".rs")) {
+                further.push(format!("{file}: {name}"));
+            }
+        }
+    }
+    assert_eq!(listed, routes().count(), "each route is in the list of its program");
+    assert!(further.is_empty(), "these files name a route, so a new route would need a line in them: {further:#?}");
+    let allowed = ALLOWED.iter().flat_map(|(place, names)| names.iter().map(|name| (*place, (*name).to_owned())));
+    assert_eq!(used, allowed.collect(), "`ALLOWED` has no more than is needed");
+}
+
+/// The method and path of a route are in no table either. Its path alone is also that of other routes.
+#[test]
+fn no_code_lists_methods_and_paths() {
+    for (file, code) in handwritten() {
+        let listed = routes().map(|route| format!("\"{} {}\"", route.route.method.as_str(), route.route.path));
+        let listed: Vec<_> = listed.filter(|listed| code.contains(listed)).collect();
+        assert!(listed.is_empty(), "{file} lists {listed:?}");
+    }
+}
