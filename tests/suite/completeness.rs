@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use consumers::CONSUMERS;
 use devstack::Template;
@@ -169,6 +170,28 @@ fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
             "{name}: its first line"
         );
     }
+}
+
+/// `sam build` builds the programs one after the other. A dependency with other features in one of them would be built
+/// twice, and everything above it.
+#[test]
+fn the_programs_share_one_build_of_their_dependencies() {
+    let mut builds = BTreeMap::<String, BTreeSet<String>>::new();
+    for program in ["reads", "writes", "consumers"] {
+        let mut tree = Command::new(env!("CARGO"));
+        tree.args(["tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none"]);
+        let tree = tree.args(["--format", "{p} [{f}]", "--package", program]).output().expect("cargo runs");
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        for line in String::from_utf8(tree.stdout).expect("a text").lines() {
+            let (package, rest) = line.split_once(" [").expect("features");
+            let (features, _) = rest.split_once(']').expect("their end");
+            builds.entry(package.to_owned()).or_default().insert(features.to_owned());
+        }
+    }
+    assert!(builds.len() > 150, "only {} packages were found", builds.len());
+    // The types of events: of HTTP for routes, of the queue and the stream for consumers. No client depends on them.
+    builds.retain(|package, features| features.len() > 1 && !package.starts_with("aws_lambda_events "));
+    assert!(builds.is_empty(), "these are built more than once: {builds:#?}");
 }
 
 #[test]
