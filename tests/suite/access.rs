@@ -9,9 +9,9 @@ mod tokens;
 use reqwest::Method;
 use serde_json::Value;
 use shop::client::{Client, Reply};
+use shop::events::event;
 
 use crate::completeness::texts;
-use crate::sample_events::event;
 
 /// The request of a sample event.
 struct Sample {

@@ -12,11 +12,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
 use shop::bus::{Change, checkpoint, deliver, records, text, told};
+use shop::events::event;
 use shop::queue::order_later;
 use shop::read;
 
 use crate::queue::{settled, things};
-use crate::sample_events::event;
 
 const ORDERS: u64 = 8;
 

@@ -8,10 +8,9 @@ use key_schema::value::OrderId;
 use local::functions;
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::events::event;
 use shop::reconcile::{ask, reconciled};
 use shop::stream::{Tail, is_wanted};
-
-use crate::sample_events::event;
 
 const SHARDS: u8 = 8;
 /// The number of orders from before the raise. The comparison of counts reads 25 at a time.

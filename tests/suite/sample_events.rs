@@ -4,24 +4,16 @@ use std::collections::BTreeMap;
 
 use devstack::gateway::Invoke;
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
-use lambda::Function;
 use local::functions;
 use reqwest::Url;
 use serde_json::{Value, json};
-use shop::read;
+use shop::events::{event, functions_by_event_time};
 use shop::stream::{Tail, is_wanted};
 use shop::{Shop, eur};
 
 use crate::completeness::{declared, names, texts};
 
-/// The functions in the order of their events' times: the events form one scenario.
-pub fn functions_by_event_time() -> Vec<String> {
-    let mut all: Vec<_> = functions::all().map(Function::name).collect();
-    all.sort_by_key(|name| time_of(&event(name)));
-    all
-}
-
-/// The same, without functions that no client calls.
+/// The functions in the order of their events, without functions that no client calls.
 pub fn routes_by_event_time() -> Vec<String> {
     let routes = names();
     functions_by_event_time().into_iter().filter(|name| routes.contains(name)).collect()
@@ -31,21 +23,6 @@ pub fn routes_by_event_time() -> Vec<String> {
 /// paid, so no refund is due.
 pub fn is_expected(name: &str, status: u64) -> bool {
     if name == "confirm-refund" { status == 409 } else { (200..300).contains(&status) }
-}
-
-/// The time of an event in milliseconds: of a request, or of the last message or record of a batch. Scheduled events
-/// come last.
-fn time_of(event: &Value) -> u64 {
-    let last = event["Records"].as_array().and_then(|records| records.last());
-    let Some(record) = last else { return event["requestContext"]["timeEpoch"].as_u64().unwrap_or(u64::MAX) };
-    match record["dynamodb"]["ApproximateCreationDateTime"].as_f64() {
-        Some(seconds) => format!("{:.0}", seconds * 1000.0).parse().expect("a time"),
-        None => record["attributes"]["SentTimestamp"].as_str().expect("a time").parse().expect("a time"),
-    }
-}
-
-pub fn event(function: &str) -> Value {
-    serde_json::from_str(&read(&format!("events/{function}.json"))).expect("JSON")
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub fn operations() -> Result<String, NoSample> {
         let reasons: Vec<_> = operation.reasons(samples[0].sizes()).into_iter().map(ledger::Reason::name).collect();
         vec![
             format!("`{}`", operation.function),
-            operation.case.to_owned(),
+            operation.case.clone(),
             sizes(charges.map(|charge| charge.requests.to_string())),
             sizes(charges.map(|charge| charge.read.total().to_string())),
             sizes(least.map(|charge| charge.read.total().to_string())),

@@ -1,6 +1,7 @@
 //! One item of each kind that a shop stores, with given sizes.
 
 mod images;
+mod kind;
 
 use key_schema::entity::{OrderStatus, PaymentState};
 use key_schema::value::Invalid;

@@ -16,6 +16,7 @@ pub mod cells;
 pub mod client;
 pub mod customer_view;
 pub mod engine;
+pub mod events;
 pub mod expiry;
 pub mod last_release;
 pub mod openapi;

@@ -3,12 +3,13 @@
 
 use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use serde_json::{Value, json};
+use shop::events::{event, functions_by_event_time};
 use shop::openapi;
 use shop::{Client, Shop};
 
 use super::Sample;
 use crate::completeness::{declared, names};
-use crate::sample_events::{event, functions_by_event_time, is_expected};
+use crate::sample_events::is_expected;
 
 /// The owner of what a parameter names.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,12 +8,12 @@ use http_api::{ADMIN_SCOPE, Kind};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::customer_view::{self, Seen, VISIBLE};
+use shop::events::functions_by_event_time;
 use shop::{Client, Reply, Shop, eur};
 
 use super::Sample;
 use super::ownership::{consume, rightful};
 use crate::completeness::names;
-use crate::sample_events::functions_by_event_time;
 
 /// A client without the admin scope, and the fields shown to it so far.
 struct Witness {

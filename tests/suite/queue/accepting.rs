@@ -11,13 +11,13 @@ use key_schema::value::Timestamp;
 use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::events::event;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
 use shop::{Client, eur};
 use tokio::net::TcpListener;
 
 use super::{GIVE_UP, assert_accepted, commit, idle_shop, settled, things, throttle};
-use crate::sample_events::event;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn accepting_an_order_costs_the_same_for_any_length_of_the_queue() {

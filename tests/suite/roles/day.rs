@@ -8,6 +8,7 @@ use key_schema::value::Timestamp;
 use local::functions;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::events::event;
 use shop::last_release::old_invoice_id;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
@@ -15,7 +16,7 @@ use shop::reconcile::reconciled;
 use shop::{Shop, eur};
 
 use crate::queue::things;
-use crate::sample_events::{event, routes_by_event_time};
+use crate::sample_events::routes_by_event_time;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -2,10 +2,10 @@
 
 use key_schema::layout::{Consistency, Declaration};
 
-use super::{Many, Operation, Request, Several, Sharded, sum};
+use super::{Operation, Request, Several, sum};
 use crate::rules::{self, Indexes};
 use crate::{Charge, Units, size};
-use sample_items::{Kind, Sample, SampleSizes};
+use sample_items::{Sample, SampleSizes};
 
 /// A reason why an operation is charged more than the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Operation {
     /// The smallest conceivable charge. For a write: each item written once into the same indexes, without a
     /// transaction and without reading first. For a read: one contiguous, eventually consistent read of the answer.
     pub fn least(&self, sample: &Sample) -> Charge {
-        let write: Units = sum(sample, self.requests, |request| request.written_once(sample));
+        let write: Units = sum(sample, &self.requests, |request| request.written_once(sample));
         let is_write = self.requests.iter().any(|request| request.of.writes());
         if is_write || self.requests.is_empty() {
             return Charge { requests: if is_write { 1.0 } else { 0.0 }, write, read: Units::default() };
@@ -66,9 +66,8 @@ impl Operation {
         let any = |is: fn(&Request) -> bool| self.requests.iter().any(|request| is(&request.of));
         let is_write = any(Request::writes);
         let is_detour = !is_write && self.requests.len() > 1;
-        let is_sharded = |many| matches!(many, Many::Shards(of) if of.shards(sizes) > 1);
-        let is_spread = self.requests.iter().any(|request| is_sharded(request.many))
-            || any(|request| matches!(request, Request::Keys(..)));
+        let is_sharded = |request: &Several<Request>| request.many.of.shards(sizes).is_some_and(|shards| shards > 1);
+        let is_spread = self.requests.iter().any(is_sharded) || any(|request| matches!(request, Request::Keys(..)));
         let is_vain = any(|request| {
             matches!(
                 request,
@@ -88,8 +87,7 @@ impl Operation {
 }
 
 impl Several<Request> {
-    /// The bytes read for the answer. All shards of a list together contain one page of it, and an order has one status
-    /// at a time.
+    /// The bytes read for the answer.
     fn answered(&self, sample: &Sample) -> usize {
         let (Request::Query(_, kinds)
         | Request::Keys(_, kinds)
@@ -98,17 +96,9 @@ impl Several<Request> {
         else {
             return 0;
         };
-        let lists = match self.many {
-            Many::Shards(Sharded::ProductsOfOrder) => Many::Lines,
-            Many::Shards(Sharded::Statuses(_) | Sharded::Product) => Many::One,
-            many => many,
-        };
-        let listed = |kind: &Several<Kind>| match kind.many {
-            Many::ShareOfPage(_) => Many::Listed,
-            many => many,
-        };
-        let bytes = kinds.iter().map(|kind| size::of_kind(sample, kind.of) * listed(kind).count(sample));
-        lists.count(sample) * bytes.sum::<usize>()
+        let bytes = kinds.iter().map(|kind| size::of_kind(sample, kind.of) * kind.count(sample)).sum::<usize>();
+        // Several Queries share what they find.
+        if matches!(self.of, Request::Query(..)) { bytes } else { bytes * self.count(sample) }
     }
 }
 
@@ -140,7 +130,7 @@ impl Request {
         };
         match self {
             Self::Write(write) => once(write),
-            Self::Transaction(writes) => sum(sample, writes as &[Several<_>], once),
+            Self::Transaction(writes) => sum(sample, writes, once),
             _ => Units::default(),
         }
     }

@@ -1,65 +1,63 @@
 //! The ledger: the requests of every operation.
 //!
-//! An operation is one case of a function's call. Its requests are data, and their cost is computed from the items of a
-//! [`Sample`].
+//! An operation is one case of a function's call. Its requests are recorded by the tests, and their cost is computed
+//! from the items of a [`Sample`].
 
-mod access;
-mod catalogue;
-mod cells;
-mod customers;
 mod least;
-mod orders;
-mod stream;
+mod number;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use least::Reason;
+pub use number::{Many, Size};
 
 use std::iter::Sum;
 use std::ops::Mul;
+use std::sync::LazyLock;
 
 use key_schema::layout::{Consistency, Declaration, share_of_page};
 
 use crate::rules::{self, Images, Indexes, TRANSACTION};
 use crate::{Charge, Units, size};
-use sample_items::{Kind, Sample, SampleSizes};
+use sample_items::{Kind, Sample};
 
 /// One case of one function.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Operation {
     /// The function, by its name.
-    pub function: &'static str,
+    pub function: String,
     /// The case in a few words, unique for the function.
-    pub case: &'static str,
+    pub case: String,
     /// Its requests to the table, in sequence.
-    pub requests: &'static [Several<Request>],
+    pub requests: Vec<Several<Request>>,
 }
 
 /// One request to the table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Request {
     /// A `Query` along an access pattern, and what it finds.
-    Query(Declaration, &'static [Several<Kind>]),
+    Query(Declaration, Vec<Several<Kind>>),
     /// A `BatchGetItem` along an access pattern, and what is under its keys.
-    Keys(Declaration, &'static [Several<Kind>]),
+    Keys(Declaration, Vec<Several<Kind>>),
     /// A `BatchGetItem` of any other keys.
-    Batch(Consistency, &'static [Several<Kind>]),
+    Batch(Consistency, Vec<Several<Kind>>),
     /// A `TransactGetItems` of these keys.
-    ReadTransaction(&'static [Several<Kind>]),
+    ReadTransaction(Vec<Several<Kind>>),
     /// One write, as a request of its own.
     Write(Write),
     /// A `TransactWriteItems`.
-    Transaction(&'static [Several<Write>]),
+    Transaction(Vec<Several<Write>>),
     /// One write whose condition fails. DynamoDB bills it and does not report it.
     Failed(Write),
     /// A `TransactWriteItems` that is cancelled. DynamoDB bills it and does not report it.
-    Cancelled(&'static [Several<Write>]),
+    Cancelled(Vec<Several<Write>>),
     /// A `TransactWriteItems` that is sent again under its token after it succeeded.
-    Repeated(&'static [Several<Write>]),
+    Repeated(Vec<Several<Write>>),
 }
 
 /// A write of one item: what becomes of which.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
     /// Put where there was none.
     New(Kind),
@@ -82,68 +80,9 @@ pub struct Several<T> {
     pub of: T,
 }
 
-/// A number: a constant, or one from the [`SampleSizes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Many {
-    /// One.
-    One,
-    /// As many as an order has lines.
-    Lines,
-    /// As many as an order has lines besides one.
-    OtherLines,
-    /// As many as an order has gift cards.
-    GiftCards,
-    /// One if an order has a discount code.
-    Discounts,
-    /// As many as a cart has lines.
-    CartLines,
-    /// As many as are on a page.
-    Listed,
-    /// As many as one shard of such a list is asked for, so that a page comes of all of them.
-    ShareOfPage(Sharded),
-    /// As many as such lists have shards together.
-    Shards(Sharded),
-    /// This constant.
-    Times(u32),
-    /// As many as the views of a product have parts.
-    ViewShards,
-    /// As many cells as a stock in several has besides the first.
-    OtherCells,
-    /// As many as a batch of the stream has customers.
-    Customers,
-    /// As many as it has products.
-    Products,
-    /// As many as it has days.
-    Days,
-}
-
-/// Lists of which each lies in several shards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharded {
-    /// The orders of so many statuses.
-    Statuses(u32),
-    /// The orders of a product.
-    Product,
-    /// The orders of each product of an order.
-    ProductsOfOrder,
-}
-
-impl Sharded {
-    /// The number of shards of each list.
-    fn shards(self, sizes: &SampleSizes) -> u8 {
-        match self {
-            Self::Statuses(_) => sizes.status_shards,
-            Self::Product | Self::ProductsOfOrder => sizes.product_shards,
-        }
-    }
-
-    /// The number of lists.
-    fn lists(self, sizes: &SampleSizes) -> u32 {
-        match self {
-            Self::Statuses(statuses) => statuses,
-            Self::Product => 1,
-            Self::ProductsOfOrder => sizes.lines,
-        }
+impl Many {
+    fn count(self, sample: &Sample) -> usize {
+        usize::try_from(self.of(sample.sizes())).unwrap_or(usize::MAX)
     }
 }
 
@@ -153,66 +92,22 @@ impl<T> Several<T> {
     }
 }
 
-/// A case of a function.
-const fn of(function: &'static str, case: &'static str, requests: &'static [Several<Request>]) -> Operation {
-    Operation { function, case, requests }
-}
+/// The recorded operations: `cargo test -p capacity --test ledger` compares them with what the functions do.
+const RECORDED: &str = include_str!("../../operations.txt");
 
-/// One of these.
-const fn one<T>(of: T) -> Several<T> {
-    Several { many: Many::One, of }
-}
-
-/// Repeats a thing.
-const fn each<T>(many: Many, of: T) -> Several<T> {
-    Several { many, of }
-}
-
-/// Every operation of every function, in the order of the functions' names within each part of the shop.
-pub const OPERATIONS: &[&[Operation]] = &[
-    access::OPERATIONS,
-    catalogue::OPERATIONS,
-    customers::OPERATIONS,
-    orders::OPERATIONS,
-    cells::OPERATIONS,
-    stream::OPERATIONS,
-];
+static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+    #[expect(clippy::panic, reason = "the file is compiled in, and a test parses it")]
+    text::parse(RECORDED).unwrap_or_else(|error| panic!("operations.txt: {error}"))
+});
 
 /// All operations.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
-    OPERATIONS.iter().flat_map(|part| part.iter())
+    OPERATIONS.iter()
 }
 
 /// The operation of this function and this case, if there is one.
 pub fn find(function: &str, case: &str) -> Option<&'static Operation> {
     operations().find(|operation| operation.function == function && operation.case == case)
-}
-
-impl Many {
-    /// The number of repetitions, for these sizes.
-    pub fn of(self, sizes: &SampleSizes) -> u32 {
-        match self {
-            Self::One => 1,
-            Self::Lines => sizes.lines,
-            Self::GiftCards => sizes.gift_cards,
-            Self::Discounts => sizes.discount.into(),
-            Self::CartLines => sizes.cart_lines,
-            Self::Listed => sizes.listed.into(),
-            Self::ShareOfPage(of) => share_of_page(sizes.listed, of.shards(sizes).into()).into(),
-            Self::Shards(of) => of.lists(sizes) * u32::from(of.shards(sizes)),
-            Self::Times(times) => times,
-            Self::ViewShards => sizes.view_shards,
-            Self::OtherLines => sizes.lines.saturating_sub(1),
-            Self::OtherCells => u32::from(sizes.cells).saturating_sub(1),
-            Self::Customers => sizes.batch.customers,
-            Self::Products => sizes.batch.products,
-            Self::Days => sizes.batch.days,
-        }
-    }
-
-    fn count(self, sample: &Sample) -> usize {
-        usize::try_from(self.of(sample.sizes())).unwrap_or(usize::MAX)
-    }
 }
 
 impl Operation {
@@ -223,34 +118,28 @@ impl Operation {
 
     /// The charge if the index entries had these attributes.
     pub fn charge_with(&self, sample: &Sample, indexes: Indexes) -> Charge {
-        sum(sample, self.requests, |request| request.charge(sample, indexes))
+        self.requests.iter().map(|request| request.charge(sample, indexes)).sum()
     }
 
     /// The charge of its reads along this access pattern.
     pub fn charge_along(&self, pattern: &Declaration, sample: &Sample) -> Option<Charge> {
-        let is_of = |of: &Declaration| of.question == pattern.question && of.consistency == pattern.consistency;
-        let is_along = |request: &&Several<Request>| request.of.pattern().is_some_and(is_of);
-        let along = self.requests.iter().find(is_along)?;
-        Some(along.of.charge(sample, Indexes::DECLARED) * f64::from(along.many.of(sample.sizes())))
+        let is_of = |of: &Declaration| reads_like(of, pattern) && of.consistency == pattern.consistency;
+        let along = self.requests.iter().find(|request| request.of.pattern().is_some_and(is_of))?;
+        Some(along.charge(sample, Indexes::DECLARED))
     }
 
     /// The charge that DynamoDB reports: without that of failed writes.
     pub fn reported(&self, sample: &Sample) -> Charge {
-        sum(sample, self.requests, |request| {
+        let reported = self.requests.iter().map(|request| {
             let charge = request.charge(sample, Indexes::DECLARED);
-            if request.is_reported() { charge } else { Charge { requests: charge.requests, ..Charge::default() } }
-        })
+            if request.of.is_reported() { charge } else { Charge { requests: charge.requests, ..Charge::default() } }
+        });
+        reported.sum()
     }
 
     /// The access patterns of its reads.
-    pub fn patterns(&self) -> impl Iterator<Item = &'static Declaration> {
+    pub fn patterns(&self) -> impl Iterator<Item = &Declaration> {
         self.requests.iter().filter_map(|request| request.of.pattern())
-    }
-
-    /// The DynamoDB actions of its requests.
-    pub fn actions(&self, sample: &Sample) -> Vec<&'static str> {
-        let all = self.requests.iter().filter(|request| request.of.is_sent(sample));
-        all.flat_map(|request| vec![request.of.action(); request.count(sample)]).collect()
     }
 
     /// The difference in billed storage.
@@ -260,11 +149,48 @@ impl Operation {
 
     /// The difference in billed storage if the index entries had these attributes.
     pub fn stored_with(&self, sample: &Sample, indexes: Indexes) -> Units {
-        sum(sample, self.requests, |request| match request {
+        sum(sample, &self.requests, |request| match request {
             Request::Write(write) => write.images(sample).stored(indexes),
             Request::Transaction(writes) => sum(sample, writes, |write| write.images(sample).stored(indexes)),
             _ => Units::default(),
         })
+    }
+}
+
+/// Whether two patterns make the same request: they ask for the same kinds of items in the same place.
+pub fn reads_like(one: &Declaration, other: &Declaration) -> bool {
+    one.place == other.place && one.entities == other.entities
+}
+
+impl Several<Request> {
+    /// The charge of all repetitions.
+    fn charge(&self, sample: &Sample, indexes: Indexes) -> Charge {
+        let requests = self.many.of(sample.sizes());
+        let each = match &self.of {
+            Request::Query(pattern, found) => Charge {
+                requests: 1.0,
+                read: Units::of(pattern.place.index, rules::read_units(self.found(sample, found), pattern.consistency)),
+                write: Units::default(),
+            },
+            request => request.charge(sample, indexes),
+        };
+        each * f64::from(requests)
+    }
+
+    /// The bytes that each Query finds. All of them together find these items, except for a page of a list in several
+    /// shards: each shard is asked for its share and some more.
+    fn found(&self, sample: &Sample, found: &[Several<Kind>]) -> usize {
+        let requests = self.many.count(sample).max(1);
+        let bytes = found.iter().map(|kind| {
+            let bytes = size::of_kind(sample, kind.of);
+            if self.many.of.shards(sample.sizes()).is_some() && kind.many.of == Size::Listed {
+                let page = u8::try_from(kind.many.of(sample.sizes())).unwrap_or(u8::MAX);
+                usize::from(share_of_page(page, requests)) * bytes
+            } else {
+                (kind.count(sample) * bytes).div_ceil(requests)
+            }
+        });
+        bytes.sum()
     }
 }
 
@@ -279,11 +205,8 @@ impl Request {
     fn charge(&self, sample: &Sample, indexes: Indexes) -> Charge {
         let (mut read, mut write) = (Units::default(), Units::default());
         match self {
-            Self::Query(pattern, found) => {
-                let each = |found: &Several<Kind>| size::of_kind(sample, found.of) * found.count(sample);
-                let bytes = found.iter().map(each).sum();
-                read = Units::of(pattern.place.index, rules::read_units(bytes, pattern.consistency));
-            }
+            // Several Queries share what they find.
+            Self::Query(..) => {}
             Self::Batch(consistency, keys) | Self::Keys(Declaration { consistency, .. }, keys) => {
                 read.table = sum(sample, keys, |key| rules::read_units(size::of_kind(sample, *key), *consistency));
             }
@@ -313,6 +236,7 @@ impl Request {
         !matches!(self, Self::Failed(_) | Self::Cancelled(_))
     }
 
+    /// The DynamoDB action.
     fn action(&self) -> &'static str {
         match self {
             Self::Query(..) => "Query",

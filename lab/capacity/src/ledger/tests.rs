@@ -1,5 +1,7 @@
 //! Tests of the ledger, with charges counted by hand for short operations.
 
+use sample_items::SampleSizes;
+
 use super::*;
 
 fn typical() -> Sample {
@@ -73,7 +75,7 @@ fn the_sample_has_an_item_of_every_kind_in_the_ledger() {
 fn a_query_finds_only_the_kinds_that_its_pattern_declares() {
     let sample = typical();
     for operation in operations() {
-        for request in operation.requests {
+        for request in &operation.requests {
             let (Request::Query(pattern, kinds) | Request::Keys(pattern, kinds)) = &request.of else { continue };
             for item in kinds.iter().filter_map(|kind| sample.item(kind.of)) {
                 let Some(serde_dynamo::AttributeValue::S(entity)) = item.get("EntityType") else { panic!("{item:?}") };
@@ -85,7 +87,7 @@ fn a_query_finds_only_the_kinds_that_its_pattern_declares() {
 
 #[test]
 fn no_case_of_a_function_is_there_twice() {
-    let mut cases: Vec<_> = operations().map(|operation| (operation.function, operation.case)).collect();
+    let mut cases: Vec<_> = operations().map(|operation| (&operation.function, &operation.case)).collect();
     cases.sort_unstable();
     assert!(cases.windows(2).all(|two| two[0] != two[1]), "{cases:?}");
 }
@@ -106,4 +108,10 @@ fn no_operation_is_charged_less_than_the_least_or_more_without_a_reason() {
             assert!(!is_more || !operation.reasons(&sizes).is_empty(), "{of}");
         }
     }
+}
+
+#[test]
+fn the_text_is_the_ledger() {
+    let text: String = operations().map(|operation| format!("\n{operation}")).collect();
+    assert!(RECORDED.ends_with(&text), "operations.txt is not written as the tests write it");
 }

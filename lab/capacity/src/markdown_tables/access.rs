@@ -19,14 +19,14 @@ pub fn reads() -> Result<String, NoSample> {
     let sample = Sample::new(LARGE)?;
     let mut functions: BTreeMap<&str, Done> = BTreeMap::new();
     for operation in ledger::operations() {
-        for Several { of, .. } in operation.requests {
+        for Several { of, .. } in &operation.requests {
             let (how, kinds) = match of {
                 Request::Batch(Consistency::Eventual, kinds) => ("BatchGetItem, eventual", kinds),
                 Request::Batch(Consistency::Strong, kinds) => ("BatchGetItem, strong", kinds),
                 Request::ReadTransaction(kinds) => ("TransactGetItems", kinds),
                 _ => continue,
             };
-            let done = functions.entry(operation.function).or_default().entry(how).or_default();
+            let done = functions.entry(&operation.function).or_default().entry(how).or_default();
             done.extend(kinds.iter().filter_map(|kind| entity(&sample, kind.of)));
         }
     }
@@ -43,8 +43,8 @@ pub fn writes() -> Result<String, NoSample> {
     // Single writes, and writes in a transaction.
     let mut functions: BTreeMap<&str, [Done; 2]> = BTreeMap::new();
     for operation in ledger::operations() {
-        let [alone, together] = functions.entry(operation.function).or_default();
-        for Several { of, .. } in operation.requests {
+        let [alone, together] = functions.entry(&operation.function).or_default();
+        for Several { of, .. } in &operation.requests {
             match of {
                 Request::Write(write) | Request::Failed(write) => note(&sample, alone, *write),
                 Request::Transaction(writes) | Request::Cancelled(writes) | Request::Repeated(writes) => {

@@ -23,7 +23,7 @@ async fn catalogue(shop: &mut MeteredShop) {
         product["productId"] = json!(shop.id("s", number));
         product["cells"] = json!(shop.sizes().cells);
         shop.shop.admin().post("/products", product).await.expect(201);
-        shop.check("create-product", "made, in several cells");
+        shop.check("create-product", "made, in several cells").await;
     }
     shop.check_sizes(&[("stock", Kind::FirstCell(First)), ("stockCell", Kind::StockCell(First))]).await;
 }
@@ -56,22 +56,22 @@ async fn put(shop: &MeteredShop, each: u64, (cell, other): (usize, u64)) {
 
 async fn orders(shop: &mut MeteredShop) {
     let placed = Placed(order(shop, 7, 1).await.expect(201));
-    shop.check("place-order", "placed, from one of several cells");
+    shop.check("place-order", "placed, from one of several cells").await;
     super::counting::count_alone(shop, &placed).await;
     shop.shop.nobody().get(&format!("/products/{}", shop.id("s", 0))).await.expect(200);
-    shop.check("get-product", "found, in several cells");
+    shop.check("get-product", "found, in several cells").await;
 
     put(shop, 50, (0, 0)).await;
     order(shop, 8, 1).await.expect(201);
-    shop.check("place-order", "placed, with little in the first cell");
+    shop.check("place-order", "placed, with little in the first cell").await;
     put(shop, 50, (1, 0)).await;
     order(shop, 9, 1).await.expect(201);
-    shop.check("place-order", "placed, from another cell than its own");
+    shop.check("place-order", "placed, from another cell than its own").await;
     put(shop, 1, (0, 1)).await;
     order(shop, 10, 2).await.expect(201);
-    shop.check("place-order", "placed, of units gathered in one cell");
+    shop.check("place-order", "placed, of units gathered in one cell").await;
     order(shop, 11, 5000).await.problem(http_api::Kind::OutOfStock);
-    shop.check("place-order", "out of stock in all cells");
+    shop.check("place-order", "out of stock in all cells").await;
 }
 
 async fn changes(shop: &mut MeteredShop) {
@@ -80,12 +80,12 @@ async fn changes(shop: &mut MeteredShop) {
     let admin = shop.shop.admin();
     let stock = format!("{product}/stock");
     admin.send_to_any_version(Method::POST, &stock, &json!({ "delta": -i64::from(cells) })).await.expect(200);
-    shop.check("adjust-stock", "adjusted, in several cells");
+    shop.check("adjust-stock", "adjusted, in several cells").await;
     admin
         .send_to_any_version(Method::POST, &stock, &json!({ "delta": -5000 }))
         .await
         .problem(http_api::Kind::OutOfStock);
-    shop.check("adjust-stock", "too little in several cells");
+    shop.check("adjust-stock", "too little in several cells").await;
     let changes: [(Value, _); 3] = [
         (json!({ "price": eur(2999) }), "another price, in several cells"),
         (json!({ "cells": 1 }), "from several cells to one"),
@@ -93,7 +93,7 @@ async fn changes(shop: &mut MeteredShop) {
     ];
     for (change, case) in changes {
         admin.send_to_any_version(Method::PATCH, &product, &change).await.expect(200);
-        shop.check("update-product", case);
+        shop.check("update-product", case).await;
     }
     shop.check_sizes(&[("stock", Kind::FirstCell(Changed)), ("stockCell", Kind::StockCell(Changed))]).await;
 }

@@ -1,8 +1,8 @@
 //! Operations of the stream's consumers, and the comparison of counts with orders.
 
-use key_schema::value::Day;
-use sample_items::Kind;
+use key_schema::value::{Day, Timestamp};
 use sample_items::Revision::First;
+use sample_items::{Batch, Kind, SampleSizes};
 use serde_json::{Value, json};
 use shop::stream::{Tail, batch, is_wanted, lambda_record, number};
 
@@ -18,14 +18,48 @@ async fn records(shop: &MeteredShop) -> Vec<Value> {
     records
 }
 
+/// Records of other customers, products and days, to make a batch of the sample's size. They are numbered from `first`.
+///
+/// They copy the records of an order's header and of one of its lines. Their days are long past, so that no comparison
+/// of counts finds them.
+fn others(shop: &MeteredShop, of: &[Value], first: u128) -> Vec<Value> {
+    let SampleSizes { lines, batch: Batch { customers, products, days }, .. } = shop.sizes();
+    let is_header = |record: &&Value| record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order";
+    let header = of.iter().find(is_header).expect("a header");
+    let line = of.iter().find(|record| !is_header(record)).expect("a line");
+    let headers = (1..customers).map(|other| (header, "customerId", shop.id("x", other), other));
+    let lines = (lines..products).map(|other| (line, "productId", shop.id("y", other), other - lines + 1));
+    let others = headers.chain(lines).zip(first..).map(|((record, name, id, other), next)| {
+        let mut record = record.clone();
+        let image = &mut record["dynamodb"]["NewImage"];
+        image[name] = json!({ "S": id });
+        let day =
+            "2019-06-01".parse::<Day>().expect("a day").plus(i64::from((other - 1) % days.max(2).saturating_sub(1)));
+        let at: Timestamp = format!("{day}T09:30:00.000Z").parse().expect("a time");
+        image["placedAt"] = json!({ "S": at.to_string() });
+        // An order is counted if it is written when it is placed.
+        record["dynamodb"]["ApproximateCreationDateTime"] = json!(at.as_second());
+        record["eventName"] = json!("INSERT");
+        let width = number(&record).len();
+        record["dynamodb"]["SequenceNumber"] = json!(format!("{next:0>width$}"));
+        record
+    });
+    others.collect()
+}
+
+fn numbered(record: &Value) -> u128 {
+    number(record).parse().expect("a number")
+}
+
 /// Counts the first order, and compares the counts with it.
 pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
-    let records = records(shop).await;
-    shop.pass();
+    let own = records(shop).await;
+    let records = [others(shop, &own, numbered(&own[0]) - 100), own].concat();
+    shop.pass().await;
     shop.shop.count(SHARD, &records).await;
-    shop.check("count-orders", "the first batch of a shard");
+    shop.check("count-orders", "the first batch of a shard").await;
     shop.shop.count(SHARD, &records).await;
-    shop.check("count-orders", "counted before");
+    shop.check("count-orders", "counted before").await;
     shop.check_sizes(&[
         ("customerStats", Kind::CustomerStats(First)),
         ("productStats", Kind::ProductStats(First)),
@@ -38,14 +72,16 @@ pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
     unreadable["dynamodb"]["NewImage"]["placedAt"] = json!({ "S": "yesterday" });
     // The same length as the other shard's name.
     shop.shop.count("shardId-00000001795253400000-00000003", &[unreadable]).await;
-    shop.check("count-orders", "a record that cannot be counted");
+    shop.check("count-orders", "a record that cannot be counted").await;
 
     let publish = shop.shop.consumer("publish-order-events", &shop.shop.endpoints());
-    let is_header = |record: &&Value| record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order";
-    let placed: Vec<_> = records.iter().filter(is_header).map(lambda_record).collect();
-    assert_eq!(placed.len(), 1);
+    let is_header = |record: &&Value| {
+        record["dynamodb"]["NewImage"]["orderId"]["S"] == order.id()
+            && record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order"
+    };
+    let placed: Vec<_> = records.iter().filter(is_header).next_back().map(lambda_record).into_iter().collect();
     publish(json!({ "Records": placed })).await.expect("an answer");
-    shop.check("publish-order-events", "an order that was placed");
+    shop.check("publish-order-events", "an order that was placed").await;
 
     let day: Day = order.0["placedAt"].as_str().expect("a time")[..10].parse().expect("a day");
     reconcile(shop, day, "a day of one order").await;
@@ -56,9 +92,11 @@ pub async fn count_second(shop: &mut MeteredShop) {
     let records = records(shop).await;
     let of_first = records.len() / 2;
     let state = json!({ "mark": number(&records[of_first - 1]) });
-    shop.pass();
-    shop.shop.counter()(batch(SHARD, &records[of_first..], &state)).await.expect("an answer");
-    shop.check("count-orders", "a batch");
+    shop.pass().await;
+    let others = others(shop, &records, numbered(records.last().expect("a record")) + 1);
+    let records = [&records[of_first..], &others].concat();
+    shop.shop.counter()(batch(SHARD, &records, &state)).await.expect("an answer");
+    shop.check("count-orders", "a batch").await;
 }
 
 /// Counts the cancellation of the order.
@@ -78,48 +116,50 @@ pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
         "ExpressionAttributeValues": { ":mark": { "S": number(&records[at - 1]) } },
     });
     shop.shop.dynamodb("UpdateItem", &moved).await;
-    shop.pass();
-    shop.shop.counter()(batch(SHARD, &records[at..=at], &state)).await.expect("an answer");
-    shop.check("count-orders", "an order that was called off");
+    shop.pass().await;
+    let cancelled =
+        [vec![records[at].clone()], others(shop, &records, numbered(records.last().expect("a record")) + 1)];
+    shop.shop.counter()(batch(SHARD, &cancelled.concat(), &state)).await.expect("an answer");
+    shop.check("count-orders", "an order that was called off").await;
     let publish = shop.shop.consumer("publish-order-events", &shop.shop.endpoints());
     publish(json!({ "Records": [lambda_record(&records[at])] })).await.expect("an answer");
-    shop.check("publish-order-events", "another change");
+    shop.check("publish-order-events", "another change").await;
 }
 
 /// Counts the order in a shard of its own.
-pub async fn count_alone(shop: &MeteredShop, order: &Placed) {
+pub async fn count_alone(shop: &mut MeteredShop, order: &Placed) {
     let mut records = records(shop).await;
     records.retain(|record| record["dynamodb"]["NewImage"]["orderId"]["S"] == order.id());
     shop.shop.count("shardId-00000001795253400000-00000002", &records).await;
-    shop.pass();
+    shop.pass().await;
 }
 
 async fn reconcile(shop: &mut MeteredShop, day: Day, case: &'static str) {
     let ask = json!({ "from": day.to_string(), "to": day.plus(1).to_string(), "repair": true });
-    shop.pass();
+    shop.pass().await;
     let answer = shop.shop.reconciler()(ask).await.expect("an answer");
     assert_eq!(answer["done"], true, "{answer}");
-    shop.check("reconcile-counts", case);
+    shop.check("reconcile-counts", case).await;
 }
 
-/// Puts an item directly into the table.
-async fn put(shop: &MeteredShop, item: &Value) {
-    shop.shop.dynamodb("PutItem", &json!({ "TableName": shop.shop.table(), "Item": item })).await;
+/// Puts the totals of a day directly into the table.
+pub async fn put_totals(shop: &MeteredShop, day: Day) {
+    let mut totals = json!(shop.sample.item(Kind::DayTotals(First)).expect("totals"));
+    totals["PK"]["S"] = json!(format!("day#{day}"));
+    totals["date"]["S"] = json!(day.to_string());
+    shop.shop.dynamodb("PutItem", &json!({ "TableName": shop.shop.table(), "Item": totals })).await;
 }
 
 /// The totals of days, and the scheduled comparison.
 pub async fn send_all(shop: &mut MeteredShop) {
     let long_ago: Day = "2020-01-01".parse().expect("a day");
     reconcile(shop, long_ago, "a day of no orders").await;
-    let mut totals = json!(shop.sample.item(Kind::DayTotals(First)).expect("totals"));
-    totals["PK"]["S"] = json!(format!("day#{long_ago}"));
-    totals["date"]["S"] = json!(long_ago.to_string());
-    put(shop, &totals).await;
+    put_totals(shop, long_ago).await;
     reconcile(shop, long_ago, "a day's totals that drifted, repaired").await;
 
     for case in ["scheduled, after a week of no orders", "done today"] {
         let answer = shop.shop.reconciler()(json!({})).await.expect("an answer");
         assert_eq!(answer["done"], true, "{answer}");
-        shop.check("reconcile-counts", case);
+        shop.check("reconcile-counts", case).await;
     }
 }

@@ -1,36 +1,85 @@
-//! Every operation makes the requests that the capacity ledger declares, and consumes the units that the ledger
-//! computes, to the half unit.
+//! The capacity ledger is what the functions do, and its charges are what the engine reports, to the half unit.
 //!
-//! The ledger computes its figures from the key schema, DynamoDB's rules, and sample items of given sizes. These tests
-//! run every operation of the ledger in a shop with items of the same sizes, and compare the recorded calls.
-
+//! The ledger is recorded: each case runs in shops of four sizes, and from the numbers of requests and items follows how
+//! they depend on the sizes. The charges are computed from the ledger, the key schema, DynamoDB's rules and sample items
+//! of the same sizes, so the comparison with the engine checks all of these.
+//!
+//! A function without a case here is recorded from its sample event. `UPDATE_DOCS=1 cargo test -p capacity --test
+//! ledger` writes the ledger, `lab/capacity/operations.txt`.
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod cells;
 mod counting;
+mod examples;
 mod metered_shop;
-pub mod requests;
+mod record;
+mod requests;
+mod solve;
 
 use std::collections::BTreeSet;
 
-use capacity::ledger;
+use capacity::ledger::{self, Operation, Size};
 use futures_util::future::join_all;
+use futures_util::join;
 use key_schema::layout::PATTERNS;
-use lambda::Function;
 use sample_items::{Batch, Sample, SampleSizes};
 use shop::engine::{Feature, lacks};
 
-use self::metered_shop::MeteredShop;
+use self::metered_shop::{Book, MeteredShop};
 
-/// Typical sizes with fewer shards, so that the test is faster.
-const FEW_SHARDS: SampleSizes =
-    SampleSizes { status_shards: 2, view_shards: 4, cells: 3, listed: 2, ..SampleSizes::TYPICAL };
-
-/// Three sizes of items: the smallest (a gift card's code has at least 12 characters); above one kilobyte, the size of
-/// a write unit; and above four kilobytes, the size of a read unit. The lines of a product are in one partition or in
-/// several.
-const SIZES: [SampleSizes; 3] = [
+/// Sizes of items: the smallest (a gift card's code has at least 12 characters); above one kilobyte, the size of a
+/// write unit; and above four kilobytes, the size of a read unit.
+///
+/// Each number that the ledger knows has other values in these than every other, which a test checks. So the values
+/// tell which number it is. The last sizes are small, and tell parts that can be missing. The items of a page fit into
+/// one read unit, because a page in several shards is charged for the share that each shard is asked for.
+const SIZES: [SampleSizes; 4] = [
+    SampleSizes {
+        id: 12,
+        name: 8,
+        description: 0,
+        lines: 2,
+        gift_cards: 1,
+        discount: true,
+        cart_lines: 4,
+        listed: 3,
+        status_shards: 2,
+        product_shards: 1,
+        view_shards: 4,
+        cells: 3,
+        batch: Batch { customers: 2, products: 4, days: 2 },
+    },
+    SampleSizes {
+        id: 36,
+        name: 320,
+        description: 1200,
+        lines: 3,
+        gift_cards: 3,
+        discount: true,
+        cart_lines: 10,
+        listed: 4,
+        status_shards: 3,
+        product_shards: 3,
+        view_shards: 6,
+        cells: 4,
+        batch: Batch { customers: 3, products: 5, days: 3 },
+    },
+    SampleSizes {
+        id: 64,
+        name: 800,
+        description: 9000,
+        lines: 5,
+        gift_cards: 4,
+        discount: true,
+        cart_lines: 40,
+        listed: 2,
+        status_shards: 4,
+        product_shards: 7,
+        view_shards: 5,
+        cells: 6,
+        batch: Batch { customers: 4, products: 9, days: 2 },
+    },
     SampleSizes {
         id: 12,
         name: 8,
@@ -39,58 +88,106 @@ const SIZES: [SampleSizes; 3] = [
         gift_cards: 0,
         discount: false,
         cart_lines: 1,
+        listed: 2,
+        status_shards: 2,
+        product_shards: 1,
+        view_shards: 4,
+        cells: 3,
         batch: Batch { customers: 1, products: 1, days: 1 },
-        ..FEW_SHARDS
-    },
-    SampleSizes {
-        product_shards: 3,
-        name: 320,
-        description: 1200,
-        lines: 3,
-        gift_cards: 1,
-        discount: true,
-        cart_lines: 10,
-        batch: Batch { customers: 1, products: 3, days: 1 },
-        ..FEW_SHARDS
-    },
-    SampleSizes {
-        id: 64,
-        product_shards: 7,
-        name: 800,
-        description: 9000,
-        lines: 5,
-        gift_cards: 4,
-        discount: true,
-        cart_lines: 40,
-        batch: Batch { customers: 1, products: 5, days: 1 },
-        ..FEW_SHARDS
     },
 ];
 
+const UPDATE: &str = "UPDATE_DOCS=1 cargo test -p capacity --test ledger";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn every_operation_makes_the_requests_and_consumes_the_units_of_the_ledger() {
+async fn the_ledger_is_what_the_functions_do_and_charges_what_the_engine_reports() {
     let has_no_figures = lacks(Feature::CapacityFigures);
-    let books = SIZES.map(|sizes| async move {
+    let books = join_all(SIZES.map(|sizes| async move {
         let mut shop = MeteredShop::open(sizes, has_no_figures).await;
         requests::send_all(&mut shop).await;
         counting::send_all(&mut shop).await;
         cells::send_all(&mut shop).await;
-        shop.close()
-    });
-    let done: BTreeSet<_> = join_all(books).await.into_iter().flatten().collect();
-    let known: BTreeSet<_> = ledger::operations().map(|operation| (operation.function, operation.case)).collect();
-    assert_eq!(done, known, "an operation of the ledger is not tried here, or the other way round");
+        (sizes, shop.close())
+    }));
+    let examples = join_all(SIZES.map(|sizes| async move { (sizes, examples::record(sizes).await) }));
+    let (books, examples) = join!(books, examples);
+
+    let mut operations: Vec<_> =
+        names(&books).into_iter().map(|(of, case)| solve::operation(&of, &case, &books)).collect();
+    let has_case: BTreeSet<_> = operations.iter().map(|operation| operation.function.clone()).collect();
+    let without = names(&examples).into_iter().filter(|(function, _)| !has_case.contains(function));
+    operations.extend(without.map(|(function, case)| solve::operation(&function, &case, &examples)));
+
+    let mut differences = Vec::new();
+    for (sizes, book) in books.iter().filter(|_| !has_no_figures) {
+        let sample = Sample::new(*sizes).expect("a sample");
+        for operation in &operations {
+            let Some(recorded) = book.get(&(operation.function.clone(), operation.case.clone())) else { continue };
+            let computed = operation.reported(&sample);
+            if computed != recorded.reported {
+                differences.push(format!("{operation}{:?}\n  instead of {computed:?}\n  {sizes:?}", recorded.reported));
+            }
+        }
+    }
+    assert!(differences.is_empty(), "the engine reports other charges:\n{}", differences.join("\n"));
+    check_text(operations);
+}
+
+/// The names of all cases.
+fn names(books: &[(SampleSizes, Book)]) -> BTreeSet<(String, String)> {
+    books.iter().flat_map(|(_, book)| book.keys().cloned()).collect()
+}
+
+/// Compares the operations with the ledger's text, or writes it. An operation keeps its place.
+fn check_text(mut operations: Vec<Operation>) {
+    let known: Vec<_> = ledger::operations().map(|known| (&known.function, &known.case)).collect();
+    let place = |operation: &Operation| {
+        let is_it = |known: &(&String, &String)| *known == (&operation.function, &operation.case);
+        known.iter().position(is_it).unwrap_or(usize::MAX)
+    };
+    operations.sort_by_key(place);
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/operations.txt");
+    let old = std::fs::read_to_string(file).expect("the ledger");
+    let head: String = old.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
+    let text: String = operations.iter().map(|operation| format!("\n{operation}")).collect();
+    if docs_check::is_written() {
+        std::fs::write(file, head + &text).expect("the ledger can be written");
+        return;
+    }
+    // Requests that are made in parallel have no order.
+    let sorted = |text: &str| -> Vec<String> {
+        let mut operations: Vec<_> = text.split("\n\n").map(str::to_owned).collect();
+        for operation in &mut operations {
+            let mut lines: Vec<_> = operation.lines().collect();
+            lines.sort_unstable();
+            *operation = lines.join("\n");
+        }
+        operations
+    };
+    let (is, said) = (sorted(&(head + &text)), sorted(&old));
+    let other: Vec<_> = is.iter().filter(|operation| !said.contains(operation)).cloned().collect();
+    assert!(is == said, "operations.txt is stale: {UPDATE}\n{}", other.join("\n\n"));
+}
+
+#[test]
+fn the_sizes_tell_every_number_from_every_other() {
+    for one in Size::ALL {
+        for other in Size::ALL.into_iter().filter(|other| *other != one) {
+            let differ = SIZES.iter().any(|sizes| one.of(sizes) != other.of(sizes));
+            assert!(differ, "{one:?} and {other:?}");
+        }
+    }
 }
 
 #[test]
 fn every_function_and_every_access_pattern_is_in_the_ledger() {
-    let functions: BTreeSet<_> = ledger::operations().map(|operation| operation.function.to_owned()).collect();
-    assert_eq!(functions, local::functions::all().map(Function::name).collect());
+    let functions: BTreeSet<_> = ledger::operations().map(|operation| operation.function.clone()).collect();
+    assert_eq!(functions, local::functions::all().map(lambda::Function::name).collect());
 
-    let patterns = ledger::operations().flat_map(ledger::Operation::patterns);
-    let asked: BTreeSet<_> = patterns.map(|pattern| pattern.question).collect();
-    let declared = PATTERNS.iter().map(|pattern| pattern.question);
-    assert_eq!(asked, declared.collect());
+    let asked: Vec<_> = ledger::operations().flat_map(Operation::patterns).collect();
+    for pattern in PATTERNS {
+        assert!(asked.iter().any(|asked| ledger::reads_like(asked, pattern)), "{}", pattern.question);
+    }
 }
 
 /// The units that the drain reserves before it places an order.

@@ -1,9 +1,8 @@
-//! A shop whose items have given sizes, and the operations of the ledger that were checked in it.
+//! A shop whose items have given sizes, and the operations that were recorded in it.
 
-use std::collections::BTreeSet;
-use std::fmt::Debug;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use capacity::ledger;
 use capacity::{Charge, Units, rules, size};
 use devstack::fault_proxy::{Access, Call};
 use key_schema::layout::Consistency;
@@ -17,13 +16,24 @@ use shop::queue::drain_source;
 use shop::reconcile::reconciled;
 use shop::{Client, Shop, eur};
 
+use super::record::{Recorder, Requests};
+
 pub struct MeteredShop {
     pub shop: Shop,
     pub sample: Sample,
-    done: BTreeSet<(&'static str, &'static str)>,
-    /// Differences from the ledger. They are reported together at the end.
-    differences: Vec<String>,
+    recorder: Recorder,
+    recorded: Book,
     has_no_figures: bool,
+}
+
+/// What was recorded of each function and case.
+pub type Book = BTreeMap<(String, String), Recorded>;
+
+/// What was recorded of a case.
+pub struct Recorded {
+    pub requests: Vec<Requests>,
+    /// The charge that the engine reported.
+    pub reported: Charge,
 }
 
 /// An identifier with this letter and number, of this length in bytes.
@@ -59,12 +69,11 @@ impl MeteredShop {
         shop.admin().send(Method::PUT, "/orders/nothing/flag", &[], Some(flag)).await.expect(404);
         shop.fault_proxy().take_calls();
         let sample = Sample::new(sizes).expect("a sample");
-        Self { shop, sample, done: BTreeSet::new(), differences: Vec::new(), has_no_figures }
+        Self { shop, sample, recorder: Recorder::default(), recorded: Book::new(), has_no_figures }
     }
 
-    pub fn close(self) -> BTreeSet<(&'static str, &'static str)> {
-        assert!(self.differences.is_empty(), "{}", self.differences.join("\n"));
-        self.done
+    pub fn close(self) -> Book {
+        self.recorded
     }
 
     pub fn sizes(&self) -> SampleSizes {
@@ -85,38 +94,25 @@ impl MeteredShop {
         self.shop.customer(&self.id("c", 0))
     }
 
-    /// Discards the calls recorded so far.
-    pub fn pass(&self) {
+    /// Discards the calls so far.
+    pub async fn pass(&mut self) {
         self.shop.fault_proxy().take_calls();
+        self.recorder.pass(&self.shop).await;
     }
 
-    /// Checks that the calls since the last check are those of this case of this function in the ledger.
-    #[track_caller]
-    pub fn check(&mut self, function: &'static str, case: &'static str) {
-        let operation = ledger::find(function, case).unwrap_or_else(|| panic!("{function}: {case}: not in the ledger"));
+    /// Records the calls so far as this case of this function. A case that is recorded again is the same again.
+    pub async fn check(&mut self, function: &str, case: &str) {
         let calls = self.shop.fault_proxy().take_calls();
-        let sorted = |mut actions: Vec<String>| {
-            actions.sort_unstable();
-            actions
-        };
-        // Parallel calls have no order.
-        let actions = sorted(calls.iter().map(|call| call.action.clone()).collect());
-        let expected = sorted(operation.actions(&self.sample).into_iter().map(str::to_owned).collect());
-        self.done.insert((function, case));
-        let mut differ = |is: &dyn Debug, said: &dyn Debug| {
-            self.differences
-                .push(format!("{function}: {case}: {is:?}\n  instead of {said:?}, {:?}", self.sample.sizes()));
-        };
-        if actions != expected {
-            return differ(&actions, &expected);
+        if !self.has_no_figures {
+            calls.iter().for_each(check_read);
         }
-        if self.has_no_figures {
-            return;
-        }
-        calls.iter().for_each(check_read);
-        let (reported, expected) = (calls.iter().map(reported).sum::<Charge>(), operation.reported(&self.sample));
-        if reported != expected {
-            differ(&reported, &expected);
+        let requests = self.recorder.record(&self.shop, &self.sample, &calls).await;
+        let reported = calls.iter().map(reported).sum();
+        match self.recorded.entry((function.to_owned(), case.to_owned())) {
+            Entry::Vacant(vacant) => _ = vacant.insert(Recorded { requests, reported }),
+            Entry::Occupied(known) => {
+                assert_eq!(format!("{:?}", known.get().requests), format!("{requests:?}"), "{function}: {case}");
+            }
         }
     }
 

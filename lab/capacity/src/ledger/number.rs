@@ -1,0 +1,177 @@
+//! Numbers that depend on the sizes of a sample.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use sample_items::SampleSizes;
+
+/// A number of requests or items: `times × of + plus`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Many {
+    /// The factor.
+    pub times: u32,
+    /// The size that the number depends on.
+    pub of: Size,
+    /// The summand.
+    pub plus: i32,
+}
+
+/// A size on which a number depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// None: the number is a constant.
+    One,
+    /// The lines of an order.
+    Lines,
+    /// The gift cards of an order.
+    GiftCards,
+    /// The discount codes of an order.
+    Discounts,
+    /// The lines of a cart.
+    CartLines,
+    /// The items on a page. Of a list in several shards, all shards together.
+    Listed,
+    /// The shards of the orders of a status.
+    StatusShards,
+    /// The shards of the lines of a product.
+    ProductShards,
+    /// The shards of the lines of all products of an order.
+    ShardsOfLines,
+    /// The shards of the views of a product.
+    ViewShards,
+    /// The cells of a stock in several cells.
+    Cells,
+    /// The customers of a batch of the stream.
+    Customers,
+    /// The products of a batch of the stream.
+    Products,
+    /// The days of a batch of the stream.
+    Days,
+}
+
+impl Size {
+    /// Every size.
+    pub const ALL: [Self; 14] = [
+        Self::One,
+        Self::Lines,
+        Self::GiftCards,
+        Self::Discounts,
+        Self::CartLines,
+        Self::Listed,
+        Self::StatusShards,
+        Self::ProductShards,
+        Self::ShardsOfLines,
+        Self::ViewShards,
+        Self::Cells,
+        Self::Customers,
+        Self::Products,
+        Self::Days,
+    ];
+
+    /// The value for these sizes.
+    pub fn of(self, sizes: &SampleSizes) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Lines => sizes.lines,
+            Self::GiftCards => sizes.gift_cards,
+            Self::Discounts => sizes.discount.into(),
+            Self::CartLines => sizes.cart_lines,
+            Self::Listed => sizes.listed.into(),
+            Self::StatusShards => sizes.status_shards.into(),
+            Self::ProductShards => sizes.product_shards.into(),
+            Self::ShardsOfLines => sizes.lines * u32::from(sizes.product_shards),
+            Self::ViewShards => sizes.view_shards,
+            Self::Cells => sizes.cells.into(),
+            Self::Customers => sizes.batch.customers,
+            Self::Products => sizes.batch.products,
+            Self::Days => sizes.batch.days,
+        }
+    }
+
+    /// The shards of a list, if this is a number of shards.
+    pub(super) fn shards(self, sizes: &SampleSizes) -> Option<u8> {
+        match self {
+            Self::StatusShards => Some(sizes.status_shards),
+            Self::ProductShards | Self::ShardsOfLines => Some(sizes.product_shards),
+            _ => None,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::One => "",
+            Self::Lines => "lines",
+            Self::GiftCards => "gift-cards",
+            Self::Discounts => "discounts",
+            Self::CartLines => "cart-lines",
+            Self::Listed => "listed",
+            Self::StatusShards => "status-shards",
+            Self::ProductShards => "product-shards",
+            Self::ShardsOfLines => "lines*product-shards",
+            Self::ViewShards => "view-shards",
+            Self::Cells => "cells",
+            Self::Customers => "customers",
+            Self::Products => "products",
+            Self::Days => "days",
+        }
+    }
+}
+
+impl Many {
+    /// One.
+    pub const ONE: Self = Self::constant(1);
+
+    /// A constant.
+    pub const fn constant(times: u32) -> Self {
+        Self { times, of: Size::One, plus: 0 }
+    }
+
+    /// The number for these sizes.
+    pub fn of(self, sizes: &SampleSizes) -> u32 {
+        (self.times * self.of.of(sizes)).saturating_add_signed(self.plus)
+    }
+
+    /// The number that has these values for these sizes: the simplest one, if there are several.
+    pub fn fit(values: &[(SampleSizes, u32)]) -> Option<Self> {
+        let fits = |many: &Self| values.iter().all(|(sizes, value)| many.of(sizes) == *value);
+        // At most the lists of a week: five statuses on each of seven days.
+        let constants = (1..=200).map(Self::constant);
+        let plain = (1..=40).flat_map(|times| Size::ALL[1..].iter().map(move |&of| Self { times, of, plus: 0 }));
+        let more =
+            [-1, 1, 2].into_iter().flat_map(|plus| Size::ALL[1..].iter().map(move |&of| Self { times: 1, of, plus }));
+        constants.chain(plain).chain(more).find(fits)
+    }
+}
+
+impl Display for Many {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match (self.times, self.of) {
+            (times, Size::One) => write!(formatter, "{times}")?,
+            (1, of) => formatter.write_str(of.name())?,
+            (times, of) => write!(formatter, "{times}*{}", of.name())?,
+        }
+        if self.plus == 0 { Ok(()) } else { write!(formatter, "{:+}", self.plus) }
+    }
+}
+
+impl FromStr for Many {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (product, plus) = match text.rsplit_once(['+', '-']) {
+            Some((product, number)) if number.parse::<u32>().is_ok() => (product, &text[product.len()..]),
+            _ => (text, "0"),
+        };
+        let plus = plus.parse().map_err(|error| format!("{text}: {error}"))?;
+        if let Ok(times) = product.parse() {
+            return Ok(Self { times, of: Size::One, plus });
+        }
+        let (times, name) = match product.split_once('*') {
+            Some((times, name)) if times.parse::<u32>().is_ok() => (times, name),
+            _ => ("1", product),
+        };
+        let times = times.parse().map_err(|error| format!("{text}: {error}"))?;
+        let of = Size::ALL.into_iter().find(|size| size.name() == name).ok_or(format!("{text}: no size"))?;
+        Ok(Self { times, of, plus })
+    }
+}

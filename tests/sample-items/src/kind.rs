@@ -1,0 +1,105 @@
+//! The kinds of items by name, and the kind of a stored item.
+
+use std::fmt::{self, Display, Formatter};
+use std::mem::discriminant;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use key_schema::entity::{CancellationCause, PaymentState};
+use key_schema::entity::{
+    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, Payment, PaymentStatus, Product, ProductStats,
+    QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+};
+use key_schema::layout::ENTITY_TYPE;
+use key_schema::value::Cells;
+use serde_dynamo::{AttributeValue, Item, from_item};
+
+use super::Revision::First;
+use super::{Kind, Sample, SampleSizes};
+
+/// Every kind, except for [`Kind::Absent`].
+static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let sample = Sample::new(SampleSizes::TYPICAL);
+    sample.iter().flat_map(|sample| sample.images().map(|(kind, _)| kind)).collect()
+});
+
+impl Display for Kind {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{self:?}")
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut kinds = KINDS.iter().chain([&Self::Absent]);
+        kinds.find(|kind| kind.to_string() == text).copied().ok_or_else(|| format!("{text}: no kind of item"))
+    }
+}
+
+impl Kind {
+    /// The kind of a stored item: the first revision of a kind that has several. `None` for an item that is of no
+    /// entity.
+    pub fn of(item: &Item) -> Option<Self> {
+        let Some(AttributeValue::S(entity)) = item.get(ENTITY_TYPE) else { return None };
+        Some(match entity.as_str() {
+            Customer::TYPE => Self::Customer(First),
+            CustomerStats::TYPE => Self::CustomerStats(First),
+            Cart::TYPE => Self::Cart(First),
+            EmailClaim::TYPE => Self::EmailClaim,
+            UsernameClaim::TYPE => Self::UsernameClaim,
+            Product::TYPE => Self::Product(First),
+            Stock::TYPE => match from_item::<_, Stock>(item.clone()).ok()?.cells {
+                Cells::ONE => Self::Stock(First),
+                _ => Self::FirstCell(First),
+            },
+            StockCell::TYPE => Self::StockCell(First),
+            ProductStats::TYPE => Self::ProductStats(First),
+            ViewShard::TYPE => Self::ViewShard(First),
+            Order::TYPE => {
+                let order: Order = from_item(item.clone()).ok()?;
+                match order.cancellation.and_then(|cancellation| cancellation.cause) {
+                    Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
+                    _ => Self::Order(order.status),
+                }
+            }
+            OrderItem::TYPE => Self::OrderItem,
+            Invoice::TYPE => {
+                let invoice: Invoice = from_item(item.clone()).ok()?;
+                let by_card = invoice.payments.iter().find(|payment| matches!(payment, Payment::Card { .. }));
+                Self::Invoice(by_card.or(invoice.payments.first())?.state())
+            }
+            OrderFlag::TYPE => Self::OrderFlag(First),
+            QueuedOrder::TYPE => match from_item::<_, QueuedOrder>(item.clone()).ok()?.refusal {
+                None => Self::QueuedOrder,
+                Some(_) => Self::RefusedOrder,
+            },
+            Discount::TYPE => Self::Discount(First),
+            GiftCard::TYPE => Self::GiftCard(First),
+            GiftCardEntry::TYPE => {
+                Self::GiftCardEntry(match from_item::<_, GiftCardEntry>(item.clone()).ok()?.status {
+                    PaymentStatus::Refunded => PaymentState::Refunded,
+                    _ => PaymentState::Captured,
+                })
+            }
+            DayTotals::TYPE => Self::DayTotals(First),
+            StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
+            Reconciliation::TYPE => Self::Reconciliation(First),
+            IdempotencyRecord::TYPE => match from_item::<_, IdempotencyRecord>(item.clone()).ok()?.status {
+                201 => Self::KeptProduct,
+                _ => Self::KeptAdjustment,
+            },
+            _ => return None,
+        })
+    }
+
+    /// The kind itself, or every revision of it.
+    pub fn revisions(self) -> Vec<Self> {
+        if !self.to_string().ends_with("(First)") {
+            return vec![self];
+        }
+        KINDS.iter().filter(|kind| discriminant(*kind) == discriminant(&self)).copied().collect()
+    }
+}

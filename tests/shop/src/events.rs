@@ -1,0 +1,30 @@
+//! The sample events.
+
+use lambda::Function;
+use local::functions;
+use serde_json::Value;
+
+use crate::read;
+
+/// The functions in the order of their events' times: the events form one scenario.
+pub fn functions_by_event_time() -> Vec<String> {
+    let mut all: Vec<_> = functions::all().map(Function::name).collect();
+    all.sort_by_key(|name| time_of(&event(name)));
+    all
+}
+
+/// The sample event of a function.
+pub fn event(function: &str) -> Value {
+    serde_json::from_str(&read(&format!("events/{function}.json"))).expect("JSON")
+}
+
+/// The time of an event in milliseconds: of a request, or of the last message or record of a batch. Scheduled events
+/// come last.
+fn time_of(event: &Value) -> u64 {
+    let last = event["Records"].as_array().and_then(|records| records.last());
+    let Some(record) = last else { return event["requestContext"]["timeEpoch"].as_u64().unwrap_or(u64::MAX) };
+    match record["dynamodb"]["ApproximateCreationDateTime"].as_f64() {
+        Some(seconds) => format!("{:.0}", seconds * 1000.0).parse().expect("a time"),
+        None => record["attributes"]["SentTimestamp"].as_str().expect("a time").parse().expect("a time"),
+    }
+}
