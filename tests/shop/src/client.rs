@@ -38,6 +38,7 @@ impl Client {
     }
 
     /// A client without a token, at the base URL of an API Gateway.
+    #[must_use]
     pub fn behind_api_gateway(self) -> Self {
         Self { behind_api_gateway: true, ..self }
     }
@@ -49,6 +50,7 @@ impl Client {
     }
 
     /// The same client with another token, valid or not.
+    #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: Some(token.to_owned()), is_admin: holds_admin_scope(token), ..self.clone() }
     }

@@ -111,7 +111,20 @@ fn no_operation_is_charged_less_than_the_least_or_more_without_a_reason() {
 }
 
 #[test]
-fn the_text_is_the_ledger() {
-    let text: String = operations().map(|operation| format!("\n{operation}")).collect();
-    assert!(RECORDED.ends_with(&text), "operations.txt is not written as the tests write it");
+fn the_text_of_the_ledger_is_the_ledger() {
+    let printed = operations().fold(String::new(), |text, operation| format!("{text}\n{operation}"));
+    assert!(RECORDED.ends_with(&printed), "{printed}");
+}
+
+#[test]
+fn a_number_is_the_simplest_one_that_fits() {
+    let sizes = |lines, cells| SampleSizes { lines, cells, ..SampleSizes::TYPICAL };
+    let fit = |small, large| Many::fit(&[(sizes(2, 3), small), (sizes(5, 4), large)]).map(|many| many.to_string());
+    let of = |text: &str| Some(text.to_owned());
+    assert_eq!((fit(1, 1), fit(2, 5), fit(3, 4)), (of("1"), of("lines"), of("cells")));
+    assert_eq!((fit(6, 15), fit(3, 6), fit(2, 3)), (of("3*lines"), of("lines+1"), of("cells-1")));
+    assert_eq!(fit(1, 100), None);
+    for text in ["7", "lines", "3*lines", "lines*product-shards", "2*lines*product-shards", "cells-1", "lines+1"] {
+        assert_eq!(text.parse::<Many>().expect("a number").to_string(), text);
+    }
 }

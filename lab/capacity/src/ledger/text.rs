@@ -100,15 +100,12 @@ fn all<T>(list: &str, of: impl Fn(&str) -> Result<T, String>) -> Result<Vec<Seve
 
 fn request(text: &str) -> Result<Request, String> {
     let unknown = || format!("{text}: no such request");
-    let (head, items, question) = match text.split_once('"') {
-        Some((head, rest)) => {
-            let (question, items) = rest.split_once("\":").ok_or_else(unknown)?;
-            (head.trim_end(), items.trim_start(), Some(question))
-        }
-        None => {
-            let (head, items) = text.split_once(':').ok_or_else(unknown)?;
-            (head, items.trim_start(), None)
-        }
+    let (head, items, question) = if let Some((head, rest)) = text.split_once('"') {
+        let (question, items) = rest.split_once("\":").ok_or_else(unknown)?;
+        (head.trim_end(), items.trim_start(), Some(question))
+    } else {
+        let (head, items) = text.split_once(':').ok_or_else(unknown)?;
+        (head, items.trim_start(), None)
     };
     let words: Vec<_> = head.split(' ').collect();
     let consistency = match words.last() {

@@ -48,7 +48,9 @@ pub fn writes() -> Result<String, NoSample> {
             match of {
                 Request::Write(write) | Request::Failed(write) => note(&sample, alone, *write),
                 Request::Transaction(writes) | Request::Cancelled(writes) | Request::Repeated(writes) => {
-                    writes.iter().for_each(|write| note(&sample, together, write.of));
+                    for write in writes {
+                        note(&sample, together, write.of);
+                    }
                 }
                 _ => {}
             }

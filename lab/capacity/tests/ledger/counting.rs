@@ -79,7 +79,7 @@ pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
         record["dynamodb"]["NewImage"]["orderId"]["S"] == order.id()
             && record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order"
     };
-    let placed: Vec<_> = records.iter().filter(is_header).next_back().map(lambda_record).into_iter().collect();
+    let placed: Vec<_> = records.iter().rfind(is_header).map(lambda_record).into_iter().collect();
     publish(json!({ "Records": placed })).await.expect("an answer");
     shop.check("publish-order-events", "an order that was placed").await;
 

@@ -12,7 +12,9 @@
 mod cells;
 mod counting;
 mod examples;
+mod form;
 mod metered_shop;
+mod pattern;
 mod record;
 mod requests;
 mod solve;
@@ -99,6 +101,12 @@ const SIZES: [SampleSizes; 4] = [
 
 const UPDATE: &str = "UPDATE_DOCS=1 cargo test -p capacity --test ledger";
 
+/// The first lines of the ledger.
+const HEAD: &str = "\
+# The requests of each case of each function, as the tests record them: see lab/capacity/src/ledger/text.rs. Written by
+# `UPDATE_DOCS=1 cargo test -p capacity --test ledger`.
+";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledger_is_what_the_functions_do_and_charges_what_the_engine_reports() {
     let has_no_figures = lacks(Feature::CapacityFigures);
@@ -147,11 +155,9 @@ fn check_text(mut operations: Vec<Operation>) {
     };
     operations.sort_by_key(place);
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/operations.txt");
-    let old = std::fs::read_to_string(file).expect("the ledger");
-    let head: String = old.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
-    let text: String = operations.iter().map(|operation| format!("\n{operation}")).collect();
+    let text = operations.iter().fold(HEAD.to_owned(), |text, operation| format!("{text}\n{operation}"));
     if docs_check::is_written() {
-        std::fs::write(file, head + &text).expect("the ledger can be written");
+        std::fs::write(file, text).expect("the ledger can be written");
         return;
     }
     // Requests that are made in parallel have no order.
@@ -164,7 +170,7 @@ fn check_text(mut operations: Vec<Operation>) {
         }
         operations
     };
-    let (is, said) = (sorted(&(head + &text)), sorted(&old));
+    let (is, said) = (sorted(&text), sorted(&std::fs::read_to_string(file).expect("the ledger")));
     let other: Vec<_> = is.iter().filter(|operation| !said.contains(operation)).cloned().collect();
     assert!(is == said, "operations.txt is stale: {UPDATE}\n{}", other.join("\n\n"));
 }

@@ -16,7 +16,8 @@ use shop::queue::drain_source;
 use shop::reconcile::reconciled;
 use shop::{Client, Shop, eur};
 
-use super::record::{Recorder, Requests};
+use super::form::Requests;
+use super::record::Recorder;
 
 pub struct MeteredShop {
     pub shop: Shop,

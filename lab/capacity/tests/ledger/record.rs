@@ -2,68 +2,25 @@
 //!
 //! The fault proxy records the calls, and the table's stream has both images of each item that a call changed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use capacity::ledger::{Request, Write};
+use capacity::ledger::Write;
 use devstack::fault_proxy::Call;
-use key_schema::layout::{Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, PATTERNS, PlaceText};
+use key_schema::layout::{Declaration, ENTITY_TYPE, Index};
 use sample_items::{Kind, Sample};
 use serde_dynamo::Item;
 use serde_json::{Value, json};
 use shop::Shop;
 use shop::stream::Tail;
 
-/// A key of the table: partition and sort key.
-type Key = (String, String);
-
-/// What is read or written of one item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Read(Kind),
-    Written(Write),
-}
-
-/// A request without its items.
-#[derive(Clone, Copy, Debug)]
-pub enum Form {
-    Query(Declaration),
-    Keys(Declaration),
-    Batch(Consistency),
-    ReadTransaction,
-    Write,
-    Transaction,
-    Failed,
-    Cancelled,
-    Repeated,
-}
-
-/// Requests of one form with the same parts.
-#[derive(Clone, Debug)]
-pub struct Requests {
-    pub form: Form,
-    pub times: u32,
-    /// The parts of each request; of several Queries, the parts of all of them together.
-    pub parts: Vec<(Part, u32)>,
-}
+use super::form::{Form, Part, Requests, add};
+use super::pattern::{Key, consistency, entity, pattern, pattern_of_keys};
 
 /// The table as the stream describes it.
 #[derive(Default)]
 pub struct Recorder {
     tail: Tail,
     items: HashMap<Key, Item>,
-}
-
-impl Form {
-    /// The form in words, which is the same for requests that can be compared.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Query(pattern) | Self::Keys(pattern) => {
-                let form = if matches!(self, Self::Query(_)) { "Query" } else { "Keys" };
-                format!("{form} {:?} {}", pattern.consistency, pattern.question)
-            }
-            other => format!("{other:?}"),
-        }
-    }
 }
 
 fn key_of(item: &Value) -> Key {
@@ -79,35 +36,9 @@ fn kind(item: Option<&Item>) -> Kind {
     item.map_or(Kind::Absent, |item| Kind::of(item).unwrap_or_else(|| panic!("an item of no entity: {item:?}")))
 }
 
-/// Whether the template spells this key.
-fn spells(template: &str, key: &str) -> bool {
-    match template.split_once('{') {
-        None => template == key,
-        Some((literal, rest)) => key.strip_prefix(literal).is_some_and(|key| {
-            let rest = rest.split_once('}').map_or("", |(_, rest)| rest);
-            let end = if rest.is_empty() { key.len() } else { key.find('#').unwrap_or(key.len()) };
-            (end..=key.len()).any(|end| !key[..end].is_empty() && spells(rest, &key[end..]))
-        }),
-    }
-}
-
-fn is_at(place: &PlaceText, (partition, sort): &Key) -> bool {
-    spells(place.partition, partition) && spells(place.sort, sort)
-}
-
-/// The entity with this key.
-fn entity(key: &Key) -> &'static str {
-    let found = ENTITIES.iter().find(|(_, places)| is_at(&places[0], key));
-    found.unwrap_or_else(|| panic!("{key:?} is the key of no entity")).0
-}
-
 /// The only table of a batch.
 fn only(tables: &Value) -> Value {
     tables.as_object().and_then(|tables| tables.values().next()).cloned().unwrap_or_default()
-}
-
-fn consistency(request: &Value) -> Consistency {
-    if request["ConsistentRead"] == true { Consistency::Strong } else { Consistency::Eventual }
 }
 
 /// The relation of two items' entries in an index: none, the same, changed in place, moved, added or removed.
@@ -336,85 +267,4 @@ fn created(sample: &Sample, entity: &str, update: &Value) -> Option<Item> {
     values.values().find(|value| value["S"] == entity)?;
     let is_of = |item: &&Item| json!(item)[ENTITY_TYPE]["S"] == entity;
     sample.images().map(|(_, item)| item).find(is_of).cloned()
-}
-
-/// The access pattern of a Query. Of patterns that ask the same, the first one.
-fn pattern(request: &Value, found: &[Value]) -> Declaration {
-    let condition = request["KeyConditionExpression"].as_str().expect("a condition");
-    let value = |name: &str| request["ExpressionAttributeValues"][name]["S"].as_str();
-    let partition = value(":partition").expect("a partition key");
-    let sort = [":key", ":prefix", ":low"].into_iter().find_map(value);
-    let literal = |template: &str| template.split('{').next().unwrap_or_default().to_owned();
-    let fits = |pattern: &&Declaration| {
-        pattern.place.index.name() == request["IndexName"].as_str()
-            && spells(pattern.place.partition, partition)
-            && match sort {
-                None => pattern.place.sort.is_empty() || literal(pattern.place.sort).is_empty(),
-                Some(sort) => !pattern.place.sort.is_empty() && sort.starts_with(&literal(pattern.place.sort)),
-            }
-            && found.iter().all(|item| pattern.entities.iter().any(|entity| item[ENTITY_TYPE]["S"] == *entity))
-    };
-    let fitting = PATTERNS.iter().filter(fits).min_by_key(|pattern| pattern.entities.len());
-    let pattern = *fitting.unwrap_or_else(|| panic!("no access pattern: {condition} {request}"));
-    Declaration { consistency: consistency(request), ..pattern }
-}
-
-/// The access pattern of a batch of keys, if it is along one: the keys are several, all are of the pattern's entities,
-/// and one is at its place.
-fn pattern_of_keys(keys: &[Key]) -> Option<Declaration> {
-    let is_along = |pattern: &&Declaration| {
-        keys.len() > 1
-            && pattern.place.index == Index::Table
-            && keys.iter().all(|key| pattern.entities.contains(&entity(key)))
-            && keys.iter().any(|key| is_at(&pattern.place, key))
-    };
-    PATTERNS.iter().filter(is_along).min_by_key(|pattern| pattern.entities.len()).copied()
-}
-
-/// Adds a request to those of the same form. Queries share what they find; other requests must be alike.
-fn add(all: &mut Vec<Requests>, request: Requests) {
-    let is_query = matches!(request.form, Form::Query(_));
-    let name = request.form.name();
-    let alike = all.iter_mut().find(|known| known.form.name() == name && (is_query || known.parts == request.parts));
-    let Some(known) = alike else { return all.push(request) };
-    known.times += 1;
-    if is_query {
-        let mut sums: BTreeMap<String, (Part, u32)> = BTreeMap::new();
-        for (part, times) in known.parts.iter().chain(&request.parts) {
-            sums.entry(format!("{part:?}")).or_insert((*part, 0)).1 += times;
-        }
-        known.parts = sums.into_values().collect();
-    }
-}
-
-impl Requests {
-    /// The request of the ledger with this form and these parts.
-    pub fn request(form: Form, parts: Vec<capacity::ledger::Several<Part>>) -> Request {
-        use capacity::ledger::Several;
-        let read = |parts: &[Several<Part>]| -> Vec<Several<Kind>> {
-            let kind = |part: &Several<Part>| match part.of {
-                Part::Read(of) => Several { many: part.many, of },
-                Part::Written(_) => panic!("a read that writes"),
-            };
-            parts.iter().map(kind).collect()
-        };
-        let written = |parts: &[Several<Part>]| -> Vec<Several<Write>> {
-            let write = |part: &Several<Part>| match part.of {
-                Part::Written(of) => Several { many: part.many, of },
-                Part::Read(_) => panic!("a write that reads"),
-            };
-            parts.iter().map(write).collect()
-        };
-        match form {
-            Form::Query(pattern) => Request::Query(pattern, read(&parts)),
-            Form::Keys(pattern) => Request::Keys(pattern, read(&parts)),
-            Form::Batch(consistency) => Request::Batch(consistency, read(&parts)),
-            Form::ReadTransaction => Request::ReadTransaction(read(&parts)),
-            Form::Write => Request::Write(written(&parts)[0].of),
-            Form::Failed => Request::Failed(written(&parts)[0].of),
-            Form::Transaction => Request::Transaction(written(&parts)),
-            Form::Cancelled => Request::Cancelled(written(&parts)),
-            Form::Repeated => Request::Repeated(written(&parts)),
-        }
-    }
 }

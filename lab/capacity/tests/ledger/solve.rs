@@ -3,8 +3,8 @@
 use capacity::ledger::{Many, Operation, Several};
 use sample_items::SampleSizes;
 
+use super::form::{Part, Requests};
 use super::metered_shop::{Book, Recorded};
-use super::record::{Part, Requests};
 
 /// The operation of this function and this case, from each of the shops in which it was recorded.
 ///
@@ -25,7 +25,7 @@ pub fn operation(function: &str, case: &str, books: &[(SampleSizes, Book)]) -> O
             let found = alike.iter().filter_map(|(sizes, found)| Some((*sizes, count(*part, (*found)?))));
             Several { many: fit(found, &format!("{function}: {case}: {part:?}")), of: *part }
         });
-        let of = Requests::request(model.form, parts.collect());
+        let of = Requests::request(model.form, &parts.collect::<Vec<_>>());
         Several { many: fit(times, &format!("{function}: {case}: {}", model.form.name())), of }
     });
     Operation { function: name.0.clone(), case: name.1.clone(), requests: requests.collect() }

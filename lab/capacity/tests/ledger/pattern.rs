@@ -1,0 +1,64 @@
+//! The access pattern of a read, found by its keys.
+
+use key_schema::layout::{Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, PATTERNS, PlaceText};
+use serde_json::Value;
+
+/// A key of the table: partition and sort key.
+pub type Key = (String, String);
+
+/// The access pattern of a Query. Of patterns that ask the same, the first one.
+pub fn pattern(request: &Value, found: &[Value]) -> Declaration {
+    let condition = request["KeyConditionExpression"].as_str().expect("a condition");
+    let value = |name: &str| request["ExpressionAttributeValues"][name]["S"].as_str();
+    let partition = value(":partition").expect("a partition key");
+    let sort = [":key", ":prefix", ":low"].into_iter().find_map(value);
+    let literal = |template: &str| template.split('{').next().unwrap_or_default().to_owned();
+    let fits = |pattern: &&Declaration| {
+        pattern.place.index.name() == request["IndexName"].as_str()
+            && spells(pattern.place.partition, partition)
+            && match sort {
+                None => pattern.place.sort.is_empty() || literal(pattern.place.sort).is_empty(),
+                Some(sort) => !pattern.place.sort.is_empty() && sort.starts_with(&literal(pattern.place.sort)),
+            }
+            && found.iter().all(|item| pattern.entities.iter().any(|entity| item[ENTITY_TYPE]["S"] == *entity))
+    };
+    let fitting = PATTERNS.iter().filter(fits).min_by_key(|pattern| pattern.entities.len());
+    let pattern = *fitting.unwrap_or_else(|| panic!("no access pattern: {condition} {request}"));
+    Declaration { consistency: consistency(request), ..pattern }
+}
+
+/// The access pattern of a batch of keys, if it is along one: the keys are several, all are of the pattern's entities,
+/// and one is at its place.
+pub fn pattern_of_keys(keys: &[Key]) -> Option<Declaration> {
+    let is_along = |pattern: &&Declaration| {
+        keys.len() > 1
+            && pattern.place.index == Index::Table
+            && keys.iter().all(|key| pattern.entities.contains(&entity(key)))
+            && keys.iter().any(|key| is_at(&pattern.place, key))
+    };
+    PATTERNS.iter().filter(is_along).min_by_key(|pattern| pattern.entities.len()).copied()
+}
+
+pub fn consistency(request: &Value) -> Consistency {
+    if request["ConsistentRead"] == true { Consistency::Strong } else { Consistency::Eventual }
+}
+
+/// Whether the template spells this key. Its placeholders stand for texts without a number sign.
+fn spells(template: &str, key: &str) -> bool {
+    let Some((literal, rest)) = template.split_once('{') else { return template == key };
+    let rest = rest.split_once('}').map_or("", |(_, rest)| rest);
+    key.strip_prefix(literal).is_some_and(|key| {
+        let end = if rest.is_empty() { key.len() } else { key.find('#').unwrap_or_default() };
+        end > 0 && spells(rest, &key[end..])
+    })
+}
+
+fn is_at(place: &PlaceText, (partition, sort): &Key) -> bool {
+    spells(place.partition, partition) && spells(place.sort, sort)
+}
+
+/// The entity with this key.
+pub fn entity(key: &Key) -> &'static str {
+    let found = ENTITIES.iter().find(|(_, places)| is_at(&places[0], key));
+    found.unwrap_or_else(|| panic!("{key:?} is the key of no entity")).0
+}
