@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use lambda_http::Body;
-use lambda_http::http::{self, HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri, header};
 use serde::Deserialize;
 
 /// A request in the form in which the gateway sends it to the function.
@@ -81,16 +80,16 @@ impl Event {
     ///
     /// # Errors
     /// The body, the query string or a header is malformed.
-    pub(crate) fn into_request(self) -> Result<(lambda_http::Request, Parameters), Malformed> {
+    pub(crate) fn into_request(self) -> Result<(Request<Vec<u8>>, Parameters), Malformed> {
         let body = match self.body {
-            None => Body::Empty,
-            Some(body) if self.is_base64_encoded => Body::Binary(BASE64_STANDARD.decode(body)?),
-            Some(body) => Body::Text(body),
+            None => Vec::new(),
+            Some(body) if self.is_base64_encoded => BASE64_STANDARD.decode(body)?,
+            Some(body) => body.into_bytes(),
         };
-        let mut request = lambda_http::Request::new(body);
+        let mut request = Request::new(body);
         let query = self.raw_query_string.unwrap_or_default();
         // The path is left out: the gateway has already chosen the function by it, and sends its parameters separately.
-        *request.uri_mut() = http::Uri::try_from(format!("/?{query}"))?;
+        *request.uri_mut() = Uri::try_from(format!("/?{query}"))?;
         self.headers.fill(request.headers_mut())?;
         Ok((request, self.path_parameters.unwrap_or_default()))
     }

@@ -5,7 +5,7 @@
 
 use key_schema::entity::IdempotencyRecord;
 use key_schema::value::{IdempotencyKey, IdempotencyRecordId, RequestHash, Timestamp};
-use lambda_http::http::StatusCode;
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{Answer, Description, FromRequest, Kind, Problem, Reply, Request};

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt::Display;
 
-use lambda_http::http::StatusCode;
+use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

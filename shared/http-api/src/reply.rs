@@ -1,7 +1,7 @@
 //! Replies, and how replies and problems become HTTP responses.
 
-use lambda_http::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
-use lambda_http::http::{Response, StatusCode};
+use http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Response, StatusCode};
 use serde::Serialize;
 
 use crate::{Kind, Problem};

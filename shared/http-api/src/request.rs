@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 64 * 1024;
 /// A request whose token has the scope of its route.
 #[derive(Debug)]
 pub struct Request {
-    inner: lambda_http::Request,
+    inner: http::Request<Vec<u8>>,
     path: Parameters,
     caller: Option<Caller>,
     context: Context,
@@ -58,7 +58,7 @@ impl Request {
 
     /// The body, as JSON.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        let body: &[u8] = self.inner.body();
+        let body = self.inner.body();
         if body.len() > MOST_BYTES {
             return Err(Problem::new(Kind::TooLarge, format!("The body must not be larger than {MOST_BYTES} bytes.")));
         }

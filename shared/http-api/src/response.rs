@@ -1,7 +1,7 @@
 //! The response for API Gateway, in payload format version 2.0.
 //! <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>
 
-use lambda_http::http::{HeaderMap, Response};
+use http::{HeaderMap, Response};
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
 
@@ -36,7 +36,7 @@ fn headers<S: Serializer>(headers: &HeaderMap, serializer: S) -> Result<S::Ok, S
 mod tests {
     use std::convert::Infallible;
 
-    use lambda_http::http::StatusCode;
+    use http::StatusCode;
     use lambda_http::request::LambdaRequest;
     use lambda_http::{Adapter, LambdaEvent, Service as _, service_fn};
     use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use key_schema::access::Access;
 use lambda::Grant;
-pub use lambda_http::http::Method;
+pub use http::Method;
 
 use crate::{Kind, Scope};
 

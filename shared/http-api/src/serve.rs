@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use lambda::{Environment, Error, FromEnvironment, Invoke, LambdaEvent, Misconfigured, Outcome};
-use lambda_http::http::Response;
+use http::Response;
 
 use crate::event::Event;
 use crate::response::Gateway;

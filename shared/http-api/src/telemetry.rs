@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lambda_http::http::StatusCode;
+use http::StatusCode;
 use tracing::{error, info};
 
 use crate::{Problem, Route};
