@@ -74,7 +74,7 @@ fn the_template_has_the_routes_of_the_code() {
 
 #[test]
 fn every_consumer_has_an_event_source_and_no_route() {
-    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let template: yaml_serde::Value = yaml_serde::from_str(&template_text()).expect("YAML");
     for consumer in CONSUMERS {
         let properties = &template["Resources"][pascal_case(&consumer.function.name()).as_str()]["Properties"];
         let events = properties["Events"].as_mapping().expect("events");
@@ -89,7 +89,7 @@ fn every_consumer_has_an_event_source_and_no_route() {
 
 #[test]
 fn the_event_source_filters_the_stream_for_relevant_records() {
-    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let template: yaml_serde::Value = yaml_serde::from_str(&template_text()).expect("YAML");
     let source = &template["Resources"]["CountOrders"]["Properties"]["Events"]["Stream"]["Properties"];
     let filters = source["FilterCriteria"]["Filters"].as_sequence().expect("filters");
     let patterns = filters.iter().map(|filter| filter["Pattern"].as_str().expect("a pattern"));
@@ -151,7 +151,7 @@ fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
     });
     assert_eq!(files.into_iter().flatten().collect::<BTreeSet<_>>(), all().map(source_of).collect());
     assert_eq!(listed("events"), all().map(|function| format!("{}.json", function.name())).collect());
-    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let template: yaml_serde::Value = yaml_serde::from_str(&template_text()).expect("YAML");
     for function in all() {
         let (name, program) = (function.name(), function.program);
         let resource = &template["Resources"][pascal_case(&name).as_str()];

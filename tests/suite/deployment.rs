@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use consumers::CONSUMERS;
 use key_schema::layout::Index;
 use serde_json::Value as Json;
-use serde_yaml_ng::Value as Yaml;
 use shop::openapi;
 use shop::read;
+use yaml_serde::Value as Yaml;
 
 use crate::completeness::{declared, pascal_case, source_of, template, texts};
 
 /// A template's text, as YAML.
 pub fn stack(file: &str) -> Yaml {
-    serde_yaml_ng::from_str(&read(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    yaml_serde::from_str(&read(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 pub fn keys(mapping: &Yaml) -> BTreeSet<&str> {
@@ -93,7 +93,7 @@ fn functions_that_read_shards_are_replaced_before_those_that_write_them() {
 #[test]
 fn the_function_that_reads_the_queue_is_replaced_before_those_that_write_it() {
     let outer = stack("template.yaml");
-    let text = |function: &Yaml| serde_yaml_ng::to_string(function).expect("YAML");
+    let text = |function: &Yaml| yaml_serde::to_string(function).expect("YAML");
     let functions: Vec<_> = of_type(&outer, "AWS::Serverless::Function").collect();
     let reads = |function: &Yaml| function["Properties"]["Events"]["Queue"]["Type"] == "SQS";
     let readers: Vec<_> = functions.iter().filter(|(_, function)| reads(function)).map(|(name, _)| *name).collect();

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use devstack::Template;
 use devstack::intrinsic::Scope;
 use rust_decimal::{Decimal, dec};
-use serde_yaml_ng::{Mapping, Value as Yaml};
+use yaml_serde::{Mapping, Value as Yaml};
 
 use super::billing_mode::Units;
 use super::profile::Parameter;
@@ -80,7 +80,7 @@ impl Function {
 impl Deployment {
     /// Reads the templates' texts, with these parameters.
     pub fn read(template: &str, operations: &str, parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
-        let mut document: Yaml = serde_yaml_ng::from_str(template).context("template.yaml")?;
+        let mut document: Yaml = yaml_serde::from_str(template).context("template.yaml")?;
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
@@ -95,7 +95,7 @@ impl Deployment {
             text.parse().with_context(|| format!("parameters.{name}: {text} is no number"))
         };
 
-        let operations: Yaml = serde_yaml_ng::from_str(operations).context("operations.yaml")?;
+        let operations: Yaml = yaml_serde::from_str(operations).context("operations.yaml")?;
         let backups = parameter("BackupSchedule")?;
         let schedule =
             operations.get("Mappings").and_then(|all| all.get("BackupSchedules")?.get(&backups)?.get("Cron"));
@@ -206,7 +206,7 @@ mod tests {
     const OPERATIONS: &str = include_str!("../../../operations.yaml");
 
     fn deployed(parameters: &str) -> Result<Deployment> {
-        Deployment::read(TEMPLATE, OPERATIONS, &serde_yaml_ng::from_str(parameters).unwrap())
+        Deployment::read(TEMPLATE, OPERATIONS, &yaml_serde::from_str(parameters).unwrap())
     }
 
     #[test]

@@ -35,7 +35,7 @@ use serde::de::DeserializeOwned;
 
 /// Parses YAML. An error names the field at fault, and its position if known.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
-    let document = serde_yaml_ng::Deserializer::from_str(text);
+    let document = yaml_serde::Deserializer::from_str(text);
     serde_path_to_error::deserialize(document).map_err(|error| {
         let (path, cause) = (error.path().to_string(), error.inner().to_string());
         // The parser's message may also begin with a part of the path.

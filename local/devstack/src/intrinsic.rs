@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value as Json};
-use serde_yaml_ng::{Mapping, Value as Yaml};
+use yaml_serde::{Mapping, Value as Yaml};
 
 use crate::resource::{ACCOUNT, REGION, Resource};
 

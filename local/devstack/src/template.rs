@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
-use serde_yaml_ng::{Mapping, Value as Yaml};
+use yaml_serde::{Mapping, Value as Yaml};
 
 pub use self::filter::Pattern;
 pub use self::queue::{Queue, Redrive};
@@ -74,7 +74,7 @@ impl Template {
     /// Like [`Template::parse`], with a table name for a template that gives none. CloudFormation generates a name for
     /// each stack in that case.
     pub fn parse_with_table(text: &str, table_name: &str) -> Result<Self> {
-        let document: Yaml = serde_yaml_ng::from_str(text).context("this is not valid YAML")?;
+        let document: Yaml = yaml_serde::from_str(text).context("this is not valid YAML")?;
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
 
         let mut scope = Scope::new(&document);

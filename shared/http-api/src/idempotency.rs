@@ -3,9 +3,9 @@
 //! The transaction that carries out the request also stores its answer, so both are written or neither is. If the
 //! answer is lost and the client sends the same request again, it gets the stored answer, and nothing else happens.
 
+use http::StatusCode;
 use key_schema::entity::IdempotencyRecord;
 use key_schema::value::{IdempotencyKey, IdempotencyRecordId, RequestHash, Timestamp};
-use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{Answer, Description, FromRequest, Kind, Problem, Reply, Request};

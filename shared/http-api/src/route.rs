@@ -1,8 +1,8 @@
 //! The declaration of a route.
 
+pub use http::Method;
 use key_schema::access::Access;
 use lambda::Grant;
-pub use http::Method;
 
 use crate::{Kind, Scope};
 

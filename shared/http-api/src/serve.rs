@@ -3,8 +3,8 @@
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use lambda::{Environment, Error, FromEnvironment, Invoke, LambdaEvent, Misconfigured, Outcome};
 use http::Response;
+use lambda::{Environment, Error, FromEnvironment, Invoke, LambdaEvent, Misconfigured, Outcome};
 
 use crate::event::Event;
 use crate::response::Gateway;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_yaml_ng::Value as Yaml;
+use yaml_serde::Value as Yaml;
 
 use super::metric_math::{self, Series};
 

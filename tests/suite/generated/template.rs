@@ -10,8 +10,8 @@ use key_schema::access::{Access, Action};
 use key_schema::layout::Index;
 use lambda::{Environment, Function, Grant, Misconfigured};
 use local::functions::routes;
-use serde_yaml_ng::Value as Yaml;
 use shop::template_text;
+use yaml_serde::Value as Yaml;
 
 use crate::completeness::pascal_case;
 
@@ -89,7 +89,7 @@ fn sorted() -> Vec<&'static RouteFunction> {
 /// A function that lacks a variable does not start, and its error names the variable. So each attempt adds one variable
 /// until the function starts.
 fn variables(function: &Function) -> BTreeMap<String, String> {
-    let template: Yaml = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let template: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
     let region =
         [("AWS_REGION", "us-east-1"), ("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "x"), ("TABLE_NAME", "x")];
     let mut given: BTreeMap<String, String> = region.map(|(name, value)| (name.to_owned(), value.to_owned())).into();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use devstack::iam::{Guard, permit};
 use key_schema::layout::ENTITIES;
 use serde_json::Value;
-use serde_yaml_ng::Value as Yaml;
 use shop::template_text;
+use yaml_serde::Value as Yaml;
 
 use super::calls::{WAYS, query, sweeping};
 use crate::completeness::template;
@@ -28,7 +28,7 @@ fn list(value: &Yaml) -> Vec<String> {
 }
 
 fn declared() -> Vec<Declared> {
-    let text: Yaml = serde_yaml_ng::from_str(&template_text()).expect("YAML");
+    let text: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
     let mut all = Vec::new();
     for function in template().functions {
         let role = &text["Resources"][format!("{}Role", function.logical_id).as_str()]["Properties"];

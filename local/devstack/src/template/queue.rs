@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value as Json, json};
-use serde_yaml_ng::{Mapping, Value as Yaml};
+use yaml_serde::{Mapping, Value as Yaml};
 
 use super::of_type;
 use crate::intrinsic::Scope;

@@ -1,7 +1,7 @@
 //! SQS as a function's event source.
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_yaml_ng::Value as Yaml;
+use yaml_serde::Value as Yaml;
 
 use super::{Function, Queue};
 use crate::intrinsic::Scope;

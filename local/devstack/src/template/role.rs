@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use serde_yaml_ng::{Mapping, Value as Yaml};
+use yaml_serde::{Mapping, Value as Yaml};
 
 use super::of_type;
 use crate::iam::Policy;

@@ -1,7 +1,7 @@
 //! The template's routes.
 
 use anyhow::{Context, Result, ensure};
-use serde_yaml_ng::Value as Yaml;
+use yaml_serde::Value as Yaml;
 
 use crate::intrinsic::Scope;
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_yaml_ng::Value as Yaml;
+use yaml_serde::Value as Yaml;
 
 use super::queue_source::reports_item_failures;
 use super::{Function, Pattern, Queue};

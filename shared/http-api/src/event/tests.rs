@@ -5,8 +5,8 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::HeaderMap;
-use lambda_http::request::RequestContext;
 use lambda_http::RequestExt as _;
+use lambda_http::request::RequestContext;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
