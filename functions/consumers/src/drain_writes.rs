@@ -32,7 +32,7 @@ use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 pub use drain::Drain;
-use drain::{Batch, Fate};
+use drain::{Batch, Work};
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[ordering::PLACE, ordering::PLACE_WAITING];
@@ -77,25 +77,25 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
         longest_wait: AtomicU64::new(0),
     };
     let (drain, batch) = (&drain, &batch);
-    let outcomes = stream::iter(event.records.into_iter().map(received)).map(async |message| {
+    let messages = stream::iter(event.records.into_iter().map(received)).map(async |message| {
         let work = AssertUnwindSafe(drain.one(&message, batch)).catch_unwind();
-        let fate = work.await.unwrap_or_else(|_| Fate::Failed("the function panicked over this message".to_owned()));
-        let outcome = settle(drain, &message, fate).await;
-        (message, outcome)
+        let work = work.await.unwrap_or_else(|_| Work::Failed("the function panicked over this message".to_owned()));
+        let disposition = settle(drain, &message, work).await;
+        (message, disposition)
     });
 
     let mut response = SqsBatchResponse::default();
     let (mut done, mut retried, mut dead, mut waiting) = (0, 0, 0, Vec::new());
-    for (message, outcome) in outcomes.buffer_unordered(AT_A_TIME).collect::<Vec<_>>().await {
-        match outcome {
-            Outcome::Done => done += 1,
-            Outcome::Retried => retried += 1,
-            Outcome::Buried => dead += 1,
-            Outcome::HiddenFor(delay) => {
+    for (message, disposition) in messages.buffer_unordered(AT_A_TIME).collect::<Vec<_>>().await {
+        match disposition {
+            Disposition::Done => done += 1,
+            Disposition::Retried => retried += 1,
+            Disposition::Buried => dead += 1,
+            Disposition::HiddenFor(delay) => {
                 response.add_failure(&message.id);
                 waiting.push((message, delay));
             }
-            Outcome::Stays => response.add_failure(&message.id),
+            Disposition::Stays => response.add_failure(&message.id),
         }
     }
     let longest_wait = batch.longest_wait.load(Relaxed);
@@ -118,8 +118,8 @@ fn round(whole: Duration, put_off: usize) -> Duration {
     whole * u32::try_from(put_off).unwrap_or(u32::MAX) / BATCH
 }
 
-/// The outcome for a message in the queue.
-enum Outcome {
+/// What happens to a message in the queue.
+enum Disposition {
     /// Lambda deletes the message, because its work is done.
     Done,
     /// Lambda deletes the message, because a copy was sent to the queue.
@@ -133,26 +133,26 @@ enum Outcome {
 }
 
 /// Sends a failed message on, to the queue or to the dead-letter queue.
-async fn settle(drain: &Drain, message: &Received, fate: Fate) -> Outcome {
+async fn settle(drain: &Drain, message: &Received, work: Work) -> Disposition {
     let id = &message.id;
-    let (sent, outcome) = match fate {
-        Fate::Done => return Outcome::Done,
-        Fate::Waits(delay) => return Outcome::HiddenFor(delay),
-        Fate::Failed(why) if message.failures + 1 < MOST_FAILURES => {
+    let (sent, disposition) = match work {
+        Work::Done => return Disposition::Done,
+        Work::Postponed(delay) => return Disposition::HiddenFor(delay),
+        Work::Failed(why) if message.failures + 1 < MOST_FAILURES => {
             warn!(message_id = id, why, "a message failed, and is retried");
-            (drain.source.retry(message, FAILED).await, Outcome::Retried)
+            (drain.source.retry(message, FAILED).await, Disposition::Retried)
         }
-        Fate::Failed(why) | Fate::Dead(why) => {
+        Work::Failed(why) | Work::Impossible(why) => {
             error!(message_id = id, why, "dead letter");
             drain.tell_of_delay(message).await;
-            (drain.source.bury(message, &why).await, Outcome::Buried)
+            (drain.source.bury(message, &why).await, Disposition::Buried)
         }
     };
     if let Err(error) = sent {
         error!(message_id = id, cause = lambda::chain(&error), "cannot be sent on, stays in the queue");
-        return Outcome::Stays;
+        return Disposition::Stays;
     }
-    outcome
+    disposition
 }
 
 fn received(record: SqsMessage) -> Received {

@@ -25,7 +25,7 @@ pub const ACCESS: &[&[Access]] = &[ordering::EXPIRE];
 pub const GRANTS: &[Grant] = &[];
 
 /// With less time left, no further order is begun. Cancelling one order takes at most this long.
-const KEPT_BACK: Duration = Duration::from_secs(10);
+const ONE_ORDER: Duration = Duration::from_secs(10);
 
 /// The number of orders in one page of the list.
 const OF_A_LIST: u8 = 100;
@@ -69,7 +69,7 @@ pub struct Report {
 
 /// Cancels one order after the other, to leave the table's capacity to the shop's requests.
 pub async fn handle(expirer: Expirer, _: Tick, time: Duration) -> Result<Report, Error> {
-    let end = Instant::now() + time.saturating_sub(KEPT_BACK);
+    let end = Instant::now() + time.saturating_sub(ONE_ORDER);
     let deadline = Timestamp::now().minus_seconds(expirer.pay_within_minutes * 60);
     let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
     let shards = OrdersOfStatus::in_shards(OrderStatus::Pending, expirer.shards.0, &placed);
@@ -81,7 +81,7 @@ pub async fn handle(expirer: Expirer, _: Tick, time: Duration) -> Result<Report,
             if Instant::now() >= end {
                 break 'list;
             }
-            match expirer.orders.expire(&order.order_id, deadline, Budget::of(KEPT_BACK)).await {
+            match expirer.orders.expire(&order.order_id, deadline, Budget::of(ONE_ORDER)).await {
                 Ok(true) => report.expired += 1,
                 Ok(false) => report.settled += 1,
                 Err(cause) => {

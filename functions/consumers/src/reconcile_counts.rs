@@ -28,9 +28,9 @@ use table::{ProductShards, StatusShards, Writer};
 use tokio::time::Instant;
 use tracing::info;
 
-pub use reads::KEPT_BACK as SHARE_KEPT_BACK;
+pub use reads::RATE_MARGIN;
 use reads::Reads;
-pub use run::{Drift, KEPT_BACK as TIME_KEPT_BACK, Report, Run};
+pub use run::{Drift, LAST_STEP, Report, Run};
 pub use schedule::DAYS;
 pub use walk::OF_A_LIST;
 

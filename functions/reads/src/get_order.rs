@@ -1,6 +1,6 @@
 //! `GET /orders/{orderId}`: one order, which is placed, queued or rejected.
 
-use http_api::{Answer, AskAgain, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Problem, Route, Scope};
+use http_api::{Answer, Pollable, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::{OrderById, OrderState};
 use key_schema::value::{OrderId, Timestamp};
@@ -17,19 +17,19 @@ pub async fn handle(
     Path(id): Path<OrderId>,
     caller: Caller,
     budget: Budget,
-) -> Answer<AskAgain<Json<OrderStateView>>> {
+) -> Answer<Pollable<Json<OrderStateView>>> {
     let order = table.order_state(&id, budget).await?;
 
     match order {
         Some(OrderState::Placed(order)) if caller.may_see(&order.order.customer_id) => {
             let view = OrderStateView::Placed(Box::new(OrderView::seen_by(&caller, *order)));
-            Ok(AskAgain { answer: Json(view), is_of_use: false })
+            Ok(Pollable { answer: Json(view), is_final: true })
         }
         Some(OrderState::Queued(order))
             if caller.may_see(&order.customer_id) && !order.is_expired(Timestamp::now()) =>
         {
-            let is_of_use = order.refusal.is_none();
-            Ok(AskAgain { answer: Json(OrderStateView::Queued(order.into())), is_of_use })
+            let is_final = order.refusal.is_some();
+            Ok(Pollable { answer: Json(OrderStateView::Queued(order.into())), is_final })
         }
         _ => Err(Problem::not_found("order")),
     }

@@ -63,8 +63,8 @@ pub async fn handle(
         Some(Placement::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
         Some(Placement::NoCapacity { max_total }) => Some(max_total),
         // The order is queued already. Its message is sent again, because the earlier one may be lost.
-        Some(Placement::Waits(queued)) => queued.max_total,
-        Some(Placement::Void | Placement::Stale | Placement::Mismatch | Placement::NotAccepted) | None => None,
+        Some(Placement::AlreadyQueued(queued)) => queued.max_total,
+        Some(Placement::RefusedBefore | Placement::OtherAcceptance | Placement::Mismatch | Placement::NotAccepted) | None => None,
     };
     let (order, answer): (_, fn(_) -> _) = match intake.accept(&order, max_total, budget).await.map_err(not_accepted)? {
         Acceptance::Accepted(order) => (order, Replayable::first),

@@ -6,7 +6,7 @@
 use anyhow::{Context, Result, ensure};
 use capacity::rules::read_units;
 use capacity::size::of_kind;
-use consumers::reconcile_counts::{DAYS, OF_A_LIST, SHARE_KEPT_BACK, TIME_KEPT_BACK};
+use consumers::reconcile_counts::{DAYS, LAST_STEP, OF_A_LIST, RATE_MARGIN};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::share_of_page;
@@ -45,9 +45,9 @@ impl Comparison {
         let function = deployment.function(RECONCILE)?;
         let interval = function.schedule.with_context(|| format!("{RECONCILE} has no schedule"))?.seconds(month);
         // Between two invocations nothing is read.
-        let at_work = Decimal::from(function.timeout_seconds.saturating_sub(TIME_KEPT_BACK.as_secs())).min(interval);
+        let at_work = Decimal::from(function.timeout_seconds.saturating_sub(LAST_STEP.as_secs())).min(interval);
         ensure!(at_work > Decimal::ZERO, "{RECONCILE}: {} s are too few for it", function.timeout_seconds);
-        let pace = deployment.reconcile_read_units * (Decimal::ONE - exact(SHARE_KEPT_BACK)?);
+        let pace = deployment.reconcile_read_units * (Decimal::ONE - exact(RATE_MARGIN)?);
 
         let invocations = month.seconds() / interval;
         let units = units(profile, deployment, month)?;

@@ -14,7 +14,7 @@ use proptest::test_runner::Config;
 
 use deliver::{Deliveries, Hint};
 use shop::{Act, Stream, any_act};
-use table::Fate;
+use table::Fault;
 
 /// One event of a schedule.
 #[derive(Clone, Debug)]
@@ -27,8 +27,8 @@ enum Event {
     Deliver(usize, usize, Hint),
     /// Any batch of a shard is delivered: again, in part, longer, or from the beginning of the shard.
     Replay(usize, usize, usize, Hint),
-    /// A consumer makes its next request, with this fate.
-    Go(usize, Fate),
+    /// A consumer makes its next request, with this fault.
+    Go(usize, Fault),
     /// A consumer crashes.
     Crash(usize),
     /// A transaction arrives after its consumer stopped waiting for the answer.
@@ -37,12 +37,12 @@ enum Event {
 
 fn any_event() -> impl Strategy<Value = Event> {
     let hint = || prop_oneof![4 => Just(Hint::State), 1 => Just(Hint::None), 1 => any::<usize>().prop_map(Hint::Wrong)];
-    let fate = prop_oneof![
-        12 => Just(Fate::Done),
-        1 => Just(Fate::Failed),
-        1 => Just(Fate::CutBefore),
-        2 => Just(Fate::CutAfter),
-        1 => Just(Fate::Late),
+    let fault = prop_oneof![
+        12 => Just(Fault::None),
+        1 => Just(Fault::Failed),
+        1 => Just(Fault::CutBefore),
+        2 => Just(Fault::CutAfter),
+        1 => Just(Fault::Late),
     ];
     prop_oneof![
         8 => any_act().prop_map(Event::Act),
@@ -50,7 +50,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         4 => (any::<usize>(), 1..12_usize, hint()).prop_map(|(shard, size, hint)| Event::Deliver(shard, size, hint)),
         2 => (any::<usize>(), any::<usize>(), 0..12_usize, hint())
             .prop_map(|(shard, from, size, hint)| Event::Replay(shard, from, size, hint)),
-        16 => (any::<usize>(), fate).prop_map(|(run, fate)| Event::Go(run, fate)),
+        16 => (any::<usize>(), fault).prop_map(|(run, fault)| Event::Go(run, fault)),
         2 => any::<usize>().prop_map(Event::Crash),
         2 => any::<usize>().prop_map(Event::Arrive),
     ]
@@ -64,7 +64,7 @@ fn apply(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
         Event::Replay(shard, from, size, hint) => {
             deliveries.replay(stream, shard, from, size, hint);
         }
-        Event::Go(run, fate) => deliveries.go(stream, run, fate),
+        Event::Go(run, fault) => deliveries.go(stream, run, fault),
         Event::Crash(run) => deliveries.crash(run),
         Event::Arrive(which) => deliveries.table.arrive(which),
     }

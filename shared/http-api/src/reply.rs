@@ -40,7 +40,7 @@ impl Reply {
         if let Some(preference) = preference {
             self.headers.push((HeaderName::from_static("preference-applied"), preference.to_owned()));
         }
-        self.again_later(true)
+        self.retry_after()
     }
 
     /// 204, without a body.
@@ -96,12 +96,9 @@ impl Reply {
         self
     }
 
-    /// Adds `Retry-After` if the client can expect another answer soon.
     #[must_use]
-    pub(crate) fn again_later(mut self, is_of_use: bool) -> Self {
-        if is_of_use {
-            self.headers.push((RETRY_AFTER, SECONDS_TO_WAIT.to_owned()));
-        }
+    pub(crate) fn retry_after(mut self) -> Self {
+        self.headers.push((RETRY_AFTER, SECONDS_TO_WAIT.to_owned()));
         self
     }
 

@@ -124,17 +124,17 @@ impl<R: Respond> Respond for Accepted<R> {
     }
 }
 
-/// An answer with `Retry-After`, if the client can expect another answer soon.
+/// An answer that may soon be another one. Unless it is final, it has `Retry-After`.
 #[derive(Clone, Debug)]
-pub struct AskAgain<R> {
+pub struct Pollable<R> {
     pub answer: R,
-    /// Whether another answer can be expected soon.
-    pub is_of_use: bool,
+    pub is_final: bool,
 }
 
-impl<R: Respond> Respond for AskAgain<R> {
+impl<R: Respond> Respond for Pollable<R> {
     fn respond(self) -> Answer {
-        Ok(self.answer.respond()?.again_later(self.is_of_use))
+        let reply = self.answer.respond()?;
+        Ok(if self.is_final { reply } else { reply.retry_after() })
     }
 
     fn describe(description: Description) -> Description {

@@ -44,13 +44,13 @@ pub enum Placement {
         max_total: Money,
     },
     /// The order cannot be placed now, but an earlier copy of the request waits in the queue with an unknown outcome.
-    Waits(QueuedOrder),
+    AlreadyQueued(QueuedOrder),
     /// The message's order was refused on an earlier delivery.
-    Void,
+    RefusedBefore,
     /// The table holds another acceptance than the message's: of an earlier attempt that was refused, or of a different
     /// request with the same key. The message's own acceptance may not be written yet, because
     /// [`Intake`](crate::Intake) sends the message first.
-    Stale,
+    OtherAcceptance,
     /// The message holds a different request from the one that was accepted at the same moment under the same key. This
     /// is a defect; the message is neither placed nor dropped.
     Mismatch,

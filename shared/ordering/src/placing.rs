@@ -202,13 +202,13 @@ impl<'a> Placing<'a> {
         match queued {
             None => (!is_redriven).then_some(Placement::NotAccepted),
             // The times are equal: the item is this message's own acceptance.
-            Some(queued) if queued.queued_at == queued_at && queued.refusal.is_some() => Some(Placement::Void),
+            Some(queued) if queued.queued_at == queued_at && queued.refusal.is_some() => Some(Placement::RefusedBefore),
             Some(queued) if queued.queued_at == queued_at && !self.is_of_this_request(queued) => {
                 Some(Placement::Mismatch)
             }
             // The same request, accepted with this message or with another one: the message that comes first places it.
             Some(queued) if self.is_of_this_request(queued) && queued.refusal.is_none() => None,
-            Some(_) => Some(Placement::Stale),
+            Some(_) => Some(Placement::OtherAcceptance),
         }
     }
 
@@ -259,7 +259,7 @@ impl<'a> Placing<'a> {
         }
         let own = settled.queued.filter(|queued| self.is_of_this_request(queued) && queued.waits(now));
         Next::Done(Box::new(match own.filter(|_| self.origin == Origin::Request) {
-            Some(queued) => Placement::Waits(queued),
+            Some(queued) => Placement::AlreadyQueued(queued),
             None => Placement::Rejected(rejection),
         }))
     }

@@ -77,41 +77,58 @@ pub(crate) struct Batch {
 }
 
 /// The result of the work on a message.
-pub(crate) enum Fate {
+pub(crate) enum Work {
     /// The work is done.
     Done,
     /// The message has to wait for this time.
-    Waits(Duration),
+    Postponed(Duration),
     /// The work failed, for this reason. A retry may succeed.
     Failed(String),
     /// The work can never succeed, for this reason.
-    Dead(String),
+    Impossible(String),
+}
+
+/// What became of the order of a message.
+#[derive(Clone, Copy, Debug)]
+enum Outcome {
+    Placed,
+    /// An earlier delivery, or the request itself, placed it.
+    PlacedBefore,
+    Rejected,
+    /// An earlier delivery refused it; or its key belongs to another order, so it was never accepted.
+    RefusedBefore,
+    /// The table holds another acceptance than the message's, whose own may not be written yet.
+    OtherAcceptance,
+    /// The table holds no acceptance. It may not be written yet.
+    NotAccepted,
+    /// The message holds another request than the one that was accepted.
+    Mismatch,
 }
 
 impl Drain {
     /// Places the message's order, unless it has to wait.
-    pub(crate) async fn one(&self, message: &Received, batch: &Batch) -> Fate {
+    pub(crate) async fn one(&self, message: &Received, batch: &Batch) -> Work {
         let waiting = match Waiting::from_message(&message.message) {
             Ok(waiting) if waiting.is_forgotten(Timestamp::now()) => {
-                return Fate::Dead("the order waited until its item in the table expired".to_owned());
+                return Work::Impossible("the order waited until its item in the table expired".to_owned());
             }
             Ok(waiting) => waiting,
             Err(Unreadable::OtherRelease(why)) if since_sent(message) < OTHER_RELEASE => {
                 warn!(message_id = message.id, why, "left to another release");
                 batch.longest_wait.fetch_max(since_sent(message).as_secs(), Relaxed);
-                return Fate::Waits(WAITING.of(message.times));
+                return Work::Postponed(WAITING.of(message.times));
             }
-            Err(unreadable) => return Fate::Dead(unreadable.to_string()),
+            Err(unreadable) => return Work::Impossible(unreadable.to_string()),
         };
         batch.longest_wait.fetch_max(waited_seconds(&waiting), Relaxed);
-        let no_capacity = Fate::Waits(WAITING.of(message.times));
+        let no_capacity = Work::Postponed(WAITING.of(message.times));
         if batch.all_wait.load(Relaxed) {
             return no_capacity;
         }
         let expected = waiting.write_units();
         let most = batch.end.saturating_duration_since(Instant::now() + ONE_ORDER);
         // Only this message waits: a smaller order may still be in time.
-        let Some(wait) = self.pace().reserve(&expected, most) else { return Fate::Waits(SOON.of(message.times)) };
+        let Some(wait) = self.pace().reserve(&expected, most) else { return Work::Postponed(SOON.of(message.times)) };
         tokio::time::sleep(wait).await;
         if batch.all_wait.load(Relaxed) {
             self.pace().settle(&expected, &WriteUnits::default());
@@ -123,7 +140,7 @@ impl Drain {
         let in_time = tokio::time::timeout(ONE_ORDER, place(&orders, &waiting, Budget::of(ONE_ORDER))).await;
         let outcome = in_time.unwrap_or_else(|elapsed| Err(table::Error::Unanswered(elapsed.into())));
         let mut consumed = meter.take();
-        if matches!(outcome, Ok("placed") | Err(table::Error::Unanswered(_))) {
+        if matches!(outcome, Ok(Outcome::Placed) | Err(table::Error::Unanswered(_))) {
             // If the answer to a commit is lost, its consumption is never reported, not even in the answer to a retry.
             consumed = consumed.max(&expected);
         }
@@ -131,22 +148,25 @@ impl Drain {
         self.report(&waiting, message, batch, outcome)
     }
 
-    fn report(&self, waiting: &Waiting, message: &Received, batch: &Batch, outcome: Placed) -> Fate {
+    fn report(&self, waiting: &Waiting, message: &Received, batch: &Batch, outcome: Result<Outcome, table::Error>) -> Work {
         let order_id = OrderId::of(&waiting.order.customer, &waiting.order.key);
-        let later = Fate::Waits(WAITING.of(message.times));
+        let later = Work::Postponed(WAITING.of(message.times));
         let error = match outcome {
-            Ok(MISMATCH) => {
-                return Fate::Dead("another request was accepted at this moment under its idempotency key".to_owned());
+            Ok(Outcome::Mismatch) => {
+                let why = "another request was accepted at this moment under its idempotency key";
+                return Work::Impossible(why.to_owned());
             }
-            Ok(NOT_ACCEPTED | STALE) if waited_seconds(waiting) < ACCEPTING_SECONDS => return later,
-            Ok(NOT_ACCEPTED) => {
+            Ok(Outcome::NotAccepted | Outcome::OtherAcceptance) if waited_seconds(waiting) < ACCEPTING_SECONDS => {
+                return later;
+            }
+            Ok(Outcome::NotAccepted) => {
                 let why = "nobody accepted it: redrive it only if the table was restored to a moment before";
-                return Fate::Dead(why.to_owned());
+                return Work::Impossible(why.to_owned());
             }
             Ok(outcome) => {
-                info!(%order_id, outcome, waited_seconds = waited_seconds(waiting), "done");
+                info!(%order_id, ?outcome, waited_seconds = waited_seconds(waiting), "done");
                 self.pace().go_on();
-                return Fate::Done;
+                return Work::Done;
             }
             Err(error) => error,
         };
@@ -178,7 +198,7 @@ impl Drain {
             table::Error::Refused(_)
             | table::Error::Inconsistent(_)
             | table::Error::Item(_)
-            | table::Error::Cursor(_) => Fate::Failed(cause),
+            | table::Error::Cursor(_) => Work::Failed(cause),
         }
     }
 
@@ -212,26 +232,19 @@ fn since_sent(message: &Received) -> Duration {
     Duration::from_secs(u64::try_from(now - sent_at).unwrap_or_default())
 }
 
-type Placed = Result<&'static str, table::Error>;
-
-const MISMATCH: &str = "is not what was accepted";
-const NOT_ACCEPTED: &str = "is not accepted";
-const STALE: &str = "is stale";
-
 /// Places the order, or writes the reason why it is rejected.
-async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Placed {
-    match orders.place_waiting(waiting, budget).await? {
-        Placement::Placed(_) => Ok("placed"),
-        Placement::Replayed(_) => Ok("was placed"),
-        // If the key belongs to another order, this message's order was never accepted.
-        Placement::Void | Placement::Rejected(Rejection::KeyReused) => Ok("is void"),
-        Placement::Stale => Ok(STALE),
-        Placement::Mismatch => Ok(MISMATCH),
-        Placement::NotAccepted => Ok(NOT_ACCEPTED),
-        Placement::Rejected(rejection) => {
-            Ok(if orders.refuse(waiting, rejection, budget).await? { "rejected" } else { STALE })
+async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Result<Outcome, table::Error> {
+    Ok(match orders.place_waiting(waiting, budget).await? {
+        Placement::Placed(_) => Outcome::Placed,
+        Placement::Replayed(_) => Outcome::PlacedBefore,
+        Placement::RefusedBefore | Placement::Rejected(Rejection::KeyReused) => Outcome::RefusedBefore,
+        Placement::OtherAcceptance => Outcome::OtherAcceptance,
+        Placement::Mismatch => Outcome::Mismatch,
+        Placement::NotAccepted => Outcome::NotAccepted,
+        Placement::Rejected(rejection) if orders.refuse(waiting, rejection, budget).await? => Outcome::Rejected,
+        Placement::Rejected(_) => Outcome::OtherAcceptance,
+        Placement::AlreadyQueued(_) | Placement::NoCapacity { .. } => {
+            return Err(table::Error::Inconsistent("an order from the queue was told to wait in the queue"));
         }
-        // Only orders that do not come from the queue have these outcomes.
-        Placement::Waits(_) | Placement::NoCapacity { .. } => Ok("waits"),
-    }
+    })
 }

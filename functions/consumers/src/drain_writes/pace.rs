@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 /// The part of its share of the target that an environment keeps back. Otherwise a second with one transaction more
 /// than the share would exceed the target.
-const KEPT_BACK: f64 = 0.05;
+const RATE_MARGIN: f64 = 0.05;
 
 /// The smallest share, in write units per second. With less, the largest order would wait longer than an invocation
 /// lasts.
@@ -58,7 +58,7 @@ impl Pace {
     /// A pace of at most this many write units per second, for the table and for each index.
     fn new(share: f64) -> Self {
         Self {
-            rate: share * (1.0 - KEPT_BACK),
+            rate: share * (1.0 - RATE_MARGIN),
             buckets: BTreeMap::new(),
             start: Instant::now(),
             paused_until: Duration::ZERO,

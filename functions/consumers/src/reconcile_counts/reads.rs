@@ -19,7 +19,7 @@ const BATCH: usize = 10;
 
 /// The part of the rate that is kept back. Otherwise a second with one request more than its share would exceed the
 /// rate.
-pub const KEPT_BACK: f64 = 0.1;
+pub const RATE_MARGIN: f64 = 0.1;
 
 /// A reader with a limit of read units per second.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl FromEnvironment for Reads {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let units: u32 = environment.number("RECONCILE_READ_UNITS", 20..=1_000_000)?;
         let meter = ReadMeter::default();
-        let bucket = TokenBucket::new(f64::from(units) * (1.0 - KEPT_BACK), Duration::ZERO);
+        let bucket = TokenBucket::new(f64::from(units) * (1.0 - RATE_MARGIN), Duration::ZERO);
         Ok(Self {
             reader: Reader::from_environment(environment)?.metered(&meter),
             meter,

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use table::{Budget, Condition, Error, Item, Write, Written, read_item};
 
 use crate::reconcile_counts::Reconciler;
-use crate::reconcile_counts::run::KEPT_BACK;
+use crate::reconcile_counts::run::LAST_STEP;
 use crate::reconcile_counts::walk::Walk;
 
 impl Reconciler {
@@ -35,7 +35,7 @@ impl Reconciler {
         };
         let mut repaired = counted.map(Into::into).unwrap_or_default();
         repaired.add(&deficit.clone().into());
-        match self.writer.write(Write::add_if(deficit, is_same)?, Budget::of(KEPT_BACK)).await {
+        match self.writer.write(Write::add_if(deficit, is_same)?, Budget::of(LAST_STEP)).await {
             Ok(Written::Done) => Ok(true),
             // If an attempt succeeded without an answer, its retry finds the repaired counters.
             Ok(Written::ConditionFailed(found)) => {

@@ -15,7 +15,7 @@ use crate::reconcile_counts::walk::Walk;
 
 /// With less time left, no further step is begun. The current step and storing the unfinished run take at most this
 /// long.
-pub const KEPT_BACK: Duration = Duration::from_secs(10);
+pub const LAST_STEP: Duration = Duration::from_secs(10);
 
 /// The pause before counters that disagree with their orders are compared a second time.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
@@ -128,7 +128,7 @@ impl Run {
                     return Ok(false);
                 }
             }
-            if Instant::now() + KEPT_BACK >= end {
+            if Instant::now() + LAST_STEP >= end {
                 return Ok(false);
             }
         }

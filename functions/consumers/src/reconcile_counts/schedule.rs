@@ -1,6 +1,6 @@
 //! The scheduled comparison, which chooses its days itself.
 
-use crate::reconcile_counts::run::KEPT_BACK;
+use crate::reconcile_counts::run::LAST_STEP;
 use key_schema::entity::Reconciliation;
 use key_schema::layout::Consistency;
 use key_schema::value::{Day, Days, Timestamp};
@@ -45,7 +45,7 @@ impl Reconciler {
             Some(last) => Condition::new("#updatedAt = :then").value(":then", last.updated_at)?,
             None => Condition::absent(),
         };
-        if !self.writer.write(Write::put_if(&next, is_last)?, Budget::of(KEPT_BACK)).await?.is_done() {
+        if !self.writer.write(Write::put_if(&next, is_last)?, Budget::of(LAST_STEP)).await?.is_done() {
             warn!("another invocation has stored its progress meanwhile");
         }
         Ok(Answer::new(run, done))

@@ -21,7 +21,7 @@ use table::{Budget, Error};
 use tokio::time::Instant;
 
 use crate::reconcile_counts::Reconciler;
-use crate::reconcile_counts::run::KEPT_BACK;
+use crate::reconcile_counts::run::LAST_STEP;
 
 /// The number of orders in one page of each of a day's lists: about 20 kilobytes.
 pub const OF_A_LIST: u8 = 25;
@@ -117,10 +117,10 @@ impl Walk {
         let page: Vec<_> = page.into_iter().collect();
         let at_a_time = (AT_A_TIME / usize::from(of.product_shards.0)).max(1);
         for (at, orders) in page.chunks(at_a_time).enumerate() {
-            if at > 0 && (met.len() >= MOST_MET || Instant::now() + KEPT_BACK >= end) {
+            if at > 0 && (met.len() >= MOST_MET || Instant::now() + LAST_STEP >= end) {
                 return Ok(false);
             }
-            let reads = orders.iter().map(|(_, order)| of.reads.reader.order(&order.order_id, Budget::of(KEPT_BACK)));
+            let reads = orders.iter().map(|(_, order)| of.reads.reader.order(&order.order_id, Budget::of(LAST_STEP)));
             let whole = of.reads.paced(units(orders.len()), try_join_all(reads)).await?;
             let whole: Vec<_> = whole.into_iter().flatten().collect();
             let mut met_here = Vec::new();

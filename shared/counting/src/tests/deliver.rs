@@ -6,7 +6,7 @@ use std::ops::Range;
 use key_schema::value::SequenceNumber;
 
 use super::shop::Stream;
-use super::table::{Fate, Table};
+use super::table::{Fault, Table};
 use crate::{Batch, Next};
 
 /// The mark that a consumer is told.
@@ -67,10 +67,10 @@ impl Deliveries {
     }
 
     /// A consumer makes its next request.
-    pub(super) fn go(&mut self, stream: &Stream, run: usize, fate: Fate) {
+    pub(super) fn go(&mut self, stream: &Stream, run: usize, fault: Fault) {
         let Some(at) = run.checked_rem(self.runs.len()) else { return };
         let Run { shard, batch, .. } = &mut self.runs[at];
-        let is_failed = matches!(fate, Fate::Failed);
+        let is_failed = matches!(fault, Fault::Failed);
         match batch.next() {
             Next::Done => self.answer(stream, at, true),
             Next::Mark | Next::Lines(_) | Next::GiveUp(_) if is_failed => self.answer(stream, at, false),
@@ -84,15 +84,15 @@ impl Deliveries {
             }
             Next::Apply(step) => {
                 assert!(step.counts.len() <= self.most_counters, "{step:?}");
-                match fate {
-                    Fate::Done => match self.table.commit(*shard, &step) {
+                match fault {
+                    Fault::None => match self.table.commit(*shard, &step) {
                         Ok(()) => batch.applied(step),
                         Err(mark) => batch.found(mark),
                     },
-                    Fate::Failed => self.answer(stream, at, false),
-                    Fate::CutBefore => {}
-                    Fate::CutAfter => _ = self.table.commit(*shard, &step),
-                    Fate::Late => self.table.delay(*shard, step),
+                    Fault::Failed => self.answer(stream, at, false),
+                    Fault::CutBefore => {}
+                    Fault::CutAfter => _ = self.table.commit(*shard, &step),
+                    Fault::Late => self.table.delay(*shard, step),
                 }
             }
             Next::GiveUp(numbers) => {
@@ -100,7 +100,7 @@ impl Deliveries {
                 for number in numbers {
                     self.lost.insert((*shard, number.clone()));
                     // If the answer is lost, the consumer sends the record again.
-                    if !matches!(fate, Fate::CutAfter) {
+                    if !matches!(fault, Fault::CutAfter) {
                         batch.give_up(number);
                     }
                 }
@@ -128,7 +128,7 @@ impl Deliveries {
             while self.source(shard).0 < stream.shards[shard].len() {
                 self.deliver(stream, shard, 5, Hint::State);
                 // This includes consumers that the event source does not wait for.
-                (0..self.runs.len()).rev().for_each(|run| self.go(stream, run, Fate::Done));
+                (0..self.runs.len()).rev().for_each(|run| self.go(stream, run, Fault::None));
             }
         }
         self.table.arrive_all();
@@ -146,7 +146,7 @@ impl Deliveries {
     /// Runs every consumer to its end.
     fn finish(&mut self, stream: &Stream) {
         while !self.runs.is_empty() {
-            self.go(stream, 0, Fate::Done);
+            self.go(stream, 0, Fault::None);
         }
     }
 

@@ -6,11 +6,11 @@ use key_schema::value::SequenceNumber;
 
 use crate::{Counts, Step};
 
-/// The fate of a request.
+/// What happens to a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fate {
+pub(super) enum Fault {
     /// The request is done and answered.
-    Done,
+    None,
     /// The request fails for good: throttled, or in conflict for too long.
     Failed,
     /// The request is lost, without an answer.

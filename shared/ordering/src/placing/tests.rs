@@ -55,12 +55,12 @@ fn a_message_places_only_an_order_whose_request_was_accepted_and_not_refused() {
     let table = [
         (None, Some(Placement::NotAccepted)),
         (Some(own.clone()), None),
-        (Some(refused(own.clone())), Some(Placement::Void)),
-        (Some(refused(of_another_request(own.clone()))), Some(Placement::Void)),
+        (Some(refused(own.clone())), Some(Placement::RefusedBefore)),
+        (Some(refused(of_another_request(own.clone()))), Some(Placement::RefusedBefore)),
         (Some(of_another_request(own)), Some(Placement::Mismatch)),
         (Some(earlier.clone()), None),
-        (Some(refused(earlier.clone())), Some(Placement::Stale)),
-        (Some(of_another_request(earlier)), Some(Placement::Stale)),
+        (Some(refused(earlier.clone())), Some(Placement::OtherAcceptance)),
+        (Some(of_another_request(earlier)), Some(Placement::OtherAcceptance)),
     ];
     for (queued, expected) in table {
         let found = Found { queued: queued.clone(), ..found.clone() };
@@ -179,7 +179,7 @@ fn a_snapshot_read_decides_whether_a_rejection_stands() {
     let own = waiting(&ask, 10);
     let rejected = Some(Placement::Rejected(rejection()));
     assert_eq!(settled(Origin::Request, None), rejected);
-    assert_eq!(settled(Origin::Request, Some(own.clone())), Some(Placement::Waits(own.clone())));
+    assert_eq!(settled(Origin::Request, Some(own.clone())), Some(Placement::AlreadyQueued(own.clone())));
     assert_eq!(settled(Origin::Request, Some(refused(own.clone()))), rejected);
     assert_eq!(settled(Origin::Request, Some(of_another_request(own.clone()))), rejected);
     assert_eq!(settled(message(None, false), Some(own)), rejected);

@@ -115,13 +115,13 @@ impl Actor {
             Next::Done(placement) => match *placement {
                 Placement::Placed(_) => Phase::Answered(Answer::Placed),
                 Placement::Replayed(_) => Phase::Answered(Answer::Replayed),
-                Placement::Void => Phase::Answered(Answer::Void),
-                Placement::Stale if shop.bug == Some(Bug::StaleIsVoid) => Phase::Answered(Answer::Void),
+                Placement::RefusedBefore => Phase::Answered(Answer::Void),
+                Placement::OtherAcceptance if shop.bug == Some(Bug::StaleIsVoid) => Phase::Answered(Answer::Void),
                 // The message is delivered again.
-                Placement::Stale | Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
+                Placement::OtherAcceptance | Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
                 Placement::Mismatch => panic!("no message of these shops holds another request"),
                 Placement::NoCapacity { max_total } => Phase::Sending(Some(max_total)),
-                Placement::Waits(queued) => Phase::Sending(queued.max_total),
+                Placement::AlreadyQueued(queued) => Phase::Sending(queued.max_total),
                 Placement::Rejected(rejection) => match &self.role {
                     Role::Message { queued_at, .. } => {
                         let waiting =
