@@ -56,7 +56,7 @@ pub const GRANTS: &[Grant] = &[
 const MOST_FAILURES: u32 = 5;
 
 /// The number of orders that one environment places concurrently. One at a time would be slower than the rate allows.
-const AT_A_TIME: usize = 4;
+const CONCURRENCY: usize = 4;
 
 /// The number of messages in a batch of the event source.
 const BATCH: u32 = 10;
@@ -65,7 +65,7 @@ const BATCH: u32 = 10;
 const SENDING: Duration = Duration::from_secs(4);
 
 /// The backoff of a message whose work failed.
-const FAILED: Delay = Delay::of_first(Duration::from_secs(30));
+const FAILURE_BACKOFF: Delay = Delay::of_first(Duration::from_secs(30));
 
 pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<SqsBatchResponse, Error> {
     let begin = Instant::now();
@@ -78,7 +78,7 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
     };
     let (drain, batch) = (&drain, &batch);
     let messages = stream::iter(event.records.into_iter().map(received)).map(async |message| {
-        let work = AssertUnwindSafe(drain.one(&message, batch)).catch_unwind();
+        let work = AssertUnwindSafe(drain.work_on(&message, batch)).catch_unwind();
         let work = work.await.unwrap_or_else(|_| Work::Failed("the function panicked over this message".to_owned()));
         let disposition = settle(drain, &message, work).await;
         (message, disposition)
@@ -86,7 +86,7 @@ pub async fn handle(drain: Drain, event: SqsEvent, time: Duration) -> Result<Sqs
 
     let mut response = SqsBatchResponse::default();
     let (mut done, mut retried, mut dead, mut waiting) = (0, 0, 0, Vec::new());
-    for (message, disposition) in messages.buffer_unordered(AT_A_TIME).collect::<Vec<_>>().await {
+    for (message, disposition) in messages.buffer_unordered(CONCURRENCY).collect::<Vec<_>>().await {
         match disposition {
             Disposition::Done => done += 1,
             Disposition::Retried => retried += 1,
@@ -140,11 +140,11 @@ async fn settle(drain: &Drain, message: &Received, work: Work) -> Disposition {
         Work::Postponed(delay) => return Disposition::HiddenFor(delay),
         Work::Failed(why) if message.failures + 1 < MOST_FAILURES => {
             warn!(message_id = id, why, "a message failed, and is retried");
-            (drain.source.retry(message, FAILED).await, Disposition::Retried)
+            (drain.source.retry(message, FAILURE_BACKOFF).await, Disposition::Retried)
         }
         Work::Failed(why) | Work::Impossible(why) => {
             error!(message_id = id, why, "dead letter");
-            drain.tell_of_delay(message).await;
+            drain.mark_as_delayed(message).await;
             (drain.source.bury(message, &why).await, Disposition::Buried)
         }
     };

@@ -28,7 +28,7 @@ pub const GRANTS: &[Grant] = &[];
 const ONE_ORDER: Duration = Duration::from_secs(10);
 
 /// The number of orders in one page of the list.
-const OF_A_LIST: u8 = 100;
+const PAGE_SIZE: u8 = 100;
 
 /// The function's dependencies, and the time for which an order may stay unpaid.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ impl FromEnvironment for Expirer {
 
 /// A scheduled event. Its content does not matter.
 #[derive(Debug, Deserialize)]
-pub struct Tick {}
+pub struct ScheduledEvent {}
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -68,7 +68,7 @@ pub struct Report {
 }
 
 /// Cancels one order after the other, to leave the table's capacity to the shop's requests.
-pub async fn handle(expirer: Expirer, _: Tick, time: Duration) -> Result<Report, Error> {
+pub async fn handle(expirer: Expirer, _: ScheduledEvent, time: Duration) -> Result<Report, Error> {
     let end = Instant::now() + time.saturating_sub(ONE_ORDER);
     let deadline = Timestamp::now().minus_seconds(expirer.pay_within_minutes * 60);
     let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
@@ -76,7 +76,7 @@ pub async fn handle(expirer: Expirer, _: Tick, time: Duration) -> Result<Report,
 
     let (mut report, mut position) = (Report::default(), None);
     'list: loop {
-        let (orders, stopped) = expirer.reader.merged_after(&shards, position.as_deref(), OF_A_LIST).await?;
+        let (orders, stopped) = expirer.reader.merged_after(&shards, position.as_deref(), PAGE_SIZE).await?;
         for order in orders {
             if Instant::now() >= end {
                 break 'list;

@@ -32,7 +32,7 @@ pub use reads::RATE_MARGIN;
 use reads::Reads;
 pub use run::{Drift, LAST_STEP, Report, Run};
 pub use schedule::DAYS;
-pub use walk::OF_A_LIST;
+pub use walk::PAGE_SIZE;
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
@@ -79,7 +79,7 @@ impl FromEnvironment for Reconciler {
 
 /// The event. A scheduled event has none of these fields.
 #[derive(Debug, Deserialize)]
-pub struct Ask {
+pub struct Command {
     from: Option<Day>,
     to: Option<Day>,
     #[serde(default, alias = "mend")]
@@ -101,13 +101,13 @@ pub struct Answer {
     resume: Option<Run>,
 }
 
-pub async fn handle(reconciler: Reconciler, ask: Ask, time: Duration) -> Result<Answer, Error> {
+pub async fn handle(reconciler: Reconciler, command: Command, time: Duration) -> Result<Answer, Error> {
     let end = Instant::now() + time;
-    let mut run = match ask {
-        Ask { resume: Some(run), .. } => run,
-        Ask { from: Some(from), to: Some(to), repair, .. } => Run::new(Days::new(from, to)?, repair),
-        Ask { from: None, to: None, repair: false, .. } => return reconciler.scheduled(end).await,
-        Ask { .. } => return Err("name both from and to, and repair only with them".into()),
+    let mut run = match command {
+        Command { resume: Some(run), .. } => run,
+        Command { from: Some(from), to: Some(to), repair, .. } => Run::new(Days::new(from, to)?, repair),
+        Command { from: None, to: None, repair: false, .. } => return reconciler.scheduled(end).await,
+        Command { .. } => return Err("name both from and to, and repair only with them".into()),
     };
     let done = reconciler.go_on(&mut run, end).await?;
     Ok(Answer::new(run, done))

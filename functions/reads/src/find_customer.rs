@@ -22,9 +22,9 @@ pub const ROUTE: Route = Route::get("/customers", Scope::Admin)
 /// The address or the username of the customer: exactly one of the two.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub struct Whom {
+pub struct CustomerQuery {
     #[param(value_type = Option<String>, min_length = 3, max_length = 320, pattern = "^[^#\\s\\x00-\\x1f\\x7f-\\x9f]*@[^#\\s\\x00-\\x1f\\x7f-\\x9f]*$")]
-    email: Option<Claimed>,
+    email: Option<ClaimedAddress>,
     #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9._-]{1,64}$")]
     username: Option<Username>,
 }
@@ -32,9 +32,9 @@ pub struct Whom {
 /// An address that a customer may have claimed. Earlier releases accepted some that can no longer be claimed.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Claimed(EmailAddress);
+struct ClaimedAddress(EmailAddress);
 
-impl TryFrom<String> for Claimed {
+impl TryFrom<String> for ClaimedAddress {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Invalid> {
@@ -43,9 +43,9 @@ impl TryFrom<String> for Claimed {
 }
 
 /// Takes two requests: a claim holds only the customer's id, so that no copy of the profile can become outdated.
-pub async fn handle(table: Reader, Query(whom): Query<Whom>) -> Answer<Versioned<CustomerView>> {
-    let id = match (whom.email, whom.username) {
-        (Some(Claimed(email)), None) => {
+pub async fn handle(table: Reader, Query(query): Query<CustomerQuery>) -> Answer<Versioned<CustomerView>> {
+    let id = match (query.email, query.username) {
+        (Some(ClaimedAddress(email)), None) => {
             table.one(&CustomerByEmail { email: &email }).await?.map(|claim| claim.customer_id)
         }
         (None, Some(username)) => {

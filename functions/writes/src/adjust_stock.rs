@@ -3,7 +3,7 @@
 mod adjusting;
 
 use http_api::{
-    Answer, Example, IfMatch, Json, Kept, Kind, Once, Path, Problem, ProductView, Replayable, Route, Scope, Versioned,
+    Answer, Example, IfMatch, Json, Serialized, Kind, Once, Path, Problem, ProductView, Replayable, Route, Scope, Versioned,
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product};
@@ -68,7 +68,7 @@ pub async fn handle(
     if_match: Option<IfMatch>,
     Json(Adjustment { delta: Delta(delta) }): Json<Adjustment>,
     budget: Budget,
-) -> Answer<Kept<Replayable<Versioned<ProductView>>>> {
+) -> Answer<Serialized<Replayable<Versioned<ProductView>>>> {
     let if_match = match (&once, if_match) {
         (None, None) => return Err(Problem::precondition_required()),
         (_, if_match) => if_match.unwrap_or(IfMatch::Any),

@@ -38,17 +38,17 @@ fn not_empty() -> RefOr<Schema> {
 
 /// The length of the shortest code: 12 random capital letters and digits have 62 bits of entropy. Cards of earlier
 /// releases may have shorter codes, and stay valid.
-const SHORTEST: usize = 12;
+const SHORTEST_CODE: usize = 12;
 
 pub async fn handle(
     table: Writer,
     Json(new): Json<NewGiftCard>,
     budget: Budget,
 ) -> Answer<Created<Json<IssuedGiftCardView>>> {
-    if new.code.as_str().len() < SHORTEST {
+    if new.code.as_str().len() < SHORTEST_CODE {
         return Err(Problem::new(
             Kind::Validation,
-            format!("code: must be {SHORTEST} to 64 characters, made at random"),
+            format!("code: must be {SHORTEST_CODE} to 64 characters, made at random"),
         ));
     }
     let balance = Money::from(new.balance);

@@ -1,7 +1,7 @@
 //! `POST /products`: adds a product with its initial stock to the catalogue.
 
 use http_api::{
-    Answer, Created, Example, Json, Kept, Kind, Once, Problem, ProductView, Replayable, Route, Scope, Versioned,
+    Answer, Created, Example, Json, Serialized, Kind, Once, Problem, ProductView, Replayable, Route, Scope, Versioned,
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};
@@ -57,7 +57,7 @@ pub async fn handle(
     once: Option<Once>,
     Json(new): Json<NewProduct>,
     budget: Budget,
-) -> Answer<Kept<Created<Versioned<ProductView>>>> {
+) -> Answer<Serialized<Created<Versioned<ProductView>>>> {
     let product = Product {
         product_id: new.product_id.unwrap_or_else(ProductId::random),
         name: new.name.into(),
@@ -72,11 +72,11 @@ pub async fn handle(
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
     if let Some(once) = &once {
-        let answer = Kept::of(created(product.clone(), &stock, Replayable::first))?;
+        let answer = Serialized::of(created(product.clone(), &stock, Replayable::first))?;
         writes.push(Write::answer(&once.record(answer.reply()), once.now())?);
     }
     match table.commit(writes, budget).await? {
-        Commit::Done => Kept::of(created(product, &stock, Replayable::first)),
+        Commit::Done => Serialized::of(created(product, &stock, Replayable::first)),
         Commit::Cancelled(mut causes) => {
             if let Some(once) = once
                 && let Some(stored) = stored_answer(&mut causes)?
@@ -86,7 +86,7 @@ pub async fn handle(
             if !is_the_same(causes, &product, &stock)? {
                 return Err(Problem::already_exists("product"));
             }
-            Kept::of(created(product, &stock, Replayable::again))
+            Serialized::of(created(product, &stock, Replayable::again))
         }
     }
 }

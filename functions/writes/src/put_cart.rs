@@ -20,8 +20,8 @@ pub const ROUTE: Route = Route::put("/customers/{customerId}/cart", Scope::Shop)
 /// The most lines of a cart: one BatchGetItem reads at most 100 products.
 const MOST_LINES: usize = 100;
 
-/// The time for which a cart is kept after its last write: 30 days, in seconds.
-const KEPT: i64 = 30 * 24 * 60 * 60;
+/// The time for which a cart is kept after its last write: 30 days.
+const LIFETIME_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 /// A new cart.
 #[derive(Deserialize, ToSchema)]
@@ -49,7 +49,7 @@ pub async fn handle(
 
     let updated_at = Timestamp::now();
     let version = fastrand::u64(1..1 << 53);
-    let expires_at = updated_at.as_second() + KEPT;
+    let expires_at = updated_at.as_second() + LIFETIME_SECONDS;
     let cart = Cart { customer_id, lines, updated_at, version: Some(version), expires_at };
     let write = match &if_match {
         None => Write::put(&cart)?,

@@ -93,11 +93,11 @@ pub async fn handle(
 }
 
 /// A write, and the problem to answer if its condition fails.
-type Claiming = (Write, Option<Kind>);
+type GuardedWrite = (Write, Option<Kind>);
 
 /// The write of the profile, then for each changed username or address the writes of its new and old claims. If only
 /// the case changes, the claim keeps its key and is one write.
-fn writes(from: &Customer, to: &Customer) -> Result<Vec<Claiming>, Error> {
+fn writes(from: &Customer, to: &Customer) -> Result<Vec<GuardedWrite>, Error> {
     let mut writes = vec![(Write::change(from, to, Condition::version(from.version)?)?, None)];
     let username = |customer: &Customer| UsernameClaim {
         username: customer.username.clone(),
@@ -106,15 +106,15 @@ fn writes(from: &Customer, to: &Customer) -> Result<Vec<Claiming>, Error> {
     let email =
         |customer: &Customer| EmailClaim { email: customer.email.clone(), customer_id: customer.customer_id.clone() };
     if from.username != to.username {
-        writes.extend(swap(&username(from), &username(to), &to.customer_id, Kind::UsernameTaken)?);
+        writes.extend(change_claim(&username(from), &username(to), &to.customer_id, Kind::UsernameTaken)?);
     }
     if from.email != to.email {
-        writes.extend(swap(&email(from), &email(to), &to.customer_id, Kind::EmailTaken)?);
+        writes.extend(change_claim(&email(from), &email(to), &to.customer_id, Kind::EmailTaken)?);
     }
     Ok(writes)
 }
 
-fn swap<T: Stored>(from: &T, to: &T, owner: &CustomerId, taken: Kind) -> Result<Vec<Claiming>, Error> {
+fn change_claim<T: Stored>(from: &T, to: &T, owner: &CustomerId, taken: Kind) -> Result<Vec<GuardedWrite>, Error> {
     let is_own = Condition::new("#customerId = :owner").value(":owner", owner)?;
     if from.key() == to.key() {
         return Ok(vec![(Write::change(from, to, is_own)?, None)]);

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     );
 
 /// The longest that units are moved between cells before the request is answered.
-const SHARING_OUT: Duration = Duration::from_secs(4);
+const LEVELLING_TIME: Duration = Duration::from_secs(4);
 
 /// The fields to change. Absent fields keep their values.
 #[derive(Deserialize, ToSchema)]
@@ -99,7 +99,7 @@ pub async fn handle(
         if is_done && (may_be_repeated || if_match.matches(version)) {
             stock::reprice(&writer, &stock, budget).await?;
             if !is_calm && changes.cells.is_some() {
-                _ = stock::level(&writer, &stock, budget.at_most(SHARING_OUT)).await;
+                _ = stock::level(&writer, &stock, budget.at_most(LEVELLING_TIME)).await;
             }
             return Ok(Versioned::new(version, ProductView::with_stock(product, &stock)));
         }
@@ -119,7 +119,7 @@ pub async fn handle(
                 stock::reprice(&writer, &to, budget).await?;
                 if !is_calm && changes.cells.is_some() {
                     // The change is done, so an error while levelling the cells does not change the answer.
-                    _ = stock::level(&writer, &to, budget.at_most(SHARING_OUT)).await;
+                    _ = stock::level(&writer, &to, budget.at_most(LEVELLING_TIME)).await;
                 }
                 return Ok(Versioned::new(version + 1, ProductView::with_stock(next, &to)));
             }

@@ -49,7 +49,7 @@ pub use query::Unfiltered;
 pub use registry::RouteFunction;
 pub use reply::{Answer, Reply};
 pub use request::Request;
-pub use respond::{Accepted, All, Created, Either, Kept, Pollable, Replayable, Respond, Versioned};
+pub use respond::{Accepted, All, Created, Either, Pollable, Replayable, Respond, Serialized, Versioned};
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{

@@ -106,7 +106,6 @@ impl Problem {
     }
 
     /// The request is malformed or invalid, for this reason.
-    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
     pub fn invalid(why: impl Display) -> Self {
         Self::new(Kind::Validation, why.to_string())
     }

@@ -164,9 +164,9 @@ impl<A: Respond, B: Respond> Respond for Either<A, B> {
 
 /// A success of type `R` that is already serialized, as an idempotency record stores it.
 #[derive(Debug)]
-pub struct Kept<R>(Reply, PhantomData<fn() -> R>);
+pub struct Serialized<R>(Reply, PhantomData<fn() -> R>);
 
-impl<R: Respond> Kept<R> {
+impl<R: Respond> Serialized<R> {
     /// Serializes the success.
     ///
     /// # Errors
@@ -181,13 +181,13 @@ impl<R: Respond> Kept<R> {
     }
 }
 
-impl<R> From<Reply> for Kept<R> {
+impl<R> From<Reply> for Serialized<R> {
     fn from(reply: Reply) -> Self {
         Self(reply, PhantomData)
     }
 }
 
-impl<R: Respond> Respond for Kept<R> {
+impl<R: Respond> Respond for Serialized<R> {
     fn respond(self) -> Answer {
         Ok(self.0)
     }

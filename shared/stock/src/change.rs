@@ -31,14 +31,14 @@ pub fn adjust(whole: &WholeStock, units: &[u64]) -> Result<Vec<Write>, Error> {
         .filter_map(|((cell, before), after)| (before != *after).then_some((cell, difference(before, *after))))
         .collect();
     if let [(cell, more)] = *changed {
-        let enough = enough(more)?;
+        let enough = has_units(more)?;
         let expression = "SET #available = #available + :more ADD #putBacks :one";
         return Ok(vec![Write::update(key(&whole.product_id, cell), expression, enough.value(":one", 1)?)]);
     }
     let marks = marks(changed.len());
     let writes = changed.into_iter().zip(marks).map(|((cell, more), mark)| {
         let expression = "SET #available = #available + :more ADD #moved :mark";
-        Ok(Write::update(key(&whole.product_id, cell), expression, enough(more)?.value(":mark", mark)?))
+        Ok(Write::update(key(&whole.product_id, cell), expression, has_units(more)?.value(":mark", mark)?))
     });
     writes.collect()
 }
@@ -72,7 +72,7 @@ pub fn change(from: &WholeStock, to: &WholeStock) -> Result<Vec<Write>, Error> {
             writes.push(Write::put_new(&StockCell { moved: mark(), ..new_cell(to, cell, after) })?);
             continue;
         };
-        let enough = enough(difference(before, after))?;
+        let enough = has_units(difference(before, after))?;
         writes.push(if cell == 0 {
             let expression = "SET #available = #available + :more, #price = :price, #priceVersion = :priceVersion, \
                               #cells = :cells ADD #moved :mark";
@@ -117,7 +117,7 @@ fn new_price(whole: &WholeStock, cell: u8) -> Result<Write, Error> {
 }
 
 /// The condition of a write that adds `:more` units, which may be negative: the cell has as many as are taken away.
-fn enough(more: i64) -> Result<Condition, Error> {
+fn has_units(more: i64) -> Result<Condition, Error> {
     Condition::new("#available >= :least").value(":least", (-more).max(0))?.value(":more", more)
 }
 

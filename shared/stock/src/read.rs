@@ -33,7 +33,7 @@ impl ReadMode {
 
     /// The mode to read in after a read found nothing of a stock that an earlier read has seen. An eventually consistent
     /// read may not see a new stock. Any other read finds each stock that exists.
-    fn after_nothing(self) -> Option<Self> {
+    fn escalate_after_nothing(self) -> Option<Self> {
         match self {
             Self::Eventual => Some(Self::Strong),
             Self::Strong | Self::Snapshot => None,
@@ -58,7 +58,9 @@ pub async fn whole(reader: &Reader, first: Stock, mode: ReadMode, budget: Budget
         match pattern.assemble(items) {
             Ok(whole) => return Ok(whole),
             Err(Some(other)) => first = other,
-            Err(None) => mode = mode.after_nothing().ok_or(Error::Inconsistent("a stock that existed is gone"))?,
+            Err(None) => {
+                mode = mode.escalate_after_nothing().ok_or(Error::Inconsistent("a stock that existed is gone"))?;
+            }
         }
     }
     Ok(first.into())
@@ -187,6 +189,6 @@ mod tests {
     #[test]
     fn only_an_eventually_consistent_read_that_finds_nothing_is_repeated() {
         let modes = [ReadMode::Eventual, ReadMode::Strong, ReadMode::Snapshot];
-        assert_eq!(modes.map(ReadMode::after_nothing), [Some(ReadMode::Strong), None, None]);
+        assert_eq!(modes.map(ReadMode::escalate_after_nothing), [Some(ReadMode::Strong), None, None]);
     }
 }

@@ -13,7 +13,7 @@ use table::{Budget, Cause, Commit, Condition, Error, Reader, Write, Writer, read
 use tracing::warn;
 
 /// The number of cancelled orders whose lines are read concurrently.
-const AT_A_TIME: usize = 16;
+const CONCURRENCY: usize = 16;
 
 /// Counts a stream's records.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Counter {
                 }
                 Next::Lines(orders) => {
                     let orders: Vec<OrderId> = orders.into_iter().cloned().collect();
-                    let reads = iter(orders).map(|order| self.lines(order)).buffered(AT_A_TIME);
+                    let reads = iter(orders).map(|order| self.lines(order)).buffered(CONCURRENCY);
                     for (order, lines) in reads.collect::<Vec<_>>().await {
                         match lines {
                             Ok(lines) => batch.learn(order, lines),

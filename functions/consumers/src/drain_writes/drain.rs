@@ -19,13 +19,13 @@ use crate::drain_writes::pace::{ENVIRONMENTS, Pace};
 const ONE_ORDER: Duration = Duration::from_secs(5);
 
 /// The time limit for marking an order as delayed. It is shorter than the time reserved for sending messages.
-const TELLING: Duration = Duration::from_secs(2);
+const MARK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The backoff of a message that waits for capacity.
-pub(crate) const WAITING: Delay = Delay::of_first(Duration::from_secs(2));
+pub(crate) const CAPACITY_BACKOFF: Delay = Delay::of_first(Duration::from_secs(2));
 
 /// The backoff of a message for which there was not enough time left.
-const SOON: Delay = Delay::of_first(Duration::from_secs(1));
+const TIME_BACKOFF: Delay = Delay::of_first(Duration::from_secs(1));
 
 /// The time for which a message that this release cannot read is left to another release: long enough to notice that
 /// the shop was rolled back, and to roll forward again.
@@ -40,7 +40,7 @@ const ACCEPTING_SECONDS: u64 = 60;
 /// SQS delivers nothing more from a queue with 120,000 hidden messages, so even orders that could be placed would wait.
 /// A message that waits for capacity is in the end hidden for 675 seconds on average. If each of N environments
 /// postpones ten messages in N × 75 ms, they hide 90,000 messages together.
-const ROUND_OF_EACH: Duration = Duration::from_millis(75);
+const ROUND_PER_ENVIRONMENT: Duration = Duration::from_millis(75);
 
 /// The function's dependencies, and the pace of this execution environment.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl FromEnvironment for Drain {
             orders: Orders::from_environment(environment)?,
             source: Source::from_environment(environment)?,
             pace: Arc::new(Mutex::new(Pace::from_environment(environment)?)),
-            shortest_round: ROUND_OF_EACH * environment.number("DRAIN_CONCURRENCY", ENVIRONMENTS)?,
+            shortest_round: ROUND_PER_ENVIRONMENT * environment.number("DRAIN_CONCURRENCY", ENVIRONMENTS)?,
         })
     }
 }
@@ -107,7 +107,7 @@ enum Outcome {
 
 impl Drain {
     /// Places the message's order, unless it has to wait.
-    pub(crate) async fn one(&self, message: &Received, batch: &Batch) -> Work {
+    pub(crate) async fn work_on(&self, message: &Received, batch: &Batch) -> Work {
         let waiting = match Waiting::from_message(&message.message) {
             Ok(waiting) if waiting.is_forgotten(Timestamp::now()) => {
                 return Work::Impossible("the order waited until its item in the table expired".to_owned());
@@ -116,19 +116,19 @@ impl Drain {
             Err(Unreadable::OtherRelease(why)) if since_sent(message) < OTHER_RELEASE => {
                 warn!(message_id = message.id, why, "left to another release");
                 batch.longest_wait.fetch_max(since_sent(message).as_secs(), Relaxed);
-                return Work::Postponed(WAITING.of(message.times));
+                return Work::Postponed(CAPACITY_BACKOFF.of(message.times));
             }
             Err(unreadable) => return Work::Impossible(unreadable.to_string()),
         };
         batch.longest_wait.fetch_max(waited_seconds(&waiting), Relaxed);
-        let no_capacity = Work::Postponed(WAITING.of(message.times));
+        let no_capacity = Work::Postponed(CAPACITY_BACKOFF.of(message.times));
         if batch.all_wait.load(Relaxed) {
             return no_capacity;
         }
         let expected = waiting.write_units();
         let most = batch.end.saturating_duration_since(Instant::now() + ONE_ORDER);
         // Only this message waits: a smaller order may still be in time.
-        let Some(wait) = self.pace().reserve(&expected, most) else { return Work::Postponed(SOON.of(message.times)) };
+        let Some(wait) = self.pace().reserve(&expected, most) else { return Work::Postponed(TIME_BACKOFF.of(message.times)) };
         tokio::time::sleep(wait).await;
         if batch.all_wait.load(Relaxed) {
             self.pace().settle(&expected, &WriteUnits::default());
@@ -150,7 +150,7 @@ impl Drain {
 
     fn report(&self, waiting: &Waiting, message: &Received, batch: &Batch, outcome: Result<Outcome, table::Error>) -> Work {
         let order_id = OrderId::of(&waiting.order.customer, &waiting.order.key);
-        let later = Work::Postponed(WAITING.of(message.times));
+        let later = Work::Postponed(CAPACITY_BACKOFF.of(message.times));
         let error = match outcome {
             Ok(Outcome::Mismatch) => {
                 let why = "another request was accepted at this moment under its idempotency key";
@@ -204,9 +204,9 @@ impl Drain {
 
     /// Marks the order of a dead letter as delayed, so that its customer learns of it. If that fails, the message
     /// becomes a dead letter all the same.
-    pub(crate) async fn tell_of_delay(&self, message: &Received) {
+    pub(crate) async fn mark_as_delayed(&self, message: &Received) {
         let Ok(waiting) = Waiting::from_message(&message.message) else { return };
-        let told = tokio::time::timeout(TELLING, self.orders.delay(&waiting, Budget::of(TELLING))).await;
+        let told = tokio::time::timeout(MARK_TIMEOUT, self.orders.delay(&waiting, Budget::of(MARK_TIMEOUT))).await;
         if let Err(error) = told.unwrap_or_else(|elapsed| Err(table::Error::Unanswered(elapsed.into()))) {
             warn!(message_id = message.id, cause = lambda::chain(&error), "the order is not marked as delayed");
         }
@@ -241,8 +241,10 @@ async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Result<Out
         Placement::OtherAcceptance => Outcome::OtherAcceptance,
         Placement::Mismatch => Outcome::Mismatch,
         Placement::NotAccepted => Outcome::NotAccepted,
-        Placement::Rejected(rejection) if orders.refuse(waiting, rejection, budget).await? => Outcome::Rejected,
-        Placement::Rejected(_) => Outcome::OtherAcceptance,
+        Placement::Rejected(rejection) => {
+            let is_own = orders.refuse(waiting, rejection, budget).await?;
+            if is_own { Outcome::Rejected } else { Outcome::OtherAcceptance }
+        }
         Placement::AlreadyQueued(_) | Placement::NoCapacity { .. } => {
             return Err(table::Error::Inconsistent("an order from the queue was told to wait in the queue"));
         }

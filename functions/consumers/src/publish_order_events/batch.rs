@@ -15,16 +15,16 @@ use tracing::warn;
 use crate::publish_order_events::bus::Entry;
 
 /// The number of orders whose lines are read concurrently.
-const AT_A_TIME: usize = 16;
+const CONCURRENCY: usize = 16;
 
 /// A batch of records. `open` has the unfinished ones, by their position in the batch.
 pub(crate) struct Batch {
     delivered: Vec<Delivered>,
-    open: BTreeMap<usize, Open>,
+    open: BTreeMap<usize, Unfinished>,
 }
 
 /// An unfinished record.
-enum Open {
+enum Unfinished {
     /// The record's event can be published.
     Ready(Entry),
     /// The record's event still lacks the lines of the order that was placed.
@@ -36,7 +36,7 @@ enum Open {
 impl Batch {
     pub(crate) fn new(mut delivered: Vec<Delivered>) -> Self {
         let open = delivered.iter_mut().enumerate();
-        let open = open.filter_map(|(position, delivered)| Some((position, Open::of(delivered)?))).collect();
+        let open = open.filter_map(|(position, delivered)| Some((position, Unfinished::of(delivered)?))).collect();
         Self { delivered, open }
     }
 
@@ -53,22 +53,22 @@ impl Batch {
     /// unchanged.
     pub(crate) async fn complete(&mut self, table: &Reader) {
         let placed = self.open.iter().filter_map(|(position, open)| match open {
-            Open::Placed(order, written_at) => Some((*position, order.clone(), *written_at)),
+            Unfinished::Placed(order, written_at) => Some((*position, order.clone(), *written_at)),
             _ => None,
         });
         let placed: Vec<_> = placed.collect();
         let reads = placed.into_iter().map(|(position, order, at)| completed(table, position, order, at));
-        let completed: Vec<_> = iter(reads).buffered(AT_A_TIME).collect().await;
+        let completed: Vec<_> = iter(reads).buffered(CONCURRENCY).collect().await;
         self.open.extend(completed.into_iter().filter_map(|(position, open)| Some((position, open?))));
     }
 
     /// Sends the records that can never be published to the queue of lost records. Stops if the queue does not accept
     /// one of them.
     pub(crate) async fn give_up(&mut self, lost: &LostRecords) {
-        let unreadable = |open: &Open| matches!(open, Open::Unreadable(_));
+        let unreadable = |open: &Unfinished| matches!(open, Unfinished::Unreadable(_));
         let positions: Vec<_> = self.open.iter().filter(|(_, open)| unreadable(open)).map(|(at, _)| *at).collect();
         for position in positions {
-            let (Some(Open::Unreadable(reason)), Some(delivered)) =
+            let (Some(Unfinished::Unreadable(reason)), Some(delivered)) =
                 (self.open.get(&position), self.delivered.get(position))
             else {
                 continue;
@@ -87,7 +87,7 @@ impl Batch {
     /// that one have to wait, so that events stay in order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Waiting<'_>> {
         self.open.iter().map_while(|(position, open)| match open {
-            Open::Ready(entry) => {
+            Unfinished::Ready(entry) => {
                 Some(Waiting { position: *position, subject: entry.event.subject(), bytes: entry.detail.len() })
             }
             _ => None,
@@ -97,7 +97,7 @@ impl Batch {
     /// The event at this position, if it is not published yet.
     pub(crate) fn ready(&self, position: usize) -> Option<&Entry> {
         match self.open.get(&position)? {
-            Open::Ready(entry) => Some(entry),
+            Unfinished::Ready(entry) => Some(entry),
             _ => None,
         }
     }
@@ -108,7 +108,7 @@ impl Batch {
     }
 }
 
-impl Open {
+impl Unfinished {
     /// The unfinished record; `None` if the record makes no event.
     fn of(delivered: &mut Delivered) -> Option<Self> {
         let record = match &mut delivered.record {
@@ -138,14 +138,14 @@ impl Open {
 }
 
 /// The record of a placed order after its lines are read; `None` if they cannot be read now.
-async fn completed(table: &Reader, position: usize, order: Order, written_at: Timestamp) -> (usize, Option<Open>) {
+async fn completed(table: &Reader, position: usize, order: Order, written_at: Timestamp) -> (usize, Option<Unfinished>) {
     let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
     let open = match lines {
         Ok(items) => match OrderPlaced::new(order, items.into_iter().map(|item| item.line).collect()) {
-            Ok(event) => Some(Open::ready(event, written_at)),
-            Err(missing) => Some(Open::unreadable(&missing)),
+            Ok(event) => Some(Unfinished::ready(event, written_at)),
+            Err(missing) => Some(Unfinished::unreadable(&missing)),
         },
-        Err(error @ table::Error::Item(_)) => Some(Open::unreadable(&error)),
+        Err(error @ table::Error::Item(_)) => Some(Unfinished::unreadable(&error)),
         Err(error) => {
             warn!(order_id = order.order_id.as_str(), cause = lambda::chain(&error), "order lines could not be read");
             None

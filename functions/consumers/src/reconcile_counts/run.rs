@@ -18,10 +18,10 @@ use crate::reconcile_counts::walk::Walk;
 pub const LAST_STEP: Duration = Duration::from_secs(10);
 
 /// The pause before counters that disagree with their orders are compared a second time.
-const SECOND_LOOK: Duration = Duration::from_millis(500);
+const PAUSE_BEFORE_SECOND_WALK: Duration = Duration::from_millis(500);
 
 /// The most drifts in an answer. The log has all of them.
-const MOST_NAMED: usize = 20;
+const MOST_DRIFTS: usize = 20;
 
 /// An item whose counters are wrong.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -156,7 +156,7 @@ impl Run {
         }
         let deficit = walk.deficit();
         if !deficit.is_empty() && !walk.is_second() {
-            tokio::time::sleep(SECOND_LOOK).await;
+            tokio::time::sleep(PAUSE_BEFORE_SECOND_WALK).await;
             *walk = Walk::begin(reconciler, walk.aggregate().clone(), Some(deficit)).await?;
             return Ok(false);
         }
@@ -181,7 +181,7 @@ impl Run {
     }
 
     fn name(&mut self, drift: Drift) {
-        if self.drifts.len() < MOST_NAMED {
+        if self.drifts.len() < MOST_DRIFTS {
             self.drifts.push(drift);
         }
     }

@@ -24,11 +24,11 @@ use crate::reconcile_counts::Reconciler;
 use crate::reconcile_counts::run::LAST_STEP;
 
 /// The number of orders in one page of each of a day's lists: about 20 kilobytes.
-pub const OF_A_LIST: u8 = 25;
+pub const PAGE_SIZE: u8 = 25;
 
 /// The number of orders that are read concurrently, with all their lines. It is divided by the number of shards of a
 /// product, because each line may have to be looked up in all of them.
-const AT_A_TIME: usize = 8;
+const CONCURRENCY: usize = 8;
 
 /// The number of met items at which a day's walk stops until they are compared. It bounds the size of the stored run.
 const MOST_MET: usize = 500;
@@ -115,7 +115,7 @@ impl Walk {
     ) -> Result<bool, Error> {
         let (page, is_last) = self.page_of_day(of, day).await?;
         let page: Vec<_> = page.into_iter().collect();
-        let at_a_time = (AT_A_TIME / usize::from(of.product_shards.0)).max(1);
+        let at_a_time = (CONCURRENCY / usize::from(of.product_shards.0)).max(1);
         for (at, orders) in page.chunks(at_a_time).enumerate() {
             if at > 0 && (met.len() >= MOST_MET || Instant::now() + LAST_STEP >= end) {
                 return Ok(false);
@@ -147,7 +147,7 @@ impl Walk {
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
         for status in OrderStatus::ALL {
             let lists = OrdersOfStatus::in_shards(status, of.status_shards.0, &placed);
-            let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), OF_A_LIST));
+            let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), PAGE_SIZE));
             let pages = of.reads.paced(units(lists.len()), try_join_all(reads)).await?;
             for (orders, stopped) in pages {
                 seen_up_to = seen_up_to.into_iter().chain(stopped).min();
@@ -160,7 +160,7 @@ impl Walk {
 
     async fn step_customer(&mut self, of: &Reconciler, customer: &CustomerId) -> Result<bool, Error> {
         let list = OrdersOfCustomer { customer, placed: TimeRange::default() };
-        let page = of.reads.reader.after(&list, self.position.as_deref(), OF_A_LIST);
+        let page = of.reads.reader.after(&list, self.position.as_deref(), PAGE_SIZE);
         let (orders, position) = of.reads.paced(1.0, page).await?;
         for order in of.reads.headers(orders).await? {
             self.bounds.add(&order, &[]);
@@ -173,7 +173,7 @@ impl Walk {
     async fn step_product(&mut self, of: &Reconciler, product: &ProductId) -> Result<bool, Error> {
         let ever = TimeRange::default();
         let shards = OrdersOfProduct::in_shards(product, of.product_shards.0, &ever);
-        let page = of.reads.reader.merged_after(&shards, self.position.as_deref(), OF_A_LIST);
+        let page = of.reads.reader.merged_after(&shards, self.position.as_deref(), PAGE_SIZE);
         let (items, position) = of.reads.paced(units(shards.len()), page).await?;
         let ids: Vec<_> = items.iter().map(|item| item.order_id.clone()).collect();
         let headers = of.reads.headers(of.reads.copies(&ids).await?).await?;

@@ -9,7 +9,7 @@ use stock::ReadMode;
 use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer, stored_answer};
 
 /// The longest that units are moved between cells before the request is answered.
-const SHARING_OUT: Duration = Duration::from_secs(4);
+const LEVELLING_TIME: Duration = Duration::from_secs(4);
 
 /// An adjustment, with its conditions.
 pub(crate) struct Adjusting<'a> {
@@ -48,7 +48,7 @@ impl Adjusting<'_> {
                 Ok(Commit::Done) => {
                     // The adjustment is done, so an error while levelling the cells does not change the answer.
                     if most_cells < before.units.len() {
-                        _ = stock::level(self.writer, &after, self.budget.at_most(SHARING_OUT)).await;
+                        _ = stock::level(self.writer, &after, self.budget.at_most(LEVELLING_TIME)).await;
                     }
                     return Ok(reply);
                 }
