@@ -51,3 +51,4 @@ mod tour;
 mod validation;
 mod views;
 mod wrong_bodies;
+mod wrong_types;

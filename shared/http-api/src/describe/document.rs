@@ -1,6 +1,7 @@
 //! The OpenAPI document of all routes.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::header::{Header, HeaderBuilder};
@@ -55,7 +56,8 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
             operation = operation.response(status.to_string(), refusal(&slugs, gateway.contains(&status)));
         }
         paths.add_path_operation(route.path, vec![http_method(route.method)], operation.operation_id(Some(name)));
-        for (name, schema) in schemas {
+        for (name, mut schema) in schemas {
+            describe_unions(&mut schema);
             // If two types had the same name, one of them would be described with the fields of the other.
             let known = components_by_name.entry(name.clone()).or_insert_with(|| schema.clone());
             debug_assert!(*known == schema, "two schemas are called {name}");
@@ -73,6 +75,26 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
                 .build(),
         ))
         .build()
+}
+
+/// Moves the description of a property that may be null from the reference, which is one choice of a union, to the
+/// union. Generators of clients ignore it beside a reference, or fail.
+fn describe_unions(schema: &mut RefOr<Schema>) {
+    match schema {
+        RefOr::T(Schema::Object(object)) => object.properties.values_mut().for_each(describe_unions),
+        RefOr::T(Schema::AllOf(parts)) => parts.items.iter_mut().for_each(describe_unions),
+        RefOr::T(Schema::OneOf(union)) => {
+            for choice in &mut union.items {
+                match choice {
+                    RefOr::Ref(reference) if !reference.description.is_empty() => {
+                        union.description = Some(take(&mut reference.description));
+                    }
+                    choice => describe_unions(choice),
+                }
+            }
+        }
+        RefOr::T(_) | RefOr::Ref(_) => {}
+    }
 }
 
 fn info() -> Info {
