@@ -54,7 +54,7 @@ fn numbered(record: &Value) -> u128 {
 /// Counts the first order, and compares the counts with it.
 pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
     let own = records(shop).await;
-    let records = [others(shop, &own, numbered(&own[0]) - 100), own].concat();
+    let records = [others(shop, &own, numbered(&own[0]) - 10), own].concat();
     shop.pass().await;
     shop.shop.count(SHARD, &records).await;
     shop.check("count-orders", "the first batch of a shard").await;

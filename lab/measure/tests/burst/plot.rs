@@ -1,6 +1,5 @@
 //! The picture for the documentation.
 
-use std::path::Path;
 use std::time::Duration;
 
 use plotters::prelude::*;
@@ -13,7 +12,7 @@ const TARGET: RGBColor = RGBColor(190, 60, 40);
 
 /// Draws docs/drain-rate.svg: the write units consumed in each second, the target, and the time of the burst.
 pub fn drain_rate(seconds: &[f64], target: f64, burst: Duration) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/drain-rate.svg");
+    let file = docs_check::file("drain-rate.svg");
     let area = SVGBackend::new(&file, (900, 420)).into_drawing_area();
     area.fill(&WHITE).expect("a background");
     let end = seconds.len() as f64;

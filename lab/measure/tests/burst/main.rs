@@ -1,7 +1,7 @@
 //! A burst of orders far beyond the table's capacity, and its draining. This is a test program of its own because it
 //! measures rates: other tests must not run beside it.
 //!
-//! `UPDATE_DOCS=1 cargo test -p tests --test burst` runs it at full length and draws docs/drain-rate.svg.
+//! `UPDATE_DOCS=1 cargo test -p measure --test burst` runs it at full length and draws docs/drain-rate.svg.
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(
