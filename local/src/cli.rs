@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
-use devstack::{Options, Stack, Template};
-use local::{demo, functions};
+use devstack::{Issuer, Options, Stack, Template};
+use local::{OWN_ORIGINS, demo, functions};
 use tokio::signal;
 
 /// Environment variables that replace the embedded DynamoDB and SQS. The AWS SDKs use the same names.
@@ -72,6 +72,18 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) quiet: bool,
 
+    /// Let pages of this origin call the API, next to those of localhost and 127.0.0.1; may be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    cors_origin: Vec<String>,
+
+    /// Accept the access tokens of this OpenID Connect issuer, instead of issuing tokens
+    #[arg(long, value_name = "URL", requires = "audience")]
+    issuer: Option<String>,
+
+    /// The audience of that issuer's tokens: `aud`, or `client_id` in tokens without `aud`
+    #[arg(long, value_name = "AUDIENCE", requires = "issuer")]
+    audience: Option<String>,
+
     /// Routes, scopes, queues and the table [default: template.yaml of this workspace or this directory]
     #[arg(long, value_name = "PATH")]
     template: Option<PathBuf>,
@@ -107,7 +119,11 @@ fn options(arguments: &Serve) -> Result<Options> {
     let name = path.display();
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {name}: name the template with --template"))?;
-    let template = Template::parse(&text).with_context(|| name.to_string())?;
+    let own = OWN_ORIGINS.iter().map(ToString::to_string);
+    let origins: Vec<_> = own.chain(arguments.cors_origin.iter().cloned()).collect();
+    let mut deployment = local::deployment();
+    deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
+    let template = Template::parse_for(&text, &deployment).with_context(|| name.to_string())?;
 
     let [dynamodb_endpoint, sqs_endpoint] =
         [DYNAMODB_ENDPOINT, SQS_ENDPOINT].map(|name| std::env::var(name).ok().filter(|url| !url.is_empty()));
@@ -118,6 +134,11 @@ fn options(arguments: &Serve) -> Result<Options> {
             bail!("--data is for the embedded {service}, and {name} asks for {url}: choose one of them");
         }
     }
+    let options = local::options(template)?;
+    let issuer = match (&arguments.issuer, &arguments.audience) {
+        (Some(url), Some(audience)) => Issuer::OpenId { url: url.clone(), audience: audience.clone() },
+        _ => options.issuer.clone(),
+    };
     Ok(Options {
         port: arguments.port,
         dynamodb_port: arguments.dynamodb_port,
@@ -126,8 +147,8 @@ fn options(arguments: &Serve) -> Result<Options> {
         data: arguments.data.clone(),
         dynamodb_endpoint,
         sqs_endpoint,
-        openapi: functions::open_api()?,
-        ..Options::new(template)
+        issuer,
+        ..options
     })
 }
 
@@ -152,24 +173,36 @@ fn print(text: &str) -> Result<()> {
 
 fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
     let (url, dynamodb, sqs, bus) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), stack.bus().url());
-    let customer = demo::CUSTOMER;
-    let token = stack.token(customer, http_api::SHOP_SCOPE)?;
     let routes: String = stack.template().routes.iter().map(route_line).collect();
-    let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
+    let tokens = match &arguments.issuer {
+        Some(issuer) => format!("Tokens of {issuer} are accepted.\n"),
+        None => tokens(stack, arguments)?,
+    };
     Ok(format!(
-        r#"DynamoDB at {dynamodb}
+        r#"Reference, table, events and queues at {url}/
+DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)
 
 Routes:
 {routes}
-A token for the customer {customer}, valid for 12 hours:
+{tokens}
+Ctrl-C stops it.
+"#
+    ))
+}
+
+/// A token, and commands to try it with.
+fn tokens(stack: &Stack, arguments: &Serve) -> Result<String> {
+    let (url, customer) = (stack.url(), demo::CUSTOMER);
+    let token = stack.token(customer, http_api::SHOP_SCOPE)?;
+    let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
+    Ok(format!(
+        r#"A token for the customer {customer}, valid for 12 hours:
   TOKEN={token}
 A token for another caller:
   curl '{url}/_local/token' -d '{{"sub": "me", "scope": "admin"}}'
-{commands}
-Ctrl-C stops it.
-"#
+{commands}"#
     ))
 }
 

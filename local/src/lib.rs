@@ -6,3 +6,56 @@
 pub mod audit;
 pub mod demo;
 pub mod functions;
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use devstack::{Deployment, GatewayError, Issuer, Options, ProblemType, Template};
+use http_api::Kind;
+
+/// The origins of pages of this machine, which may call the API unless the user says otherwise.
+pub const OWN_ORIGINS: [&str; 2] = ["http://localhost:*", "http://127.0.0.1:*"];
+
+/// The names that the deployment on a laptop has. CORS is off, as in the template's defaults.
+pub fn deployment() -> Deployment {
+    Deployment {
+        stack_name: "till-local".to_owned(),
+        table_name: "till-local-orders".to_owned(),
+        parameters: BTreeMap::new(),
+    }
+}
+
+/// Reads a template for a deployment on a laptop.
+///
+/// # Errors
+/// The template has something that the stack does not know.
+pub fn template(text: &str) -> Result<Template> {
+    Template::parse_for(text, &deployment())
+}
+
+/// Options for Till in memory, on free ports, without fault injection.
+///
+/// # Errors
+/// The API cannot be described.
+pub fn options(template: Template) -> Result<Options> {
+    Ok(Options {
+        openapi: functions::open_api()?,
+        issuer: Issuer::Stack { name: "till-local".to_owned(), audience: "till".to_owned() },
+        problem_type: |error| {
+            let kind = kind(error);
+            ProblemType { uri: format!("/problems/{}", kind.slug()), title: kind.title().to_owned() }
+        },
+        ..Options::new(template)
+    })
+}
+
+fn kind(error: GatewayError) -> Kind {
+    match error {
+        GatewayError::BadRequest => Kind::Validation,
+        GatewayError::Unauthorized => Kind::Unauthorized,
+        GatewayError::Forbidden => Kind::Forbidden,
+        GatewayError::NotFound => Kind::NotFound,
+        GatewayError::TooLarge => Kind::TooLarge,
+        GatewayError::Internal => Kind::Internal,
+    }
+}

@@ -3,7 +3,7 @@
 use std::env;
 use std::time::{Duration, Instant};
 
-use devstack::{Options, Stack, Template};
+use devstack::Stack;
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use local::functions;
 use reqwest::{Client as Http, Url};
@@ -87,9 +87,8 @@ impl Till {
 
     async fn on_this_machine() -> Self {
         let text = include_str!("../../template.yaml");
-        let template = Template::parse(text).expect("template.yaml is valid");
-        let openapi = functions::open_api().expect("the API is described");
-        let options = Options { openapi, ..Options::new(template) };
+        let template = local::template(text).expect("template.yaml is valid");
+        let options = local::options(template).expect("the API is described");
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
         let http = Http::new();
         let queue = |id: &str| {

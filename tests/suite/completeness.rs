@@ -53,7 +53,7 @@ pub fn names() -> BTreeSet<String> {
 }
 
 pub fn template() -> Template {
-    Template::parse(&template_text()).expect("template.yaml is valid")
+    local::template(&template_text()).expect("template.yaml is valid")
 }
 
 pub fn pascal_case(name: &str) -> String {

@@ -44,6 +44,7 @@ mod reconcile;
 mod repeating;
 mod roles;
 mod rollback;
+mod rooms;
 mod routes;
 mod runbooks;
 mod sample_events;

@@ -228,7 +228,6 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         "/orders/none/products",
         "/invoices/none",
         "/invoices/none/payments",
-        "/",
         "/nothing",
         "/products/",
         "/products/pot/",

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use devstack::{Options, Stack, Template};
+use devstack::Stack;
 use local::{demo, functions};
 use shop::read;
 use shop::template_text;
@@ -30,8 +30,8 @@ fn commands(page: &str) -> String {
 
 /// A demo shop as `cargo local` starts it.
 async fn demo_shop() -> Stack {
-    let template = Template::parse(&template_text()).expect("template.yaml is valid");
-    let stack = Stack::start(Options { port: 0, ..Options::new(template) }, functions::start_all).await;
+    let template = local::template(&template_text()).expect("template.yaml is valid");
+    let stack = Stack::start(local::options(template).expect("options"), functions::start_all).await;
     let stack = stack.expect("the stack starts");
     demo::create(&stack).await.expect("the demo shop is made");
     stack

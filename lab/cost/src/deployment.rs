@@ -84,7 +84,8 @@ impl Deployment {
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
-        let scope = Scope::new(&document);
+        let defaults = devstack::Deployment::default();
+        let scope = Scope::new(&document, &defaults);
         let parameter = |name: &str| -> Result<String> {
             let declared = document.get("Parameters").and_then(|all| all.get(name));
             let default = declared.with_context(|| format!("template.yaml has no parameter {name}"))?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use devstack::{FaultProxy, Options};
+use devstack::FaultProxy;
 use indicatif::ProgressBar;
 
 use self::alone::Cost;
@@ -66,7 +66,7 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
     let mut template = workspace::template()?;
     template.queue_sources.clear();
     template.stream_sources.clear();
-    let bare = workspace::stack_with(Options::new(template)).await?;
+    let bare = workspace::stack_with(local::options(template)?).await?;
     let in_whole = subject::subjects(&whole).await?;
     let in_bare = subject::subjects(&bare).await?;
 

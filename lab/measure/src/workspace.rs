@@ -15,7 +15,7 @@ const OPERATOR: &str = "operator";
 
 /// The workspace's template.
 pub(crate) fn template() -> Result<Template> {
-    Template::parse(&read("template.yaml")?.1).context("template.yaml")
+    local::template(&read("template.yaml")?.1).context("template.yaml")
 }
 
 /// The template's numbers of shards.
@@ -64,7 +64,7 @@ fn read(file: &str) -> Result<(PathBuf, String)> {
 
 /// Starts a stack in memory, on free ports.
 pub(crate) async fn stack() -> Result<Stack> {
-    stack_with(Options::new(template()?)).await
+    stack_with(local::options(template()?)?).await
 }
 
 /// Starts a stack with these options.

@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn host(name: &str) -> Result<(), Refusal> {
-        BrowserGuard::check_host(&Uri::from_static("/orders"), &headers(&[("host", name)]))
+        BrowserGuard::check_host(&Uri::from_static("/notes"), &headers(&[("host", name)]))
     }
 
     #[test]

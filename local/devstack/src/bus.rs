@@ -38,9 +38,9 @@ const BYTES_OF_TIME: usize = 14;
 pub struct Entry {
     /// The name of the bus, or its ARN.
     pub event_bus_name: String,
-    /// The source of the event, for example `till.orders`.
+    /// The source of the event, for example `notes.app`.
     pub source: String,
-    /// Its kind: `OrderPlaced`.
+    /// Its kind: `NoteWritten`.
     pub detail_type: String,
     /// JSON.
     pub detail: String,

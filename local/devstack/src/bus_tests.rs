@@ -26,7 +26,7 @@ impl Bench {
 }
 
 fn entry(detail: &str) -> Value {
-    json!({ "EventBusName": "orders", "Source": "till", "DetailType": "Told", "Detail": detail, "Time": TIME })
+    json!({ "EventBusName": "notes", "Source": "notes", "DetailType": "Told", "Detail": detail, "Time": TIME })
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn the_bus_shows_events_as_targets_would_receive_them() {
     let (status, answer) = bench.put(&[r#"{"a":1}"#]).await;
     assert_eq!((status, &answer["FailedEntryCount"]), (200, &json!(0)));
     let expected = json!({
-        "version": "0", "id": answer["Entries"][0]["EventId"], "detail-type": "Told", "source": "till",
+        "version": "0", "id": answer["Entries"][0]["EventId"], "detail-type": "Told", "source": "notes",
         "account": ACCOUNT, "time": "2026-11-21T09:30:00Z", "region": REGION, "resources": [], "detail": { "a": 1 },
     });
     assert_eq!(bench.bus.events(), [expected]);

@@ -13,7 +13,7 @@ use crate::listen::{loopback, unguessable, url_of};
 use crate::private_file;
 
 /// The file within a data directory.
-const DATABASE_FILE: &str = "till.sqlite";
+const DATABASE_FILE: &str = "table.sqlite";
 
 /// A running engine. It stops when dropped.
 pub(crate) struct Engine {

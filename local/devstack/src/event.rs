@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
 use uuid::Uuid;
 
 use crate::template::Route;
@@ -25,6 +26,7 @@ pub(crate) struct Passed<'a> {
     pub(crate) head: &'a Parts,
     pub(crate) body: &'a [u8],
     pub(crate) route: &'a Route,
+    pub(crate) request_id: &'a str,
     pub(crate) path_parameters: BTreeMap<String, String>,
     /// The token's claims, if the route requires a token.
     pub(crate) claims: Option<Map<String, Value>>,
@@ -55,7 +57,7 @@ impl Passed<'_> {
                 "sourceIp": "127.0.0.1",
                 "userAgent": headers.get(header::USER_AGENT).map(text).unwrap_or_default(),
             },
-            "requestId": Uuid::new_v4().to_string(),
+            "requestId": self.request_id,
             "routeKey": route_key,
             "stage": STAGE,
             "time": now.strftime("%d/%b/%Y:%H:%M:%S %z").to_string(),
@@ -80,7 +82,7 @@ impl Passed<'_> {
         if !cookies.is_empty() {
             event["cookies"] = json!(cookies);
         }
-        let parameters = joined(serde_urlencoded::from_str::<Vec<(String, String)>>(query).unwrap_or_default());
+        let parameters = joined(form_urlencoded::parse(query.as_bytes()).into_owned());
         if !parameters.is_empty() {
             event["queryStringParameters"] = json!(parameters);
         }
@@ -115,7 +117,7 @@ fn cookies_of(header: &HeaderValue) -> Vec<String> {
 }
 
 /// Joins the values of each name with commas.
-fn joined(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
+fn joined(pairs: impl Iterator<Item = (String, String)>) -> BTreeMap<String, String> {
     let mut map: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in pairs {
         map.entry(name).and_modify(|values| *values = format!("{values},{value}")).or_insert(value);
@@ -125,7 +127,7 @@ fn joined(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
 
 fn event_headers(headers: &HeaderMap, now: Timestamp) -> BTreeMap<String, String> {
     let received = headers.iter().filter(|(name, _)| *name != header::COOKIE);
-    let mut map = joined(received.map(|(name, value)| (name.to_string(), text(value))).collect());
+    let mut map = joined(received.map(|(name, value)| (name.to_string(), text(value))));
     let trace = format!("Root=1-{:08x}-{:.24}", now.as_second(), Uuid::new_v4().simple().to_string());
     for (name, value) in [
         ("x-forwarded-for", "127.0.0.1"),

@@ -4,7 +4,7 @@
 //! "Unauthorized"}`, and no setting changes that. Here they are problem documents like all other errors, with that
 //! `message` in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,17 +15,19 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use http_api::Kind;
 use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use crate::browser_guard::BrowserGuard;
 use crate::bus::Bus;
 use crate::event::{self, Passed, decoded};
-use crate::problem::{answer, plain_problem, problem};
+use crate::openid::OpenIdIssuer;
+use crate::pages::{self, TableBrowser};
+use crate::problem::{GatewayError, PROBLEM_JSON, Problems, answer, plain_problem};
 use crate::sqs::Sqs;
-use crate::template::{Route, Template};
+use crate::template::{Cors, Route, Template};
 use crate::token::Tokens;
 use crate::{redrive, scheduled};
 
@@ -38,6 +40,9 @@ const MAX_BODY_BYTES: usize = 6 * 1024 * 1024;
 /// The most that an HTTP API accepts as request line and header values together.
 const MAX_HEAD_BYTES: usize = 10_240;
 
+/// The header in which API Gateway tells the id of a request.
+const REQUEST_ID: &str = "apigw-requestid";
+
 /// Prefix of the routes that only the laptop has.
 const LOCAL: &str = "/_local/";
 
@@ -46,13 +51,27 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The gateway's state. [`router`] serves it over HTTP.
 pub(crate) struct Gateway {
-    routes: Vec<Served>,
-    tokens: Tokens,
-    sqs: Sqs,
-    bus: Arc<Bus>,
+    pub(crate) routes: Routes,
+    pub(crate) tokens: Tokens,
+    /// Who issues the tokens, if it is not the stack.
+    pub(crate) issuer: Option<OpenIdIssuer>,
+    /// The scopes of the template's routes.
+    pub(crate) scopes: BTreeSet<String>,
+    pub(crate) cors: Option<Cors>,
+    pub(crate) problems: Problems,
+    pub(crate) sqs: Sqs,
+    pub(crate) bus: Arc<Bus>,
     /// Functions that a schedule invokes on AWS, by name.
-    scheduled: BTreeMap<String, Invoke>,
-    openapi: String,
+    pub(crate) scheduled: BTreeMap<String, Invoke>,
+    pub(crate) openapi: String,
+    pub(crate) table: TableBrowser,
+}
+
+/// The template's routes, each with its function.
+pub(crate) struct Routes {
+    served: Vec<Served>,
+    /// The index of the route, by method and path.
+    by_path: BTreeMap<String, matchit::Router<usize>>,
 }
 
 struct Served {
@@ -61,97 +80,130 @@ struct Served {
     invoke: Invoke,
 }
 
-impl Gateway {
+impl Routes {
     /// Puts the functions, named by their handlers, behind the template's routes.
-    pub(crate) fn new(
-        template: &Template,
-        functions: &[(String, Invoke)],
-        tokens: Tokens,
-        sqs: Sqs,
-        bus: Arc<Bus>,
-        scheduled: BTreeMap<String, Invoke>,
-        openapi: String,
-    ) -> Result<Self> {
-        let routes = template.routes.iter().map(|route| {
+    pub(crate) fn new(template: &Template, functions: &[(String, Invoke)]) -> Result<Self> {
+        let mut routes = Self { served: Vec::new(), by_path: BTreeMap::new() };
+        for route in &template.routes {
             let missing =
                 || format!("nothing answers {} {}: this build has no {}", route.method, route.path, route.function);
             let function = template.function(&route.function).with_context(missing)?;
             let named = functions.iter().find(|(binary, _)| *binary == function.handler);
             let (_, invoke) = named.with_context(missing)?;
+            let paths = routes.by_path.entry(route.method.clone()).or_default();
+            paths.insert(&route.path, routes.served.len()).with_context(|| route.path.clone())?;
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
-            Ok(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) })
-        });
-        Ok(Self { routes: routes.collect::<Result<_>>()?, tokens, sqs, bus, scheduled, openapi })
+            routes.served.push(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) });
+        }
+        Ok(routes)
     }
 
-    pub(crate) fn tokens(&self) -> &Tokens {
-        &self.tokens
+    /// The route for this path, with the path's decoded parameters. A literal segment wins over a parameter.
+    fn find(&self, method: &Method, path: &str) -> Option<(&Served, BTreeMap<String, String>)> {
+        let found = self.by_path.get(method.as_str())?.at(path).ok()?;
+        let parameters = found.params.iter().map(|(name, value)| (name.to_owned(), decoded(value)));
+        Some((self.served.get(*found.value)?, parameters.collect()))
     }
+}
 
-    async fn handle(&self, request: Request) -> Response<Body> {
+impl Gateway {
+    async fn handle(&self, request: Request, request_id: &str) -> Response<Body> {
+        if let Some(answer) = self.cors_of(request.uri().path()).and_then(|cors| cors.preflight(&request)) {
+            return answer;
+        }
         let (head, body) = request.into_parts();
         let body = match read(body).await {
             Received::Whole(body) => body,
-            Received::TooLarge => return problem(Kind::TooLarge, "A request body is at most 6 MB."),
-            Received::CutOff => return problem(Kind::Validation, "The body ended before it was complete."),
+            Received::TooLarge => return self.problem(GatewayError::TooLarge, "A request body is at most 6 MB."),
+            Received::CutOff => {
+                return self.problem(GatewayError::BadRequest, "The body ended before it was complete.");
+            }
         };
         match (&head.method, head.uri.path()) {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
-            (&Method::GET, "/_local/queues") => about_queues(self.sqs.counts().await),
+            (&Method::GET, "/_local/queues") => self.about_queues(self.sqs.counts().await),
             (&Method::GET, "/_local/events") => {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())
             }
-            (&Method::POST, "/_local/redrive") => about_queues(redrive::step(&self.sqs).await),
+            (&Method::GET, "/_local/table") => self.table.page(head.uri.query().unwrap_or_default()).await,
+            (&Method::GET, "/_local/reference") => pages::reference(&self.openapi),
+            (&Method::POST, "/_local/redrive") => self.about_queues(redrive::step(&self.sqs).await),
             (&Method::POST, path) if let Some(function) = path.strip_prefix("/_local/scheduled/") => {
-                scheduled::invoke(self.scheduled.get(function), &body).await
+                scheduled::invoke(self.scheduled.get(function), &body, self.problems).await
             }
             (&Method::GET, "/openapi.json") => answer(StatusCode::OK, "application/json", self.openapi.clone()),
-            (method, path) => match self.find(method, path) {
-                Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers) {
+            (method, path) => match self.routes.find(method, path) {
+                Some((served, path_parameters)) => match self.authorize(&served.route, &head.headers).await {
                     Ok(claims) => {
-                        let passed = Passed { head: &head, body: &body, route: &served.route, path_parameters, claims };
-                        served.call(passed.event()).await
+                        let route = &served.route;
+                        let passed = Passed { head: &head, body: &body, route, request_id, path_parameters, claims };
+                        self.call(served, passed.event()).await
                     }
-                    Err((kind, detail)) => problem(kind, &detail),
+                    Err((error, detail)) => self.problem(error, &detail),
                 },
-                None => problem(Kind::NotFound, &format!("No route matches {method} {path}.")),
+                None if method == Method::GET && path == "/" => pages::index(&self.openapi),
+                None => self.problem(GatewayError::NotFound, &format!("No route matches {method} {path}.")),
             },
         }
     }
 
-    /// The route for this path. A literal segment wins over a parameter.
-    fn find(&self, method: &Method, path: &str) -> Option<(&Served, BTreeMap<String, String>)> {
-        let candidates = self.routes.iter().filter(|served| served.route.method == method.as_str());
-        let matching = candidates.filter_map(|served| Some((served, parameters(&served.route.path, path)?)));
-        matching.min_by_key(|(_, parameters)| parameters.len())
+    fn problem(&self, error: GatewayError, detail: &str) -> Response<Body> {
+        self.problems.answer(error, detail)
+    }
+
+    /// The CORS rules for this path. The stack's own routes have none.
+    fn cors_of(&self, path: &str) -> Option<&Cors> {
+        self.cors.as_ref().filter(|_| !path.starts_with(LOCAL))
     }
 
     /// The claims of the caller's token if the route requires one, or the reason for a refusal.
-    fn authorize(&self, route: &Route, headers: &HeaderMap) -> Result<Option<Map<String, Value>>, (Kind, String)> {
+    async fn authorize(
+        &self,
+        route: &Route,
+        headers: &HeaderMap,
+    ) -> Result<Option<Map<String, Value>>, (GatewayError, String)> {
         if route.scopes.is_empty() {
             return Ok(None);
         }
         let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let token = header.strip_prefix("Bearer ").unwrap_or(header);
-        let claims = self.tokens.verify(token).ok_or_else(|| {
-            (Kind::Unauthorized, "Send Authorization: Bearer and a valid token; POST /_local/token has one.".to_owned())
+        let claims = self.verify(token).await.ok_or_else(|| {
+            let origin = match &self.issuer {
+                Some(issuer) => format!("{} issues them", issuer.url()),
+                None => "POST /_local/token has one".to_owned(),
+            };
+            (GatewayError::Unauthorized, format!("Send Authorization: Bearer and a valid token; {origin}."))
         })?;
 
         let granted = claims.get("scope").and_then(Value::as_str).unwrap_or_default();
         if granted.split(' ').any(|scope| route.scopes.iter().any(|wanted| wanted == scope)) {
             return Ok(Some(claims));
         }
-        Err((Kind::Forbidden, format!("This route needs a token with the scope {}.", route.scopes.join(" or "))))
+        let scopes = route.scopes.join(" or ");
+        Err((GatewayError::Forbidden, format!("This route needs a token with the scope {scopes}.")))
+    }
+
+    async fn verify(&self, token: &str) -> Option<Map<String, Value>> {
+        match (self.tokens.verify(token), &self.issuer) {
+            (None, Some(issuer)) => issuer.verify(token).await,
+            (claims, _) => claims,
+        }
     }
 
     fn issue_token(&self, body: &[u8]) -> Response<Body> {
+        if let Some(issuer) = &self.issuer {
+            let detail = format!("The stack issues no tokens: {} does.", issuer.url());
+            return self.problem(GatewayError::NotFound, &detail);
+        }
         let wanted = match serde_json::from_slice::<TokenRequest>(body) {
             Ok(wanted) => wanted,
-            Err(error) => return problem(Kind::Validation, &error.to_string()),
+            Err(error) => return self.problem(GatewayError::BadRequest, &error.to_string()),
         };
-        let scope = match wanted.scope {
-            TokenScope::Shop => http_api::SHOP_SCOPE,
-            TokenScope::Admin => http_api::ADMIN_SCOPE,
+        let scope = self.scopes.iter().find(|scope| **scope == wanted.scope || short(scope) == wanted.scope);
+        let Some(scope) = scope else {
+            let known: Vec<_> = self.scopes.iter().map(|scope| short(scope)).collect();
+            let detail = format!("scope: {:?} is not one of {}", wanted.scope, known.join(", "));
+            return self.problem(GatewayError::BadRequest, &detail);
         };
         match self.tokens.issue(&wanted.sub, scope) {
             Ok(token) => {
@@ -160,71 +212,90 @@ impl Gateway {
             }
             Err(error) => {
                 tracing::error!("{error:#}");
-                problem(Kind::Internal, "The token could not be issued.")
+                self.problem(GatewayError::Internal, "The token could not be issued.")
             }
         }
     }
-}
 
-fn about_queues<T: Serialize>(outcome: Result<T>) -> Response<Body> {
-    match outcome.map(|answer| json!(answer).to_string()) {
-        Ok(body) => answer(StatusCode::OK, "application/json", body),
-        Err(error) => {
-            tracing::error!("{error:#}");
-            problem(Kind::Internal, "The queues did not answer. The cause is in the log.")
+    fn about_queues<T: Serialize>(&self, outcome: Result<T>) -> Response<Body> {
+        match outcome.map(|answer| json!(answer).to_string()) {
+            Ok(body) => answer(StatusCode::OK, "application/json", body),
+            Err(error) => {
+                tracing::error!("{error:#}");
+                self.problem(GatewayError::Internal, "The queues did not answer. The cause is in the log.")
+            }
         }
     }
-}
 
-impl Served {
     /// Runs the function in a task of its own, as on Lambda: a panic stays there, and the function goes on if the
     /// client hangs up.
-    async fn call(&self, event: Value) -> Response<Body> {
-        let call = tokio::time::timeout(self.timeout, (self.invoke)(event));
+    async fn call(&self, served: &Served, event: Value) -> Response<Body> {
+        let call = tokio::time::timeout(served.timeout, (served.invoke)(event));
         let outcome = match tokio::spawn(call).await {
             Ok(Ok(Ok(answer))) => event::response(answer).map_err(|error| format!("{error:#}")),
             Ok(Ok(Err(error))) => Err(error),
-            Ok(Err(_)) => Err(format!("timed out after {} s", self.timeout.as_secs())),
+            Ok(Err(_)) => Err(format!("timed out after {} s", served.timeout.as_secs())),
             Err(error) => Err(error.to_string()),
         };
         outcome.unwrap_or_else(|error| {
-            tracing::error!(function = self.route.function, error, "function failed");
-            problem(Kind::Internal, "The request could not be answered. Its cause is in the log.")
+            tracing::error!(function = served.route.function, error, "function failed");
+            self.problem(GatewayError::Internal, "The request could not be answered. Its cause is in the log.")
         })
     }
+}
+
+/// The part of a scope behind its resource server: `read` of `notes/read`.
+fn short(scope: &str) -> &str {
+    scope.rsplit('/').next().unwrap_or(scope)
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TokenRequest {
     sub: String,
-    scope: TokenScope,
-}
-
-/// A scope, by its short or full name.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TokenScope {
-    #[serde(alias = "till/shop")]
-    Shop,
-    #[serde(alias = "till/admin")]
-    Admin,
+    /// A scope of the template, by its short or full name.
+    scope: String,
 }
 
 /// The gateway as an axum service. It logs one line for each request.
 pub(crate) fn router(gateway: Arc<Gateway>, browsers: BrowserGuard) -> Router {
-    Router::new().fallback(logged).with_state((gateway, browsers))
+    Router::new().fallback(serve).with_state((gateway, browsers))
 }
 
-async fn logged(State((gateway, browsers)): State<(Arc<Gateway>, BrowserGuard)>, request: Request) -> Response<Body> {
+async fn serve(State((gateway, browsers)): State<(Arc<Gateway>, BrowserGuard)>, request: Request) -> Response<Body> {
     let began = Instant::now();
+    let request_id = Uuid::new_v4().to_string();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = match refused(&request, browsers) {
+    let allowed = gateway.cors_of(&path).and_then(|cors| Some((cors, cors.allowed(request.headers())?)));
+    let mut response = match refused(&request, browsers) {
         Some(refusal) => refusal,
-        None => gateway.handle(request).await,
+        None => gateway.handle(request, &request_id).await,
     };
-    tracing::info!("{method} {path} {} {} ms", response.status().as_u16(), began.elapsed().as_millis());
+    if let Ok(id) = HeaderValue::from_str(&request_id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    if let Some((cors, origin)) = allowed {
+        cors.allow(response.headers_mut(), origin);
+    }
+    let (problem, response) = problem_type(response).await;
+    let status = response.status().as_u16();
+    let millis = began.elapsed().as_millis();
+    tracing::info!(id = request_id, "{method} {path} {status}{problem} {millis} ms");
     response
+}
+
+/// The last part of a problem's type after a space, for the log. Empty: the answer has no such type.
+async fn problem_type(response: Response<Body>) -> (String, Response<Body>) {
+    if response.headers().get(header::CONTENT_TYPE).is_none_or(|media_type| media_type != PROBLEM_JSON) {
+        return (String::new(), response);
+    }
+    let (head, body) = response.into_parts();
+    // The body is in memory already, so reading it cannot fail.
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let name = problem["type"].as_str().and_then(|uri| uri.rsplit('/').next()).filter(|name| *name != "about:blank");
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    (name, Response::from_parts(head, Body::from(body)))
 }
 
 /// The refusal of a request because of its head, if there is one.
@@ -277,24 +348,6 @@ async fn read(mut body: Body) -> Received {
         }
     }
     if size <= MAX_BODY_BYTES { Received::Whole(bytes) } else { Received::TooLarge }
-}
-
-/// The path's decoded parameters, if the path matches the template.
-fn parameters(template: &str, path: &str) -> Option<BTreeMap<String, String>> {
-    let (wanted, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-    if wanted.len() != given.len() {
-        return None;
-    }
-    let mut parameters = BTreeMap::new();
-    for (wanted, given) in wanted.into_iter().zip(given) {
-        match wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
-            Some(_) if given.is_empty() => return None,
-            Some(name) => _ = parameters.insert(name.to_owned(), decoded(given)),
-            None if wanted == given => {}
-            None => return None,
-        }
-    }
-    Some(parameters)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@ use lambda_http::RequestExt;
 use reqwest::RequestBuilder;
 
 use super::*;
+use crate::problem::ProblemType;
 use crate::{Functions, Options, Stack};
 
 const TEMPLATE: &str = r"
@@ -19,7 +20,7 @@ Resources:
       Role: !GetAtt Role.Arn
       Events:
         One: { Type: HttpApi, Properties: { Path: '/things/{id}', Method: POST, Auth: { Authorizer: NONE } } }
-        Mine: { Type: HttpApi, Properties: { Path: /mine, Method: GET, Auth: { AuthorizationScopes: [till/shop, till/admin] } } }
+        Mine: { Type: HttpApi, Properties: { Path: /mine, Method: GET, Auth: { AuthorizationScopes: [notes/read, notes/admin] } } }
   Special:
     Type: AWS::Serverless::Function
     Properties:
@@ -44,9 +45,17 @@ struct Bench {
 
 impl Bench {
     async fn start() -> Self {
+        Self::start_with(TEMPLATE).await
+    }
+
+    async fn start_with(template: &str) -> Self {
         let options = Options {
             openapi: r#"{"openapi":"3.1.0"}"#.to_owned(),
-            ..Options::new(Template::parse(TEMPLATE).unwrap())
+            problem_type: |error| ProblemType {
+                uri: format!("/problems/{}", slug(error)),
+                title: "A problem of this API".to_owned(),
+            },
+            ..Options::new(Template::parse(template).unwrap())
         };
         let stack = Stack::start(options, |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))
             .await
@@ -60,6 +69,17 @@ impl Bench {
 
     fn post(&self, path: &str) -> RequestBuilder {
         self.client.post(format!("{}{path}", self.stack.url()))
+    }
+}
+
+fn slug(error: GatewayError) -> &'static str {
+    match error {
+        GatewayError::BadRequest => "validation",
+        GatewayError::Unauthorized => "unauthorized",
+        GatewayError::Forbidden => "forbidden",
+        GatewayError::NotFound => "not-found",
+        GatewayError::TooLarge => "too-large",
+        GatewayError::Internal => "internal",
     }
 }
 
@@ -125,11 +145,11 @@ async fn a_scoped_route_requires_a_valid_token_with_one_of_its_scopes() {
     let bench = Bench::start().await;
     problem_of(bench.get("/mine"), 401, "unauthorized", "Unauthorized").await;
     problem_of(bench.get("/mine").bearer_auth("nonsense"), 401, "unauthorized", "Unauthorized").await;
-    for scope in ["", "shop", "till/shopping", "openid profile"] {
+    for scope in ["", "read", "notes/reading", "openid profile"] {
         let token = bench.stack.token("ada", scope).unwrap();
         problem_of(bench.get("/mine").bearer_auth(token), 403, "forbidden", "Forbidden").await;
     }
-    for scope in ["till/shop", "till/admin", "openid till/shop"] {
+    for scope in ["notes/read", "notes/admin", "openid notes/read"] {
         let token = bench.stack.token("ada", scope).unwrap();
         json_of(bench.get("/mine").bearer_auth(token)).await;
     }
@@ -138,7 +158,7 @@ async fn a_scoped_route_requires_a_valid_token_with_one_of_its_scopes() {
 #[tokio::test]
 async fn a_request_that_matches_no_route_is_not_found() {
     let bench = Bench::start().await;
-    for path in ["/", "/things", "/things/1", "/things/1/2", "/mine/"] {
+    for path in ["/other", "/things", "/things/1", "/things/1/2", "/mine/"] {
         problem_of(bench.get(path), 404, "not-found", "Not Found").await;
     }
     problem_of(bench.post("/things/"), 404, "not-found", "Not Found").await;
@@ -196,9 +216,9 @@ async fn the_runtime_can_parse_the_event() {
 #[tokio::test]
 async fn claims_reach_the_function_as_strings() {
     let bench = Bench::start().await;
-    let event = json_of(bench.get("/mine").bearer_auth(bench.stack.token("ada", "till/shop").unwrap())).await;
+    let event = json_of(bench.get("/mine").bearer_auth(bench.stack.token("ada", "notes/read").unwrap())).await;
     let jwt = &event["requestContext"]["authorizer"]["jwt"];
-    assert_eq!(jwt["scopes"], json!(["till/shop", "till/admin"]));
+    assert_eq!(jwt["scopes"], json!(["notes/read", "notes/admin"]));
     assert_eq!(jwt["claims"]["sub"], "ada");
     assert!(jwt["claims"]["exp"].is_string());
     assert_eq!(event.get("body"), None);
@@ -250,7 +270,7 @@ async fn a_body_beyond_six_megabytes_is_too_large() {
 #[tokio::test]
 async fn a_token_from_the_local_route_is_accepted_by_a_scoped_route() {
     let bench = Bench::start().await;
-    for scope in ["shop", "admin", "till/shop", "till/admin"] {
+    for scope in ["read", "admin", "notes/read", "notes/admin"] {
         let answer = json_of(bench.post("/_local/token").json(&json!({ "sub": "ada", "scope": scope }))).await;
         json_of(bench.get("/mine").bearer_auth(answer["token"].as_str().unwrap())).await;
     }
@@ -259,7 +279,7 @@ async fn a_token_from_the_local_route_is_accepted_by_a_scoped_route() {
 #[tokio::test]
 async fn the_local_route_refuses_unknown_fields_and_scopes() {
     let bench = Bench::start().await;
-    for body in ["", r#"{"sub":"ada"}"#, r#"{"sub":"ada","scope":"root"}"#, r#"{"sub":"a","scope":"shop","x":1}"#] {
+    for body in ["", r#"{"sub":"ada"}"#, r#"{"sub":"ada","scope":"root"}"#, r#"{"sub":"a","scope":"read","x":1}"#] {
         problem_of(bench.post("/_local/token").body(body), 400, "validation", "Bad Request").await;
     }
 }
@@ -307,12 +327,12 @@ fn assert_private(_: &std::path::Path) {}
 
 #[tokio::test]
 async fn a_stack_starts_with_the_data_of_an_earlier_one() {
-    let directory = std::env::temp_dir().join(format!("till-stack-{}", uuid::Uuid::new_v4()));
+    let directory = std::env::temp_dir().join(format!("devstack-{}", uuid::Uuid::new_v4()));
     let options = Options { data: Some(directory.clone()), ..Options::new(Template::parse(TEMPLATE).unwrap()) };
     let first = Stack::start(options.clone(), |_, _| Ok(Functions { handlers: functions(), ..Functions::default() }))
         .await
         .unwrap();
-    let token = first.token("ada", "till/shop").unwrap();
+    let token = first.token("ada", "notes/read").unwrap();
     first.shutdown().await.unwrap();
     assert_private(&directory);
 
@@ -322,4 +342,137 @@ async fn a_stack_starts_with_the_data_of_an_earlier_one() {
     json_of(client.get(format!("{}/mine", second.url())).bearer_auth(token)).await;
     second.shutdown().await.unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+const CORS: &str = r"
+  Api:
+    Type: AWS::Serverless::HttpApi
+    Properties:
+      CorsConfiguration:
+        AllowOrigins: ['http://localhost:*', 'https://notes.example']
+        AllowMethods: [GET, POST]
+        AllowHeaders: [authorization]
+        ExposeHeaders: [apigw-requestid]
+        MaxAge: 600
+";
+
+fn header<'a>(answer: &'a reqwest::Response, name: &str) -> &'a str {
+    answer.headers().get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn a_page_of_an_allowed_origin_may_call_the_api() {
+    let bench = Bench::start_with(&format!("{TEMPLATE}{CORS}")).await;
+    for origin in ["http://localhost:5173", "https://notes.example"] {
+        let asked = bench.client.request(Method::OPTIONS, format!("{}/mine", bench.stack.url()));
+        let asked = asked.header("origin", origin).header("access-control-request-method", "GET").send().await.unwrap();
+        assert_eq!(asked.status(), 204);
+        assert_eq!(header(&asked, "access-control-allow-origin"), origin);
+        assert_eq!(header(&asked, "access-control-allow-methods"), "GET,POST");
+        assert_eq!(header(&asked, "access-control-allow-headers"), "authorization");
+        assert_eq!(header(&asked, "access-control-max-age"), "600");
+
+        // An error, too: otherwise a page could not read why.
+        let answer = bench.get("/mine").header("origin", origin).send().await.unwrap();
+        assert_eq!(answer.status(), 401);
+        assert_eq!(header(&answer, "access-control-allow-origin"), origin);
+        assert_eq!(header(&answer, "access-control-expose-headers"), "apigw-requestid");
+        assert_eq!(header(&answer, "vary"), "origin");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_is_allowed_nothing() {
+    let bench = Bench::start_with(&format!("{TEMPLATE}{CORS}")).await;
+    let url = bench.stack.url();
+    for (method, path, origin, status) in [
+        (Method::OPTIONS, "/mine", "https://evil.example", 204),
+        (Method::GET, "/mine", "https://evil.example", 401),
+        // The stack's own routes are closed to every other origin.
+        (Method::OPTIONS, "/_local/token", "http://localhost:5173", 403),
+        (Method::GET, "/_local/table", "http://localhost:5173", 403),
+    ] {
+        let request = bench.client.request(method.clone(), format!("{url}{path}")).header("origin", origin);
+        let answer = request.header("access-control-request-method", "POST").send().await.unwrap();
+        assert_eq!(answer.status(), status, "{method} {path}");
+        assert_eq!(answer.headers().keys().find(|name| name.as_str().starts_with("access-control")), None);
+    }
+    let without = Bench::start().await;
+    let answer = without.get("/mine").header("origin", "http://localhost:5173").send().await.unwrap();
+    assert_eq!(header(&answer, "access-control-allow-origin"), "", "the template has no CORS rules");
+}
+
+#[tokio::test]
+async fn every_answer_has_the_id_of_its_request() {
+    let bench = Bench::start().await;
+    let answer = bench.post("/things/1").send().await.unwrap();
+    let id = header(&answer, "apigw-requestid").to_owned();
+    let event: Value = answer.json().await.unwrap();
+    assert_eq!(event["requestContext"]["requestId"], id);
+    for path in ["/mine", "/no-such", "/openapi.json", "/_local/queues"] {
+        assert_ne!(header(&bench.get(path).send().await.unwrap(), "apigw-requestid"), "", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_problem_is_logged_by_the_last_part_of_its_type() {
+    let document = |uri: &str| {
+        let problem = json!({ "type": uri, "status": 409 }).to_string();
+        problem_type(answer(StatusCode::CONFLICT, PROBLEM_JSON, problem))
+    };
+    assert_eq!(document("/problems/too-late").await.0, " too-late");
+    assert_eq!(document("about:blank").await.0, "");
+    let (name, passed) = document("/problems/too-late").await;
+    assert_eq!((name.as_str(), passed.status()), (" too-late", StatusCode::CONFLICT));
+    let body = axum::body::to_bytes(passed.into_body(), usize::MAX).await.unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["status"], 409);
+    let other = problem_type(answer(StatusCode::CONFLICT, "application/json", r#"{"type":"/x/y"}"#.to_owned()));
+    assert_eq!(other.await.0, "");
+}
+
+async fn page_of(bench: &Bench, path: &str) -> String {
+    let answer = bench.get(path).send().await.unwrap();
+    assert_eq!(answer.status(), 200, "{path}");
+    assert!(header(&answer, "content-security-policy").starts_with("default-src 'none'"));
+    answer.text().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_page_at_the_root_links_pages_that_exist() {
+    let bench = Bench::start().await;
+    let page = page_of(&bench, "/").await;
+    let links: Vec<_> = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(links.len(), 5, "{page}");
+    for link in links {
+        assert_eq!(bench.get(link).send().await.unwrap().status(), 200, "{link}");
+    }
+}
+
+#[tokio::test]
+async fn a_route_of_the_template_replaces_the_page_at_the_root() {
+    let bench = Bench::start_with(&TEMPLATE.replace("Path: /mine", "Path: /")).await;
+    problem_of(bench.get("/"), 401, "unauthorized", "Unauthorized").await;
+}
+
+#[tokio::test]
+async fn the_items_of_the_table_are_shown_page_by_page() {
+    let bench = Bench::start().await;
+    let dynamodb = crate::aws_json::Service::dynamodb(bench.stack.dynamodb_url()).unwrap();
+    let table = bench.stack.template().table_name();
+    for number in 0..60 {
+        let item = json!({
+            "PK": { "S": format!("note#{number:02}") }, "text": { "S": "<script>" }, "size": { "N": "7" },
+        });
+        dynamodb.succeed("PutItem", &json!({ "TableName": table, "Item": item })).await.unwrap();
+    }
+    let first = page_of(&bench, "/_local/table").await;
+    assert!(first.contains("&lt;script&gt;") && !first.contains("<script>"), "{first}");
+    assert!(first.contains("\"size\": 7") || first.contains("&quot;size&quot;: 7"), "{first}");
+    let next = first.split("<p><a href=\"").last().unwrap().split('"').next().unwrap().replace("&amp;", "&");
+    let second = page_of(&bench, &next).await;
+    assert_eq!((first.matches("note#").count(), second.matches("note#").count()), (50, 10));
+
+    let one = page_of(&bench, "/_local/table?partition=note%2307").await;
+    assert_eq!(one.matches("<td><code>note#").count(), 1, "{one}");
+    assert_eq!(bench.get("/_local/table?after=nonsense").send().await.unwrap().status(), 502);
 }

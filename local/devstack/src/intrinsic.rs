@@ -1,4 +1,4 @@
-//! CloudFormation's intrinsic functions, over the parameters' defaults and fixed local values.
+//! CloudFormation's intrinsic functions, over the parameters' values and fixed local values.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,25 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value as Json};
 use yaml_serde::{Mapping, Value as Yaml};
 
+use crate::deployment::Deployment;
 use crate::resource::{ACCOUNT, REGION, Resource};
 
 /// The names that a template can refer to.
 pub struct Scope<'a> {
     document: &'a Yaml,
+    deployment: &'a Deployment,
     /// Resources by logical id, added once their names are known.
     resources: BTreeMap<String, Resource>,
 }
 
 impl<'a> Scope<'a> {
-    pub fn new(document: &'a Yaml) -> Self {
-        Self { document, resources: BTreeMap::new() }
+    pub fn new(document: &'a Yaml, deployment: &'a Deployment) -> Self {
+        Self { document, deployment, resources: BTreeMap::new() }
+    }
+
+    /// The stack's name.
+    pub(crate) fn stack_name(&self) -> &str {
+        &self.deployment.stack_name
     }
 
     /// Makes this resource known to later references.
@@ -97,6 +104,7 @@ impl<'a> Scope<'a> {
             "GetAtt" => self.attribute(&self.attribute_name(argument)?).map(Json::String),
             "Sub" => self.substitute(argument).map(Json::String),
             "Join" => self.join(argument).map(Json::String),
+            "Split" => self.split(argument).map(Json::from),
             "If" => match argument.as_sequence().map(Vec::as_slice) {
                 Some([Yaml::String(condition), yes, no]) => {
                     self.resolve(if self.condition(condition)? { yes } else { no })
@@ -113,7 +121,7 @@ impl<'a> Scope<'a> {
             "AWS::Region" => REGION,
             "AWS::AccountId" => ACCOUNT,
             "AWS::Partition" => "aws",
-            "AWS::StackName" => "till-local",
+            "AWS::StackName" => &self.deployment.stack_name,
             "AWS::URLSuffix" => "amazonaws.com",
             _ => return self.parameter_or_resource(name),
         };
@@ -125,6 +133,9 @@ impl<'a> Scope<'a> {
             return Ok(Json::from(resource.reference()));
         }
         if let Some(parameter) = self.section("Parameters", name) {
+            if let Some(value) = self.deployment.parameters.get(name) {
+                return Ok(Json::from(value.as_str()));
+            }
             let default = parameter.get("Default");
             let default = default.with_context(|| format!("parameter {name} has no Default to use on a laptop"))?;
             return self.resolve(default);
@@ -191,6 +202,15 @@ impl<'a> Scope<'a> {
                 Ok(parts.iter().map(|part| self.text(part)).collect::<Result<Vec<_>>>()?.join(separator))
             }
             _ => bail!("!Join needs a separator and a list"),
+        }
+    }
+
+    fn split(&self, argument: &Yaml) -> Result<Vec<String>> {
+        match argument.as_sequence().map(Vec::as_slice) {
+            Some([Yaml::String(separator), text]) => {
+                Ok(self.text(text)?.split(separator.as_str()).map(str::to_owned).collect())
+            }
+            _ => bail!("!Split needs a separator and a text"),
         }
     }
 

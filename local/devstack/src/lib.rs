@@ -1,4 +1,5 @@
-//! Till on a laptop: an HTTP gateway, a DynamoDB, an SQS and an EventBridge in one process, around the real handlers.
+//! Runs a SAM template on a laptop: an HTTP gateway, a DynamoDB, an SQS and an EventBridge in one process, around the
+//! real handlers.
 //!
 //! The stack takes its routes, scopes, queues and table from `template.yaml` alone, so the deployed template is the one
 //! that runs here. The stack listens on loopback addresses only: no function in this crate takes an address to bind,
@@ -8,6 +9,8 @@
 mod aws_json;
 mod browser_guard;
 mod bus;
+mod cors;
+mod deployment;
 mod endpoint;
 mod engine;
 mod event;
@@ -18,6 +21,8 @@ pub mod iam;
 pub mod intrinsic;
 mod item_failures;
 mod listen;
+mod openid;
+mod pages;
 mod private_file;
 mod problem;
 mod queue;
@@ -27,6 +32,7 @@ mod resource;
 mod sandbox;
 mod sandboxes;
 mod scheduled;
+mod signatures;
 mod sources;
 mod sqs;
 pub mod stack;
@@ -39,7 +45,10 @@ pub mod token;
 
 pub use self::functions::{Endpoints, Functions};
 pub use bus::{Bus, Entry};
+pub use deployment::Deployment;
 pub use fault_proxy::FaultProxy;
+pub use problem::{GatewayError, ProblemType};
 pub use sandbox::StartConsumer;
 pub use stack::{Options, Stack};
 pub use template::Template;
+pub use token::Issuer;

@@ -1,4 +1,4 @@
-//! Files that no other user of this machine may read: customers' data, messages, the tokens' secret.
+//! Files that no other user of this machine may read: users' data, messages, the tokens' secret.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Result;

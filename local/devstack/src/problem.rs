@@ -1,39 +1,86 @@
-//! The gateway's own errors, as problem documents.
+//! The gateway's own errors, as problem documents (RFC 9457).
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use http_api::Kind;
 use serde_json::json;
 
-/// The problem as a response. It includes `message`, the only field that API Gateway sends.
-pub(crate) fn problem(kind: Kind, detail: &str) -> Response<Body> {
-    let status = kind.status();
-    let message = match kind {
-        Kind::TooLarge => "Request Entity Too Large",
-        _ => status.canonical_reason().unwrap_or_default(),
-    };
-    let body = json!({
-        "type": format!("/problems/{}", kind.slug()),
-        "title": kind.title(),
-        "status": status.as_u16(),
-        "detail": detail,
-        "message": message,
-    });
-    let mut response = answer(status, "application/problem+json", body.to_string());
-    if kind == Kind::Unauthorized {
-        with_header(&mut response, header::WWW_AUTHENTICATE, "Bearer");
-    }
-    response
+/// An error that the gateway answers with, without a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GatewayError {
+    /// The request was cut off, or a request to one of the stack's own routes is not valid.
+    BadRequest,
+    /// The route needs a token, and there is no valid one.
+    Unauthorized,
+    /// The token lacks the scopes of the route.
+    Forbidden,
+    NotFound,
+    TooLarge,
+    /// The function failed, or its time was over.
+    Internal,
 }
 
-/// A refusal that only the laptop gives, and for which the API has no problem kind.
-pub(crate) fn plain_problem(status: StatusCode, detail: &str) -> Response<Body> {
-    let title = status.canonical_reason().unwrap_or_default();
-    let body = json!({
-        "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail, "message": title,
-    });
-    answer(status, "application/problem+json", body.to_string())
+/// The `type` and the `title` of a problem document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProblemType {
+    pub uri: String,
+    pub title: String,
 }
+
+impl GatewayError {
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The value of `message`, which is all that API Gateway sends.
+    fn message(self) -> &'static str {
+        match self {
+            Self::TooLarge => "Request Entity Too Large",
+            other => other.status().canonical_reason().unwrap_or_default(),
+        }
+    }
+}
+
+impl ProblemType {
+    /// The type of a problem that says no more than its status.
+    pub fn blank(status: StatusCode) -> Self {
+        Self { uri: "about:blank".to_owned(), title: status.canonical_reason().unwrap_or_default().to_owned() }
+    }
+}
+
+/// Writes the gateway's errors with the problem types of the API.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Problems(pub(crate) fn(GatewayError) -> ProblemType);
+
+impl Problems {
+    pub(crate) fn answer(self, error: GatewayError, detail: &str) -> Response<Body> {
+        let mut response = document(&self.0(error), error.status(), detail, error.message());
+        if error == GatewayError::Unauthorized {
+            with_header(&mut response, header::WWW_AUTHENTICATE, "Bearer");
+        }
+        response
+    }
+}
+
+/// A refusal that only the stack gives, and for which the API has no problem type.
+pub(crate) fn plain_problem(status: StatusCode, detail: &str) -> Response<Body> {
+    let blank = ProblemType::blank(status);
+    document(&blank, status, detail, &blank.title)
+}
+
+fn document(problem: &ProblemType, status: StatusCode, detail: &str, message: &str) -> Response<Body> {
+    let ProblemType { uri, title } = problem;
+    let body = json!({ "type": uri, "title": title, "status": status.as_u16(), "detail": detail, "message": message });
+    answer(status, PROBLEM_JSON, body.to_string())
+}
+
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// A response with a body of this media type.
 pub(crate) fn answer(status: StatusCode, media_type: &'static str, body: String) -> Response<Body> {

@@ -7,7 +7,7 @@ use crate::test_stack::{Bench, Call, dies_after, queue, template};
 async fn a_message_arrives_in_lambdas_format_and_is_deleted_after_success() {
     let bench = Bench::start(template(|_| {}), |_| async { Ok(Value::Null) }).await;
     let attributes = json!({
-        "kind": { "DataType": "String", "StringValue": "order" },
+        "kind": { "DataType": "String", "StringValue": "note" },
         "key": { "DataType": "Binary", "BinaryValue": "AQID" },
     });
     bench.sqs.send("writes", &json!("one"), &attributes).await.unwrap();
@@ -28,7 +28,7 @@ async fn a_message_arrives_in_lambdas_format_and_is_deleted_after_success() {
         value["binaryListValues"] = json!([]);
         value
     };
-    let kind = lists(json!({ "stringValue": "order", "dataType": "String" }));
+    let kind = lists(json!({ "stringValue": "note", "dataType": "String" }));
     let key = lists(json!({ "binaryValue": "AQID", "dataType": "Binary" }));
     assert_eq!(record["messageAttributes"], json!({ "kind": kind, "key": key }));
     bench.until_there_are(0, 0).await;

@@ -53,7 +53,7 @@ impl Bench {
 async fn a_message_arrives_with_the_requested_attributes() {
     let bench = Bench::start(None).await;
     let attributes = json!({
-        "kind": { "DataType": "String", "StringValue": "order" },
+        "kind": { "DataType": "String", "StringValue": "note" },
         "key": { "DataType": "Binary", "BinaryValue": "AQID" },
     });
     bench.call("SendMessage", json!({ "MessageBody": "one", "MessageAttributes": attributes })).await.unwrap();
@@ -154,7 +154,7 @@ async fn values_out_of_range_and_unknown_queues_are_refused() {
 
 #[tokio::test]
 async fn messages_survive_a_restart_and_messages_in_flight_come_back() {
-    let data = std::env::temp_dir().join(format!("till-queues-{}", uuid::Uuid::new_v4()));
+    let data = std::env::temp_dir().join(format!("devstack-queues-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir(&data).unwrap();
     let bench = Bench::start(Some(&data)).await;
     let attributes = json!({ "key": { "DataType": "Binary", "BinaryValue": "AQID" } });
@@ -173,7 +173,7 @@ async fn messages_survive_a_restart_and_messages_in_flight_come_back() {
 
 #[tokio::test]
 async fn a_killed_process_loses_no_message_and_restores_no_deleted_one() {
-    let data = std::env::temp_dir().join(format!("till-queues-{}", uuid::Uuid::new_v4()));
+    let data = std::env::temp_dir().join(format!("devstack-queues-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir(&data).unwrap();
     for round in 0..3 {
         let bench = Bench::start(Some(&data)).await;

@@ -2,15 +2,14 @@
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use http_api::Kind;
 
 use crate::gateway::Invoke;
-use crate::problem::{answer, problem};
+use crate::problem::{GatewayError, Problems, answer};
 
 /// Invokes the function with the event in the body, and returns its report.
-pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8]) -> Response<Body> {
+pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8], problems: Problems) -> Response<Body> {
     let Some(function) = function else {
-        return problem(Kind::NotFound, "This stack has no such function on a schedule.");
+        return problems.answer(GatewayError::NotFound, "This stack has no such function on a schedule.");
     };
     let outcome = match serde_json::from_slice(body) {
         Ok(event) => function(event).await,
@@ -18,6 +17,6 @@ pub(crate) async fn invoke(function: Option<&Invoke>, body: &[u8]) -> Response<B
     };
     match outcome {
         Ok(report) => answer(StatusCode::OK, "application/json", report.to_string()),
-        Err(error) => problem(Kind::Validation, &error),
+        Err(error) => problems.answer(GatewayError::BadRequest, &error),
     }
 }

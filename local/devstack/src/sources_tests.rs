@@ -44,13 +44,13 @@ async fn killed_invocations_come_back_by_their_visibility_timeout_in_new_environ
     let bench = bench.await;
     bench.send(&["a", "b"]).await;
     bench.after(2).await;
-    bench.stack.kill("drain-writes").unwrap();
+    bench.stack.kill("import-notes").unwrap();
 
     let calls = bench.after(4).await;
     assert!(calls[2..].iter().all(|call| call.environment >= 2));
     bench.until_there_are(0, 0).await;
-    let error = bench.stack.kill("get-order").unwrap_err().to_string();
-    assert_eq!(error, "get-order consumes nothing here");
+    let error = bench.stack.kill("get-note").unwrap_err().to_string();
+    assert_eq!(error, "get-note consumes nothing here");
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn redriven_dead_letters_are_consumed_again_with_their_attributes() {
         async move { if repaired { Ok(Value::Null) } else { Ok(call.failing(&["a", "b"])) } }
     });
     let bench = bench.await;
-    let attributes = json!({ "kind": { "DataType": "String", "StringValue": "order" } });
+    let attributes = json!({ "kind": { "DataType": "String", "StringValue": "note" } });
     for body in ["a", "b"] {
         bench.sqs.send("writes", &json!(body), &attributes).await.unwrap();
     }
@@ -82,12 +82,12 @@ async fn redriven_dead_letters_are_consumed_again_with_their_attributes() {
     let again = bench.calls().split_off(before);
     let records = again.iter().flat_map(|call| call.event["Records"].as_array().unwrap());
     let kinds: Vec<_> = records.map(|record| &record["messageAttributes"]["kind"]["stringValue"]).collect();
-    assert_eq!(kinds, ["order", "order"]);
+    assert_eq!(kinds, ["note", "note"]);
 }
 
 #[tokio::test]
 async fn a_stop_lets_invocations_finish_and_kept_messages_are_consumed_after_the_next_start() {
-    let data = std::env::temp_dir().join(format!("till-sources-{}", uuid::Uuid::new_v4()));
+    let data = std::env::temp_dir().join(format!("devstack-sources-{}", uuid::Uuid::new_v4()));
     let options = || Options { data: Some(data.clone()), ..Options::new(template(|_| {})) };
     let finished = Arc::new(AtomicUsize::new(0));
     let finish = Arc::clone(&finished);
@@ -142,5 +142,5 @@ async fn another_sqs_can_take_the_place_of_the_embedded_one() {
 async fn an_event_source_without_its_consumer_is_named() {
     let outcome = Stack::start(Options::new(template(|_| {})), |_, _| Ok(Functions::default())).await;
     let error = outcome.err().unwrap().to_string();
-    assert_eq!(error, "nothing consumes the events of DrainWrites: this build has no such consumer");
+    assert_eq!(error, "nothing consumes the events of ImportNotes: this build has no such consumer");
 }

@@ -19,23 +19,23 @@ use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::fault_proxy::FaultProxy;
 use crate::functions::{Endpoints, Functions};
-use crate::gateway::{self, Gateway};
+use crate::gateway::{self, Gateway, Routes};
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
+use crate::openid::OpenIdIssuer;
+use crate::pages::TableBrowser;
 use crate::private_file;
+use crate::problem::{GatewayError, ProblemType, Problems};
 use crate::queue::Queues;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
 use crate::template::Template;
-use crate::token::Tokens;
+use crate::token::{Issuer, Tokens};
 
 /// Time that running requests and invocations get to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
 
-/// Functions that a schedule invokes on AWS. Here `POST /_local/scheduled/NAME` invokes them.
-const SCHEDULED: [&str; 2] = ["expire-orders", "reconcile-counts"];
-
-/// Options for starting a stack.
+/// Options for starting a stack. An error names an option as a command line would: `--data`.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Source of the routes, scopes, queues and the table.
@@ -57,8 +57,12 @@ pub struct Options {
     /// Lets tests record and fail calls: [`Stack::fault_proxy`] and [`Stack::service_proxies`] exist, and the [`Guard`]
     /// remembers its rulings.
     pub inject_faults: bool,
-    /// Body of `GET /openapi.json`.
+    /// Body of `GET /openapi.json`. `GET /` shows it as a page.
     pub openapi: String,
+    /// Who issues the tokens of routes with a scope.
+    pub issuer: Issuer,
+    /// The problem types of the gateway's own errors.
+    pub problem_type: fn(GatewayError) -> ProblemType,
 }
 
 impl Options {
@@ -75,6 +79,8 @@ impl Options {
             sqs_endpoint: None,
             inject_faults: false,
             openapi: "{}".to_owned(),
+            issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
+            problem_type: |error| ProblemType::blank(error.status()),
         }
     }
 }
@@ -133,7 +139,18 @@ impl Stack {
         let (dynamodb_url, database_url) =
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
         Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
-        let tokens = data.as_deref().map_or_else(|| Ok(Tokens::ephemeral()), Tokens::kept_in)?;
+        let (tokens, issuer) = match &options.issuer {
+            Issuer::Stack { name, audience } => (
+                match data.as_deref() {
+                    Some(directory) => Tokens::kept_in(directory, name, audience)?,
+                    None => Tokens::ephemeral(name, audience),
+                },
+                None,
+            ),
+            Issuer::OpenId { url, audience } => {
+                (Tokens::ephemeral("devstack", audience), Some(OpenIdIssuer::discover(url, audience).await?))
+            }
+        };
 
         let guard = Arc::new(Guard::new(&template, options.inject_faults));
         let queues = match options.sqs_endpoint {
@@ -158,13 +175,23 @@ impl Stack {
         let endpoints =
             Endpoints { dynamodb: proxy.url().to_owned(), sqs: sqs_way.to_owned(), eventbridge: bus_way.to_owned() };
         let functions = functions(&endpoints, &template)?;
-        let scheduled = functions.consumers.iter().filter(|(name, _)| SCHEDULED.contains(&name.as_str()));
+        let scheduled = functions.consumers.iter().filter(|(name, _)| template.scheduled.contains(name));
         let scheduled =
             scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;
         let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, proxy.url()).await?;
-        let shown = Arc::clone(&bus);
-        let gateway = Gateway::new(&template, &functions.handlers, tokens, sqs, shown, scheduled, options.openapi)?;
-        let gateway = Arc::new(gateway);
+        let gateway = Arc::new(Gateway {
+            routes: Routes::new(&template, &functions.handlers)?,
+            tokens,
+            issuer,
+            scopes: template.routes.iter().flat_map(|route| route.scopes.iter().cloned()).collect(),
+            cors: template.cors.clone(),
+            problems: Problems(options.problem_type),
+            sqs,
+            bus: Arc::clone(&bus),
+            scheduled,
+            openapi: options.openapi,
+            table: TableBrowser::new(&database_url, &template)?,
+        });
 
         let (stop, stopped) = oneshot::channel();
         let router = gateway::router(Arc::clone(&gateway), BrowserGuard::of(&listener)?);
@@ -227,7 +254,7 @@ impl Stack {
         self.injects_faults.then_some(&self.proxy)
     }
 
-    /// The fault proxies in front of SQS and EventBridge, in that order, if the options ask for fault injection.
+    /// The fault proxies in front of SQS and EventBridge, in that sequence, if the options ask for fault injection.
     pub fn service_proxies(&self) -> Option<&[FaultProxy; 2]> {
         self.service_proxies.as_ref()
     }
@@ -237,9 +264,9 @@ impl Stack {
         &self.guard
     }
 
-    /// A token that the gateway accepts.
+    /// A token that the gateway accepts, whoever the issuer is.
     pub fn token(&self, sub: &str, scope: &str) -> Result<String> {
-        self.gateway.tokens().issue(sub, scope)
+        self.gateway.tokens.issue(sub, scope)
     }
 
     /// A token with any claims, signed by the stack. The gateway may still refuse it.
@@ -247,7 +274,7 @@ impl Stack {
     /// # Errors
     /// The claims are not a JSON object.
     pub fn sign(&self, claims: &Value) -> Result<String> {
-        self.gateway.tokens().sign(claims)
+        self.gateway.tokens.sign(claims)
     }
 
     /// Ends every execution environment of a consumer, named by its handler, as a crash does. Running invocations stop

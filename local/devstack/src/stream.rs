@@ -12,7 +12,7 @@ pub(crate) struct Stream {
     arn: String,
 }
 
-/// A shard of the stream. Its records are in order.
+/// A shard of the stream. Its records are in sequence.
 pub(crate) struct Shard {
     pub(crate) id: String,
     /// The parent shard, whose records come before this shard's.

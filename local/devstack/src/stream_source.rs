@@ -1,4 +1,4 @@
-//! The table's stream as an event source, as on Lambda: a poller for each shard, batches in order, retries, windows.
+//! The table's stream as an event source, as on Lambda: a poller for each shard, batches in sequence, retries, windows.
 //!
 //! Only one invocation runs per shard at a time, because the consumer keeps one checkpoint for each shard.
 

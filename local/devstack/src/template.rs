@@ -1,8 +1,9 @@
-//! The parts of `template.yaml` that the laptop stack needs: routes, functions with their roles, queues and the table.
+//! The parts of a SAM template that the stack needs: routes, functions with their roles, queues and the table.
 //!
 //! The template is the single source of truth about the deployment, so the stack reads it and keeps no list of its own.
 //! Every error names the resource and the property at fault, on one line.
 
+mod cors;
 mod filter;
 mod queue;
 mod queue_source;
@@ -11,12 +12,13 @@ mod route;
 mod stream_source;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 use yaml_serde::{Mapping, Value as Yaml};
 
+pub use self::cors::Cors;
 pub use self::filter::Pattern;
 pub use self::queue::{Queue, Redrive};
 pub use self::queue_source::QueueSource;
@@ -25,25 +27,30 @@ pub use self::route::Route;
 pub use self::stream_source::{StartingPosition, StreamSource};
 
 use self::role::Roles;
+use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
 use crate::resource::{Resource, stream_arn};
 
 /// Lambda's own default.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 3;
 
-/// The routes, the functions behind them, the queues and the table of `template.yaml`.
+/// The routes, the functions behind them, the queues and the table of a SAM template.
 #[derive(Debug, Clone)]
 pub struct Template {
-    /// Every HTTP API event of every function, in the template's order.
+    /// Every HTTP API event of every function, in the template's sequence.
     pub routes: Vec<Route>,
     /// Every Lambda function, with or without a route.
     pub functions: Vec<Function>,
     /// Every SQS queue, each after its dead-letter queue.
     pub queues: Vec<Queue>,
-    /// Every SQS event of every function, in the template's order.
+    /// Every SQS event of every function, in the template's sequence.
     pub queue_sources: Vec<QueueSource>,
-    /// Every DynamoDB stream event of every function, in the template's order.
+    /// Every DynamoDB stream event of every function, in the template's sequence.
     pub stream_sources: Vec<StreamSource>,
+    /// The handlers' names of the functions that a schedule invokes.
+    pub scheduled: BTreeSet<String>,
+    /// Which pages of other origins may call the API. `None`: none.
+    pub cors: Option<Cors>,
     /// The body of the `CreateTable` request for the template's table.
     pub table: Json,
     /// The attribute that holds an item's time to live, if the table has one.
@@ -53,9 +60,9 @@ pub struct Template {
 /// One Lambda function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// The resource's name in the template: `GetOrder`.
+    /// The resource's name in the template: `GetNote`.
     pub logical_id: String,
-    /// Its name in the code: `get-order`. One program contains several functions, and `Handler` selects one.
+    /// Its name in the code: `get-note`. One program contains several functions, and `Handler` selects one.
     pub handler: String,
     /// The timeout of one invocation.
     pub timeout_seconds: u64,
@@ -66,20 +73,19 @@ pub struct Function {
 }
 
 impl Template {
-    /// Reads a template from its text.
+    /// Reads a template from its text, deployed under [`Deployment::default`].
     pub fn parse(text: &str) -> Result<Self> {
-        Self::parse_with_table(text, table::DEFAULT_NAME)
+        Self::parse_for(text, &Deployment::default())
     }
 
-    /// Like [`Template::parse`], with a table name for a template that gives none. CloudFormation generates a name for
-    /// each stack in that case.
-    pub fn parse_with_table(text: &str, table_name: &str) -> Result<Self> {
+    /// Reads a template from its text, with the names and parameters of this deployment.
+    pub fn parse_for(text: &str, deployment: &Deployment) -> Result<Self> {
         let document: Yaml = yaml_serde::from_str(text).context("this is not valid YAML")?;
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
 
-        let mut scope = Scope::new(&document);
+        let mut scope = Scope::new(&document, deployment);
         let (table_id, table) = table::only(resources)?;
-        let table_name = scope.text_or(table, "TableName", table_name).context(table_id.to_owned())?;
+        let table_name = scope.text_or(table, "TableName", &deployment.table_name).context(table_id.to_owned())?;
         scope.define(table_id, Resource::Table(table_name.clone()));
         let queues = queue::read_all(&mut scope, resources)?;
         for (id, bus) in of_type(resources, "AWS::Events::EventBus") {
@@ -96,6 +102,7 @@ impl Template {
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
         let (mut routes, mut functions) = (Vec::new(), Vec::new());
         let (mut queue_sources, mut stream_sources) = (Vec::new(), Vec::new());
+        let mut scheduled = BTreeSet::new();
         for (id, resource) in of_type(resources, "AWS::Serverless::Function") {
             let reader = FunctionReader { scope: &scope, globals, roles: &roles, id, resource };
             let function = reader.function().context(id.to_owned())?;
@@ -103,14 +110,27 @@ impl Template {
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
             let sources = reader.stream_sources(&function, stream.as_deref(), &queues);
             stream_sources.extend(sources.context(id.to_owned())?);
+            if reader.is_scheduled() {
+                scheduled.insert(function.handler.clone());
+            }
             functions.push(function);
         }
-        Ok(Self { routes, functions, queues, queue_sources, stream_sources, table: request, ttl_attribute })
+        Ok(Self {
+            routes,
+            functions,
+            queues,
+            queue_sources,
+            stream_sources,
+            scheduled,
+            cors: Cors::read(&scope, &document)?,
+            table: request,
+            ttl_attribute,
+        })
     }
 
     /// The table's name, as the functions receive it.
     pub fn table_name(&self) -> &str {
-        self.table["TableName"].as_str().unwrap_or(table::DEFAULT_NAME)
+        self.table["TableName"].as_str().unwrap_or_default()
     }
 
     /// The function with this logical id.
@@ -194,6 +214,10 @@ impl FunctionReader<'_> {
             source.with_context(|| format!("Events.{name}"))
         });
         sources.collect()
+    }
+
+    fn is_scheduled(&self) -> bool {
+        ["Schedule", "ScheduleV2"].into_iter().any(|kind| self.events(kind).next().is_some())
     }
 
     /// The properties of the events of this type, with their names.

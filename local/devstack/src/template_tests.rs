@@ -32,7 +32,7 @@ Resources:
       StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
       TimeToLiveSpecification: { AttributeName: expiresAt, Enabled: true }
   Role: { Type: AWS::IAM::Role, Properties: { ManagedPolicyArns: [!Ref WriteLogs] } }
-  GetOrderRole:
+  GetNoteRole:
     Type: AWS::IAM::Role
     Properties:
       Policies:
@@ -52,31 +52,31 @@ Resources:
   Dashboard:
     Type: AWS::CloudWatch::Dashboard
     Properties: { DashboardBody: !ImportValue Whatever }
-  GetOrder:
+  GetNote:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: get-order
-      Role: !GetAtt GetOrderRole.Arn
+      Handler: get-note
+      Role: !GetAtt GetNoteRole.Arn
       Timeout: 5
       Environment: { Variables: { LOG: !If [IsLive, quiet, !Join ['-', [very, loud]]] } }
       Events:
         Get:
           Type: HttpApi
           Properties:
-            Path: /orders/{orderId}
+            Path: /notes/{noteId}
             Method: get
-            Auth: { AuthorizationScopes: [shop, admin] }
-  ListProducts:
+            Auth: { AuthorizationScopes: [read, admin] }
+  ListTopics:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: list-products
+      Handler: list-topics
       Role: !GetAtt Role.Arn
       Events:
-        List: { Type: HttpApi, Properties: { Path: /products, Method: GET, Auth: { Authorizer: NONE } } }
-  DrainWrites:
+        List: { Type: HttpApi, Properties: { Path: /topics, Method: GET, Auth: { Authorizer: NONE } } }
+  ImportNotes:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: drain-writes
+      Handler: import-notes
       Role: !GetAtt Role.Arn
       Events:
         Queue: { Type: SQS, Properties: { Queue: !GetAtt Queue.Arn } }
@@ -102,50 +102,47 @@ fn routes_come_with_their_scopes_and_functions() {
     };
     assert_eq!(
         template.routes,
-        [
-            route("GET", "/orders/{orderId}", "GetOrder", &["shop", "admin"]),
-            route("GET", "/products", "ListProducts", &[]),
-        ]
+        [route("GET", "/notes/{noteId}", "GetNote", &["read", "admin"]), route("GET", "/topics", "ListTopics", &[]),]
     );
 }
 
 #[test]
 fn functions_inherit_globals_that_they_do_not_override() {
     let template = Template::parse(SOUND).unwrap();
-    let get_order = template.function("GetOrder").unwrap();
-    assert_eq!((get_order.handler.as_str(), get_order.timeout_seconds), ("get-order", 5));
-    assert_eq!(get_order.environment["TABLE_NAME"], "till-local-orders");
-    assert_eq!(get_order.environment["LOG"], "very-loud");
+    let get_note = template.function("GetNote").unwrap();
+    assert_eq!((get_note.handler.as_str(), get_note.timeout_seconds), ("get-note", 5));
+    assert_eq!(get_note.environment["TABLE_NAME"], "devstack-table");
+    assert_eq!(get_note.environment["LOG"], "very-loud");
 
-    let drain_writes = template.function("DrainWrites").unwrap();
-    assert_eq!(drain_writes.timeout_seconds, 10);
-    assert_eq!(drain_writes.environment["LOG"], "dev-us-east-1-${Literal}");
-    assert_eq!(drain_writes.role.name, "Role");
-    assert_eq!(drain_writes.role.policies[0].statements[0].actions, ["logs:PutLogEvents"], "the managed policy");
+    let import_notes = template.function("ImportNotes").unwrap();
+    assert_eq!(import_notes.timeout_seconds, 10);
+    assert_eq!(import_notes.environment["LOG"], "dev-us-east-1-${Literal}");
+    assert_eq!(import_notes.role.name, "Role");
+    assert_eq!(import_notes.role.policies[0].statements[0].actions, ["logs:PutLogEvents"], "the managed policy");
 }
 
 #[test]
 fn policies_name_the_local_table() {
     let template = Template::parse(SOUND).unwrap();
-    let role = &template.function("GetOrder").unwrap().role;
+    let role = &template.function("GetNote").unwrap().role;
     let statement = &role.policies[0].statements[0];
-    let arn = "arn:aws:dynamodb:us-east-1:000000000000:table/till-local-orders";
-    assert_eq!((role.name.as_str(), role.policies.len()), ("GetOrderRole", 1));
+    let arn = "arn:aws:dynamodb:us-east-1:000000000000:table/devstack-table";
+    assert_eq!((role.name.as_str(), role.policies.len()), ("GetNoteRole", 1));
     assert_eq!(statement.resources, [arn.to_owned(), format!("{arn}/index/GSI1")]);
     assert_eq!(statement.conditions[0].values, ["o#*"]);
 }
 
 #[test]
 fn a_function_without_a_role_of_the_template_is_named() {
-    let role = "      Role: !GetAtt GetOrderRole.Arn\n";
-    assert_eq!(error_with(role, ""), "GetOrder: Role is missing");
+    let role = "      Role: !GetAtt GetNoteRole.Arn\n";
+    assert_eq!(error_with(role, ""), "GetNote: Role is missing");
     assert_eq!(
-        error_with("!GetAtt GetOrderRole.Arn", "!GetAtt Nobody.Arn"),
-        "GetOrder: Role: Nobody is neither a parameter nor a resource"
+        error_with("!GetAtt GetNoteRole.Arn", "!GetAtt Nobody.Arn"),
+        "GetNote: Role: Nobody is neither a parameter nor a resource"
     );
     assert_eq!(
-        error_with("!GetAtt GetOrderRole.Arn", "arn:aws:iam::1:role/theirs"),
-        "GetOrder: Role: arn:aws:iam::1:role/theirs is not the Arn of a role of this template"
+        error_with("!GetAtt GetNoteRole.Arn", "arn:aws:iam::1:role/theirs"),
+        "GetNote: Role: arn:aws:iam::1:role/theirs is not the Arn of a role of this template"
     );
     assert_eq!(
         error_with("ManagedPolicyArns: [!Ref WriteLogs]", "ManagedPolicyArns: ['arn:aws:iam::aws:policy/Admin']"),
@@ -155,7 +152,7 @@ fn a_function_without_a_role_of_the_template_is_named() {
 
 #[test]
 fn an_unknown_policy_element_is_named() {
-    let role = "GetOrderRole: Policies[0]: PolicyDocument: Statement[0]";
+    let role = "GetNoteRole: Policies[0]: PolicyDocument: Statement[0]";
     let cases = [
         ("Action: dynamodb:Query", "NotAction: dynamodb:Scan", "NotAction is not known to the laptop stack"),
         (
@@ -201,7 +198,7 @@ fn a_table_that_has_a_name_keeps_it() {
     let text = SOUND.replacen("BillingMode:", "TableName: !Sub '${Stage}-table'\n      BillingMode:", 1);
     let template = Template::parse(&text).unwrap();
     assert_eq!(template.table_name(), "dev-table");
-    assert_eq!(template.function("GetOrder").unwrap().environment["TABLE_NAME"], "dev-table");
+    assert_eq!(template.function("GetNote").unwrap().environment["TABLE_NAME"], "dev-table");
 }
 
 #[test]
@@ -212,14 +209,14 @@ fn invalid_yaml_is_reported() {
 
 #[test]
 fn a_missing_path_is_named() {
-    assert_eq!(error_with("Path: /orders/{orderId}", "Pfad: /x"), "GetOrder: Events.Get: Path is missing");
+    assert_eq!(error_with("Path: /notes/{noteId}", "Pfad: /x"), "GetNote: Events.Get: Path is missing");
 }
 
 #[test]
 fn a_reference_to_nothing_is_named() {
     assert_eq!(
         error_with("TABLE_NAME: !Ref Table", "TABLE_NAME: !Ref Tabel"),
-        "GetOrder: Environment.Variables.TABLE_NAME: Tabel is neither a parameter nor a resource"
+        "GetNote: Environment.Variables.TABLE_NAME: Tabel is neither a parameter nor a resource"
     );
 }
 
@@ -227,15 +224,15 @@ fn a_reference_to_nothing_is_named() {
 fn a_parameter_without_a_default_is_named() {
     assert_eq!(
         error_with("LOG: !Sub '${Stage}", "LOG: !Sub '${Secret}"),
-        "GetOrder: Environment.Variables.LOG: parameter Secret has no Default to use on a laptop"
+        "GetNote: Environment.Variables.LOG: parameter Secret has no Default to use on a laptop"
     );
 }
 
 #[test]
 fn two_functions_on_one_route_are_named() {
     assert_eq!(
-        error_with("Path: /products,", "Path: '/orders/{id}',"),
-        "ListProducts: Events.List: GET /orders/{id} is already a route of GetOrder"
+        error_with("Path: /topics,", "Path: '/notes/{id}',"),
+        "ListTopics: Events.List: GET /notes/{id} is already a route of GetNote"
     );
 }
 
@@ -246,21 +243,21 @@ fn a_template_without_a_table_is_refused() {
 
 #[test]
 fn a_function_without_a_handler_is_named() {
-    assert_eq!(error_with("Handler: list-products", "Runtime: provided.al2023"), "ListProducts: Handler is missing");
+    assert_eq!(error_with("Handler: list-topics", "Runtime: provided.al2023"), "ListTopics: Handler is missing");
 }
 
 #[test]
 fn a_route_is_public_only_if_the_template_says_so_explicitly() {
     let error = error_with(", Auth: { Authorizer: NONE }", "");
-    assert_eq!(error, "ListProducts: Events.List: Auth is missing: name AuthorizationScopes, or Authorizer: NONE");
-    let error = error_with("AuthorizationScopes: [shop, admin]", "AuthorizationScopes: []");
-    assert_eq!(error, "GetOrder: Events.Get: Auth: AuthorizationScopes is missing");
+    assert_eq!(error, "ListTopics: Events.List: Auth is missing: name AuthorizationScopes, or Authorizer: NONE");
+    let error = error_with("AuthorizationScopes: [read, admin]", "AuthorizationScopes: []");
+    assert_eq!(error, "GetNote: Events.Get: Auth: AuthorizationScopes is missing");
 }
 
 #[test]
 fn an_unknown_intrinsic_function_is_named() {
     assert_eq!(
         error_with("TABLE_NAME: !Ref Table", "TABLE_NAME: !ImportValue Table"),
-        "GetOrder: Environment.Variables.TABLE_NAME: !ImportValue is not known to the laptop stack"
+        "GetNote: Environment.Variables.TABLE_NAME: !ImportValue is not known to the laptop stack"
     );
 }

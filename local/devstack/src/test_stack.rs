@@ -30,23 +30,23 @@ Resources:
 ";
 
 const QUEUE: &str = r"
-  WriteQueue:
+  ImportQueue:
     Type: AWS::SQS::Queue
     Properties:
       QueueName: writes
       RedrivePolicy: { deadLetterTargetArn: !GetAtt DeadLetters.Arn, maxReceiveCount: 5 }
   DeadLetters: { Type: AWS::SQS::Queue, Properties: { QueueName: dead } }
-  DrainWrites:
+  ImportNotes:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: drain-writes
+      Handler: import-notes
       Role: !GetAtt Role.Arn
       Timeout: 1
       Events:
         Queue:
           Type: SQS
           Properties:
-            Queue: !GetAtt WriteQueue.Arn
+            Queue: !GetAtt ImportQueue.Arn
             FunctionResponseTypes: [ReportBatchItemFailures]
 ";
 
@@ -54,10 +54,10 @@ const QUEUE: &str = r"
 const STREAM: &str = r"
       StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
   GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
-  CountOrders:
+  CountNotes:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: count-orders
+      Handler: count-notes
       Role: !GetAtt Role.Arn
       Timeout: 5
       Events:
@@ -156,7 +156,7 @@ impl Bench {
             Ok(invoke)
         });
         // The template has one of the two.
-        let consumers = ["drain-writes", "count-orders"].map(|name| (name.to_owned(), Arc::clone(&start))).to_vec();
+        let consumers = ["import-notes", "count-notes"].map(|name| (name.to_owned(), Arc::clone(&start))).to_vec();
         let functions = Functions { consumers, ..Functions::default() };
         let stack = Stack::start(options, |_, _| Ok(functions)).await.unwrap();
         let sqs = Sqs::new(stack.sqs_url(), &stack.template().queues).unwrap();

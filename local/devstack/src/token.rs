@@ -13,20 +13,30 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::private_file;
+use crate::{private_file, signatures};
 
-const ISSUER: &str = "till-local";
-const AUDIENCE: &str = "till";
 const LIFETIME_SECONDS: u64 = 12 * 60 * 60;
 
 /// The file within a data directory that holds the secret.
 const SECRET_FILE: &str = "token-secret";
 
+/// Who issues the tokens that the API accepts.
+#[derive(Debug, Clone)]
+pub enum Issuer {
+    /// The stack, by `POST /_local/token`. The name is the claim `iss`.
+    Stack { name: String, audience: String },
+    /// The OpenID Connect issuer at this URL, for this audience. `POST /_local/token` is closed, but the stack still
+    /// accepts what its own program signs by [`Stack::token`](crate::Stack::token).
+    OpenId { url: String, audience: String },
+}
+
 /// Issues and verifies tokens.
 pub struct Tokens {
+    issuer: String,
+    audience: String,
     encoding: EncodingKey,
     decoding: DecodingKey,
-    validation: Validation,
+    rules: Validation,
 }
 
 #[derive(Serialize)]
@@ -41,13 +51,13 @@ struct Claims<'a> {
 }
 
 impl Tokens {
-    /// Tokens with a new secret. They are not valid after this process ends.
-    pub fn ephemeral() -> Self {
-        Self::with_secret(&fresh_secret())
+    /// Tokens of this issuer for this audience, with a new secret. They are not valid after this process ends.
+    pub fn ephemeral(issuer: &str, audience: &str) -> Self {
+        Self::with_secret(&fresh_secret(), issuer, audience)
     }
 
     /// Tokens with a secret kept in this directory, so that they survive a restart.
-    pub fn kept_in(directory: &Path) -> Result<Self> {
+    pub fn kept_in(directory: &Path, issuer: &str, audience: &str) -> Result<Self> {
         let file = directory.join(SECRET_FILE);
         let unusable = || {
             format!(
@@ -56,25 +66,25 @@ impl Tokens {
             )
         };
         match std::fs::read(&file) {
-            Ok(secret) => Ok(Self::with_secret(&secret)),
+            Ok(secret) => Ok(Self::with_secret(&secret, issuer, audience)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let secret = fresh_secret();
                 private_file::create_new(&file).and_then(|mut file| file.write_all(&secret)).with_context(unusable)?;
-                Ok(Self::with_secret(&secret))
+                Ok(Self::with_secret(&secret, issuer, audience))
             }
             Err(error) => Err(error).with_context(unusable),
         }
     }
 
-    fn with_secret(secret: &[u8]) -> Self {
-        let mut validation = Validation::new(Algorithm::HS256);
-        validation.set_issuer(&[ISSUER]);
-        validation.set_required_spec_claims(&["exp", "iss", "sub"]);
-        validation.validate_nbf = true;
-        // Cognito's access tokens have no `aud`: `is_for_till` checks their `client_id` instead.
-        validation.validate_aud = false;
-        validation.leeway = 0;
-        Self { encoding: EncodingKey::from_secret(secret), decoding: DecodingKey::from_secret(secret), validation }
+    fn with_secret(secret: &[u8], issuer: &str, audience: &str) -> Self {
+        signatures::install();
+        Self {
+            issuer: issuer.to_owned(),
+            audience: audience.to_owned(),
+            encoding: EncodingKey::from_secret(secret),
+            decoding: DecodingKey::from_secret(secret),
+            rules: rules(&[Algorithm::HS256], issuer),
+        }
     }
 
     /// A token for this caller, valid for twelve hours.
@@ -86,8 +96,8 @@ impl Tokens {
         let claims = Claims {
             sub,
             scope,
-            iss: ISSUER,
-            aud: AUDIENCE,
+            iss: &self.issuer,
+            aud: &self.audience,
             iat: now,
             exp: now + LIFETIME_SECONDS,
             token_use: "access",
@@ -103,21 +113,38 @@ impl Tokens {
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding).context("cannot sign a token")
     }
 
-    /// The claims of a token that this stack issued for Till and that is valid now, by the rules of API Gateway's JWT
-    /// authorizer:
-    /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html>.
+    /// The claims of a token that this stack issued and that is valid now.
     pub fn verify(&self, token: &str) -> Option<Map<String, Value>> {
-        let token = jsonwebtoken::decode(token, &self.decoding, &self.validation).ok()?;
-        let claims: Map<String, Value> = token.claims;
-        (is_for_till(&claims) && is_issued_by(now().ok()?, &claims)).then_some(claims)
+        verify(token, &self.decoding, &self.rules, &self.audience)
     }
 }
 
-/// Whether `aud` names Till, or `client_id` in a token without `aud`.
-fn is_for_till(claims: &Map<String, Value>) -> bool {
+/// The rules for tokens of this issuer, by those of API Gateway's JWT authorizer:
+/// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html>.
+pub(crate) fn rules(algorithms: &[Algorithm], issuer: &str) -> Validation {
+    let mut rules = Validation::new(Algorithm::HS256);
+    rules.algorithms = algorithms.to_vec();
+    rules.set_issuer(&[issuer]);
+    rules.set_required_spec_claims(&["exp", "iss", "sub"]);
+    rules.validate_nbf = true;
+    // Cognito's access tokens have no `aud`: `is_for` checks their `client_id` instead.
+    rules.validate_aud = false;
+    rules.leeway = 0;
+    rules
+}
+
+/// The claims of a token that this key signed for this audience, and that is valid now.
+pub(crate) fn verify(token: &str, key: &DecodingKey, rules: &Validation, audience: &str) -> Option<Map<String, Value>> {
+    let token = jsonwebtoken::decode(token, key, rules).ok()?;
+    let claims: Map<String, Value> = token.claims;
+    (is_for(audience, &claims) && is_issued_by(now().ok()?, &claims)).then_some(claims)
+}
+
+/// Whether `aud` names this audience, or `client_id` in a token without `aud`.
+fn is_for(audience: &str, claims: &Map<String, Value>) -> bool {
     match claims.get("aud").or_else(|| claims.get("client_id")) {
-        Some(Value::Array(audiences)) => audiences.iter().any(|audience| audience == AUDIENCE),
-        Some(audience) => audience == AUDIENCE,
+        Some(Value::Array(audiences)) => audiences.iter().any(|each| each == audience),
+        Some(named) => named == audience,
         None => false,
     }
 }
@@ -143,31 +170,35 @@ fn fresh_secret() -> [u8; 32] {
 mod tests {
     use super::*;
 
+    fn tokens() -> Tokens {
+        Tokens::ephemeral("devstack", "notes")
+    }
+
     #[test]
     fn a_token_says_who_the_caller_is_and_what_it_may_do() {
-        let tokens = Tokens::ephemeral();
-        let claims = tokens.verify(&tokens.issue("ada", "shop").unwrap()).unwrap();
+        let tokens = tokens();
+        let claims = tokens.verify(&tokens.issue("ada", "read").unwrap()).unwrap();
         assert_eq!(claims["sub"], "ada");
-        assert_eq!(claims["scope"], "shop");
+        assert_eq!(claims["scope"], "read");
         assert_eq!(claims["token_use"], "access");
     }
 
     #[test]
     fn a_token_of_another_stack_is_refused() {
-        let token = Tokens::ephemeral().issue("ada", "admin").unwrap();
-        assert_eq!(Tokens::ephemeral().verify(&token), None);
+        let token = tokens().issue("ada", "admin").unwrap();
+        assert_eq!(tokens().verify(&token), None);
     }
 
     #[test]
     fn a_token_that_has_expired_is_refused() {
-        let tokens = Tokens::ephemeral();
-        assert_eq!(tokens.verify(&tokens.issue_at(1_700_000_000, "ada", "shop").unwrap()), None);
+        let tokens = tokens();
+        assert_eq!(tokens.verify(&tokens.issue_at(1_700_000_000, "ada", "read").unwrap()), None);
     }
 
     #[test]
     fn an_unsigned_token_is_refused() {
-        let tokens = Tokens::ephemeral();
-        let token = tokens.issue("ada", "shop").unwrap();
+        let tokens = tokens();
+        let token = tokens.issue("ada", "read").unwrap();
         let payload = token.split('.').nth(1).unwrap();
         // {"alg":"none","typ":"JWT"}
         assert_eq!(tokens.verify(&format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}.")), None);
@@ -175,8 +206,8 @@ mod tests {
 
     #[test]
     fn a_token_signed_with_another_algorithm_is_refused_although_its_secret_is_right() {
-        let tokens = Tokens::ephemeral();
-        let claims = tokens.verify(&tokens.issue("ada", "shop").unwrap()).unwrap();
+        let tokens = tokens();
+        let claims = tokens.verify(&tokens.issue("ada", "read").unwrap()).unwrap();
         for algorithm in [Algorithm::HS384, Algorithm::HS512] {
             let token = jsonwebtoken::encode(&Header::new(algorithm), &claims, &tokens.encoding).unwrap();
             assert_eq!(tokens.verify(&token), None, "{algorithm:?}");
@@ -185,10 +216,10 @@ mod tests {
 
     #[test]
     fn a_kept_secret_makes_tokens_outlive_a_restart() {
-        let directory = std::env::temp_dir().join(format!("till-token-{}", Uuid::new_v4()));
+        let directory = std::env::temp_dir().join(format!("devstack-token-{}", Uuid::new_v4()));
         std::fs::create_dir(&directory).unwrap();
-        let token = Tokens::kept_in(&directory).unwrap().issue("ada", "shop").unwrap();
-        assert!(Tokens::kept_in(&directory).unwrap().verify(&token).is_some());
+        let token = Tokens::kept_in(&directory, "devstack", "notes").unwrap().issue("ada", "read").unwrap();
+        assert!(Tokens::kept_in(&directory, "devstack", "notes").unwrap().verify(&token).is_some());
         std::fs::remove_dir_all(&directory).unwrap();
     }
 }

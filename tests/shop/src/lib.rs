@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use devstack::gateway::Invoke;
 use devstack::iam::Guard;
-use devstack::{Bus, Endpoints, FaultProxy, Options, Stack, Template};
+use devstack::{Bus, Deployment, Endpoints, FaultProxy, Options, Stack, Template};
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use key_schema::entity::GiftCard;
 use key_schema::layout::{ENTITY_TYPE, Stored};
@@ -69,7 +69,8 @@ pub fn eur(amount: u64) -> Value {
 
 /// Parses a template, with a new table name.
 fn parse(text: &str) -> Template {
-    Template::parse_with_table(text, &engine::new_table_name()).expect("template.yaml is valid")
+    let deployment = Deployment { table_name: engine::new_table_name(), ..local::deployment() };
+    Template::parse_for(text, &deployment).expect("template.yaml is valid")
 }
 
 /// Removes the stream's consumers from the template.
@@ -110,10 +111,10 @@ impl Shop {
     }
 
     async fn start(template: Template) -> Self {
-        let openapi = functions::open_api().expect("the API is described");
         let engine = Engine::of_this_run().open().await;
         let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
-        let options = Options { inject_faults: true, openapi, dynamodb_endpoint, ..Options::new(template) };
+        let options = local::options(template).expect("the API is described");
+        let options = Options { inject_faults: true, dynamodb_endpoint, ..options };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
         Self { stack, _engine: engine, http: Http::new() }
     }

@@ -46,7 +46,10 @@ fn invalid(shop: &Shop) -> Vec<(&'static str, String)> {
         ("without a signature, and does not say so", with_part(&valid, 2, "")),
         ("with another's signature", with_part(&valid, 2, valid.split('.').next().expect("a part"))),
         ("changed after it was signed", with_part(&valid, 1, &encoded(&admin(json!({ "sub": "eve" }))))),
-        ("signed by another issuer with the same name", Tokens::ephemeral().sign(&admin(json!({}))).expect("claims")),
+        (
+            "signed by another issuer with the same name",
+            Tokens::ephemeral("till-local", "till").sign(&admin(json!({}))).expect("claims"),
+        ),
     ];
     for algorithm in ["None", "HS384", "HS512", "RS256", "ES256", "unheard-of"] {
         tokens.push(("of another algorithm", with_part(&valid, 0, &header(algorithm))));

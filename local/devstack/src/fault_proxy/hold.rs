@@ -69,7 +69,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// The items that a call conflicts on, in the order of its actions. Ordinary reads conflict on none.
+/// The items that a call conflicts on, in the sequence of its actions. Ordinary reads conflict on none.
 fn items(action: &str, request: &Value) -> Vec<Item> {
     let item = |ask: &Value| {
         let key = if ask["Key"].is_null() { &ask["Item"] } else { &ask["Key"] };

@@ -106,7 +106,7 @@ impl FaultProxy {
 
     /// Injects this fault into a share of the matching calls, from 0 (none) to 1 (all), until [`FaultProxy::heal`].
     ///
-    /// The seed and the order of the calls determine which calls fail. A newer rule may still apply to a call that this
+    /// The seed and the sequence of the calls determine which calls fail. A newer rule may still apply to a call that this
     /// rule spares.
     pub fn inject_share(&self, matching: Match, fault: Fault, share: f64, seed: u64) {
         self.line.state().rules.push(Rule::random(matching, fault, share, seed));
@@ -141,7 +141,7 @@ impl FaultProxy {
         self.line.is_idle()
     }
 
-    /// Every call so far, in the order in which they ended.
+    /// Every call so far, in the sequence in which they ended.
     pub fn calls(&self) -> Vec<Call> {
         self.line.state().calls.clone()
     }

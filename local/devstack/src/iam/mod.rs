@@ -6,7 +6,7 @@
 //! test) may do anything.
 //!
 //! The evaluator is our own. `awsim-iam-policy` 0.8 reads a statement without a `Resource` as one about every resource,
-//! compares the names of condition keys literally, and would turn on `serde_json`'s `preserve_order` for every function
+//! compares the names of condition keys literally, and would change the maps of `serde_json` for every function
 //! in this build. This evaluator fails on every policy element that it does not know, so an unknown element never
 //! widens a permission.
 

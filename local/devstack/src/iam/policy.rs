@@ -9,7 +9,7 @@ use super::statement::{Effect, Statement};
 /// A policy document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// Its statements. Their order has no meaning.
+    /// Its statements. Their sequence has no meaning.
     pub statements: Vec<Statement>,
 }
 

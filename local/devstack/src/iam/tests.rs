@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const TABLE: &str = "arn:aws:dynamodb:us-east-1:000000000000:table/orders";
+const TABLE: &str = "arn:aws:dynamodb:us-east-1:000000000000:table/notes";
 
 fn guard(statements: &Value) -> Guard {
     let template = json!({ "Resources": {
         "Table": { "Type": "AWS::DynamoDB::Table", "Properties": {
-            "TableName": "orders",
+            "TableName": "notes",
             "AttributeDefinitions": [{ "AttributeName": "PK", "AttributeType": "S" }],
             "KeySchema": [{ "AttributeName": "PK", "KeyType": "HASH" }, { "AttributeName": "SK", "KeyType": "RANGE" }],
             "GlobalSecondaryIndexes": [{
@@ -20,9 +20,9 @@ fn guard(statements: &Value) -> Guard {
         "Role": { "Type": "AWS::IAM::Role", "Properties": {
             "Policies": [{ "PolicyDocument": { "Version": "2012-10-17", "Statement": statements } }],
         } },
-        "GetOrder": {
+        "GetNote": {
             "Type": "AWS::Serverless::Function",
-            "Properties": { "Handler": "get-order", "Role": { "Fn::GetAtt": ["Role", "Arn"] } },
+            "Properties": { "Handler": "get-note", "Role": { "Fn::GetAtt": ["Role", "Arn"] } },
         },
     } });
     Guard::new(&crate::Template::parse(&template.to_string()).unwrap(), true)
@@ -34,16 +34,16 @@ fn reading(condition: &Value) -> Guard {
 }
 
 fn allows(guard: &Guard, action: &str, request: &Value) -> bool {
-    guard.check_dynamodb(Some("GetOrder"), &format!("DynamoDB_20120810.{action}"), request).is_ok()
+    guard.check_dynamodb(Some("GetNote"), &format!("DynamoDB_20120810.{action}"), request).is_ok()
 }
 
 fn get(key: &str) -> Value {
-    json!({ "TableName": "orders", "Key": { "PK": { "S": key }, "SK": { "S": "x" } } })
+    json!({ "TableName": "notes", "Key": { "PK": { "S": key }, "SK": { "S": "x" } } })
 }
 
 fn batch(keys: &[&str]) -> Value {
     let keys: Vec<_> = keys.iter().map(|key| get(key)["Key"].clone()).collect();
-    json!({ "RequestItems": { "orders": { "Keys": keys } } })
+    json!({ "RequestItems": { "notes": { "Keys": keys } } })
 }
 
 fn asks(action: &str, request: &Value) -> Vec<Ask> {
@@ -72,9 +72,9 @@ fn a_star_stands_for_any_text_and_a_question_mark_for_one_character() {
 #[test]
 fn a_wildcard_stays_in_its_part_of_an_arn() {
     assert!(wildcard::matches_arn("*", TABLE));
-    assert!(wildcard::matches_arn("arn:aws:dynamodb:*:*:table/or*", TABLE));
+    assert!(wildcard::matches_arn("arn:aws:dynamodb:*:*:table/no*", TABLE));
     assert!(!wildcard::matches_arn("arn:aws:dynamodb:*", TABLE));
-    assert!(!wildcard::matches_arn("arn:aws:*:table/orders", TABLE));
+    assert!(!wildcard::matches_arn("arn:aws:*:table/notes", TABLE));
     assert!(!wildcard::matches_arn(TABLE, &format!("{TABLE}/index/GSI1")));
 }
 
@@ -84,15 +84,15 @@ fn for_all_values_needs_every_value_to_match_and_holds_without_values() {
     assert!(allows(&guard, "GetItem", &get("o#1")));
     assert!(allows(&guard, "BatchGetItem", &batch(&["o#1", "p#2"])));
     assert!(!allows(&guard, "BatchGetItem", &batch(&["o#1", "c#2"])), "one foreign key is enough");
-    assert!(allows(&guard, "Scan", &json!({ "TableName": "orders" })), "that is why the template has Null, too");
+    assert!(allows(&guard, "Scan", &json!({ "TableName": "notes" })), "that is why the template has Null, too");
 
     let named = json!({ "dynamodb:LeadingKeys": "false" });
     let guard = reading(&json!({ "ForAllValues:StringLike": { "dynamodb:LeadingKeys": "o#*" }, "Null": named }));
     assert!(allows(&guard, "GetItem", &get("o#1")));
-    assert!(!allows(&guard, "Scan", &json!({ "TableName": "orders" })));
+    assert!(!allows(&guard, "Scan", &json!({ "TableName": "notes" })));
     let missing = reading(&json!({ "Null": { "dynamodb:LeadingKeys": "true" } }));
     assert!(!allows(&missing, "GetItem", &get("o#1")));
-    assert!(allows(&missing, "Scan", &json!({ "TableName": "orders" })));
+    assert!(allows(&missing, "Scan", &json!({ "TableName": "notes" })));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn for_any_value_needs_one_value_to_match_and_fails_without_values() {
     let guard = reading(&json!({ "ForAnyValue:StringEquals": within }));
     assert!(!allows(&guard, "GetItem", &get("o#1")));
     assert!(allows(&guard, "TransactGetItems", &json!({ "TransactItems": [{ "Get": get("o#1") }] })));
-    assert!(!allows(&guard, "TransactGetItemsX", &json!({ "TableName": "orders" })));
+    assert!(!allows(&guard, "TransactGetItemsX", &json!({ "TableName": "notes" })));
     let only = reading(&json!({ "StringEquals": within }));
     assert!(allows(&only, "TransactGetItems", &json!({ "TransactItems": [{ "Get": get("o#1") }] })));
     assert!(!allows(&only, "GetItem", &get("o#1")));
@@ -117,10 +117,10 @@ fn a_call_that_is_denied_or_not_allowed_is_refused() {
     let guard = guard(&json!([allow, deny]));
     assert!(allows(&guard, "GetItem", &get("o#1")));
     assert!(!allows(&guard, "DeleteItem", &get("o#1")));
-    assert!(!allows(&guard, "Query", &json!({ "TableName": "orders" })));
+    assert!(!allows(&guard, "Query", &json!({ "TableName": "notes" })));
     let denied: Vec<_> = guard.take_denials().iter().map(ToString::to_string).collect();
-    let expected = format!(r#"GetOrder may not dynamodb:DeleteItem on {TABLE}, dynamodb:LeadingKeys ["o#1"]"#);
-    assert_eq!(denied, [expected, format!("GetOrder may not dynamodb:Query on {TABLE}")]);
+    let expected = format!(r#"GetNote may not dynamodb:DeleteItem on {TABLE}, dynamodb:LeadingKeys ["o#1"]"#);
+    assert_eq!(denied, [expected, format!("GetNote may not dynamodb:Query on {TABLE}")]);
     assert_eq!((guard.take_denials().len(), guard.rulings().len()), (0, 1));
 }
 
@@ -130,19 +130,19 @@ fn a_caller_that_is_not_a_function_may_do_anything() {
     for caller in [None, Some("local"), Some("")] {
         assert!(guard.check_dynamodb(caller, "DynamoDB_20120810.DeleteTable", &Value::Null).is_ok(), "{caller:?}");
     }
-    let Err(Denial(message)) = guard.check_sqs(Some("GetOrder"), "PurgeQueue", &json!({ "QueueUrl": "h/1/writes" }))
+    let Err(Denial(message)) = guard.check_sqs(Some("GetNote"), "PurgeQueue", &json!({ "QueueUrl": "h/1/writes" }))
     else {
         panic!("it is denied")
     };
     let arn = "arn:aws:sqs:us-east-1:000000000000:writes";
-    let user = "arn:aws:sts::000000000000:assumed-role/Role/GetOrder";
+    let user = "arn:aws:sts::000000000000:assumed-role/Role/GetNote";
     let why = "because no identity-based policy allows the sqs:purgequeue action";
     assert_eq!(message, format!("User: {user} is not authorized to perform: sqs:purgequeue on resource: {arn} {why}"));
 }
 
 #[test]
 fn a_transaction_is_authorised_item_by_item() {
-    let item = json!({ "TableName": "orders", "Item": { "PK": { "S": "o#2" }, "SK": { "S": "x" } } });
+    let item = json!({ "TableName": "notes", "Item": { "PK": { "S": "o#2" }, "SK": { "S": "x" } } });
     let items =
         json!([{ "Put": item }, { "Update": get("o#3") }, { "Delete": get("o#4") }, { "ConditionCheck": get("o#5") }]);
     let asked = asks("TransactWriteItems", &json!({ "TransactItems": items }));
@@ -162,11 +162,11 @@ fn a_transaction_is_authorised_item_by_item() {
 fn a_batch_is_authorised_with_all_its_keys() {
     let put = json!({ "PutRequest": { "Item": { "PK": { "S": "o#1" }, "a": { "N": "1" } } } });
     let writes = json!([put, { "DeleteRequest": { "Key": { "PK": { "S": "c#2" } } } }]);
-    let asked = asks("BatchWriteItem", &json!({ "RequestItems": { "orders": writes, "theirs": [] } }));
+    let asked = asks("BatchWriteItem", &json!({ "RequestItems": { "notes": writes, "theirs": [] } }));
     let [ours, theirs] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!(ours.values("dynamodb:LeadingKeys"), ["o#1", "c#2"]);
     assert_eq!(ours.values("dynamodb:Attributes"), ["PK", "a"]);
-    assert_eq!(theirs.resource, TABLE.replace("orders", "theirs"));
+    assert_eq!(theirs.resource, TABLE.replace("notes", "theirs"));
     assert_eq!(asks("BatchGetItem", &batch(&["o#1", "c#2"]))[0].values("dynamodb:LeadingKeys"), ["o#1", "c#2"]);
 }
 
@@ -206,9 +206,9 @@ fn an_update_names_the_attributes_that_it_sets_and_returns() {
 
 #[test]
 fn partiql_is_authorised_by_its_verb() {
-    let asked = asks("ExecuteStatement", &json!({ "Statement": " DELETE FROM orders WHERE PK = 'o#1'" }));
+    let asked = asks("ExecuteStatement", &json!({ "Statement": " DELETE FROM notes WHERE PK = 'o#1'" }));
     assert_eq!(asked[0].action, "dynamodb:PartiQLDelete");
-    let several = json!({ "Statements": [{ "Statement": "select * from orders" }, { "Statement": "insert into x" }] });
+    let several = json!({ "Statements": [{ "Statement": "select * from notes" }, { "Statement": "insert into x" }] });
     let actions: Vec<_> = asks("BatchExecuteStatement", &several).into_iter().map(|ask| ask.action).collect();
     assert_eq!(actions, ["dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert"]);
 }

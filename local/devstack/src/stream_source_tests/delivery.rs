@@ -24,7 +24,7 @@ async fn a_record_arrives_in_lambdas_format() {
     assert_eq!([&inserted["eventName"], &modified["eventName"]], ["INSERT", "MODIFY"]);
     assert_eq!([&modified["eventSource"], &modified["eventVersion"]], ["aws:dynamodb", "1.1"]);
     assert_eq!(modified["awsRegion"], "us-east-1");
-    assert!(modified["eventSourceARN"].as_str().unwrap().contains(":table/till-local-orders/stream/"));
+    assert!(modified["eventSourceARN"].as_str().unwrap().contains(":table/devstack-table/stream/"));
     let written = &modified["dynamodb"];
     assert!(written["ApproximateCreationDateTime"].is_u64());
     assert_eq!(written["StreamViewType"], "NEW_AND_OLD_IMAGES");
@@ -36,7 +36,7 @@ async fn a_record_arrives_in_lambdas_format() {
 }
 
 #[tokio::test]
-async fn records_come_in_order_in_batches_of_at_most_the_batch_size() {
+async fn records_come_in_sequence_in_batches_of_at_most_the_batch_size() {
     let template = stream_template(|source| source.batch_size = 3);
     let bench = Bench::start(template, |_| async { Ok(json!({ "batchItemFailures": [] })) }).await;
     bench.put(&["c", "a", "d", "b", "e"]).await;
@@ -81,14 +81,14 @@ async fn a_write_that_changes_nothing_is_not_delivered() {
 
 #[tokio::test]
 async fn a_consumer_with_position_latest_receives_records_written_after_its_start() {
-    let directory = std::env::temp_dir().join(format!("till-stream-{}", uuid::Uuid::new_v4()));
+    let directory = std::env::temp_dir().join(format!("devstack-stream-{}", uuid::Uuid::new_v4()));
     let options = |template| Options { data: Some(directory.clone()), ..Options::new(template) };
     let bench = Bench::start_with(options(stream_template(|_| {})), |_| async { Ok(Value::Null) }).await;
     bench.put(&["a", "b"]).await;
     assert_eq!(bench.batches().await.join(" "), "a b");
     bench.stack.shutdown().await.unwrap();
 
-    // A consumer with the position TRIM_HORIZON receives everything again, in the same order.
+    // A consumer with the position TRIM_HORIZON receives everything again, in the same sequence.
     let bench = Bench::start_with(options(stream_template(|_| {})), |_| async { Ok(Value::Null) }).await;
     bench.put(&["c"]).await;
     assert_eq!(bench.batches().await.join(" "), "a b c");
@@ -125,6 +125,6 @@ async fn a_table_without_a_stream_is_named() {
     template.table.as_object_mut().unwrap().remove("StreamSpecification");
     let outcome = Stack::start(Options::new(template), |_, _| Ok(Functions::default())).await;
     let error = outcome.err().unwrap().to_string();
-    assert!(error.starts_with("the table till-local-orders at http://127.0.0.1:"), "{error}");
+    assert!(error.starts_with("the table devstack-table at http://127.0.0.1:"), "{error}");
     assert!(error.ends_with(" has no stream: delete it, or choose another place with --data"), "{error}");
 }

@@ -80,7 +80,7 @@ async fn a_failed_batch_is_bisected_down_to_the_bad_record_which_is_given_up() {
     let batch = &message["DDBStreamBatchInfo"];
     let at = batch["approximateArrivalOfFirstRecord"].clone();
     let expected = json!({
-        "shardId": "shardId-00000001-till-local-orders",
+        "shardId": "shardId-00000001-devstack-table",
         "startSequenceNumber": bad["dynamodb"]["SequenceNumber"],
         "endSequenceNumber": bad["dynamodb"]["SequenceNumber"],
         "approximateArrivalOfFirstRecord": at,
@@ -96,7 +96,7 @@ async fn a_failed_batch_is_bisected_down_to_the_bad_record_which_is_given_up() {
     let context = &message["requestContext"];
     assert_eq!(context["condition"], "RetryAttemptsExhausted");
     assert_eq!(context["approximateInvokeCount"], 3);
-    assert_eq!(context["functionArn"], "arn:aws:lambda:us-east-1:000000000000:function:CountOrders");
+    assert_eq!(context["functionArn"], "arn:aws:lambda:us-east-1:000000000000:function:CountNotes");
     let expected = json!({ "statusCode": 200, "executedVersion": "$LATEST", "functionError": "Unhandled" });
     assert_eq!(message["responseContext"], expected);
 }
@@ -155,7 +155,7 @@ async fn a_killed_invocation_is_repeated_in_a_new_environment() {
     let bench = bench.await;
     bench.put(&["a", "b"]).await;
     bench.after(1).await;
-    bench.stack.kill("count-orders").unwrap();
+    bench.stack.kill("count-notes").unwrap();
     let calls = bench.settled().await;
     assert_eq!(calls.iter().map(|call| call.environment).collect::<Vec<_>>(), [0, 1]);
     assert_eq!([calls[0].keys(), calls[1].keys()], ["a b", "a b"]);

@@ -49,7 +49,7 @@ async fn invocations_of_a_window_pass_their_state_on_and_the_last_one_ends_it() 
     let time = |name: &str| last["window"][name].as_str().unwrap().parse::<Timestamp>().unwrap().as_second();
     assert_eq!((time("start") % 2, time("end") - time("start")), (0, 2));
     assert!(last["window"]["end"].as_str().unwrap().ends_with('Z'));
-    assert_eq!(last["shardId"], "shardId-00000001-till-local-orders");
+    assert_eq!(last["shardId"], "shardId-00000001-devstack-table");
     assert_eq!(last["eventSourceARN"], calls[0].event["Records"][0]["eventSourceARN"]);
     assert!(calls.iter().all(|call| call.event["window"] == last["window"]));
 

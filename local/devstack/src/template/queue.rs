@@ -15,9 +15,9 @@ const DEFAULT_RETENTION: u64 = 4 * 24 * 60 * 60;
 /// One SQS queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
-    /// The resource's name in the template: `WriteQueue`.
+    /// The resource's name in the template: `ImportQueue`.
     pub logical_id: String,
-    /// As declared, or from the logical id: `till-local-write-queue`.
+    /// As declared, or from the stack's name and the logical id: `notes-import-queue`.
     pub name: String,
     /// The visibility timeout.
     pub visibility_timeout_seconds: u64,
@@ -76,7 +76,7 @@ pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Que
 
     let mut names = Vec::new();
     for (id, properties) in &declared {
-        let default = format!("till-local-{}", kebab(id));
+        let default = format!("{}-{}", scope.stack_name(), kebab(id));
         let name = scope.text_or(properties, "QueueName", &default).context((*id).to_owned())?;
         scope.define(id, Resource::Queue(name.clone()));
         names.push(name);
@@ -134,7 +134,7 @@ fn ensure_one_source_each(queues: &[Queue]) -> Result<()> {
     Ok(())
 }
 
-/// `WriteQueue` as `write-queue`.
+/// `ImportQueue` as `import-queue`.
 fn kebab(logical_id: &str) -> String {
     let mut kebab = String::new();
     for (position, character) in logical_id.chars().enumerate() {

@@ -8,7 +8,7 @@ Resources:
     Properties:
       KeySchema: [{ AttributeName: PK, KeyType: HASH }]
       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
-  WriteQueue:
+  ImportQueue:
     Type: AWS::SQS::Queue
     Properties:
       VisibilityTimeout: 95
@@ -18,27 +18,27 @@ Resources:
   DeadLetters:
     Type: AWS::SQS::Queue
     Properties: { QueueName: dead, MessageRetentionPeriod: 1209600 }
-  PlaceOrder:
+  AddNote:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: place-order
+      Handler: add-note
       Role: !GetAtt Role.Arn
       Environment:
         Variables:
-          URL: !Ref WriteQueue
-          ARN: !GetAtt WriteQueue.Arn
-          NAME: !Sub '${WriteQueue.QueueName}'
-  DrainWrites:
+          URL: !Ref ImportQueue
+          ARN: !GetAtt ImportQueue.Arn
+          NAME: !Sub '${ImportQueue.QueueName}'
+  ImportNotes:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: drain-writes
+      Handler: import-notes
       Role: !GetAtt Role.Arn
       Timeout: 15
       Events:
         Queue:
           Type: SQS
           Properties:
-            Queue: !GetAtt WriteQueue.Arn
+            Queue: !GetAtt ImportQueue.Arn
             BatchSize: 20
             MaximumBatchingWindowInSeconds: 5
             ScalingConfig: { MaximumConcurrency: 2 }
@@ -66,8 +66,8 @@ fn queues_come_with_their_attributes_dead_letters_first() {
             redrive: None,
         },
         Queue {
-            logical_id: "WriteQueue".to_owned(),
-            name: "till-local-write-queue".to_owned(),
+            logical_id: "ImportQueue".to_owned(),
+            name: "devstack-import-queue".to_owned(),
             visibility_timeout_seconds: 95,
             retention_seconds: 345_600,
             receive_wait_seconds: 20,
@@ -81,8 +81,8 @@ fn queues_come_with_their_attributes_dead_letters_first() {
 #[test]
 fn an_sqs_event_comes_with_its_settings() {
     let expected = QueueSource {
-        function: "DrainWrites".to_owned(),
-        queue: "till-local-write-queue".to_owned(),
+        function: "ImportNotes".to_owned(),
+        queue: "devstack-import-queue".to_owned(),
         batch_size: 20,
         batching_window_seconds: 5,
         maximum_concurrency: 2,
@@ -103,17 +103,17 @@ fn an_sqs_event_that_says_little_is_what_lambda_makes_of_it() {
 #[test]
 fn references_to_a_queue_are_its_url_its_arn_and_its_name() {
     let template = Template::parse(SOUND).unwrap();
-    let environment = &template.function("PlaceOrder").unwrap().environment;
-    assert_eq!(environment["URL"], "https://sqs.us-east-1.amazonaws.com/000000000000/till-local-write-queue");
-    assert_eq!(environment["ARN"], "arn:aws:sqs:us-east-1:000000000000:till-local-write-queue");
-    assert_eq!(environment["NAME"], "till-local-write-queue");
+    let environment = &template.function("AddNote").unwrap().environment;
+    assert_eq!(environment["URL"], "https://sqs.us-east-1.amazonaws.com/000000000000/devstack-import-queue");
+    assert_eq!(environment["ARN"], "arn:aws:sqs:us-east-1:000000000000:devstack-import-queue");
+    assert_eq!(environment["NAME"], "devstack-import-queue");
 }
 
 #[test]
 fn an_attribute_that_a_queue_does_not_have_is_named() {
     assert_eq!(
-        error_with("${WriteQueue.QueueName}", "${WriteQueue.Name}"),
-        "PlaceOrder: Environment.Variables.NAME: WriteQueue: a queue has no attribute Name: it has Arn, QueueName and \
+        error_with("${ImportQueue.QueueName}", "${ImportQueue.Name}"),
+        "AddNote: Environment.Variables.NAME: ImportQueue: a queue has no attribute Name: it has Arn, QueueName and \
          QueueUrl"
     );
 }
@@ -122,7 +122,7 @@ fn an_attribute_that_a_queue_does_not_have_is_named() {
 fn a_number_that_is_none_is_named() {
     assert_eq!(
         error_with("VisibilityTimeout: 95", "VisibilityTimeout: long"),
-        "WriteQueue: VisibilityTimeout: \"long\" is not a whole number"
+        "ImportQueue: VisibilityTimeout: \"long\" is not a whole number"
     );
 }
 
@@ -130,9 +130,9 @@ fn a_number_that_is_none_is_named() {
 fn dead_letters_that_go_nowhere_are_named() {
     assert_eq!(
         error_with("!GetAtt DeadLetters.Arn", "arn:aws:sqs:us-east-1:1:gone"),
-        "WriteQueue: RedrivePolicy: deadLetterTargetArn: arn:aws:sqs:us-east-1:1:gone is no queue here"
+        "ImportQueue: RedrivePolicy: deadLetterTargetArn: arn:aws:sqs:us-east-1:1:gone is no queue here"
     );
-    assert_eq!(error_with(", maxReceiveCount: 5", ""), "WriteQueue: RedrivePolicy: maxReceiveCount is missing");
+    assert_eq!(error_with(", maxReceiveCount: 5", ""), "ImportQueue: RedrivePolicy: maxReceiveCount is missing");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn dead_letters_of_two_queues_in_one_are_refused() {
   DeadLetters:";
     assert_eq!(
         error_with("  DeadLetters:", second),
-        "SecondQueue: RedrivePolicy: dead has the dead letters of WriteQueue already, and the laptop stack redrives to \
+        "SecondQueue: RedrivePolicy: dead has the dead letters of ImportQueue already, and the laptop stack redrives to \
          one queue"
     );
 }
@@ -151,8 +151,8 @@ fn dead_letters_of_two_queues_in_one_are_refused() {
 #[test]
 fn an_event_of_a_queue_that_is_not_there_is_named() {
     assert_eq!(
-        error_with("Queue: !GetAtt WriteQueue.Arn\n", "Queue: arn:of:another\n"),
-        "DrainWrites: Events.Queue: Queue: arn:of:another is no queue of this template"
+        error_with("Queue: !GetAtt ImportQueue.Arn\n", "Queue: arn:of:another\n"),
+        "ImportNotes: Events.Queue: Queue: arn:of:another is no queue of this template"
     );
 }
 
@@ -160,7 +160,7 @@ fn an_event_of_a_queue_that_is_not_there_is_named() {
 fn a_visibility_timeout_below_six_function_timeouts_and_the_window_is_refused() {
     assert_eq!(
         error_with("VisibilityTimeout: 95", "VisibilityTimeout: 94"),
-        "DrainWrites: Events.Queue: Queue: VisibilityTimeout of WriteQueue is 94 s, below 95 s, which is 6 times the \
+        "ImportNotes: Events.Queue: Queue: VisibilityTimeout of ImportQueue is 94 s, below 95 s, which is 6 times the \
          function's timeout and the batching window"
     );
 }
@@ -169,7 +169,7 @@ fn a_visibility_timeout_below_six_function_timeouts_and_the_window_is_refused() 
 fn a_queue_that_gives_up_before_five_receives_is_refused_as_a_source() {
     assert_eq!(
         error_with("maxReceiveCount: 5", "maxReceiveCount: 4"),
-        "DrainWrites: Events.Queue: Queue: maxReceiveCount of WriteQueue is 4: below 5, messages die although nothing is \
+        "ImportNotes: Events.Queue: Queue: maxReceiveCount of ImportQueue is 4: below 5, messages die although nothing is \
          wrong with them"
     );
 }
@@ -177,7 +177,7 @@ fn a_queue_that_gives_up_before_five_receives_is_refused_as_a_source() {
 #[test]
 fn an_sqs_event_that_lambda_would_refuse_is_refused() {
     let refused = |from: &str, to: &str, expected: &str| {
-        assert_eq!(error_with(from, to), format!("DrainWrites: Events.Queue: {expected}"));
+        assert_eq!(error_with(from, to), format!("ImportNotes: Events.Queue: {expected}"));
     };
     let concurrency = "ScalingConfig: MaximumConcurrency";
     refused("MaximumConcurrency: 2", "MaximumConcurrency: 1", &format!("{concurrency}: 1 is not within 2 to 1000"));

@@ -13,7 +13,7 @@ use crate::resource::{Resource, policy_arn, role_arn};
 /// An IAM role with its policies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
-    /// Its logical id: `GetOrderRole`.
+    /// Its logical id: `GetNoteRole`.
     pub name: String,
     /// Its inline policies, and then the managed ones.
     pub policies: Vec<Policy>,

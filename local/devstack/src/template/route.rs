@@ -12,7 +12,7 @@ const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OP
 pub struct Route {
     /// The method in upper case: `GET`.
     pub method: String,
-    /// As declared: `/orders/{orderId}`.
+    /// As declared: `/notes/{noteId}`.
     pub path: String,
     /// The logical id of the function that answers.
     pub function: String,

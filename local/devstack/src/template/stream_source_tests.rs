@@ -10,10 +10,10 @@ Resources:
       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
       StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }
   GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }
-  CountOrders:
+  CountNotes:
     Type: AWS::Serverless::Function
     Properties:
-      Handler: count-orders
+      Handler: count-notes
       Role: !GetAtt Role.Arn
       Events:
         Stream:
@@ -43,13 +43,13 @@ fn error_with(from: &str, to: &str) -> String {
 
 /// Asserts that the change is refused with this message about the event.
 fn refused(from: &str, to: &str, expected: &str) {
-    assert_eq!(error_with(from, to), format!("CountOrders: Events.Stream: {expected}"));
+    assert_eq!(error_with(from, to), format!("CountNotes: Events.Stream: {expected}"));
 }
 
 #[test]
 fn a_stream_event_comes_with_its_settings() {
     let expected = StreamSource {
-        function: "CountOrders".to_owned(),
+        function: "CountNotes".to_owned(),
         starting_position: StartingPosition::TrimHorizon,
         batch_size: 200,
         batching_window_seconds: 1,
@@ -70,7 +70,7 @@ fn a_minimal_stream_event_has_lambdas_defaults() {
     let (head, _) = SOUND.split_once("            BatchSize").unwrap();
     let text = format!("{head}            Enabled: false\n").replace("TRIM_HORIZON", "LATEST");
     let expected = StreamSource {
-        function: "CountOrders".to_owned(),
+        function: "CountNotes".to_owned(),
         starting_position: StartingPosition::Latest,
         batch_size: 100,
         batching_window_seconds: 0,

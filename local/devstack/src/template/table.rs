@@ -7,10 +7,6 @@ use yaml_serde::{Mapping, Value as Yaml};
 use super::of_type;
 use crate::intrinsic::Scope;
 
-/// The local table's name. The engine derives shard ids from it, and clients refuse shard ids that are too short, so
-/// the name needs at least 11 characters.
-pub(super) const DEFAULT_NAME: &str = "till-local-orders";
-
 /// The template's table: its logical id and its properties.
 pub(super) fn only(resources: &Mapping) -> Result<(&str, &Yaml)> {
     let mut tables = of_type(resources, "AWS::DynamoDB::Table");

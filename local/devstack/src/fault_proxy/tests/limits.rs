@@ -11,7 +11,7 @@ use super::{Bench, TABLE, put, transaction};
 use crate::fault_proxy::limit::Meter;
 use crate::fault_proxy::{Access, Call, Consumed, Fault, Match, WriteLimit};
 
-const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-fault-proxy-tests";
+const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/fault-proxy-tests";
 
 fn table_refuses() -> Fault {
     Fault::Throttle { reason: "TableWriteProvisionedThroughputExceeded", resource: ARN.to_owned() }

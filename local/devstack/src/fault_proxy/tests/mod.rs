@@ -20,7 +20,7 @@ Resources:
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
-      TableName: till-fault-proxy-tests
+      TableName: fault-proxy-tests
       KeySchema: [{ AttributeName: PK, KeyType: HASH }]
       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }, { AttributeName: G, AttributeType: S }]
       GlobalSecondaryIndexes:
@@ -28,7 +28,7 @@ Resources:
       TimeToLiveSpecification: { AttributeName: expiresAt, Enabled: true }
 ";
 
-const TABLE: &str = "till-fault-proxy-tests";
+const TABLE: &str = "fault-proxy-tests";
 
 struct Bench {
     _engine: Engine,

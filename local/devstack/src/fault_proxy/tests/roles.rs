@@ -7,10 +7,10 @@ use super::*;
 use crate::iam::{self, Guard};
 
 const ROLE: &str = r"
-  GetOrder:
+  GetNote:
     Type: AWS::Serverless::Function
-    Properties: { Handler: get-order, Role: !GetAtt GetOrderRole.Arn }
-  GetOrderRole:
+    Properties: { Handler: get-note, Role: !GetAtt GetNoteRole.Arn }
+  GetNoteRole:
     Type: AWS::IAM::Role
     Properties:
       Policies:
@@ -45,7 +45,7 @@ async fn call(proxy: &FaultProxy, caller: &str, target: &str, request: Value) ->
 async fn a_denied_call_neither_reaches_the_database_nor_uses_up_a_fault() {
     let proxy = guarded().await;
     proxy.inject(Match::any(), Fault::InternalError, 1);
-    let (status, body) = call(&proxy, "GetOrder", "DynamoDB_20120810.PutItem", put("a")).await;
+    let (status, body) = call(&proxy, "GetNote", "DynamoDB_20120810.PutItem", put("a")).await;
     assert_eq!((status, &body["__type"]), (400, &json!("com.amazon.coral.service#AccessDeniedException")));
     assert_eq!(proxy.pending(), 1);
     let calls = proxy.take_calls();
@@ -59,12 +59,12 @@ async fn a_denied_call_neither_reaches_the_database_nor_uses_up_a_fault() {
 async fn the_database_does_not_see_which_function_calls() {
     let proxy = guarded().await;
     let get = json!({ "TableName": TABLE, "Key": { "PK": { "S": "a" } } });
-    assert_eq!(call(&proxy, "GetOrder", "DynamoDB_20120810.GetItem", get).await.1["caller"], "local");
-    let stream = json!({ "StreamArn": "arn:aws:dynamodb:any:1:table/till-fault-proxy-tests/stream/1" });
+    assert_eq!(call(&proxy, "GetNote", "DynamoDB_20120810.GetItem", get).await.1["caller"], "local");
+    let stream = json!({ "StreamArn": "arn:aws:dynamodb:any:1:table/fault-proxy-tests/stream/1" });
     proxy.take_calls();
-    let (_, body) = call(&proxy, "GetOrder", "DynamoDBStreams_20120810.DescribeStream", stream).await;
+    let (_, body) = call(&proxy, "GetNote", "DynamoDBStreams_20120810.DescribeStream", stream).await;
     assert_eq!(body, json!({ "caller": "local", "target": "DynamoDBStreams_20120810.DescribeStream" }));
     let iterator = json!({ "ShardIterator": "i" });
-    assert_eq!(call(&proxy, "GetOrder", "DynamoDBStreams_20120810.GetRecords", iterator).await.0, 400);
+    assert_eq!(call(&proxy, "GetNote", "DynamoDBStreams_20120810.GetRecords", iterator).await.0, 400);
     assert!(proxy.take_calls().is_empty(), "what reads the stream is no function's call");
 }

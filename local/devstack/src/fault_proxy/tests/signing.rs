@@ -20,7 +20,7 @@ async fn every_call_is_forwarded_with_one_access_key() {
 
     for (proxy, expected) in [
         (FaultProxy::start(&upstream).await.unwrap(), "AWS4-HMAC-SHA256 Credential=local/"),
-        (FaultProxy::start_as(&upstream, "shop17").await.unwrap(), "AWS4-HMAC-SHA256 Credential=shop17/"),
+        (FaultProxy::start_as(&upstream, "notes17").await.unwrap(), "AWS4-HMAC-SHA256 Credential=notes17/"),
     ] {
         let service = Service::dynamodb(proxy.url()).unwrap();
         let answer = service.succeed("ListTables", &json!({})).await.unwrap();

@@ -1,32 +1,28 @@
-//! Throttling as the functions' own client sees it.
+//! Throttling as the AWS SDK sees it.
 
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{AttributeValue, Put, ThrottlingReason, TransactWriteItem};
-use lambda::{Environment, Service};
+use aws_sdk_dynamodb::{Client, Config};
 
 use super::{Bench, TABLE};
 use crate::fault_proxy::{Fault, Match, WriteLimit};
 
-const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/till-fault-proxy-tests";
+const ARN: &str = "arn:aws:dynamodb:dynoxide:000000000000:table/fault-proxy-tests";
 
-/// The functions' client, without retries.
+/// A client without retries.
 fn sdk(bench: &Bench) -> Client {
-    let variables = [
-        ("AWS_ENDPOINT_URL_DYNAMODB", bench.proxy.url()),
-        ("AWS_REGION", "eu-west-1"),
-        ("AWS_ACCESS_KEY_ID", "a"),
-        ("AWS_SECRET_ACCESS_KEY", "s"),
-    ];
-    let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let client = environment.client(Service::DynamoDb, |config| {
-        let config = aws_sdk_dynamodb::config::Builder::from(config).retry_config(RetryConfig::disabled());
-        Client::from_conf(config.build())
-    });
-    Client::clone(&client.unwrap())
+    let config = Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("eu-west-1"))
+        .credentials_provider(Credentials::new("a", "s", None, None, "tests"))
+        .endpoint_url(bench.proxy.url())
+        .http_client(aws_smithy_http_client::Builder::new().build_http())
+        .retry_config(RetryConfig::disabled());
+    Client::from_conf(config.build())
 }
 
 async fn put(client: &Client) -> Result<(), PutItemError> {
