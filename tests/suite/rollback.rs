@@ -1,5 +1,5 @@
-//! `.ci/deploy` with stand-ins for `sam`, `aws` and `curl`: a build that was deployed is kept under its commit, and that
-//! very build is deployed by its commit again.
+//! `.ci/pack` and `.ci/deploy`, with stand-ins for `sam`, `aws` and `curl`: a build that was deployed is kept under its
+//! commit, and is deployed by its commit again.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,8 +19,8 @@ echo "${@:4}" >"$STAND_IN/arguments"
 /// A bucket, and a stack with its address.
 const AWS: &str = r#"#!/usr/bin/env bash
 case "$*" in
-    "s3 cp --no-progress - s3://"*) mkdir -p "$(dirname "$STAND_IN/${5#s3://}")" && cat >"$STAND_IN/${5#s3://}" ;;
-    "s3 cp --no-progress s3://"*" -") cat "$STAND_IN/${4#s3://}" ;;
+    "s3 cp --no-progress s3://"*) cp "$STAND_IN/${4#s3://}" "$5" ;;
+    "s3 cp --no-progress "*" s3://"*) mkdir -p "$(dirname "$STAND_IN/${5#s3://}")" && cp "$4" "$STAND_IN/${5#s3://}" ;;
     "cloudformation describe-stacks --stack-name till "*) echo https://api ;;
     *) exit 1 ;;
 esac
@@ -41,7 +41,9 @@ impl Checkout {
     fn create() -> Self {
         let folder = std::env::temp_dir().join(format!("till-deploy-{}", Uuid::new_v4()));
         let checkout = Self(folder);
-        checkout.write(".ci/deploy", &read(".ci/deploy"));
+        for script in [".ci/deploy", ".ci/pack"] {
+            checkout.write(script, &read(script));
+        }
         for (name, program) in [("sam", SAM), ("aws", AWS), ("curl", CURL)] {
             checkout.write(&format!("bin/{name}"), program);
         }
@@ -53,7 +55,10 @@ impl Checkout {
     /// Makes a commit and its build. Returns the commit.
     fn commit(&self, program: &str) -> String {
         self.write(".aws-sam/build/template.yaml", "CodeUri: GetOrder");
-        self.write(".aws-sam/build/GetOrder/bootstrap", program);
+        for function in ["GetOrder", "ListOrders"] {
+            self.write(&format!(".aws-sam/build/{function}/bootstrap"), program);
+        }
+        self.write(".aws-sam/build/PlaceOrder/bootstrap", "another program");
         let somebody = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
         self.git(&[&somebody[..], &["commit", "--quiet", "--allow-empty", "--message", program]].concat());
         self.git(&["rev-parse", "HEAD"])
@@ -73,17 +78,26 @@ impl Checkout {
         String::from_utf8(done.stdout).expect("a text").trim().to_owned()
     }
 
-    fn deploy(&self, arguments: &[&str]) -> Output {
+    /// Packs the build, and deploys it.
+    fn deploy(&self) -> Output {
+        let archive = self.0.join("build.tar.gz");
+        let pack = Command::new(self.0.join(".ci/pack")).arg(&archive).output().expect("it runs");
+        assert!(pack.status.success(), "{}", String::from_utf8_lossy(&pack.stderr));
+        self.roll_back(archive.to_str().expect("a text"))
+    }
+
+    /// Deploys what is kept under the commit, or an archive.
+    fn roll_back(&self, commit: &str) -> Output {
         let path = std::env::var("PATH").expect("a path");
         let mut deploy = Command::new(self.0.join(".ci/deploy"));
-        deploy.args(arguments).env("PATH", format!("{}:{path}", self.0.join("bin").display()));
+        deploy.arg(commit).env("PATH", format!("{}:{path}", self.0.join("bin").display()));
         deploy.env("STAND_IN", &self.0).env("ARTIFACTS_BUCKET", "bucket").env("CI", "true");
         deploy.env_remove("ARCHITECTURE").env_remove("CLOUDFORMATION_ROLE");
         deploy.output().expect("it runs")
     }
 
     fn deployed(&self) -> PathBuf {
-        self.0.join("deployed/GetOrder/bootstrap")
+        self.0.join("deployed/ListOrders/bootstrap")
     }
 
     fn keeps(&self, commit: &str) -> bool {
@@ -105,17 +119,18 @@ fn text(file: &Path) -> String {
 fn a_former_build_is_deployed_without_a_build() {
     let checkout = Checkout::create();
     let first = checkout.commit("the first release");
-    let done = checkout.deploy(&[]);
+    let done = checkout.deploy();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let second = checkout.commit("the second release");
-    assert!(checkout.deploy(&[]).status.success());
+    assert!(checkout.deploy().status.success());
     assert_eq!(text(&checkout.deployed()), "the second release");
     assert!(checkout.keeps(&first) && checkout.keeps(&second));
 
     fs::remove_dir_all(checkout.0.join(".aws-sam")).expect("no build is left");
-    let back = checkout.deploy(&[&first]);
+    let back = checkout.roll_back(&first);
     assert!(back.status.success(), "{}", String::from_utf8_lossy(&back.stderr));
     assert_eq!(text(&checkout.deployed()), "the first release");
+    assert_eq!(text(&checkout.0.join("deployed/PlaceOrder/bootstrap")), "another program");
     let mode = fs::metadata(checkout.deployed()).expect("a file").permissions().mode();
     assert_eq!(mode & 0o100, 0o100, "the program may be executed");
     let arguments = text(&checkout.0.join("arguments"));
@@ -127,7 +142,7 @@ fn a_build_that_does_not_answer_as_it_should_is_not_kept() {
     let checkout = Checkout::create();
     let commit = checkout.commit("a release without authorization");
     checkout.write("status", "200");
-    assert!(!checkout.deploy(&[]).status.success());
+    assert!(!checkout.deploy().status.success());
     assert!(checkout.deployed().exists() && !checkout.keeps(&commit));
 }
 
@@ -135,7 +150,7 @@ fn a_build_that_does_not_answer_as_it_should_is_not_kept() {
 fn a_commit_without_a_build_is_not_deployed() {
     let checkout = Checkout::create();
     for commit in ["0000000000000000000000000000000000000000", "main", ""] {
-        assert!(!checkout.deploy(&[commit]).status.success(), "{commit}");
+        assert!(!checkout.roll_back(commit).status.success(), "{commit}");
         assert!(!checkout.deployed().exists(), "{commit}");
     }
 }
