@@ -189,8 +189,7 @@ fn the_programs_share_one_build_of_their_dependencies() {
         }
     }
     assert!(builds.len() > 150, "only {} packages were found", builds.len());
-    // The types of events: of HTTP for routes, of the queue and the stream for consumers. No client depends on them.
-    builds.retain(|package, features| features.len() > 1 && !package.starts_with("aws_lambda_events "));
+    builds.retain(|_, features| features.len() > 1);
     assert!(builds.is_empty(), "these are built more than once: {builds:#?}");
 }
 
