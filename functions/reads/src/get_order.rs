@@ -1,6 +1,6 @@
 //! `GET /orders/{orderId}`: one order, which is placed, queued or rejected.
 
-use http_api::{Answer, Pollable, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Problem, Route, Scope};
+use http_api::{Answer, Caller, Example, Json, Kind, OrderStateView, OrderView, Path, Pollable, Problem, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::{OrderById, OrderState};
 use key_schema::value::{OrderId, Timestamp};

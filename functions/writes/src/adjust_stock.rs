@@ -3,7 +3,8 @@
 mod adjusting;
 
 use http_api::{
-    Answer, Example, IfMatch, Json, Serialized, Kind, Once, Path, Problem, ProductView, Replayable, Route, Scope, Versioned,
+    Answer, Example, IfMatch, Json, Kind, Once, Path, Problem, ProductView, Replayable, Route, Scope, Serialized,
+    Versioned,
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product};

@@ -1,7 +1,7 @@
 //! `POST /products`: adds a product with its initial stock to the catalogue.
 
 use http_api::{
-    Answer, Created, Example, Json, Serialized, Kind, Once, Problem, ProductView, Replayable, Route, Scope, Versioned,
+    Answer, Created, Example, Json, Kind, Once, Problem, ProductView, Replayable, Route, Scope, Serialized, Versioned,
 };
 use key_schema::access::Access;
 use key_schema::entity::{IdempotencyRecord, Product, Stock, StockCell, WholeStock};

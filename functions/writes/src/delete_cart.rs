@@ -22,7 +22,9 @@ pub async fn handle(
     let key = Cart::key_of(&customer);
     let write = match if_match {
         None => Write::delete(key),
-        Some(if_match) => Write::delete_if(key, is_gone(Timestamp::now())?.or(Condition::versions(if_match.versions())?)),
+        Some(if_match) => {
+            Write::delete_if(key, is_gone(Timestamp::now())?.or(Condition::versions(if_match.versions())?))
+        }
     };
     match table.write(write, budget).await? {
         Written::ConditionFailed(Some(other)) => Err(Problem::version_conflict(read_item::<Cart>(other)?.version())),

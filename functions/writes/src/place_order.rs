@@ -64,7 +64,8 @@ pub async fn handle(
         Some(Placement::NoCapacity { max_total }) => Some(max_total),
         // The order is queued already. Its message is sent again, because the earlier one may be lost.
         Some(Placement::AlreadyQueued(queued)) => queued.max_total,
-        Some(Placement::RefusedBefore | Placement::OtherAcceptance | Placement::Mismatch | Placement::NotAccepted) | None => None,
+        Some(Placement::RefusedBefore | Placement::OtherAcceptance | Placement::Mismatch | Placement::NotAccepted)
+        | None => None,
     };
     let (order, answer): (_, fn(_) -> _) = match intake.accept(&order, max_total, budget).await.map_err(not_accepted)? {
         Acceptance::Accepted(order) => (order, Replayable::first),

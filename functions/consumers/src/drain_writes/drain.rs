@@ -128,7 +128,9 @@ impl Drain {
         let expected = waiting.write_units();
         let most = batch.end.saturating_duration_since(Instant::now() + ONE_ORDER);
         // Only this message waits: a smaller order may still be in time.
-        let Some(wait) = self.pace().reserve(&expected, most) else { return Work::Postponed(TIME_BACKOFF.of(message.times)) };
+        let Some(wait) = self.pace().reserve(&expected, most) else {
+            return Work::Postponed(TIME_BACKOFF.of(message.times));
+        };
         tokio::time::sleep(wait).await;
         if batch.all_wait.load(Relaxed) {
             self.pace().settle(&expected, &WriteUnits::default());
@@ -148,7 +150,13 @@ impl Drain {
         self.report(&waiting, message, batch, outcome)
     }
 
-    fn report(&self, waiting: &Waiting, message: &Received, batch: &Batch, outcome: Result<Outcome, table::Error>) -> Work {
+    fn report(
+        &self,
+        waiting: &Waiting,
+        message: &Received,
+        batch: &Batch,
+        outcome: Result<Outcome, table::Error>,
+    ) -> Work {
         let order_id = OrderId::of(&waiting.order.customer, &waiting.order.key);
         let later = Work::Postponed(CAPACITY_BACKOFF.of(message.times));
         let error = match outcome {

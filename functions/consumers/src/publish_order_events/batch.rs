@@ -138,7 +138,12 @@ impl Unfinished {
 }
 
 /// The record of a placed order after its lines are read; `None` if they cannot be read now.
-async fn completed(table: &Reader, position: usize, order: Order, written_at: Timestamp) -> (usize, Option<Unfinished>) {
+async fn completed(
+    table: &Reader,
+    position: usize,
+    order: Order,
+    written_at: Timestamp,
+) -> (usize, Option<Unfinished>) {
     let lines = table.collection(&ProductsOfOrder { order: &order.order_id }).await;
     let open = match lines {
         Ok(items) => match OrderPlaced::new(order, items.into_iter().map(|item| item.line).collect()) {
