@@ -130,8 +130,8 @@ impl SignIn {
         answer["access_token"].as_str().unwrap_or_else(|| panic!("no token: {answer}")).to_owned()
     }
 
-    fn send_form(&self, url: Url, fields: &(impl serde::Serialize + ?Sized)) -> reqwest::RequestBuilder {
-        let body = serde_urlencoded::to_string(fields).expect("a form");
+    fn send_form<T: AsRef<str>>(&self, url: Url, fields: &[(T, T)]) -> reqwest::RequestBuilder {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         self.http.post(url).header("content-type", "application/x-www-form-urlencoded").body(body)
     }
 }

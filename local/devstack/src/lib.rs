@@ -1,10 +1,127 @@
 //! Runs a SAM template on a laptop: an HTTP gateway, a DynamoDB, an SQS and an EventBridge in one process, around the
 //! real handlers.
 //!
-//! The stack takes its routes, scopes, queues and table from `template.yaml` alone, so the deployed template is the one
-//! that runs here. The stack listens on loopback addresses only: no function in this crate takes an address to bind,
-//! only a port. Each test starts a [`Stack`] of its own, with a [`FaultProxy`] between the functions and the database.
-//! [`iam`] refuses every call that the caller's role does not allow.
+//! The stack takes its routes, scopes, queues and table from the template alone, so the deployed template is the one
+//! that runs here. It listens on loopback addresses only: no function in this crate takes an address to bind, only a
+//! port. A test starts a [`Stack`] of its own, with a [`FaultProxy`] between the functions and each service. [`iam`]
+//! refuses every call that the caller's role does not allow.
+//!
+//! # An example
+//!
+//! A route, a queue and its consumer. A handler is a closure from an event to an answer; a consumer is started anew for
+//! each execution environment, so it comes as a closure that makes the handler. Both are found by the `Handler` of their
+//! function in the template.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use devstack::gateway::Invoke;
+//! use devstack::{Functions, Options, Stack, StartConsumer, Template};
+//! use serde_json::json;
+//!
+//! const TEMPLATE: &str = r#"
+//! Resources:
+//!   Notes:
+//!     Type: AWS::DynamoDB::Table
+//!     Properties:
+//!       KeySchema: [{ AttributeName: PK, KeyType: HASH }]
+//!       AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+//!   Imports:
+//!     Type: AWS::SQS::Queue
+//!     Properties: { QueueName: imports }
+//!   Role:
+//!     Type: AWS::IAM::Role
+//!     Properties:
+//!       Policies:
+//!         - PolicyDocument:
+//!             Version: "2012-10-17"
+//!             Statement:
+//!               - Effect: Allow
+//!                 Action: [sqs:ReceiveMessage, sqs:DeleteMessage, sqs:GetQueueAttributes]
+//!                 Resource: !GetAtt Imports.Arn
+//!   GetNote:
+//!     Type: AWS::Serverless::Function
+//!     Properties:
+//!       Handler: get-note
+//!       Role: !GetAtt Role.Arn
+//!       Events:
+//!         Get:
+//!           Type: HttpApi
+//!           Properties: { Path: "/notes/{noteId}", Method: GET, Auth: { Authorizer: NONE } }
+//!   ImportNotes:
+//!     Type: AWS::Serverless::Function
+//!     Properties:
+//!       Handler: import-notes
+//!       Role: !GetAtt Role.Arn
+//!       Timeout: 5
+//!       Events:
+//!         Imports:
+//!           Type: SQS
+//!           Properties: { Queue: !GetAtt Imports.Arn, FunctionResponseTypes: [ReportBatchItemFailures] }
+//! "#;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> anyhow::Result<()> {
+//! let get_note: Invoke = Arc::new(|event| {
+//!     Box::pin(async move {
+//!         let note = json!({ "noteId": event["pathParameters"]["noteId"] });
+//!         Ok(json!({ "statusCode": 200, "body": note.to_string() }))
+//!     })
+//! });
+//! let import_notes: StartConsumer = Arc::new(|| {
+//!     let invoke: Invoke = Arc::new(|event| {
+//!         Box::pin(async move {
+//!             println!("imported {}", event["Records"]);
+//!             Ok(json!({ "batchItemFailures": [] }))
+//!         })
+//!     });
+//!     Ok(invoke)
+//! });
+//!
+//! let options = Options { port: 3000, ..Options::new(Template::parse(TEMPLATE)?) };
+//! let stack = Stack::start(options, |_endpoints, _template| {
+//!     Ok(Functions {
+//!         handlers: vec![("get-note".to_owned(), get_note)],
+//!         consumers: vec![("import-notes".to_owned(), import_notes)],
+//!     })
+//! });
+//! let stack = stack.await?;
+//! println!("{}/notes/1, and a page at {}/", stack.url(), stack.url());
+//! # stack.shutdown().await
+//! # }
+//! ```
+//!
+//! # What it supports
+//!
+//! - **Functions**: `Handler`, `Timeout`, `Environment` and `Role`, and the same in `Globals`. Each call of a service is
+//!   checked against the role: inline and managed policies of the template, with `Condition`.
+//! - **Events**: `HttpApi` (payload 2.0, JWT scopes, CORS), `SQS` (batches, partial failures, concurrency), `DynamoDB`
+//!   streams (batches, filters, windows, retries, bisecting, destinations).
+//! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one.
+//! - **Resources**: one DynamoDB table with its indexes, stream and time to live; standard SQS queues with their
+//!   dead-letter queues; EventBridge buses, which keep the newest events for inspection (`GET /_local/events`).
+//! - **Intrinsic functions**: `Ref`, `GetAtt`, `Sub`, `Join`, `Split`, `If`, and in conditions `Equals`, `Not`, `And` and
+//!   `Or`. Parameters have their defaults, or the values of the [`Deployment`].
+//! - **Tokens**: the stack's own (`POST /_local/token`), or those of an OpenID Connect [`Issuer`].
+//!
+//! # What it does not support
+//!
+//! [`Template::parse`] refuses these, and its error names the resource and the property:
+//!
+//! | in the template | error |
+//! |---|---|
+//! | no table | `Resources has no AWS::DynamoDB::Table` |
+//! | two tables | `Resources has two tables, A and B, and the laptop stack knows one` |
+//! | `Path: /{proxy+}` | `Path: /{proxy+} is greedy, which the laptop gateway does not know` |
+//! | `Method: ANY` | `Method: ANY is not one of GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS` |
+//! | a route without `Auth` | `Auth is missing: name AuthorizationScopes, or Authorizer: NONE` |
+//! | a function without `Role`, such as one with SAM's policy templates | `Role is missing` |
+//! | another intrinsic function | `!ImportValue is not known to the laptop stack` |
+//! | a parameter without a value | `parameter P has no Default to use on a laptop` |
+//! | `ParallelizationFactor: 2` | `ParallelizationFactor: 2 is not 1, the only one that the laptop stack knows` |
+//!
+//! Other resources and other types of events (`S3`, `SNS`, `EventBridgeRule`, REST APIs) are passed over without an
+//! error: nothing here delivers them. Buses have no rules and no targets. Throttling limits of the API are not applied.
 
 mod aws_json;
 mod browser_guard;

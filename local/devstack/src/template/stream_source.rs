@@ -70,7 +70,7 @@ impl StreamSource {
         ensure!(arn == stream, "Stream: {arn} is not the stream of this template's table");
         // The functions keep one checkpoint per shard, which cannot describe several concurrent batches of one shard.
         let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
-        ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, and counts keep one checkpoint per shard");
+        ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, the only one that the laptop stack knows");
 
         let number = |property, default, range: RangeInclusive<u64>| {
             let number = scope.number_or(properties, property, default)?;

@@ -118,7 +118,7 @@ fn concurrent_batches_of_one_shard_are_refused() {
     refused(
         "ParallelizationFactor: 1",
         "ParallelizationFactor: 2",
-        "ParallelizationFactor: 2 is not 1, and counts keep one checkpoint per shard",
+        "ParallelizationFactor: 2 is not 1, the only one that the laptop stack knows",
     );
 }
 
