@@ -179,7 +179,7 @@ fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
         None => tokens(stack, arguments)?,
     };
     Ok(format!(
-        r#"Reference, table, events and queues at {url}/
+        r"Reference, table, events and queues at {url}/
 DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)
@@ -188,7 +188,7 @@ Routes:
 {routes}
 {tokens}
 Ctrl-C stops it.
-"#
+"
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use consumers::CONSUMERS;
@@ -136,6 +136,11 @@ fn the_description_of_the_api_has_the_routes_of_the_code() {
     assert_eq!(named, declared());
 }
 
+/// Whether this is a file with this extension.
+pub fn has_extension(file: &str, extension: &str) -> bool {
+    Path::new(file).extension().is_some_and(|found| found == extension)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_description_of_the_api_is_served() {
     let shop = Shop::open().await;
@@ -146,7 +151,7 @@ async fn the_description_of_the_api_is_served() {
 fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
     let files = ["reads", "writes", "consumers"].map(|program| {
         let modules = listed(&format!("functions/{program}/src")).into_iter();
-        let modules = modules.filter(|file| file.ends_with(".rs") && file != "lib.rs" && file != "main.rs");
+        let modules = modules.filter(|file| has_extension(file, "rs") && file != "lib.rs" && file != "main.rs");
         modules.map(move |file| format!("functions/{program}/src/{file}"))
     });
     assert_eq!(files.into_iter().flatten().collect::<BTreeSet<_>>(), all().map(source_of).collect());

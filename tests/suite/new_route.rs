@@ -9,7 +9,7 @@ use std::process::Command;
 use http_api::RouteFunction;
 use local::functions::routes;
 
-use crate::completeness::{pascal_case, source_of};
+use crate::completeness::{has_extension, pascal_case, source_of};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -45,7 +45,8 @@ fn handwritten() -> Vec<(String, String)> {
     let list = Command::new("git").args(["-C", ROOT, "ls-files"]).output().expect("git runs");
     let list = String::from_utf8(list.stdout).expect("a text");
     let files = list.lines().filter(|file| {
-        !file.ends_with(".md") && !file.ends_with(".txt") && !LEFT_OUT.iter().any(|folder| file.starts_with(folder))
+        let is_text = has_extension(file, "md") || has_extension(file, "txt");
+        !is_text && !LEFT_OUT.iter().any(|folder| file.starts_with(folder))
     });
     let texts = files.filter_map(|file| Some((file.to_owned(), fs::read_to_string(Path::new(ROOT).join(file)).ok()?)));
     let handwritten: Vec<_> = texts.map(|(file, text)| (file, code_of(&text))).collect();

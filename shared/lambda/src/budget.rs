@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_longest_pause_doubles_with_each_retry_up_to_800_ms() {
-        let mut retries = Budget::of(Duration::from_secs(60)).retries();
+        let mut retries = Budget::of(Duration::from_mins(1)).retries();
         let pauses = [25, 50, 100, 200, 400, 800, 800, 800].map(millis).map(Some);
         assert_eq!(pauses.map(|_| retries.next_pause(Instant::now(), 1.0)), pauses);
         retries.made = u32::MAX;
@@ -83,14 +83,14 @@ mod tests {
     #[test]
     fn a_pause_is_any_part_of_the_longest_pause() {
         for (part, expected) in [(0.0, 0), (0.2, 5), (0.5, 12)] {
-            let pause = Budget::of(Duration::from_secs(60)).retries().next_pause(Instant::now(), part);
+            let pause = Budget::of(Duration::from_mins(1)).retries().next_pause(Instant::now(), part);
             assert_eq!(pause.map(|pause| pause.as_millis()), Some(expected), "{part}");
         }
     }
 
     #[test]
     fn there_is_no_retry_whose_pause_would_reach_the_end_of_the_budget() {
-        let budget = Budget::of(Duration::from_secs(60));
+        let budget = Budget::of(Duration::from_mins(1));
         let before_the_end = |time| budget.end.checked_sub(time).expect("a moment");
         let mut retries = budget.retries();
         assert_eq!(retries.next_pause(before_the_end(millis(25)), 1.0), None);
@@ -108,8 +108,8 @@ mod tests {
     #[tokio::test]
     async fn a_pause_without_time_left_returns_at_once() {
         assert!(!Budget::of(Duration::ZERO).retries().pause().await);
-        assert!(!Budget::of(Duration::from_secs(60)).at_most(Duration::ZERO).retries().pause().await);
-        let mut retries = Budget::of(Duration::from_secs(60)).retries();
+        assert!(!Budget::of(Duration::from_mins(1)).at_most(Duration::ZERO).retries().pause().await);
+        let mut retries = Budget::of(Duration::from_mins(1)).retries();
         assert!(retries.pause().await);
         assert_eq!(retries.made, 1);
     }

@@ -37,14 +37,15 @@ Resources:
 /// A key of the issuer, by its id.
 enum Key {
     Rsa(&'static str),
-    P256(&'static str, EcdsaKeyPair),
+    P256(&'static str, Box<EcdsaKeyPair>),
 }
 
 impl Key {
     fn p256(id: &'static str) -> Self {
         let random = SystemRandom::new();
         let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
-        Self::P256(id, EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.as_ref(), &random).unwrap())
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.as_ref(), &random).unwrap();
+        Self::P256(id, Box::new(pair))
     }
 
     fn public(&self) -> Value {
