@@ -10,10 +10,10 @@ use crate::repeating::every_post;
 /// The id of ada's order with the key `first`. Derived ids must never change.
 const ADAS_FIRST: &str = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5";
 
-/// The headers of an answer that the route itself sets.
+/// The headers of an answer that the route itself sets. The request id is the gateway's, and each answer has another.
 pub fn own_headers(reply: &Reply) -> Vec<(&str, &str)> {
     let headers = reply.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    headers.filter(|(name, _)| !["content-length", "date"].contains(name)).collect()
+    headers.filter(|(name, _)| !["apigw-requestid", "content-length", "date"].contains(name)).collect()
 }
 
 /// The body of a reply with this status and exactly these headers besides the media type.
