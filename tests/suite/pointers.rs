@@ -1,11 +1,11 @@
-//! Files, headings and quoted section names that comments and documents refer to exist.
+//! Every file, heading and section that a comment or a document names exists. Decisions are numbered.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The extensions of files whose comments are checked, and that a comment may refer to.
+/// The extensions of the files that a comment may name.
 const KINDS: [&str; 7] = ["md", "rs", "yaml", "toml", "py", "json", "svg"];
 
 /// A file of the project: its path from the root, and its prose.
@@ -49,7 +49,8 @@ fn prose(path: &Path, text: &str) -> String {
     comments.map(|line| line.trim_start_matches(['/', '!', '#'])).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the named file exists: relative to the root, the page's folder or a parent of that.
+/// Whether the named file exists: relative to the root, the page's folder, a parent of that, or the `src` of one of
+/// these.
 fn is_found(from: &Path, named: &str) -> bool {
     let found = |path: PathBuf| Path::new(ROOT).join(path).exists();
     from.ancestors().skip(1).any(|folder| found(normal(&folder.join(named))) || found(folder.join("src").join(named)))

@@ -1,14 +1,13 @@
-//! Schedule, or invoked by hand: compares the counts with the orders, and repairs the counts if the event says so.
+//! On a schedule, or invoked by hand: compares the counts with the orders, and repairs the counts if the event says so.
 //!
 //! Orders are placed and counted meanwhile. The modules `walk` and `repair`, and `counting::Bounds`, explain why that
 //! disturbs neither a comparison nor a repair.
 //!
-//! - `{"from": "2026-11-20", "to": "2026-11-21", "repair": true}` compares the days of the range, and every customer
-//!   and product with an order on these days. If the time does not suffice, the answer has a `resume`. The event
+//! - `{"from": "2026-11-20", "to": "2026-11-21", "repair": true}` compares the days from `from` up to, not
+//!   including, `to`, and every customer and product with an order on these days. If the time does not suffice, the answer has a `resume`. The event
 //!   `{"resume": ...}` then continues the run.
-//! - A scheduled event compares the last days, once a day. If a run does not finish, the next one continues it. If a
-//!   comparison takes longer than these days, the next one begins where it ended, so that no day of the last 92 is left
-//!   out.
+//! - A scheduled event continues the unfinished run. If there is none, it begins one over the last days, at most once a
+//!   day. If a run took longer than that, the next one begins where it ended, so that no day of the last 92 is left out.
 
 mod reads;
 mod repair;

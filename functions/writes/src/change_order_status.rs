@@ -21,7 +21,7 @@ pub struct NewStatus {
     status: OrderStatus,
 }
 
-/// Refuses PAID and CANCELLED: payment and cancellation have routes of their own.
+/// `steps::advance` refuses every other status: payment and cancellation have routes of their own.
 pub async fn handle(
     orders: Lifecycle,
     Path(id): Path<OrderId>,

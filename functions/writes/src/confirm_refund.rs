@@ -8,7 +8,7 @@ use table::Budget;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Admin)
-    .summary("Record, once, that the card payment of a cancelled order was refunded. The payment must be refundDue.")
+    .summary("Record, once, that the card payment of a cancelled order was refunded. Its status must be `refundDue`.")
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
     .access(ordering::REFUND)

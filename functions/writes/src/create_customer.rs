@@ -64,7 +64,8 @@ pub async fn handle(
     }
 }
 
-/// Checks the profile first: on a replay, the customer's own claims fail as well.
+/// The causes are in the order of the writes. The profile's comes first: when a sign-up is repeated, the conditions of
+/// the customer's own claims fail as well.
 fn refuse(customer: &Customer, causes: Vec<Cause>) -> Answer<Created<Versioned<CustomerView>>> {
     let mut causes = causes.into_iter();
     if let Some(Cause::Condition(Some(item))) = causes.next() {

@@ -5,8 +5,8 @@
 //! - [`ledger`]: every operation of every function, as a list of requests.
 //! - [`markdown_tables`]: the ledger as the tables in the documentation.
 //!
-//! An operation's [`Charge`] is computed from its declared requests, the items of a [`Sample`](sample_items::Sample), and the key schema, which
-//! determines the index entries of each item. No units are counted by hand.
+//! An operation's [`Charge`] is computed from its recorded requests, the items of a [`Sample`](sample_items::Sample), and
+//! the key schema, which determines the index entries of each item. No units are counted by hand.
 //!
 //! The crate is pure: no AWS client, no async, no clock.
 //!

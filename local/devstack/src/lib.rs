@@ -87,14 +87,19 @@
 //! });
 //! let stack = stack.await?;
 //! println!("{}/notes/1, and a page at {}/", stack.url(), stack.url());
-//! # stack.shutdown().await
+//! tokio::signal::ctrl_c().await?;
+//! stack.shutdown().await
 //! # }
 //! ```
 //!
 //! # What it supports
 //!
-//! - **Functions**: `Handler`, `Timeout`, `Environment` and `Role`, and the same in `Globals`. Each call of a service is
-//!   checked against the role: inline and managed policies of the template, with `Condition`.
+//! - **Functions**: `Handler` and `Role`; `Timeout` and `Environment`, also in `Globals`. Each function needs a `Handler`
+//!   of its own, because the stack finds its code by that name.
+//! - **Roles**: inline and managed policies of the template, with `Condition`. A call of a service is checked against the
+//!   role of the function that makes it, which the service knows by the call's access key. So give each function's AWS
+//!   clients the URLs of [`Endpoints`], the Region us-east-1 and, as access key, the function's logical id (`GetNote`).
+//!   A call under any other key is not checked.
 //! - **Events**: `HttpApi` (payload 2.0, JWT scopes, CORS), `SQS` (batches, partial failures, concurrency), `DynamoDB`
 //!   streams (batches, filters, windows, retries, bisecting, destinations).
 //! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one.
@@ -121,7 +126,9 @@
 //! | `ParallelizationFactor: 2` | `ParallelizationFactor: 2 is not 1, the only one that the laptop stack knows` |
 //!
 //! Other resources and other types of events (`S3`, `SNS`, `EventBridgeRule`, REST APIs) are passed over without an
-//! error: nothing here delivers them. Buses have no rules and no targets. Throttling limits of the API are not applied.
+//! error: nothing here delivers them. Buses have no rules and no targets. Throttling limits of the API, local secondary
+//! indexes and `FifoQueue` are passed over, too. A managed policy of AWS, such as `AWSLambdaBasicExecutionRole`, and a
+//! role outside the template are refused.
 
 mod aws_json;
 mod browser_guard;

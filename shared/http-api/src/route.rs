@@ -203,11 +203,12 @@ impl Route {
         Self { example, ..self }
     }
 
-    /// The names of the path parameters.
+    /// The first part of the path, such as `orders`: the route's tag in the OpenAPI document.
     pub fn collection(&self) -> &'static str {
         self.path.split('/').nth(1).unwrap_or_default()
     }
 
+    /// The names of the path parameters.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }

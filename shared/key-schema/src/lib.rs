@@ -7,7 +7,7 @@
 //! - [`page`] and [`cursor`]: a page of a list, and a client's position in the list.
 //! - [`markdown_tables`]: the layout as the tables in `docs/key-schema.md`.
 //!
-//! The crate has no AWS client, no async and no clock.
+//! The crate has no AWS client and no async. Its only clock is `Timestamp::now`, which nothing else in the crate calls.
 //!
 //! **Invariant: no other crate spells a key.** In this crate, exactly one [`Template`](layout::Template) spells each
 //! partition key and each sort key. Writing fills the whole template, and reading fills all or part of the same one, so

@@ -39,24 +39,28 @@ pub struct Retries {
 
 impl Retries {
     /// Pauses before the next retry, for a random part of the [longest pause](longest_pause). Returns `false` at once
-    /// if the budget ends before the pause would: then there is no retry.
+    /// if the budget would leave less than [`ATTEMPT`] after the pause: then there is no retry.
     pub async fn pause(&mut self) -> bool {
         let Some(pause) = self.next_pause(Instant::now(), fastrand::f64()) else { return false };
         tokio::time::sleep(pause).await;
         true
     }
 
-    /// The pause before the next retry: this part of the longest pause. `None` if the budget ends before the pause
-    /// would.
+    /// The pause before the next retry: this part of the longest pause. `None` if the budget would leave less than
+    /// [`ATTEMPT`] after the pause.
     fn next_pause(&mut self, now: Instant, part: f64) -> Option<Duration> {
         let pause = longest_pause(self.made).mul_f64(part);
-        if now + pause >= self.budget.end {
+        if now + pause + ATTEMPT >= self.budget.end {
             return None;
         }
         self.made = self.made.saturating_add(1);
         Some(pause)
     }
 }
+
+/// The time that an attempt gets to be answered. If the end of the request cut it off, nobody would know whether it wrote
+/// something, although AWS refused every attempt before it.
+const ATTEMPT: Duration = Duration::from_millis(250);
 
 /// The longest pause after this number of retries: 25 ms, doubled with each retry up to 800 ms.
 pub const fn longest_pause(retries: u32) -> Duration {
@@ -91,10 +95,10 @@ mod tests {
     #[test]
     fn there_is_no_retry_whose_pause_would_reach_the_end_of_the_budget() {
         let budget = Budget::of(Duration::from_mins(1));
-        let before_the_end = |time| budget.end.checked_sub(time).expect("a moment");
+        let before_the_end = |time| budget.end.checked_sub(time + ATTEMPT).expect("a moment");
         let mut retries = budget.retries();
         assert_eq!(retries.next_pause(before_the_end(millis(25)), 1.0), None);
-        assert_eq!(retries.next_pause(budget.end + millis(1), 0.0), None);
+        assert_eq!(retries.next_pause(before_the_end(millis(0)), 0.0), None);
         assert_eq!(
             retries.next_pause(before_the_end(millis(26)), 1.0),
             Some(millis(25)),

@@ -42,7 +42,7 @@ impl fmt::Display for Subject<'_> {
     }
 }
 
-/// The event sources, named like the variants of [`Subject`] for the macro below.
+/// The `source`s. The macro below finds them by the names of [`Subject`]'s variants.
 enum Source {
     Order,
     Product,
@@ -80,7 +80,7 @@ macro_rules! events {
             &[$(Kind { source: Source::$subject.name(), detail_type: stringify!($kind) }),+];
 
         impl Event {
-            /// The event's kind: its `detail-type` on the bus.
+            /// Its `detail-type` on the bus.
             pub fn detail_type(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($kind)),+
@@ -107,7 +107,7 @@ macro_rules! events {
             }
         })+
 
-        /// The schemas of all kinds' details by name, and those that they refer to.
+        /// The schema of each kind, by its name, and the schemas that these refer to.
         pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
             let mut schemas = Vec::new();
             $(

@@ -1,7 +1,7 @@
 //! Pages of the documentation with handwritten prose and generated figures.
 //!
-//! A generated part is between two comments with its name, `<!-- costs -->` and `<!-- /costs -->`; in a YAML file, `# <functions>`
-//! and `# </functions>`. A test [`check`]s the part against the code that generates it, so it cannot become stale. With
+//! A generated part is between two comments with its name, `<!-- costs -->` and `<!-- /costs -->`; in a YAML file,
+//! `# <functions>` and `# </functions>`. A test [`check`]s the part against the code that generates it, so it cannot become stale. With
 //! `UPDATE_DOCS=1` the test writes the part instead.
 //!
 //! **Invariant: no other crate knows how a part is found in its page.**

@@ -83,8 +83,8 @@ impl Batch {
         }
     }
 
-    /// The events that can be published, up to the first record that is unfinished in another way: the records behind
-    /// that one have to wait, so that events stay in order.
+    /// The events that can be published, up to the first record that is not ready: those behind it have to wait, so that
+    /// events stay in order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Waiting<'_>> {
         self.open.iter().map_while(|(position, open)| match open {
             Unfinished::Ready(entry) => {

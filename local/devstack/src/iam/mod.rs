@@ -1,4 +1,4 @@
-//! IAM on a laptop: calls that a function's role in `template.yaml` does not allow are refused, as on AWS.
+//! IAM on a laptop: calls that a function's role in the template does not allow are refused, as on AWS.
 //!
 //! On Lambda each function has the credentials of its role. Here a function's access key is its logical id, so a
 //! service knows which function signed a call. A [`Guard`] derives from the call the [`Ask`]s by which AWS authorises

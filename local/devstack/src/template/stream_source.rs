@@ -14,7 +14,7 @@ const DEFAULT_BATCH_SIZE: u64 = 100;
 /// Lambda's value for "no limit", which is also the default.
 const INFINITE: &str = "-1";
 
-/// A limit that Lambda does not require, but this project does.
+/// A limit that Lambda does not require, but the stack does.
 const AGE: &str = "MaximumRecordAgeInSeconds";
 
 /// The table's stream, consumed by a function.
@@ -68,7 +68,7 @@ impl StreamSource {
         let arn = scope.required_text(properties, "Stream")?;
         let stream = stream.context("Stream: the table has no StreamSpecification")?;
         ensure!(arn == stream, "Stream: {arn} is not the stream of this template's table");
-        // The functions keep one checkpoint per shard, which cannot describe several concurrent batches of one shard.
+        // Concurrent batches of one shard are not implemented.
         let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
         ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, the only one that the laptop stack knows");
 

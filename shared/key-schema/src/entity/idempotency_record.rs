@@ -16,7 +16,7 @@ const KEPT_SECONDS: i64 = 3 * 24 * 60 * 60;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdempotencyRecord {
-    /// The id that caller and key determine.
+    /// A function of the caller and the key.
     pub record_id: IdempotencyRecordId,
     /// The hash of the request, which distinguishes a repeated request from a different one with the same key.
     pub request_hash: RequestHash,
@@ -36,8 +36,8 @@ pub struct IdempotencyRecord {
 
 impl IdempotencyRecord {
     /// The time of expiry of a record that is created at this moment, in seconds since 1970.
-    pub fn expiry(made_at: Timestamp) -> i64 {
-        made_at.as_second() + KEPT_SECONDS
+    pub fn expiry(created_at: Timestamp) -> i64 {
+        created_at.as_second() + KEPT_SECONDS
     }
 
     /// Whether the record has expired, even if DynamoDB has not deleted it yet.
