@@ -39,7 +39,7 @@ pub struct Retries {
 
 impl Retries {
     /// Pauses before the next retry, for a random part of the [longest pause](longest_pause). Returns `false` at once
-    /// if the budget would leave less than [`ATTEMPT`] after the pause: then there is no retry.
+    /// if the budget would leave no time for an attempt after the pause: then there is no retry.
     pub async fn pause(&mut self) -> bool {
         let Some(pause) = self.next_pause(Instant::now(), fastrand::f64()) else { return false };
         tokio::time::sleep(pause).await;
