@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod demo;
 pub mod functions;
+pub mod pretend_provider;
 
 use std::collections::BTreeMap;
 

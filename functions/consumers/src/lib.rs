@@ -42,4 +42,5 @@ consumers! {
     expire_orders
     publish_order_events
     reconcile_counts
+    settle_payments
 }

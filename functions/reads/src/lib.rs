@@ -21,6 +21,7 @@ http_api::routes! {
     list_invoice_payments
     list_order_products
     list_orders
+    list_payments_due
     list_product_orders
     list_products
     list_totals

@@ -1,6 +1,6 @@
-//! `POST /invoices/{invoiceId}/payments`: records that the bank has captured the card payment of an invoice.
+//! `POST /invoices/{invoiceId}/payments`: captures an authorized card payment, or records a bank transfer.
 
-use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
+use http_api::{Answer, Example, InvoiceView, Json, Kind, OptionalJson, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
 use ordering::{Lifecycle, Transitioned};
 use serde::Deserialize;
@@ -9,8 +9,9 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin)
     .summary(
-        "Record, once, that the bank has captured the card payment of an invoice. The order becomes PAID. If the order \
-             was cancelled in the meantime, the payment's status becomes refundDue.",
+        "With a reference: record, once, that an invoice was paid by bank transfer. The order becomes PAID. If the order \
+             was cancelled in the meantime, the payment's status becomes refundDue. Without a reference: ask the payment \
+             provider to capture the authorized payment, which happens within a minute or so.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
@@ -21,22 +22,26 @@ pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Ad
             .body(r#"{"reference":"bank-20261121-0042"}"#),
     );
 
-/// A card payment that the bank has captured.
-#[derive(Deserialize, ToSchema)]
+/// A payment that the bank has captured, or the request to capture an authorized one.
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// The bank's reference for the payment.
-    reference: Name,
+    /// The bank's reference for the payment. Absent if the payment provider has authorized the payment.
+    reference: Option<Name>,
 }
 
 /// A payment is recorded even if its order was cancelled in the meantime: it then has to be refunded.
 pub async fn handle(
     orders: Lifecycle,
     Path(id): Path<InvoiceId>,
-    Json(Capture { reference }): Json<Capture>,
+    OptionalJson(Capture { reference }): OptionalJson<Capture>,
     budget: Budget,
 ) -> Answer<Replayable<Json<InvoiceView>>> {
-    match orders.capture(&id, &String::from(reference), budget).await? {
+    let changed = match reference {
+        Some(reference) => orders.capture(&id, &String::from(reference), budget).await?,
+        None => orders.request_capture(&id, budget).await?,
+    };
+    match changed {
         Transitioned::Done(order) => Ok(Replayable::first(Json(order.invoice.into()))),
         Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(order.invoice.into()))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),

@@ -3,7 +3,7 @@
 use http_api::{Answer, Caller, Example, Json, Kind, OrderView, Path, Problem, Replayable, Route, Scope};
 use key_schema::entity::OrderStatus;
 use key_schema::value::OrderId;
-use ordering::{Lifecycle, Transitioned};
+use ordering::{CaptureWhen, Lifecycle, Transitioned};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
@@ -23,13 +23,13 @@ pub struct NewStatus {
 
 /// `steps::advance` refuses every other status: payment and cancellation have routes of their own.
 pub async fn handle(
-    orders: Lifecycle,
+    (orders, capture): (Lifecycle, CaptureWhen),
     Path(id): Path<OrderId>,
     caller: Caller,
     Json(NewStatus { status }): Json<NewStatus>,
     budget: Budget,
 ) -> Answer<Replayable<Json<OrderView>>> {
-    match orders.advance(&id, status, budget).await? {
+    match orders.advance(&id, status, capture == CaptureWhen::Shipped, budget).await? {
         Transitioned::Done(order) => Ok(Replayable::first(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),

@@ -16,7 +16,9 @@ http_api::routes! {
     flag_order
     place_order
     put_cart
+    receive_payment_event
     record_view
+    start_payment
     unflag_order
     update_customer
     update_product

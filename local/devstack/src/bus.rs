@@ -1,5 +1,5 @@
-//! The embedded EventBridge: `PutEvents` on a loopback port. It keeps the newest events for inspection, and has no
-//! rules and no targets.
+//! The embedded EventBridge: `PutEvents` on a loopback port. It keeps the newest events for inspection, and sends those
+//! that a rule of the template matches to the rule's queues.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,8 @@ use crate::iam::{self, Denial, Guard};
 use crate::listen::{loopback, url_of};
 use crate::problem::answer;
 use crate::resource::{ACCOUNT, REGION};
+use crate::sqs::Sqs;
+use crate::template::Rule;
 
 /// The number of events kept.
 const KEPT: usize = 1000;
@@ -51,7 +53,27 @@ pub struct Entry {
 /// Decides which entries fail, and with which `ErrorCode`.
 type Faults = Box<dyn FnMut(&Entry) -> Option<&'static str> + Send>;
 
-type Served = (Arc<Mutex<Inside>>, Arc<Guard>);
+type Served = (Arc<Mutex<Inside>>, Arc<Guard>, Arc<Targets>);
+
+/// The rules, and the queues to which they send events.
+pub(crate) struct Targets {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) sqs: Sqs,
+}
+
+impl Targets {
+    /// Sends an accepted event to the queues of each rule that matches it, before the caller gets its answer. On AWS it is
+    /// sent shortly after that.
+    async fn send(&self, bus: &str, event: &Value) {
+        let name = bus.rsplit('/').next().unwrap_or_default();
+        let matching = self.rules.iter().filter(|rule| rule.bus == name && rule.pattern.matches(event));
+        for queue in matching.flat_map(|rule| &rule.queues) {
+            if let Err(error) = self.sqs.send(queue, &Value::from(event.to_string()), &Value::Null).await {
+                tracing::error!(queue, "an event of the bus was not sent on: {error:#}");
+            }
+        }
+    }
+}
 
 /// A running EventBridge. It stops when dropped.
 pub struct Bus {
@@ -68,11 +90,11 @@ struct Inside {
 }
 
 impl Bus {
-    pub(crate) async fn start(port: u16, guard: Arc<Guard>) -> Result<Self> {
+    pub(crate) async fn start(port: u16, guard: Arc<Guard>, targets: Targets) -> Result<Self> {
         let listener = loopback(port, "--eventbridge-port").await?;
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
         let inside = Arc::default();
-        let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard));
+        let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard, Arc::new(targets)));
         let serving = tokio::spawn(axum::serve(listener, browsers.protect(router)).into_future());
         Ok(Self { url, inside, serving })
     }
@@ -104,16 +126,20 @@ impl Drop for Bus {
     }
 }
 
-async fn handle(State((inside, guard)): State<Served>, headers: HeaderMap, body: Bytes) -> Response<Body> {
+async fn handle(State((inside, guard, targets)): State<Served>, headers: HeaderMap, body: Bytes) -> Response<Body> {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let mut accepted = Vec::new();
     let outcome = match target {
         "AWSEvents.PutEvents" => entries(&body).and_then(|entries| {
             let checked = guard.check_events(iam::caller(&headers), &entries);
             checked.map_err(|Denial(message)| ("AccessDeniedException", message))?;
-            Ok(put(&mut lock(&inside), entries))
+            Ok(put(&mut lock(&inside), entries, &mut accepted))
         }),
         other => Err(("UnknownOperationException", format!("{other:?} is not known to the laptop stack"))),
     };
+    for (bus, event) in &accepted {
+        targets.send(bus, event).await;
+    }
     let (status, body) = match outcome {
         Ok(body) => (StatusCode::OK, body),
         Err((code, message)) => (StatusCode::BAD_REQUEST, json!({ "__type": code, "message": message })),
@@ -148,13 +174,14 @@ fn size(Entry { source, detail_type, detail, time, .. }: &Entry) -> usize {
     source.len() + detail_type.len() + detail.len() + time.map_or(0, |_| BYTES_OF_TIME)
 }
 
-fn put(inside: &mut Inside, entries: Vec<Entry>) -> Value {
-    let answers: Vec<Value> = entries.into_iter().map(|entry| take(inside, &entry)).collect();
+fn put(inside: &mut Inside, entries: Vec<Entry>, accepted: &mut Vec<(String, Value)>) -> Value {
+    let answers: Vec<Value> = entries.into_iter().map(|entry| take(inside, &entry, accepted)).collect();
     let failed = answers.iter().filter(|answer| answer["ErrorCode"].is_string()).count();
     json!({ "FailedEntryCount": failed, "Entries": answers })
 }
 
-fn take(inside: &mut Inside, entry: &Entry) -> Value {
+/// Takes an entry, and adds the event to those that were accepted, each with its bus.
+fn take(inside: &mut Inside, entry: &Entry, accepted: &mut Vec<(String, Value)>) -> Value {
     if let Some(code) = inside.faults.as_mut().and_then(|faults| faults(entry)) {
         return json!({ "ErrorCode": code, "ErrorMessage": "It was told to fail." });
     }
@@ -175,6 +202,7 @@ fn take(inside: &mut Inside, entry: &Entry) -> Value {
         "resources": [],
         "detail": detail,
     });
+    accepted.push((entry.event_bus_name.clone(), event.clone()));
     inside.events.push_back(event);
     if inside.events.len() > KEPT {
         inside.events.pop_front();

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, IdempotencyRecord,
-    Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, ProductStats,
-    QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    CardPayment, Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue,
+    PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, Stored};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
@@ -46,6 +47,8 @@ pub(super) struct Parts {
     pub(super) invoice: Option<Invoice>,
     /// The scan reads a flag before the order's other items; the order must exist.
     pub(super) is_flagged: bool,
+    /// The scan reads the mark of a payment that is due before the order's header.
+    pub(super) is_due: bool,
 }
 
 /// The cells of a stock.
@@ -145,6 +148,9 @@ impl Accounts {
                 accounts.part(invoice.order_id.clone(), |parts| parts.invoice = Some(invoice));
             }),
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
+            PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
+                accounts.part(due.order_id, |parts| parts.is_due = true);
+            }),
             OrderFlag::TYPE => self.read(item, |accounts, flag: OrderFlag| {
                 accounts.part(flag.order_id, |parts| parts.is_flagged = true);
             }),
@@ -211,9 +217,15 @@ impl Accounts {
         let mut parts = self.orders.remove(&id).unwrap_or_default();
         add(&mut parts);
         match parts {
-            Parts { order: Some(order), lines, invoice: Some(invoice), .. }
+            Parts { order: Some(order), lines, invoice: Some(invoice), is_due, .. }
                 if lines.len() == usize::from(order.line_count) =>
             {
+                // The last release marks nothing. It knows no provider either.
+                let needs_mark = invoice.card().is_some_and(|card| card.command().is_some());
+                let may_have_mark = invoice.card().is_some_and(CardPayment::is_due);
+                if is_due && !may_have_mark || !is_due && needs_mark {
+                    self.breach(format!("order {}", order.order_id), format!("its payment is marked as due: {is_due}"));
+                }
                 self.order(&order, &lines, &invoice);
             }
             parts => _ = self.orders.insert(id, parts),

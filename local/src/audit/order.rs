@@ -1,6 +1,6 @@
 //! The amounts and payments of one order.
 
-use key_schema::entity::{Balance, Invoice, Order, OrderLine, OrderStatus, Payment};
+use key_schema::entity::{Balance, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentState};
 use key_schema::value::Money;
 
 /// The breaches of one order that has all its lines and its invoice.
@@ -43,21 +43,19 @@ pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> V
 }
 
 /// The money received for an order less the money returned, and the amount that the shop owes for it: goods until the
-/// order is cancelled, and from then on a refund. `None` if the amounts cannot be added up, which another check
+/// order is cancelled, and from then on a refund; at any time what was paid twice. `None` if the amounts cannot be added up, which another check
 /// reports.
 fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     let balances: Vec<_> = invoice.payments.iter().map(Payment::balance).collect();
     let sum = |of: fn(&Balance) -> Money| sum(balances.iter().map(of), order.total);
     let moved = sum(|balance| balance.received)?.checked_sub(sum(|balance| balance.returned)?)?;
-    let owed = match order.status {
-        OrderStatus::Cancelled => sum(|balance| balance.due)?,
-        OrderStatus::Pending => {
-            let cards = invoice.payments.iter().filter(|payment| matches!(payment, Payment::Card { .. }));
-            cards.map(Payment::amount).try_fold(order.total, Money::checked_sub)?
-        }
-        OrderStatus::Paid | OrderStatus::Shipped | OrderStatus::Delivered => order.total,
-    };
-    Some((moved, owed))
+    let due = sum(|balance| balance.due)?;
+    if order.status == OrderStatus::Cancelled {
+        return Some((moved, due));
+    }
+    let open = invoice.payments.iter().filter(|payment| payment.state() != PaymentState::Captured);
+    let paid = open.map(Payment::amount).try_fold(order.total, Money::checked_sub)?;
+    Some((moved, paid.checked_add(due)?))
 }
 
 /// The sum, if all amounts have one currency.

@@ -110,6 +110,18 @@ impl Description {
         self
     }
 
+    /// Adds a body that the payment provider signed, and the signature.
+    #[must_use]
+    pub(crate) fn signed_body(mut self) -> Self {
+        self.problems.push(Kind::TooLarge);
+        let event =
+            ObjectBuilder::new().schema_type(Type::Object).description(Some("An event of the payment provider."));
+        let content = ContentBuilder::new().schema(Some(event)).build();
+        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
+        self.operation = self.operation.request_body(Some(body.build())).parameter(parameter::stripe_signature());
+        self
+    }
+
     /// Adds a required `If-Match`.
     #[must_use]
     pub(crate) fn if_match(mut self) -> Self {

@@ -26,7 +26,7 @@ pub(crate) struct Event {
 }
 
 /// The names of the fields of [`Headers`].
-pub(crate) const READ: [&str; 3] = ["idempotency-key", "if-match", "prefer"];
+pub(crate) const READ: [&str; 4] = ["idempotency-key", "if-match", "prefer", "stripe-signature"];
 
 /// The headers that some route reads. The gateway joins the values of a repeated header, and spells all names in lower
 /// case.
@@ -36,6 +36,7 @@ struct Headers {
     idempotency_key: Option<String>,
     if_match: Option<String>,
     prefer: Option<String>,
+    stripe_signature: Option<String>,
 }
 
 /// The path parameters by name.
@@ -101,6 +102,7 @@ impl Headers {
             (HeaderName::from_static("idempotency-key"), self.idempotency_key),
             (header::IF_MATCH, self.if_match),
             (HeaderName::from_static("prefer"), self.prefer),
+            (HeaderName::from_static("stripe-signature"), self.stripe_signature),
         ];
         for (name, value) in read {
             if let Some(value) = value {

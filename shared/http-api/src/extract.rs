@@ -150,6 +150,25 @@ impl<T: DeserializeOwned + Default + ToSchema> FromRequest for OptionalJson<T> {
     }
 }
 
+/// A body that the payment provider signed, byte for byte as it was sent, and the signature.
+#[derive(Clone, Debug)]
+pub struct SignedBody {
+    /// The value of `Stripe-Signature`. Empty if the header is missing.
+    pub signature: String,
+    pub body: Vec<u8>,
+}
+
+impl FromRequest for SignedBody {
+    fn from_request(request: &Request) -> Result<Self, Problem> {
+        let signature = request.header("Stripe-Signature")?.unwrap_or_default().to_owned();
+        Ok(Self { signature, body: request.body()?.to_vec() })
+    }
+
+    fn describe(description: Description) -> Description {
+        description.signed_body()
+    }
+}
+
 /// A required `If-Match`: without the header, the problem is `precondition-required`.
 impl FromRequest for IfMatch {
     fn from_request(request: &Request) -> Result<Self, Problem> {

@@ -38,7 +38,7 @@ mod view;
 
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, describe, open_api};
-pub use extract::{FromRequest, Json, List, OptionalJson, OwnCustomer, Path, PathParameter, Query};
+pub use extract::{FromRequest, Json, List, OptionalJson, OwnCustomer, Path, PathParameter, Query, SignedBody};
 pub use handler::{Handler, fits};
 pub use idempotency::Once;
 pub use if_match::IfMatch;
@@ -54,6 +54,6 @@ pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
     CartView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView, GiftCardView,
-    InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentView,
-    ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, StatusCountView,
+    InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView,
+    PaymentIntentView, PaymentView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, StatusCountView,
 };

@@ -56,13 +56,18 @@ impl Request {
         Ok((filter, paging.into()))
     }
 
-    /// The body, as JSON.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        let body = self.inner.body();
+    /// The body, as it was sent.
+    pub(crate) fn body(&self) -> Result<&[u8], Problem> {
+        let body: &[u8] = self.inner.body();
         if body.len() > MOST_BYTES {
             return Err(Problem::new(Kind::TooLarge, format!("The body must not be larger than {MOST_BYTES} bytes.")));
         }
-        json::read(body).map_err(|why| Problem::new(Kind::Validation, why))
+        Ok(body)
+    }
+
+    /// The body, as JSON.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        json::read(self.body()?).map_err(|why| Problem::new(Kind::Validation, why))
     }
 
     /// The body, as JSON. A request without a body gets the default of the type.

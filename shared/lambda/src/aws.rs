@@ -34,6 +34,7 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
 pub enum Service {
     DynamoDb,
     EventBridge,
+    SecretsManager,
     Sqs,
 }
 
@@ -43,6 +44,7 @@ impl Service {
         match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
             Self::EventBridge => "AWS_ENDPOINT_URL_EVENTBRIDGE",
+            Self::SecretsManager => "AWS_ENDPOINT_URL_SECRETS_MANAGER",
             Self::Sqs => "AWS_ENDPOINT_URL_SQS",
         }
     }
@@ -98,12 +100,17 @@ impl Connections {
         Ok(config.build())
     }
 
+    /// A connector for a service that is not AWS's.
+    pub(crate) fn elsewhere(&self, base: &str, timeout: Duration) -> Result<SharedHttpConnector, Misconfigured> {
+        connector(Trust::of(Some(base)), timeout)
+    }
+
     fn connector(&self, trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
         let shared = &self.0[trust as usize];
         if let Some(connector) = shared.get() {
             return Ok(connector.clone());
         }
-        let new = connector(trust)?;
+        let new = connector(trust, ATTEMPT_TIMEOUT)?;
         Ok(shared.get_or_init(|| new).clone())
     }
 }
@@ -118,8 +125,8 @@ fn credentials(variables: &Variables) -> Result<Credentials, Misconfigured> {
     ))
 }
 
-fn connector(trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
-    let timeouts = HttpConnectorSettings::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(ATTEMPT_TIMEOUT);
+fn connector(trust: Trust, timeout: Duration) -> Result<SharedHttpConnector, Misconfigured> {
+    let timeouts = HttpConnectorSettings::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(timeout);
     let connector = Connector::builder().connector_settings(timeouts.build()).sleep_impl(TokioSleep::new());
     let roots = match trust {
         Trust::Plain => return Ok(SharedHttpConnector::new(connector.build_http())),

@@ -12,6 +12,7 @@ use std::time::Duration;
 use aws_types::SdkConfig;
 
 use crate::aws::{Connections, Service};
+use crate::https::Https;
 use crate::variables::{Misconfigured, Variables};
 
 /// The longest that a start waits for its warm-ups.
@@ -127,6 +128,14 @@ impl Environment {
         Ok(client)
     }
 
+    /// A client of a service that is not AWS's, at this base URL. No read takes longer than `timeout`.
+    ///
+    /// # Errors
+    /// The system's certificates cannot be read.
+    pub fn https(&self, base: &str, timeout: Duration) -> Result<Https, Misconfigured> {
+        Ok(Https::new(self.connections.elsewhere(base, timeout)?, base))
+    }
+
     /// Registers work to do before the first event on Lambda, once for each service: during initialization a function
     /// has a whole CPU, and no client waits for an answer yet.
     pub fn warm_up(&self, service: Service, work: impl Future<Output = ()> + Send + 'static) {
@@ -151,6 +160,14 @@ impl Environment {
     /// The value of a variable, if it is set.
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.variables.optional(name)
+    }
+
+    /// The value of a variable that may be empty: the template sets it, and an empty value turns something off.
+    ///
+    /// # Errors
+    /// It is not set.
+    pub fn declared(&self, name: &str) -> Result<Option<&str>, Misconfigured> {
+        self.variables.declared(name)
     }
 
     /// The value of a variable.

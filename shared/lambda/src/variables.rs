@@ -34,6 +34,12 @@ impl Variables {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// The value of a variable that may be empty, but must be set.
+    pub(crate) fn declared(&self, name: &str) -> Result<Option<&str>, Misconfigured> {
+        let value = self.0.get(name).ok_or_else(|| Misconfigured::Missing(name.to_owned()))?;
+        Ok(Some(value.as_str()).filter(|value| !value.is_empty()))
+    }
+
     pub(crate) fn required(&self, name: &str) -> Result<&str, Misconfigured> {
         self.optional(name).ok_or_else(|| Misconfigured::Missing(name.to_owned()))
     }

@@ -1,13 +1,16 @@
 //! Makes an event from a stream record.
 
-use key_schema::entity::{Entity as _, Invoice, Order, Payment, PaymentState, Product, QueuedOrder, Settlement};
+use key_schema::entity::{
+    self, CardPayment, Entity as _, Invoice, Order, PaymentState, Product, QueuedOrder, Settlement,
+};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
 use crate::event::{Event, LAYOUT_VERSION};
 use crate::{
-    EventId, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved, RefundDue, RefundMade,
+    EventId, Failure, OrderExpired, OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured, PaymentDue,
+    PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade,
 };
 
 /// An image of an order, an invoice or a product cannot be deserialized.
@@ -53,12 +56,12 @@ impl<E: Into<Event>> From<E> for Draft {
 /// An order, an invoice or a product cannot be deserialized. Skipping the record would lose an event.
 pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
     let Record { name, written_at, old, new } = record;
-    let entity = |image: &Item| match image.get(ENTITY_TYPE) {
-        Some(AttributeValue::S(entity)) => Some(entity.clone()),
+    let kind = |image: &Item| match image.get(ENTITY_TYPE) {
+        Some(AttributeValue::S(kind)) => Some(kind.clone()),
         _ => None,
     };
-    let Some(entity) = entity(&new).or_else(|| entity(&old)) else { return Ok(None) };
-    Ok(match (name, entity.as_str()) {
+    let Some(kind) = kind(&new).or_else(|| kind(&old)) else { return Ok(None) };
+    Ok(match (name, kind.as_str()) {
         ("INSERT", Order::TYPE) => {
             let order: Order = from_item(new)?;
             order.is_placed_at(written_at).then_some(Draft::Placed(order))
@@ -69,6 +72,7 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
             let (before, after): (QueuedOrder, QueuedOrder) = (from_item(old)?, from_item(new)?);
             (before.refusal != after.refusal).then(|| OrderRejected::new(after)).flatten().map(Draft::from)
         }
+        ("INSERT", entity::PaymentDue::TYPE) => Some(payment_due(from_item(new)?).into()),
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {
             let (before, after): (Product, Product) = (from_item(old)?, from_item(new)?);
@@ -77,6 +81,11 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
         ("REMOVE", Product::TYPE) => Some(ProductRemoved::new(from_item(old)?, written_at).into()),
         _ => None,
     })
+}
+
+fn payment_due(mark: entity::PaymentDue) -> PaymentDue {
+    let entity::PaymentDue { order_id, since, .. } = mark;
+    PaymentDue { id: EventId::of_payment_due(&order_id, since), layout_version: LAYOUT_VERSION, order_id, since }
 }
 
 fn status_changed(old: &Order, new: Order) -> Option<OrderStatusChanged> {
@@ -93,18 +102,39 @@ fn status_changed(old: &Order, new: Order) -> Option<OrderStatusChanged> {
 
 /// The event of a change of an invoice's card payment. An invoice has at most one, for what the gift cards leave.
 fn card_payment_changed(old: &Invoice, new: Invoice) -> Option<Event> {
-    let before = old.payments.iter().find(|payment| is_by_card(payment))?.state();
-    let payment = new.payments.into_iter().find(is_by_card)?;
-    let after = payment.state();
-    let Payment::Card { amount, reference, settlement, .. } = payment else { return None };
+    let before = old.card()?.state();
+    let after = new.card()?.state();
+    let CardPayment { amount, reference, settlement, provider, expired, .. } = new.card()?.clone();
+    let attempt = provider.as_ref().map_or(1, |provider| provider.attempt);
     let Invoice { invoice_id, order_id, customer_id, .. } = new;
     let layout_version = LAYOUT_VERSION;
     match (before, after) {
-        (PaymentState::Authorized, PaymentState::Captured) => {
+        (
+            PaymentState::Pending | PaymentState::Declined | PaymentState::Authorized | PaymentState::Expired,
+            PaymentState::Captured,
+        ) => {
             let id = EventId::of_capture(&invoice_id);
             Some(PaymentCaptured { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
         }
-        (PaymentState::Captured | PaymentState::Voided, PaymentState::RefundDue) => {
+        (PaymentState::Pending | PaymentState::Declined | PaymentState::Expired, PaymentState::Authorized) => {
+            let id = EventId::of_authorization(&invoice_id, attempt);
+            let reference = provider?.intent.to_string();
+            Some(PaymentAuthorized { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
+        }
+        (PaymentState::Pending | PaymentState::Declined, PaymentState::Expired) if expired => {
+            let id = EventId::of_expiry(&order_id);
+            Some(OrderExpired { id, layout_version, order_id, customer_id, amount }.into())
+        }
+        (PaymentState::Pending, PaymentState::Declined) | (PaymentState::Authorized, PaymentState::Expired) => {
+            let reason = if after == PaymentState::Declined { Failure::Declined } else { Failure::Expired };
+            let id = EventId::of_failure(&invoice_id, attempt, reason);
+            let reference = provider?.intent.to_string();
+            Some(
+                PaymentFailed { id, layout_version, invoice_id, order_id, customer_id, amount, reference, reason }
+                    .into(),
+            )
+        }
+        (PaymentState::Captured | PaymentState::Voided | PaymentState::Expired, PaymentState::RefundDue) => {
             let due = RefundDue {
                 id: EventId::of_refund_due(&invoice_id),
                 layout_version,
@@ -113,7 +143,7 @@ fn card_payment_changed(old: &Invoice, new: Invoice) -> Option<Event> {
                 customer_id,
                 amount,
                 reference,
-                captured_after_cancellation: before == PaymentState::Voided,
+                captured_after_cancellation: before != PaymentState::Captured,
             };
             Some(due.into())
         }
@@ -124,8 +154,4 @@ fn card_payment_changed(old: &Invoice, new: Invoice) -> Option<Event> {
         }
         _ => None,
     }
-}
-
-fn is_by_card(payment: &Payment) -> bool {
-    matches!(payment, Payment::Card { .. })
 }

@@ -8,8 +8,8 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
-    EventId, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, ProductChanged, ProductRemoved,
-    RefundDue, RefundMade,
+    EventId, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured,
+    PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
@@ -122,9 +122,13 @@ macro_rules! events {
 events! {
     OrderPlaced of Order(order_id)
     OrderStatusChanged of Order(order_id)
+    PaymentAuthorized of Order(order_id)
+    PaymentFailed of Order(order_id)
     PaymentCaptured of Order(order_id)
+    PaymentDue of Order(order_id)
     RefundDue of Order(order_id)
     RefundMade of Order(order_id)
+    OrderExpired of Order(order_id)
     OrderRejected of Order(order_id)
     ProductChanged of Product(product_id)
     ProductRemoved of Product(product_id)

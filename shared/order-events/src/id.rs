@@ -5,6 +5,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::Failure;
+
 /// The namespace of the events' ids (UUIDv5, RFC 9562). If it changed, events that are published again would have new
 /// ids.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1b0e_7c64_52fd_4a0a_8c3b_2d96_4f1e_a7d8);
@@ -33,6 +35,26 @@ impl EventId {
     /// The id of capturing an invoice's card payment, which happens once.
     pub(crate) fn of_capture(invoice: &InvoiceId) -> Self {
         Self::named(&format!("PaymentCaptured#{invoice}"))
+    }
+
+    /// The id of authorizing an invoice's card payment, which happens once for each attempt.
+    pub(crate) fn of_authorization(invoice: &InvoiceId, attempt: u32) -> Self {
+        Self::named(&format!("PaymentAuthorized#{invoice}#{attempt}"))
+    }
+
+    /// The id of the failure of an attempt to pay.
+    pub(crate) fn of_failure(invoice: &InvoiceId, attempt: u32, reason: Failure) -> Self {
+        Self::named(&format!("PaymentFailed#{invoice}#{attempt}#{reason:?}"))
+    }
+
+    /// The id of an order's expiry, which happens once.
+    pub(crate) fn of_expiry(order: &OrderId) -> Self {
+        Self::named(&format!("OrderExpired#{order}"))
+    }
+
+    /// The id of an order's payment becoming due at this time.
+    pub(crate) fn of_payment_due(order: &OrderId, since: Timestamp) -> Self {
+        Self::named(&format!("PaymentDue#{order}#{since}"))
     }
 
     /// The id of an order's rejection at this time. An order that is requested again may be rejected again.

@@ -19,6 +19,7 @@ mod id;
 mod order;
 #[cfg(test)]
 mod page;
+mod payment;
 mod product;
 mod refund;
 #[cfg(test)]
@@ -32,5 +33,6 @@ pub use describe::describe;
 pub use event::{Event, KINDS, Kind, LAYOUT_VERSION, Subject};
 pub use id::EventId;
 pub use order::{MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured};
+pub use payment::{Failure, OrderExpired, PaymentAuthorized, PaymentDue, PaymentFailed};
 pub use product::{ProductChanged, ProductRemoved};
 pub use refund::{RefundDue, RefundMade};

@@ -2,10 +2,14 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, Product, QueuedOrder, Stock, StockCell,
+    Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Product, QueuedOrder, Stock, StockCell,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus};
 use lambda::Grant;
+
+/// The mark of a payment that becomes due, or is not due any more.
+const MARK: [Access; 2] =
+    [Access::put::<PaymentDue>().in_transactions(), Access::delete::<PaymentDue>().in_transactions()];
 
 /// Placing an order ([`Orders::place`](crate::Orders::place)).
 pub const PLACE: &[Access] = &[
@@ -40,7 +44,14 @@ pub const CANCEL: &[Access] = &[
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
+    MARK[0],
 ];
+
+/// Starting a payment, and recording what the payment provider reports
+/// ([`Lifecycle::start_payment`](crate::Lifecycle::start_payment),
+/// [`Lifecycle::report_payment`](crate::Lifecycle::report_payment)).
+pub const REPORT_PAYMENT: &[Access] =
+    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::update::<Order>(), MARK[0], MARK[1]];
 
 /// Cancelling the orders that were not paid in time ([`Lifecycle::expire`](crate::Lifecycle::expire)). It shows no order
 /// to anybody, and so needs no snapshot.
@@ -51,11 +62,17 @@ pub const EXPIRE: &[Access] = &[
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
+    MARK[0],
 ];
 
 /// Shipping and delivering an order ([`Lifecycle::advance`](crate::Lifecycle::advance)).
-pub const ADVANCE: &[Access] =
-    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::put::<Order>(), Access::update::<Order>()];
+pub const ADVANCE: &[Access] = &[
+    Access::query::<OrderById>(),
+    Access::transact_get::<Order>(),
+    Access::put::<Order>(),
+    Access::update::<Order>(),
+    MARK[0],
+];
 
 /// Recording a payment ([`Lifecycle::capture`](crate::Lifecycle::capture)).
 pub const CAPTURE: &[Access] = &[
@@ -63,11 +80,13 @@ pub const CAPTURE: &[Access] = &[
     Access::transact_get::<Order>(),
     Access::update::<Order>(),
     Access::put::<Invoice>().in_transactions(),
+    MARK[0],
+    MARK[1],
 ];
 
 /// Recording a refund ([`Lifecycle::confirm_refund`](crate::Lifecycle::confirm_refund)).
 pub const REFUND: &[Access] =
-    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::update::<Order>()];
+    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::update::<Order>(), MARK[1]];
 
 /// Sending an order that waits ([`Intake`](crate::Intake)).
 pub const ENQUEUE: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt WriteQueue.Arn");

@@ -4,7 +4,9 @@
 //! [`Lifecycle`](crate::Lifecycle) has the loop that makes the requests. The model in `lab/models` drives the same
 //! state machine through every interleaving.
 
-use key_schema::entity::{Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentStatus, WholeOrder};
+use key_schema::entity::{
+    CardPayment, Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, WholeOrder,
+};
 use key_schema::value::Timestamp;
 use table::{Cause, Commit, Condition, Error, Write};
 
@@ -62,7 +64,7 @@ impl<'a> Changing<'a> {
         // that is not torn.
         let answer = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done,
-            Step::To(next) => return write(whole, *next),
+            Step::To(next) => return write(whole, *next, now),
             Step::Stay => Transitioned::DoneBefore,
             Step::Refuse => return Ok(Next::Settle(Box::new(whole))),
         };
@@ -80,7 +82,7 @@ impl<'a> Changing<'a> {
     pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
         let outcome = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done(whole),
-            Step::To(next) => return write(whole, *next),
+            Step::To(next) => return write(whole, *next, now),
             Step::Stay => Transitioned::DoneBefore(whole),
             Step::Refuse => Transitioned::Refused(whole.order.status),
         };
@@ -132,13 +134,13 @@ impl Sent {
     }
 }
 
-fn write(from: WholeOrder, to: WholeOrder) -> Result<Next, Error> {
-    Ok(Next::Write(writes(&from, &to)?, Box::new(Sent { from, to })))
+fn write(from: WholeOrder, to: WholeOrder, now: Timestamp) -> Result<Next, Error> {
+    Ok(Next::Write(writes(&from, &to, now)?, Box::new(Sent { from, to })))
 }
 
-/// The writes that change the order from `from` to `to`: the header and the invoice, each if it differs, and then the
-/// writes of [`put_back`] if this cancels the order.
-fn writes(from: &WholeOrder, to: &WholeOrder) -> Result<Vec<Write>, Error> {
+/// The writes that change the order from `from` to `to`: the header and the invoice, each if it differs; then the mark of
+/// a payment that becomes due, or is not due any more; and then the writes of [`put_back`] if this cancels the order.
+fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     if from.order != to.order {
         writes.push(Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?);
@@ -148,6 +150,16 @@ fn writes(from: &WholeOrder, to: &WholeOrder) -> Result<Vec<Write>, Error> {
         // condition of its own.
         let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
         writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
+    }
+    let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
+    match (is_due(from), is_due(to)) {
+        (false, true) => {
+            let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
+            writes.push(Write::put(&PaymentDue { order_id, shard, since: now })?);
+        }
+        // The last release marks nothing, so the mark may be absent.
+        (true, false) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
+        _ => {}
     }
     if from.order.status != to.order.status && to.order.status == OrderStatus::Cancelled {
         writes.extend(put_back(from)?);

@@ -15,6 +15,7 @@
 mod access;
 mod basket;
 mod canonical;
+mod capture_when;
 pub mod changing;
 mod found;
 mod intake;
@@ -30,8 +31,9 @@ pub mod steps;
 mod tests;
 mod transaction;
 
-pub use access::{ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, REFUND};
+pub use access::{ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, REFUND, REPORT_PAYMENT};
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
+pub use capture_when::CaptureWhen;
 pub use found::{Found, FoundItem};
 pub use intake::{Acceptance, Intake, NotAccepted, queueing};
 pub use lifecycle::{Lifecycle, Transitioned};

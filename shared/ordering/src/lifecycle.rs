@@ -4,9 +4,9 @@
 //! (optimistic locking). If the condition fails, the change reads and decides again. So concurrent changes have the
 //! same result as if they had been made one after another. [`Changing`] makes the decisions.
 
-use key_schema::entity::{Order, OrderStatus, WholeOrder};
+use key_schema::entity::{Order, OrderStatus, Report, WholeOrder};
 use key_schema::layout::{InOrder, Stored as _};
-use key_schema::value::{InvoiceId, OrderId, Timestamp};
+use key_schema::value::{IntentId, InvoiceId, Money, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, Reader, Writer};
 
@@ -41,9 +41,43 @@ impl FromEnvironment for Lifecycle {
 }
 
 impl Lifecycle {
-    /// Ships or delivers the order.
-    pub async fn advance(&self, id: &OrderId, to: OrderStatus, budget: Budget) -> Result<Transitioned, Error> {
-        self.change(id, |_| true, Transition::Advance(to), budget).await
+    /// Ships or delivers the order: [`steps::advance`](crate::steps::advance).
+    pub async fn advance(
+        &self,
+        id: &OrderId,
+        to: OrderStatus,
+        captures: bool,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
+        self.change(id, |_| true, Transition::Advance { to, captures }, budget).await
+    }
+
+    /// Records that the customer started to pay: [`steps::start_payment`](crate::steps::start_payment).
+    pub async fn start_payment(
+        &self,
+        id: &OrderId,
+        intent: &IntentId,
+        attempt: u32,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
+        self.change(id, |_| true, Transition::StartPayment { intent, attempt }, budget).await
+    }
+
+    /// Records what the payment provider reported: [`steps::report_payment`](crate::steps::report_payment).
+    pub async fn report_payment(
+        &self,
+        id: &OrderId,
+        intent: &IntentId,
+        amount: Money,
+        report: Report,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
+        self.change(id, |_| true, Transition::ReportPayment { intent, amount, report }, budget).await
+    }
+
+    /// Asks for the capture of an invoice's authorized payment: [`steps::request_capture`](crate::steps::request_capture).
+    pub async fn request_capture(&self, invoice: &InvoiceId, budget: Budget) -> Result<Transitioned, Error> {
+        self.change_by_invoice(invoice, Transition::RequestCapture, budget).await
     }
 
     /// Records that the bank has captured the card payment of an invoice: [`steps::capture`](crate::steps::capture).

@@ -1,6 +1,6 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
-use key_schema::entity::{Discount, OrderLine, Payment, PaymentStatus, Rejection};
+use key_schema::entity::{CardPayment, Discount, OrderLine, Payment, PaymentStatus, Rejection};
 use key_schema::value::{Money, Timestamp};
 
 use crate::found::Found;
@@ -139,12 +139,7 @@ fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<P
             (None, Some(code)) => return Err(Rejection::GiftCardBalance { code: code.clone() }),
             _ => {}
         }
-        payments.push(Payment::Card {
-            amount: open,
-            status: PaymentStatus::Authorized,
-            reference: None,
-            settlement: None,
-        });
+        payments.push(Payment::Card(CardPayment::of(open)));
     }
     Ok(payments)
 }

@@ -103,8 +103,11 @@ fn variables(function: &Function) -> BTreeMap<String, String> {
                 } else {
                     let parameter = pascal_case(&variable.to_lowercase().replace('_', "-"));
                     let default = &template["Parameters"][parameter.as_str()]["Default"];
-                    let default = default.as_u64().unwrap_or_else(|| panic!("{variable}: no number {parameter}"));
-                    (parameter, default.to_string())
+                    let default = match default {
+                        Yaml::String(text) => text.clone(),
+                        other => other.as_u64().unwrap_or_else(|| panic!("{variable}: no {parameter}")).to_string(),
+                    };
+                    (parameter, default)
                 };
                 given.insert(variable.clone(), value);
                 variables.insert(variable, of);

@@ -93,6 +93,10 @@ impl Guard {
         self.check(caller, || entries.iter().map(services::event_ask).collect())
     }
 
+    pub(crate) fn check_secret(&self, caller: Option<&str>, arn: &str) -> Result<(), Denial> {
+        self.check(caller, || vec![services::secret_ask(arn)])
+    }
+
     /// Checks that all requests are allowed. It evaluates all of them, so that the first refusal does not hide another.
     fn check(&self, caller: Option<&str>, asks: impl FnOnce() -> Vec<Ask>) -> Result<(), Denial> {
         let Some((caller, role)) = caller.and_then(|caller| self.roles.get_key_value(caller)) else { return Ok(()) };

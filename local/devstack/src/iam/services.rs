@@ -1,4 +1,4 @@
-//! AWS's authorisation of calls of SQS and EventBridge.
+//! AWS's authorisation of calls of SQS, EventBridge and Secrets Manager.
 
 use serde_json::Value;
 
@@ -14,6 +14,11 @@ pub(super) fn queue_ask(action: &str, request: &Value) -> Ask {
     let moved = request["SourceArn"].as_str().and_then(|arn| arn.rsplit(':').next());
     let queue = named.or(moved).or(request["QueueName"].as_str()).unwrap_or("*");
     Ask::new("sqs", single, queue_arn(queue))
+}
+
+/// The authorisation request for a secret's value.
+pub(super) fn secret_ask(arn: &str) -> Ask {
+    Ask::new("secretsmanager", "GetSecretValue", arn.to_owned())
 }
 
 /// The authorisation request of one entry. Each entry is authorised separately, so each has one source and one type.

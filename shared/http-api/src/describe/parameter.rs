@@ -41,6 +41,12 @@ pub(super) fn prefer() -> Parameter {
     header("Prefer", false, what, "^[!-~]([ -~]*[!-~])?$")
 }
 
+/// The signature of a webhook, as Stripe spells it.
+pub(super) fn stripe_signature() -> Parameter {
+    let what = "The time and the signature: t=1795340160,v1=5257a869e7ec...";
+    header("Stripe-Signature", true, what, "^t=[0-9]+(,[a-z0-9]+=[0-9a-f]+)+$")
+}
+
 fn header(name: &str, required: bool, what: &str, pattern: &str) -> Parameter {
     ParameterBuilder::new()
         .name(name)

@@ -1,4 +1,4 @@
-use key_schema::entity::{Invoice, Payment, PaymentState, Settlement};
+use key_schema::entity::{CardPayment, Invoice, Payment, PaymentState, Settlement};
 use key_schema::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -30,7 +30,7 @@ pub enum PaymentView {
         /// Captured, or refunded because the order was cancelled.
         status: PaymentState,
     },
-    /// A payment with a bank card.
+    /// A payment with a bank card, or by bank transfer.
     Card {
         amount: Money,
         status: PaymentState,
@@ -58,7 +58,7 @@ impl From<Payment> for PaymentView {
         let state = payment.state();
         match payment {
             Payment::GiftCard { code, amount, .. } => Self::GiftCard { code, amount, status: state },
-            Payment::Card { amount, reference, settlement, .. } => {
+            Payment::Card(CardPayment { amount, reference, settlement, .. }) => {
                 let refund_reference = match settlement {
                     Some(Settlement::Refunded { reference }) => Some(reference),
                     _ => None,

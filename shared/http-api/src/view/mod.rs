@@ -9,6 +9,7 @@ mod gift_card;
 mod invoice;
 mod order;
 mod overview;
+mod payment;
 mod product;
 mod queued_order;
 
@@ -20,6 +21,7 @@ pub use gift_card::{GiftCardView, IssuedGiftCardView};
 pub use invoice::{InvoiceView, PaymentView};
 pub use order::{FlagView, FlaggedOrderView, OrderItemView, OrderView};
 pub use overview::OverviewView;
+pub use payment::{PaymentDueView, PaymentIntentView};
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};
 

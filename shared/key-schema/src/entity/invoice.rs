@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::OrderStatus;
+use super::{CardPayment, OrderStatus};
 use crate::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
 
 /// The invoice of an order. The amounts of its payments add up to its amount.
@@ -37,18 +37,8 @@ pub struct Balance {
 pub enum Payment {
     /// A payment with a gift card.
     GiftCard { code: GiftCardCode, amount: Money, status: PaymentStatus },
-    /// A payment with a bank card.
-    Card {
-        amount: Money,
-        status: PaymentStatus,
-        /// The bank's reference for the payment, once it is captured.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<String>,
-        /// The settlement of a cancelled order's payment. Absent if the order is not cancelled, or if the release of
-        /// 2026-11-21 cancelled it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        settlement: Option<Settlement>,
-    },
+    /// A payment with a bank card, or by bank transfer.
+    Card(CardPayment),
 }
 
 /// The status of a payment as it is stored. [`PaymentState`] is more precise.
@@ -79,16 +69,22 @@ pub enum Settlement {
     },
 }
 
-/// The state of a payment. A payment never returns to an earlier state.
+/// The state of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PaymentState {
-    /// The bank has authorized the payment, but not captured it.
+    /// The customer has not paid yet.
+    Pending,
+    /// The last attempt to pay was declined. The customer may pay again.
+    Declined,
+    /// The amount is reserved on the customer's account, but not captured.
     Authorized,
     /// The payment is captured.
     Captured,
     /// The order was cancelled before the payment was captured.
     Voided,
+    /// The customer did not pay in time, or the authorization expired before it was captured.
+    Expired,
     /// The order is cancelled, and the captured payment must be refunded.
     RefundDue,
     /// The payment was refunded.
@@ -98,67 +94,57 @@ pub enum PaymentState {
 impl Payment {
     pub fn amount(&self) -> Money {
         match self {
-            Self::GiftCard { amount, .. } | Self::Card { amount, .. } => *amount,
+            Self::GiftCard { amount, .. } => *amount,
+            Self::Card(card) => card.amount,
         }
     }
 
-    /// The state.
-    ///
-    /// The release of 2026-11-21 marked every payment of a cancelled order as `refunded`, captured or not, and
-    /// published no event for the refund. If such a payment has a reference, it was captured, and counts as due until
-    /// its refund is confirmed.
+    /// The card payment, if this is one.
+    pub fn card(&self) -> Option<&CardPayment> {
+        match self {
+            Self::Card(card) => Some(card),
+            Self::GiftCard { .. } => None,
+        }
+    }
+
     pub fn state(&self) -> PaymentState {
         match self {
             Self::GiftCard { status: PaymentStatus::Refunded, .. } => PaymentState::Refunded,
-            Self::GiftCard { status: PaymentStatus::Authorized, .. }
-            | Self::Card { status: PaymentStatus::Authorized, .. } => PaymentState::Authorized,
-            Self::GiftCard { status: PaymentStatus::Captured, .. }
-            | Self::Card { status: PaymentStatus::Captured, .. } => PaymentState::Captured,
-            Self::Card { status: PaymentStatus::Refunded, settlement, reference, .. } => match settlement {
-                Some(Settlement::Refunded { .. }) => PaymentState::Refunded,
-                Some(Settlement::RefundDue) => PaymentState::RefundDue,
-                None if reference.is_some() => PaymentState::RefundDue,
-                Some(Settlement::Voided) | None => PaymentState::Voided,
-            },
+            Self::GiftCard { status: PaymentStatus::Authorized, .. } => PaymentState::Authorized,
+            Self::GiftCard { status: PaymentStatus::Captured, .. } => PaymentState::Captured,
+            Self::Card(card) => card.state(),
         }
     }
 
-    /// Whether an order in this status may have a payment in this state.
+    /// Whether an order in this status may have this payment.
     pub fn fits(&self, order: OrderStatus) -> bool {
-        let state = self.state();
-        match (order, self) {
-            (OrderStatus::Cancelled, Self::GiftCard { .. }) => state == PaymentState::Refunded,
-            (OrderStatus::Cancelled, Self::Card { .. }) => {
-                matches!(state, PaymentState::Voided | PaymentState::RefundDue | PaymentState::Refunded)
-            }
-            (OrderStatus::Pending, Self::Card { .. }) => state == PaymentState::Authorized,
-            _ => state == PaymentState::Captured,
+        match self {
+            Self::GiftCard { .. } if order == OrderStatus::Cancelled => self.state() == PaymentState::Refunded,
+            Self::GiftCard { .. } => self.state() == PaymentState::Captured,
+            Self::Card(card) => card.fits(order),
         }
     }
 
-    /// The payment after the cancellation of its order. A gift card is refunded at once. A card payment becomes due for
-    /// refund if it was captured, and void if not.
+    /// The payment after the cancellation of its order, which `expired` if it was not paid in time. A gift card is
+    /// refunded at once. A card payment becomes due for refund if it was captured, and void if not.
     #[must_use]
-    pub fn cancelled(mut self) -> Self {
-        let is_captured = self.state() == PaymentState::Captured;
-        match &mut self {
-            Self::GiftCard { status, .. } => *status = PaymentStatus::Refunded,
-            Self::Card { status, settlement, .. } => {
-                *status = PaymentStatus::Refunded;
-                *settlement = Some(if is_captured { Settlement::RefundDue } else { Settlement::Voided });
-            }
+    pub fn cancelled(self, expired: bool) -> Self {
+        match self {
+            Self::GiftCard { code, amount, .. } => Self::GiftCard { code, amount, status: PaymentStatus::Refunded },
+            Self::Card(card) => Self::Card(card.cancelled(expired)),
         }
-        self
     }
 
     /// The amounts that this payment brought in, that were returned, and that are due.
     pub fn balance(&self) -> Balance {
         let (amount, zero) = (self.amount(), Money::zero(self.amount().currency()));
-        match self.state() {
-            PaymentState::Authorized | PaymentState::Voided => Balance { received: zero, returned: zero, due: zero },
-            PaymentState::Captured => Balance { received: amount, returned: zero, due: zero },
-            PaymentState::RefundDue => Balance { received: amount, returned: zero, due: amount },
-            PaymentState::Refunded => Balance { received: amount, returned: amount, due: zero },
+        match self {
+            Self::Card(card) => card.balance(),
+            Self::GiftCard { .. } => match self.state() {
+                PaymentState::Captured => Balance { received: amount, returned: zero, due: zero },
+                PaymentState::Refunded => Balance { received: amount, returned: amount, due: zero },
+                _ => Balance { received: zero, returned: zero, due: zero },
+            },
         }
     }
 
@@ -169,9 +155,26 @@ impl Payment {
             Self::GiftCard { code, amount, .. } => {
                 Self::GiftCard { code: code.clone(), amount: *amount, status: PaymentStatus::Captured }
             }
-            Self::Card { amount, .. } => {
-                Self::Card { amount: *amount, status: PaymentStatus::Authorized, reference: None, settlement: None }
+            Self::Card(card) => Self::Card(CardPayment::of(card.amount)),
+        }
+    }
+}
+
+impl Invoice {
+    /// The card payment. An invoice has at most one, for what the gift cards leave.
+    pub fn card(&self) -> Option<&CardPayment> {
+        self.payments.iter().find_map(Payment::card)
+    }
+
+    /// The invoice with this card payment in the place of its own.
+    #[must_use]
+    pub fn with_card(mut self, card: CardPayment) -> Self {
+        for payment in &mut self.payments {
+            if let Payment::Card(own) = payment {
+                *own = card;
+                break;
             }
         }
+        self
     }
 }

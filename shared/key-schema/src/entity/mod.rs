@@ -1,5 +1,6 @@
 //! The entities, as plain data.
 
+mod card_payment;
 mod cart;
 mod customer;
 mod day_totals;
@@ -8,6 +9,7 @@ mod gift_card;
 mod idempotency_record;
 mod invoice;
 mod order;
+mod payment_due;
 mod placement;
 mod product;
 mod queued_order;
@@ -19,6 +21,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, Report};
 pub use cart::{Cart, CartLine};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
@@ -27,6 +30,7 @@ pub use gift_card::{GiftCard, GiftCardEntry};
 pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
 pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+pub use payment_due::PaymentDue;
 pub use product::{Product, ProductStats, ViewShard};
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;
@@ -70,6 +74,7 @@ entities! {
     OrderFlag = "orderFlag"
     QueuedOrder = "queuedOrder"
     Invoice = "invoice"
+    PaymentDue = "paymentDue"
     Discount = "discount"
     GiftCard = "giftCard"
     GiftCardEntry = "giftCardEntry"

@@ -149,7 +149,12 @@ fn a_gift_card_as_it_was_created_has_its_initial_balance() {
 }
 
 fn card(status: PaymentStatus, reference: Option<&str>, settlement: Option<Settlement>) -> Payment {
-    Payment::Card { amount: eur(5), status, reference: reference.map(str::to_owned), settlement }
+    Payment::Card(CardPayment {
+        status,
+        reference: reference.map(str::to_owned),
+        settlement,
+        ..CardPayment::of(eur(5))
+    })
 }
 
 fn gift_card(status: PaymentStatus) -> Payment {
@@ -168,7 +173,7 @@ fn status_and_settlement_determine_the_state_of_a_payment() {
     let cancelled: &[OrderStatus] = &[Cancelled];
     #[rustfmt::skip]
     let table = [
-        (card(Authorized, None, None),                                   PaymentState::Authorized, pending,         [0, 0, 0]),
+        (card(Authorized, None, None),                                   PaymentState::Pending,    pending,         [0, 0, 0]),
         (card(Captured, Some("pi-1"), None),                             PaymentState::Captured,   live,            [5, 0, 0]),
         (card(Refunded, None, Some(Settlement::Voided)),                 PaymentState::Voided,     cancelled,       [0, 0, 0]),
         (card(Refunded, Some("pi-1"), Some(Settlement::RefundDue)),      PaymentState::RefundDue,  cancelled,       [5, 0, 5]),
@@ -199,7 +204,7 @@ fn a_cancellation_voids_or_refunds_a_payment_and_as_placed_undoes_it() {
     ];
     for (payment, state) in table {
         let placed = if let Payment::Card { .. } = payment { card(Authorized, None, None) } else { payment.clone() };
-        let after = payment.cancelled();
+        let after = payment.cancelled(false);
         assert_eq!((after.state(), after.amount(), after.as_placed()), (state, eur(5), placed));
     }
 }

@@ -15,6 +15,7 @@ mod order;
 mod order_flag;
 mod order_item;
 mod pattern;
+mod payment_due;
 mod place;
 mod product;
 mod queued_order;
@@ -40,6 +41,7 @@ pub use order::{
 pub use order_flag::FlaggedOrders;
 pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
+pub use payment_due::PaymentsDue;
 pub use place::{Index, Key, Place, PlaceText};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
@@ -49,8 +51,8 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, IdempotencyRecord,
-    Invoice, Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewShard,
+    Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
+    StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -67,7 +69,7 @@ pub const EXPIRES_AT: &str = "expiresAt";
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product Stock StockCell ProductStats ViewShard
-    Order OrderItem Invoice OrderFlag QueuedOrder
+    Order OrderItem Invoice PaymentDue OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 ];
@@ -98,4 +100,5 @@ pub const PATTERNS: &[Declaration] = &[
     DiscountByCode::DECLARED,
     TotalsOfDays::DECLARED,
     CellsOfStock::DECLARED,
+    PaymentsDue::DECLARED,
 ];

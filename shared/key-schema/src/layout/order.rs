@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::entity::{
-    Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, QueuedOrder, WholeOrder,
+    Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder, WholeOrder,
 };
 use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
 
@@ -59,6 +59,7 @@ pub enum InOrder {
     OrderItem(OrderItem),
     Invoice(Invoice),
     OrderFlag(OrderFlag),
+    PaymentDue(PaymentDue),
     /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
     /// An item that a newer release wrote.
@@ -102,7 +103,7 @@ impl OrderById<'_> {
                 InOrder::Invoice(found) => invoice = Some(found),
                 InOrder::OrderFlag(found) => flag = Some(found),
                 InOrder::QueuedOrder(found) => queued = Some(found),
-                InOrder::Unknown => {}
+                InOrder::PaymentDue(_) | InOrder::Unknown => {}
             }
         }
         match (order, invoice) {
@@ -122,10 +123,10 @@ impl AccessPattern for OrderById<'_> {
         number: 3,
         question: "an order by its id, with lines, invoice and flag",
         place: PlaceText { sort: "", ..ORDER.text() },
-        entities: &[Order::TYPE, OrderItem::TYPE, Invoice::TYPE, OrderFlag::TYPE, QueuedOrder::TYPE],
+        entities: &[Order::TYPE, OrderItem::TYPE, Invoice::TYPE, OrderFlag::TYPE, PaymentDue::TYPE, QueuedOrder::TYPE],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        bound: Bound::Collection(44),
+        bound: Bound::Collection(45),
     };
 
     fn partition(&self) -> String {

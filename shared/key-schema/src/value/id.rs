@@ -74,6 +74,8 @@ ids! {
     OrderId = "orderId";
     /// An invoice. Contains the order's id.
     InvoiceId = "invoiceId";
+    /// A payment intent: a payment at the provider.
+    IntentId = "payment intent id";
     /// A discount code.
     DiscountCode = "discount code";
     /// A gift card's code.

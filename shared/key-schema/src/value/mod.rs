@@ -14,7 +14,9 @@ mod time_range;
 
 pub use contact::{EmailAddress, Username};
 pub use day::{Day, Days};
-pub use id::{Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, InvoiceId, OrderId, ProductId};
+pub use id::{
+    Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, IntentId, InvoiceId, OrderId, ProductId,
+};
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Percent, Quantity};
 pub use request::{IdempotencyKey, RequestHash};

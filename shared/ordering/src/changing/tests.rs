@@ -57,7 +57,7 @@ fn an_answer_needs_a_snapshot_read_if_the_header_is_newer_than_the_invoice() {
 
 #[test]
 fn a_refusal_needs_a_snapshot_read() {
-    let mut changing = Changing::new(Transition::Advance(OrderStatus::Shipped));
+    let mut changing = Changing::new(Transition::Advance { to: OrderStatus::Shipped, captures: false });
     let whole = placed(5, 5);
     assert!(matches!(changing.found(whole.clone(), at(1)), Ok(Next::Settle(_))));
     assert_eq!(done(changing.settled(whole, at(1))), Transitioned::Refused(OrderStatus::Pending));

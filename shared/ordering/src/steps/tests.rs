@@ -1,6 +1,8 @@
 //! Invariants of the steps, for any order and any sequence of changes.
 #![allow(clippy::expect_used, reason = "tests")]
 
+mod payments;
+
 use key_schema::entity::{Invoice, Order};
 use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash};
 use proptest::collection::vec;
@@ -26,8 +28,7 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
         payments.push(Payment::GiftCard { code, amount: eur(by_gift_card), status: PaymentStatus::Captured });
     }
     if by_card > 0 {
-        let status = PaymentStatus::Authorized;
-        payments.push(Payment::Card { amount: eur(by_card), status, reference: None, settlement: None });
+        payments.push(Payment::Card(CardPayment::of(eur(by_card))));
     }
     let total = eur(by_gift_card + by_card);
     WholeOrder {
@@ -63,7 +64,7 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
 
 fn any_changes() -> impl Strategy<Value = Vec<Transition<'static>>> {
     let change = prop_oneof![
-        select(&OrderStatus::ALL[..]).prop_map(Transition::Advance),
+        (select(&OrderStatus::ALL[..]), any::<bool>()).prop_map(|(to, captures)| Transition::Advance { to, captures }),
         select(vec!["bank-1", "bank-2"]).prop_map(|reference| Transition::Capture { reference }),
         select(vec![CancellationCause::Customer, CancellationCause::Staff])
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
@@ -139,12 +140,14 @@ impl Step {
 
 #[test]
 fn advancing_to_a_status_that_the_order_has_passed_changes_nothing() {
-    let Step::To(shipped) = advance(&placed(5, 0), OrderStatus::Shipped, at(1)) else { panic!("it is shipped") };
-    let Step::To(delivered) = advance(&shipped, OrderStatus::Delivered, at(2)) else { panic!("it is delivered") };
-    assert_eq!(advance(&delivered, OrderStatus::Shipped, at(3)), Step::Stay);
+    let Step::To(shipped) = advance(&placed(5, 0), OrderStatus::Shipped, false, at(1)) else { panic!("it is shipped") };
+    let Step::To(delivered) = advance(&shipped, OrderStatus::Delivered, false, at(2)) else {
+        panic!("it is delivered")
+    };
+    assert_eq!(advance(&delivered, OrderStatus::Shipped, false, at(3)), Step::Stay);
     let by_customer = Cancel { cause: CancellationCause::Customer, reason: None };
     let Step::To(cancelled) = cancel(&placed(5, 0), by_customer, at(1)) else { panic!("it is cancelled") };
-    assert_eq!(advance(&cancelled, OrderStatus::Shipped, at(2)), Step::Refuse);
+    assert_eq!(advance(&cancelled, OrderStatus::Shipped, false, at(2)), Step::Refuse);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::OrderStatus::{self, Cancelled, Delivered, Paid, Pending, Shipped};
 use super::{Cancellation, CancellationCause, Invoice, Order, OrderFlag, Payment, WholeOrder};
-use crate::entity::PaymentStatus;
+use crate::entity::{CardPayment, PaymentStatus};
 use crate::value::{Currency, InvoiceId, KeyPart as _, Money, OrderId, RequestHash, Timestamp};
 
 const ALL: [OrderStatus; 5] = [Pending, Paid, Shipped, Delivered, Cancelled];
@@ -40,7 +40,7 @@ fn a_status_has_the_same_text_in_keys_in_items_and_when_displayed() {
 
 #[test]
 fn a_new_order_is_pending_only_if_it_has_a_card_payment() {
-    let card = Payment::Card { amount: eur(1), status: PaymentStatus::Authorized, reference: None, settlement: None };
+    let card = Payment::Card(CardPayment::of(eur(1)));
     assert_eq!(OrderStatus::when_placed(&[gift_card(), card]), Pending);
     assert_eq!(OrderStatus::when_placed(&[gift_card()]), Paid);
     assert_eq!(OrderStatus::when_placed(&[]), Paid, "an order with a discount of 100 % needs no payment");
@@ -48,7 +48,7 @@ fn a_new_order_is_pending_only_if_it_has_a_card_payment() {
 
 #[test]
 fn as_placed_undoes_all_later_changes() {
-    let card = Payment::Card { amount: eur(5), status: PaymentStatus::Authorized, reference: None, settlement: None };
+    let card = Payment::Card(CardPayment::of(eur(5)));
     for payments in [vec![gift_card()], vec![gift_card(), card]] {
         let placed = placed(&payments);
         let mut later = placed.clone();
@@ -66,10 +66,10 @@ fn as_placed_undoes_all_later_changes() {
             flagged_at: at("2026-11-22"),
         });
         for payment in &mut later.invoice.payments {
-            if let Payment::Card { reference, .. } = payment {
+            if let Payment::Card(CardPayment { reference, .. }) = payment {
                 *reference = Some("bank-1".to_owned());
             }
-            *payment = payment.clone().cancelled();
+            *payment = payment.clone().cancelled(false);
         }
         assert_eq!(later.as_placed(), placed);
         assert_ne!(later, placed);

@@ -70,7 +70,11 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
         AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
         AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
-        AnyEntity::Order(_) | AnyEntity::Invoice(_) | AnyEntity::OrderFlag(_) | AnyEntity::QueuedOrder(_) => {
+        AnyEntity::Order(_)
+        | AnyEntity::Invoice(_)
+        | AnyEntity::PaymentDue(_)
+        | AnyEntity::OrderFlag(_)
+        | AnyEntity::QueuedOrder(_) => {
             vec![order]
         }
         AnyEntity::OrderItem(_) => vec![order, product],

@@ -12,8 +12,8 @@ use super::strategies::{
 use crate::entity::{
     Cancellation, CancellationCause, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
     GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell,
-    StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    PaymentDue, PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Stock,
+    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
@@ -173,6 +173,7 @@ impl Parts {
                 amount: some,
                 payments: self.payments.clone(),
             }),
+            AnyEntity::PaymentDue(PaymentDue { order_id: order_id(), shard: self.shard, since: at }),
             AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
             AnyEntity::QueuedOrder(QueuedOrder {
                 order_id: order_id(),

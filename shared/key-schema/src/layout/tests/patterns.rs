@@ -12,7 +12,7 @@ use crate::layout::{
     AccessPattern, Bound, CartOfCustomer, CellsOfStock, Consistency, CustomerByEmail, CustomerById, CustomerByUsername,
     Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceByOldId,
     InvoiceOfOrder, InvoicesOfCustomer, Key, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PATTERNS,
-    PaymentsOfInvoice, PlaceText, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder,
+    PaymentsDue, PaymentsOfInvoice, PlaceText, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder,
     ProfileAndOrders, SortRange, TotalsOfDays, ViewsOfProduct,
 };
 use crate::value::{Day, Days, TimeRange};
@@ -20,10 +20,10 @@ use crate::value::{Day, Days, TimeRange};
 // Declarations.
 
 #[test]
-fn the_patterns_are_numbered_from_1_to_22_and_in_that_order() {
+fn the_patterns_are_numbered_from_1_to_23_and_in_that_order() {
     let mut numbers: Vec<_> = PATTERNS.iter().map(|declared| declared.number).collect();
     numbers.dedup();
-    assert_eq!(numbers, (1..=22).collect::<Vec<_>>());
+    assert_eq!(numbers, (1..=23).collect::<Vec<_>>());
 }
 
 #[test]
@@ -145,6 +145,7 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask(entity, &GiftCardByCode { code: gift_card }, parts.gift_card == *gift_card),
         ask(entity, &DiscountByCode { code: discount }, parts.discount == *discount),
         ask_totals(entity, &TotalsOfDays { days }, days.each().any(|day| day == parts.moment().day())),
+        ask(entity, &PaymentsDue { shard, since: &range }, parts.shard == shard && is_in_time),
         ask_cells(entity, &CellsOfStock { product, cells: question.cells() }, is_product),
     ]
 }

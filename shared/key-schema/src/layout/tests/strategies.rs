@@ -7,7 +7,9 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::entity::{CartLine, OrderStatus, Payment, PaymentStatus, Settlement, Sums};
+use crate::entity::{
+    CardPayment, CartLine, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Report, Settlement, Sums,
+};
 use crate::value::{Currency, EmailAddress, Money, OrderId};
 
 /// The range of a `Timestamp`, in milliseconds since 1970.
@@ -46,11 +48,26 @@ pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
         any_payment_status(),
         option::of("(?s).{0,12}"),
         option::of(any_settlement()),
+        option::of(any_provider_payment()),
+        any::<bool>(),
     );
-    parts.prop_map(|(code, amount, status, reference, settlement)| match code {
+    parts.prop_map(|(code, amount, status, reference, settlement, provider, expired)| match code {
         Some(code) => Payment::GiftCard { code, amount, status },
-        None => Payment::Card { amount, status, reference, settlement },
+        None => Payment::Card(CardPayment { amount, status, reference, settlement, provider, expired }),
     })
+}
+
+/// A payment at the provider, with amounts that may contradict each other.
+pub(crate) fn any_provider_payment() -> impl Strategy<Value = ProviderPayment> {
+    (any_id(), 1..4_u32, any::<bool>(), any_report()).prop_map(|(intent, attempt, capture_requested, report)| {
+        ProviderPayment { intent, attempt, capture_requested, report }
+    })
+}
+
+pub(crate) fn any_report() -> impl Strategy<Value = Report> {
+    use Progress::{Authorized, Captured, Declined, Ended, Started};
+    (select(vec![Started, Declined, Authorized, Ended, Captured]), 0..5_i64, 0..5_i64)
+        .prop_map(|(progress, captured, refunded)| Report { progress, captured, refunded })
 }
 
 /// Order ids of at most 60 characters, so that an invoice's id can contain them. (Real order ids are UUIDs.)

@@ -1,0 +1,26 @@
+//! `GET /payments-due`: the payments on which the shop has to act, the longest due first.
+
+use http_api::{Answer, Example, List, PaymentDueView, Route, Scope, Unfiltered};
+use key_schema::access::Access;
+use key_schema::layout::PaymentsDue;
+use key_schema::page::Page;
+use key_schema::value::TimeRange;
+use table::{Reader, StatusShards};
+
+pub const ROUTE: Route = Route::get("/payments-due", Scope::Admin)
+    .summary(
+        "The orders whose payment has to be captured, voided or refunded, the longest due first. Till asks the payment \
+             provider by itself within a minute or so; what stays here needs a look.",
+    )
+    .limit(50, 100)
+    .access(&[Access::query::<PaymentsDue>()])
+    .example(Example::at("09:52:10").query("limit=50"));
+
+pub async fn handle(
+    (table, shards): (Reader, StatusShards),
+    List(Unfiltered {}, page): List<Unfiltered>,
+) -> Answer<Page<PaymentDueView>> {
+    let ever = TimeRange::default();
+    let shards = PaymentsDue::in_shards(shards.0, &ever);
+    Ok(table.merged(&shards, &page).await?.map(PaymentDueView::from))
+}

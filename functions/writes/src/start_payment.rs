@@ -1,0 +1,79 @@
+//! `POST /orders/{orderId}/payment`: starts the card payment of an order, or resumes it.
+//!
+//! The customer's browser completes the payment at the provider, with the client secret of the answer. So no card number
+//! reaches Till. After that, the same request again tells the payment's new state without waiting for the provider's
+//! notice.
+
+use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, Path, PaymentIntentView, Problem, Route, Scope};
+use key_schema::entity::{OrderStatus, PaymentState, Progress};
+use key_schema::value::OrderId;
+use ordering::{Lifecycle, Transitioned};
+use payments::Provider;
+use serde::Deserialize;
+use table::{Budget, Reader};
+use utoipa::ToSchema;
+
+pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
+    .summary(
+        "Start the card payment of an order, or resume it. Give the client secret to the payment provider's form in the \
+             browser, where the customer enters the card. However often this is called, the order is paid once.",
+    )
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .access(ordering::REPORT_PAYMENT)
+    .grants(&[payments::READ_SECRET])
+    .example(Example::at("09:35:10").path("9375d7e6-a688-5d10-8541-7fecc5582493"));
+
+/// Nothing: the order says what is to be paid. A card is entered at the payment provider, never here.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Start {}
+
+pub async fn handle(
+    (table, orders, provider): (Reader, Lifecycle, Provider),
+    Path(id): Path<OrderId>,
+    caller: Caller,
+    OptionalJson(Start {}): OptionalJson<Start>,
+    budget: Budget,
+) -> Answer<Json<PaymentIntentView>> {
+    let order = table.order(&id, budget).await?.filter(|whole| caller.may_see(&whole.order.customer_id));
+    let whole = order.ok_or_else(|| Problem::not_found("order"))?;
+    let nothing_to_pay = || {
+        Problem::new(Kind::InvalidTransition, "Gift cards have paid the order.").with("orderStatus", whole.order.status)
+    };
+    let card = whole.invoice.card().ok_or_else(nothing_to_pay)?;
+
+    let (intent, report) = match &card.provider {
+        Some(payment) if payment.report.progress != Progress::Ended => {
+            (provider.look_at(&payment.intent).await?, payment.report)
+        }
+        _ => {
+            let attempt = card.next_attempt().filter(|_| whole.order.status != OrderStatus::Cancelled);
+            let attempt = attempt.ok_or_else(|| Problem::invalid_transition(whole.order.status))?;
+            let intent = provider.start(&id, attempt, card.amount).await?;
+            // Before the customer gets the secret: a payment that the table does not know could not be told apart from
+            // that of another attempt.
+            match orders.start_payment(&id, &intent.id, attempt, budget).await? {
+                Transitioned::Done(_) | Transitioned::DoneBefore(_) => {}
+                Transitioned::Refused(status) => return Err(Problem::invalid_transition(status)),
+                Transitioned::NotFound => return Err(Problem::not_found("order")),
+            }
+            (intent.clone(), intent.report)
+        }
+    };
+    let mut state = card.state();
+    if intent.report.join(report) != report {
+        let reported = orders.report_payment(&id, &intent.id, intent.amount, intent.report, budget).await?;
+        if let Transitioned::Done(whole) | Transitioned::DoneBefore(whole) = reported {
+            state = whole.invoice.card().map_or(state, |card| card.state());
+        }
+    }
+    let is_open = matches!(state, PaymentState::Pending | PaymentState::Declined | PaymentState::Expired);
+    Ok(Json(PaymentIntentView {
+        order_id: id,
+        provider: Provider::NAME,
+        intent_id: intent.id,
+        client_secret: intent.client_secret.filter(|_| is_open),
+        amount: card.amount,
+        status: state,
+    }))
+}

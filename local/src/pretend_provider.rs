@@ -1,0 +1,115 @@
+//! A pretend payment provider for a laptop: it speaks the part of Stripe's protocol that Till uses, and moves no money.
+//!
+//! It keeps payment intents and refunds, honours idempotency keys, accepts Stripe's test cards, and sends signed webhooks
+//! to the API over HTTP, again and again until the API takes them. Like the other services of the laptop stack, it listens
+//! on a loopback address only.
+
+mod api;
+mod ledger;
+mod page;
+mod webhook;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, Result};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+pub use ledger::{Entry, Ledger};
+
+/// The keys of the pretend account.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// The key with which Till calls the provider.
+    pub api_key: String,
+    /// The key with which the provider signs its webhooks.
+    pub webhook_secret: String,
+}
+
+impl Keys {
+    /// Keys that nobody can guess.
+    pub fn random() -> Self {
+        let random = || Uuid::new_v4().simple();
+        Self { api_key: format!("sk_pretend_{}", random()), webhook_secret: format!("whsec_{}", random()) }
+    }
+
+    /// The keys as the secret's text.
+    pub fn secret(&self) -> String {
+        serde_json::json!({ "apiKey": self.api_key, "webhookSecret": self.webhook_secret }).to_string()
+    }
+}
+
+/// A running pretend provider. It stops when it is dropped.
+pub struct PretendProvider {
+    url: String,
+    shared: Arc<Shared>,
+    /// The events to send, until somebody says where to.
+    unsent: Option<mpsc::UnboundedReceiver<serde_json::Value>>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// The parts that requests and webhooks share.
+struct Shared {
+    keys: Keys,
+    ledger: Mutex<Ledger>,
+    /// The file that keeps the ledger, if there is one.
+    file: Option<std::path::PathBuf>,
+    /// The events to send.
+    events: mpsc::UnboundedSender<serde_json::Value>,
+}
+
+impl Shared {
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PretendProvider {
+    /// Starts the provider. With `file`, it keeps its ledger there.
+    ///
+    /// # Errors
+    /// The port is in use, or the file cannot be read.
+    pub fn start(listener: TcpListener, keys: Keys, file: Option<&Path>) -> Result<Self> {
+        let url = format!("http://{}", listener.local_addr().context("a listener has no address")?);
+        let ledger = file.map(Ledger::read).transpose()?.unwrap_or_default();
+        let (events, unsent) = mpsc::unbounded_channel();
+        let file = file.map(Path::to_owned);
+        let shared = Arc::new(Shared { keys, ledger: Mutex::new(ledger), file, events });
+        let router = api::router(Arc::clone(&shared), url.clone());
+        let serving = tokio::spawn(async move {
+            if let Err(error) = axum::serve(listener, router).await {
+                tracing::error!("the pretend payment provider stopped: {error}");
+            }
+        });
+        Ok(Self { url, shared, unsent: Some(unsent), tasks: vec![serving] })
+    }
+
+    /// From now on sends what happens, and what has happened, to this URL. Only the first call has an effect.
+    pub fn send_webhooks_to(&mut self, url: &str) {
+        if let Some(unsent) = self.unsent.take() {
+            let secret = self.shared.keys.webhook_secret.clone();
+            self.tasks.push(tokio::spawn(webhook::send_all(unsent, url.to_owned(), secret)));
+        }
+    }
+
+    /// The base URL.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A copy of what the provider has recorded.
+    pub fn ledger(&self) -> Ledger {
+        self.shared.ledger().clone()
+    }
+}
+
+impl Drop for PretendProvider {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+use key_schema::entity::{PaymentDue, PaymentState};
+use key_schema::value::{IntentId, Money, OrderId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The card payment of an order, as the customer's browser needs it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PaymentIntent)]
+pub struct PaymentIntentView {
+    pub order_id: OrderId,
+    /// The payment provider whose form takes the client secret.
+    #[schema(example = "stripe")]
+    pub provider: &'static str,
+    /// The provider's id of the payment.
+    pub intent_id: IntentId,
+    /// The secret with which the browser completes the payment. Absent once nothing is left to complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub client_secret: Option<String>,
+    pub amount: Money,
+    pub status: PaymentState,
+}
+
+/// An order whose payment has to be captured, voided or refunded.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PaymentDue)]
+pub struct PaymentDueView {
+    order_id: OrderId,
+    /// The time since which the payment is due.
+    since: Timestamp,
+}
+
+impl From<PaymentDue> for PaymentDueView {
+    fn from(PaymentDue { order_id, since, .. }: PaymentDue) -> Self {
+        Self { order_id, since }
+    }
+}

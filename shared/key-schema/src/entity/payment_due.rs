@@ -1,0 +1,17 @@
+//! Payments on which the shop has to act.
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::{OrderId, Timestamp};
+
+/// A mark on an order whose payment is due: the provider must be asked to capture, void or refund it, or staff must
+/// refund it. The item exists only while that is so. The invoice says what is due; the mark is how it is found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentDue {
+    pub order_id: OrderId,
+    /// The shard in the list of payments due. It is stored so that a change of the number of shards moves no mark.
+    pub shard: u8,
+    /// The time since which the payment is due.
+    pub since: Timestamp,
+}

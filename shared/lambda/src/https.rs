@@ -1,0 +1,63 @@
+//! A client for an HTTP service that is not AWS's. It uses the connector of the AWS clients.
+
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::http::{HttpConnector as _, SharedHttpConnector};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::byte_stream::ByteStream;
+
+/// A client for one HTTP service.
+#[derive(Clone, Debug)]
+pub struct Https {
+    connector: SharedHttpConnector,
+    base: String,
+}
+
+/// A request did not get an answer. The service may have carried it out.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoAnswer(String);
+
+/// An answer: the status, and the whole body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+impl Https {
+    pub(crate) fn new(connector: SharedHttpConnector, base: &str) -> Self {
+        Self { connector, base: base.trim_end_matches('/').to_owned() }
+    }
+
+    /// Sends a request to this path of the service, once.
+    ///
+    /// # Errors
+    /// [`NoAnswer`] if the connection failed, or no complete answer came within `timeout`.
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&'static str, String)],
+        body: String,
+        timeout: Duration,
+    ) -> Result<Answered, NoAnswer> {
+        let invalid = |why: &dyn std::fmt::Display| NoAnswer(format!("the request is invalid: {why}"));
+        let mut request = HttpRequest::new(SdkBody::from(body));
+        request.set_method(method).map_err(|error| invalid(&error))?;
+        request.set_uri(format!("{}{path}", self.base)).map_err(|error| invalid(&error))?;
+        for (name, value) in headers {
+            request.headers_mut().try_insert(*name, value.clone()).map_err(|error| invalid(&error))?;
+        }
+        let answer = async {
+            let response = self.connector.call(request).await.map_err(|error| NoAnswer(crate::chain(&error)))?;
+            let status = response.status().as_u16();
+            let body = ByteStream::new(response.into_body()).collect().await;
+            let body = body.map_err(|error| NoAnswer(crate::chain(&error)))?.to_vec();
+            Ok(Answered { status, body })
+        };
+        let late = |_| NoAnswer(format!("no answer within {} s", timeout.as_secs_f64()));
+        tokio::time::timeout(timeout, answer).await.map_err(late)?
+    }
+}

@@ -1,0 +1,90 @@
+//! The events of card payments.
+
+use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::EventId;
+
+/// The payment provider reserved the amount on the customer's account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentAuthorized {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The invoice.
+    pub invoice_id: InvoiceId,
+    /// The invoice's order.
+    pub order_id: OrderId,
+    /// The customer.
+    pub customer_id: CustomerId,
+    /// The reserved amount.
+    pub amount: Money,
+    /// The provider's reference for the payment.
+    pub reference: String,
+}
+
+/// A payment failed: it was declined, or its authorization expired. The customer may pay again while the order is
+/// pending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentFailed {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The invoice.
+    pub invoice_id: InvoiceId,
+    /// The invoice's order.
+    pub order_id: OrderId,
+    /// The customer.
+    pub customer_id: CustomerId,
+    /// The amount to pay.
+    pub amount: Money,
+    /// The provider's reference for the payment.
+    pub reference: String,
+    pub reason: Failure,
+}
+
+/// The reason for which a payment failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Failure {
+    /// The provider declined the card.
+    Declined,
+    /// The authorization ended before it was captured.
+    Expired,
+}
+
+/// An order was cancelled because it was not paid in time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderExpired {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The order.
+    pub order_id: OrderId,
+    /// The customer.
+    pub customer_id: CustomerId,
+    /// The amount that was not paid.
+    pub amount: Money,
+}
+
+/// The shop has to act on an order's payment. The function `settle-payments` consumes this event, and asks the provider
+/// to capture, void or refund the payment, as the invoice says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentDue {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The order.
+    pub order_id: OrderId,
+    /// The time since which the payment is due.
+    pub since: Timestamp,
+}

@@ -1,0 +1,235 @@
+//! Laws of payments at a provider: for any sequence of what the customer, the shop, the provider and the settling function
+//! do, with reports that come late, several times, in another order or never.
+
+use std::collections::BTreeMap;
+
+use key_schema::entity::{Command, Progress, Report};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::super::*;
+use super::{at, placed};
+
+const WHOLE: i64 = 700;
+
+/// A provider's books. As at Stripe, the same idempotency key carries out a request once.
+#[derive(Clone, Debug, Default)]
+struct Books {
+    intents: BTreeMap<IntentId, Report>,
+    done: BTreeMap<String, ()>,
+    /// Every state that an intent ever had: what a report may say.
+    reports: Vec<(IntentId, Report)>,
+}
+
+impl Books {
+    fn start(&mut self, attempt: u32) -> IntentId {
+        let intent: IntentId = format!("pi_{attempt}").parse().expect("an id");
+        self.intents.entry(intent.clone()).or_insert(Report::STARTED);
+        intent
+    }
+
+    fn put(&mut self, intent: &IntentId, report: Report) {
+        self.intents.insert(intent.clone(), report);
+        self.reports.push((intent.clone(), report));
+    }
+
+    /// The customer tries to pay.
+    fn pay(&mut self, intent: &IntentId, accepted: bool) {
+        let report = self.intents[intent];
+        if matches!(report.progress, Progress::Started | Progress::Declined) {
+            let progress = if accepted { Progress::Authorized } else { Progress::Declined };
+            self.put(intent, Report { progress, ..report });
+        }
+    }
+
+    /// The provider ends an authorization that was not captured in time.
+    fn end(&mut self, intent: &IntentId) {
+        let report = self.intents[intent];
+        if report.progress == Progress::Authorized {
+            self.put(intent, Report { progress: Progress::Ended, ..report });
+        }
+    }
+
+    /// Carries out a command, or refuses it, as the intent's state allows.
+    fn carry_out(&mut self, intent: &IntentId, command: Command) {
+        let key = match command {
+            Command::Capture { .. } => format!("capture:{intent}"),
+            Command::Void => format!("void:{intent}"),
+            Command::Refund { total, .. } => format!("refund:{intent}:{total}"),
+        };
+        if self.done.insert(key, ()).is_some() {
+            return;
+        }
+        let report = self.intents[intent];
+        match (command, report.progress) {
+            (Command::Capture { amount }, Progress::Authorized) => {
+                self.put(intent, Report { progress: Progress::Captured, captured: amount, refunded: 0 });
+            }
+            (Command::Void, Progress::Started | Progress::Declined | Progress::Authorized) => {
+                self.put(intent, Report { progress: Progress::Ended, ..report });
+            }
+            (Command::Refund { amount, .. }, Progress::Captured) if amount <= report.kept() => {
+                self.put(intent, Report { refunded: report.refunded + amount, ..report });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Happens {
+    /// The customer starts or resumes the payment.
+    Start,
+    /// The customer tries to pay the newest intent.
+    Pay {
+        accepted: bool,
+    },
+    /// The provider ends the newest intent's authorization.
+    Ends,
+    /// A report of some earlier state arrives.
+    Reported(Index),
+    /// The settling function looks at the provider, asks for what is due, and crashes before it records the answer, or
+    /// does not.
+    Settle {
+        crashes: bool,
+    },
+    /// The settling function asks for what was due when it read the order, which has changed since.
+    SettleLate(Index),
+    Changed(Transition<'static>),
+}
+
+fn anything() -> impl Strategy<Value = Happens> {
+    let by_shop = prop_oneof![
+        (select(&OrderStatus::ALL[..]), any::<bool>()).prop_map(|(to, captures)| Transition::Advance { to, captures }),
+        Just(Transition::RequestCapture),
+        Just(Transition::Capture { reference: "bank-1" }),
+        Just(Transition::ConfirmRefund { reference: "back-1" }),
+        select(vec![CancellationCause::Customer, CancellationCause::Staff])
+            .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
+        Just(Transition::Expire { deadline: at(5) }),
+    ];
+    prop_oneof![
+        2 => Just(Happens::Start),
+        3 => any::<bool>().prop_map(|accepted| Happens::Pay { accepted }),
+        1 => Just(Happens::Ends),
+        4 => any::<Index>().prop_map(Happens::Reported),
+        2 => any::<bool>().prop_map(|crashes| Happens::Settle { crashes }),
+        1 => any::<Index>().prop_map(Happens::SettleLate),
+        3 => by_shop.prop_map(Happens::Changed),
+    ]
+}
+
+/// A shop with one order, and its provider.
+struct Shop {
+    whole: WholeOrder,
+    /// Every order that was ever read.
+    past: Vec<WholeOrder>,
+    books: Books,
+}
+
+impl Shop {
+    fn card(&self) -> &CardPayment {
+        self.whole.invoice.card().expect("a card payment")
+    }
+
+    fn change(&mut self, transition: Transition<'_>) {
+        if let Step::To(next) = transition.of(&self.whole, at(6)) {
+            self.past.push(std::mem::replace(&mut self.whole, *next));
+        }
+    }
+
+    fn report(&mut self, intent: &IntentId, report: Report) {
+        let amount = self.card().amount;
+        self.change(Transition::ReportPayment { intent, amount, report });
+    }
+
+    fn look(&mut self) {
+        if let Some(intent) = self.card().provider.as_ref().map(|provider| provider.intent.clone()) {
+            self.report(&intent, self.books.intents[&intent]);
+        }
+    }
+
+    fn ask(&mut self, card: &CardPayment) {
+        if let (Some(command), Some(provider)) = (card.command(), &card.provider) {
+            self.books.carry_out(&provider.intent, command);
+        }
+    }
+
+    fn happen(&mut self, happens: Happens) {
+        let newest = self.card().provider.as_ref().map(|provider| provider.intent.clone());
+        match happens {
+            Happens::Start => {
+                self.look();
+                if let Some(attempt) = self.card().next_attempt() {
+                    let intent = self.books.start(attempt);
+                    self.change(Transition::StartPayment { intent: &intent, attempt });
+                }
+            }
+            Happens::Pay { accepted } => newest.iter().for_each(|intent| self.books.pay(intent, accepted)),
+            Happens::Ends => newest.iter().for_each(|intent| self.books.end(intent)),
+            Happens::Reported(index) => {
+                if !self.books.reports.is_empty() {
+                    let (intent, report) = index.get(&self.books.reports).clone();
+                    self.report(&intent, report);
+                }
+            }
+            Happens::Settle { crashes } => {
+                if self.card().command().is_some() {
+                    self.look();
+                    self.ask(&self.card().clone());
+                    if !crashes {
+                        self.look();
+                    }
+                }
+            }
+            Happens::SettleLate(index) => {
+                if !self.past.is_empty() {
+                    let card = index.get(&self.past).invoice.card().expect("a card payment").clone();
+                    self.ask(&card);
+                }
+            }
+            Happens::Changed(transition) => self.change(transition),
+        }
+    }
+
+    /// The amount that the provider holds for the shop.
+    fn held(&self) -> i64 {
+        self.books.intents.values().map(|report| report.kept()).sum()
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_the_provider_ends_with_what_the_shop_wants(story in vec(anything(), 0..40)) {
+        let mut shop = Shop { whole: placed(0, WHOLE), past: Vec::new(), books: Books::default() };
+        for happens in story {
+            let before = shop.whole.clone();
+            shop.happen(happens);
+            prop_assert!(shop.whole.is_consistent(), "{:?}", shop.whole);
+            prop_assert!(shop.held() <= WHOLE, "one payment is held at a time: {:?}", shop.books);
+            if shop.whole.order.status == OrderStatus::Shipped && before.order.status == OrderStatus::Paid {
+                prop_assert!(before.invoice.card().is_some_and(CardPayment::is_secured), "{before:?}");
+            }
+        }
+        // In the end the settling function is called often enough, and its answers arrive.
+        for _ in 0..6 {
+            shop.look();
+            shop.happen(Happens::Settle { crashes: false });
+        }
+        prop_assert_eq!(shop.card().command(), None);
+        if let Some(provider) = &shop.card().provider {
+            prop_assert_eq!(provider.report, shop.books.intents[&provider.intent], "the ledgers agree");
+        }
+        match shop.card().state() {
+            PaymentState::Captured if !shop.card().is_recorded_by_staff() => prop_assert_eq!(shop.held(), WHOLE),
+            _ => prop_assert_eq!(shop.held(), 0, "{:?}", shop.whole),
+        }
+        // No authorization of a cancelled order stays behind.
+        if shop.whole.order.status == OrderStatus::Cancelled {
+            let open = |report: &Report| report.progress == Progress::Authorized;
+            prop_assert!(!shop.books.intents.values().any(open), "{:?}", shop.books);
+        }
+    }
+}

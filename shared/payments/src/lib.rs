@@ -1,0 +1,17 @@
+//! The payment provider: the place where customers' cards are charged.
+//!
+//! [`Provider`] is the port. It has the five things that Till needs of a provider, in Till's own terms: start a payment,
+//! look at it, capture, void and refund it, and check what the provider sends. The module [`stripe`] speaks Stripe's
+//! protocol; another provider is one more module.
+//!
+//! No card number ever reaches Till. The customer's browser gives the card to the provider, and Till knows the payment by
+//! the provider's id.
+
+mod error;
+mod provider;
+mod secret;
+pub mod stripe;
+
+pub use error::Error;
+pub use provider::{Intent, Notice, Provider, READ_SECRET};
+pub use stripe::signature::NotGenuine;
