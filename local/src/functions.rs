@@ -31,6 +31,7 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoints.dynamodb.as_str()),
         ("AWS_ENDPOINT_URL_SQS", endpoints.sqs.as_str()),
         ("AWS_ENDPOINT_URL_EVENTBRIDGE", endpoints.eventbridge.as_str()),
+        ("AWS_ENDPOINT_URL_SECRETS_MANAGER", endpoints.secretsmanager.as_str()),
     ];
     let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // The functions share a process here, so they share one client. On Lambda each has its own.

@@ -8,9 +8,14 @@ struct Bench {
     client: reqwest::Client,
 }
 
+/// No rules, and an SQS that is not called.
+fn nowhere() -> Targets {
+    Targets { rules: Vec::new(), sqs: Sqs::new("http://127.0.0.1:9", &[]).unwrap() }
+}
+
 impl Bench {
     async fn start() -> Self {
-        Self { bus: Bus::start(0, Guard::of_nobody()).await.unwrap(), client: crate::aws_json::local_client().unwrap() }
+        Self { bus: Bus::start(0, Guard::of_nobody(), nowhere()).await.unwrap(), client: crate::aws_json::local_client().unwrap() }
     }
 
     async fn put(&self, details: &[&str]) -> (u16, Value) {

@@ -12,6 +12,8 @@ pub struct Endpoints {
     pub sqs: String,
     /// The base URL of EventBridge.
     pub eventbridge: String,
+    /// The base URL of Secrets Manager.
+    pub secretsmanager: String,
 }
 
 /// The functions of a stack, each with its handler's name.

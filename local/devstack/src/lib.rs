@@ -156,6 +156,7 @@ mod resource;
 mod sandbox;
 mod sandboxes;
 mod scheduled;
+mod secrets;
 mod signatures;
 mod sources;
 mod sqs;

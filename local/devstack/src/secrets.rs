@@ -58,13 +58,15 @@ async fn handle(State((secrets, guard)): State<Served>, headers: HeaderMap, body
     let outcome = match target {
         "secretsmanager.GetSecretValue" => {
             let request = serde_json::from_slice::<GetSecretValue>(&body);
-            request.map_err(|error| ("InvalidRequestException", error.to_string())).and_then(|GetSecretValue { secret_id }| {
-                let checked = guard.check_secret(iam::caller(&headers), &secret_id);
-                checked.map_err(|Denial(message)| ("AccessDeniedException", message))?;
-                let missing = || ("ResourceNotFoundException", format!("there is no secret {secret_id}"));
-                let text = secrets.get(&secret_id).ok_or_else(missing)?;
-                Ok(json!({ "ARN": secret_id, "Name": secret_id, "SecretString": text }))
-            })
+            request.map_err(|error| ("InvalidRequestException", error.to_string())).and_then(
+                |GetSecretValue { secret_id }| {
+                    let checked = guard.check_secret(iam::caller(&headers), &secret_id);
+                    checked.map_err(|Denial(message)| ("AccessDeniedException", message))?;
+                    let missing = || ("ResourceNotFoundException", format!("there is no secret {secret_id}"));
+                    let text = secrets.get(&secret_id).ok_or_else(missing)?;
+                    Ok(json!({ "ARN": secret_id, "Name": secret_id, "SecretString": text }))
+                },
+            )
         }
         other => Err(("UnknownOperationException", format!("{other:?} is not known to the laptop stack"))),
     };

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::browser_guard::BrowserGuard;
-use crate::bus::Bus;
+use crate::bus::{Bus, Targets};
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::fault_proxy::FaultProxy;
@@ -27,6 +27,7 @@ use crate::pages::TableBrowser;
 use crate::private_file;
 use crate::problem::{GatewayError, ProblemType, Problems};
 use crate::queue::Queues;
+use crate::secrets::Secrets;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
 use crate::template::Template;
@@ -54,6 +55,8 @@ pub struct Options {
     pub dynamodb_endpoint: Option<String>,
     /// Base URL of another SQS, used instead of the embedded one.
     pub sqs_endpoint: Option<String>,
+    /// The values of secrets, by ARN.
+    pub secrets: BTreeMap<String, String>,
     /// Lets tests record and fail calls: [`Stack::fault_proxy`] and [`Stack::service_proxies`] exist, and the [`Guard`]
     /// remembers its rulings.
     pub inject_faults: bool,
@@ -77,6 +80,7 @@ impl Options {
             data: None,
             dynamodb_endpoint: None,
             sqs_endpoint: None,
+            secrets: BTreeMap::new(),
             inject_faults: false,
             openapi: "{}".to_owned(),
             issuer: Issuer::Stack { name: "devstack".to_owned(), audience: "devstack".to_owned() },
@@ -102,6 +106,7 @@ pub struct Stack {
     guard: Arc<Guard>,
     queues: Option<Queues>,
     bus: Arc<Bus>,
+    secrets: Secrets,
     engine: Option<Engine>,
     /// Keeps other stacks out of the data directory.
     _lock: Option<File>,
@@ -164,7 +169,9 @@ impl Stack {
 
         let injects_faults = options.inject_faults;
         let proxy = FaultProxy::guarded(&database_url, &guard, injects_faults).await?;
-        let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard)).await?);
+        let targets = Targets { rules: template.rules.clone(), sqs: sqs.clone() };
+        let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard), targets).await?);
+        let secrets = Secrets::start(options.secrets, Arc::clone(&guard)).await?;
         let service_proxies = if injects_faults {
             Some([FaultProxy::start(&sqs_url).await?, FaultProxy::start(bus.url()).await?])
         } else {
@@ -172,8 +179,12 @@ impl Stack {
         };
         let [sqs_way, bus_way] =
             service_proxies.as_ref().map_or([&*sqs_url, bus.url()], |proxies| proxies.each_ref().map(FaultProxy::url));
-        let endpoints =
-            Endpoints { dynamodb: proxy.url().to_owned(), sqs: sqs_way.to_owned(), eventbridge: bus_way.to_owned() };
+        let endpoints = Endpoints {
+            dynamodb: proxy.url().to_owned(),
+            sqs: sqs_way.to_owned(),
+            eventbridge: bus_way.to_owned(),
+            secretsmanager: secrets.url().to_owned(),
+        };
         let functions = functions(&endpoints, &template)?;
         let scheduled = functions.consumers.iter().filter(|(name, _)| template.scheduled.contains(name));
         let scheduled =
@@ -213,6 +224,7 @@ impl Stack {
             guard,
             queues,
             bus,
+            secrets,
             engine,
             _lock: lock,
         })
@@ -242,6 +254,11 @@ impl Stack {
     /// The embedded EventBridge.
     pub fn bus(&self) -> &Bus {
         &self.bus
+    }
+
+    /// The base URL of Secrets Manager.
+    pub fn secrets_url(&self) -> &str {
+        self.secrets.url()
     }
 
     /// The template that the stack was started from.

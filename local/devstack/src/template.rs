@@ -9,6 +9,7 @@ mod queue;
 mod queue_source;
 mod role;
 mod route;
+mod rule;
 mod stream_source;
 mod table;
 
@@ -24,6 +25,7 @@ pub use self::queue::{Queue, Redrive};
 pub use self::queue_source::QueueSource;
 pub use self::role::Role;
 pub use self::route::Route;
+pub use self::rule::Rule;
 pub use self::stream_source::{StartingPosition, StreamSource};
 
 use self::role::Roles;
@@ -47,6 +49,8 @@ pub struct Template {
     pub queue_sources: Vec<QueueSource>,
     /// Every DynamoDB stream event of every function, in the template's sequence.
     pub stream_sources: Vec<StreamSource>,
+    /// Every EventBridge rule that sends events to queues.
+    pub rules: Vec<Rule>,
     /// The handlers' names of the functions that a schedule invokes.
     pub scheduled: BTreeSet<String>,
     /// Which pages of other origins may call the API. `None`: none.
@@ -97,6 +101,7 @@ impl Template {
         let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
         let stream = request.get("StreamSpecification").map(|_| stream_arn(&table_name));
 
+        let rules = rule::read_all(&scope, resources, &queues)?;
         let roles = Roles::read(&mut scope, resources)?;
 
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
@@ -121,6 +126,7 @@ impl Template {
             queues,
             queue_sources,
             stream_sources,
+            rules,
             scheduled,
             cors: Cors::read(&scope, &document)?,
             table: request,

@@ -1,7 +1,7 @@
 //! EventBridge rules that send events of a bus to queues.
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_yaml_ng::{Mapping, Value as Yaml};
+use yaml_serde::{Mapping, Value as Yaml};
 
 use super::filter::Pattern;
 use super::{Queue, of_type};
