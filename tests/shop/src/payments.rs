@@ -1,0 +1,130 @@
+//! A shop that takes card payments, at the laptop's pretend provider.
+
+use std::time::Duration;
+
+use local::pretend_provider::{Entry, Keys, Ledger, PretendProvider};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::{PATIENCE, Reply, Shop, uncounted};
+
+/// The provider of a shop, and the keys that both know.
+pub struct Payments {
+    pub provider: PretendProvider,
+    pub keys: Keys,
+}
+
+impl Payments {
+    /// Starts a provider. Its webhooks wait until the shop runs.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let keys = Keys::random();
+        Self { provider: PretendProvider::start(listener, keys.clone(), None).expect("it starts"), keys }
+    }
+}
+
+impl Shop {
+    /// A shop with the customer ada that takes card payments, and captures them when orders are shipped.
+    pub async fn open_paying() -> Self {
+        Self::open_paying_with(&[]).await
+    }
+
+    /// The same, with these parameters of the template.
+    pub async fn open_paying_with(parameters: &[(&str, &str)]) -> Self {
+        let payments = Payments::start().await;
+        let mut deployment = local::paying_deployment(payments.provider.url());
+        deployment.table_name = crate::engine::new_table_name();
+        for (name, value) in parameters {
+            deployment.parameters.insert((*name).to_owned(), (*value).to_owned());
+        }
+        let mut template = crate::parse_for(&crate::template_text(), &deployment);
+        template.stream_sources.retain(|source| source.function == "publish-order-events");
+        _ = uncounted;
+        let mut shop = Self::start_with(template, Some(&payments.keys)).await;
+        let url = format!("{}/payment-events", shop.url());
+        let mut payments = payments;
+        payments.provider.send_webhooks_to(&url);
+        shop.payments = Some(payments);
+        shop.sign_up("ada").await;
+        shop
+    }
+
+    fn payments(&self) -> &Payments {
+        self.payments.as_ref().expect("the shop was opened with a payment provider")
+    }
+
+    /// What the provider has recorded.
+    pub fn ledger(&self) -> Ledger {
+        self.payments().provider.ledger()
+    }
+
+    /// The provider's newest intent of an order.
+    pub fn intent(&self, order: &Value) -> Entry {
+        let id = order["orderId"].as_str().expect("an id");
+        let ledger = self.ledger();
+        let of_order = ledger.intents.values().filter(|entry| entry.order.as_deref() == Some(id));
+        of_order.last().expect("an intent").clone()
+    }
+
+    /// Starts or resumes the payment of an order.
+    pub async fn start_payment(&self, order: &Value) -> Reply {
+        let id = order["orderId"].as_str().expect("an id");
+        self.customer("ada").send(Method::POST, &format!("/orders/{id}/payment"), &[], None).await
+    }
+
+    /// The customer pays with this payment method at the provider, as a browser does.
+    pub async fn confirm(&self, payment: &Value, method: &str) -> (u16, Value) {
+        let intent = payment["intentId"].as_str().expect("an id");
+        let secret = payment["clientSecret"].as_str().expect("a secret");
+        let url = format!("{}/v1/payment_intents/{intent}/confirm", self.payments().provider.url());
+        let form = form_urlencoded::Serializer::new(String::new())
+            .append_pair("client_secret", secret)
+            .append_pair("payment_method", method)
+            .finish();
+        let request = self.http.post(url).header("content-type", "application/x-www-form-urlencoded").body(form);
+        let answer = request.send().await.expect("the provider answers");
+        (answer.status().as_u16(), answer.json().await.expect("JSON"))
+    }
+
+    /// Starts and confirms the payment of an order.
+    pub async fn pay(&self, order: &Value, method: &str) {
+        let payment = self.start_payment(order).await.expect(200);
+        self.confirm(&payment, method).await;
+    }
+
+    /// Sends a report to the API, signed with this key at this time.
+    pub async fn report(&self, key: &str, seconds: i64, body: &Value) -> Reply {
+        let body = body.to_string();
+        let signature = payments::stripe::signature::sign(key, body.as_bytes(), seconds);
+        let headers = [("stripe-signature", signature.as_str())];
+        self.nobody().send(Method::POST, "/payment-events", &headers, Some(body)).await
+    }
+
+    /// The key with which the provider signs.
+    pub fn webhook_secret(&self) -> &str {
+        &self.payments().keys.webhook_secret
+    }
+
+    /// Waits until the order's payment has this status.
+    pub async fn await_payment(&self, order: &Value, status: &str) -> Value {
+        let id = order["orderId"].as_str().expect("an id");
+        let waiting = async {
+            loop {
+                let order = self.admin().get(&format!("/orders/{id}")).await.expect(200);
+                let payments = order["invoice"]["payments"].as_array().expect("payments").clone();
+                if payments.iter().any(|payment| payment["type"] == "card" && payment["status"] == status) {
+                    return order;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let last = tokio::time::timeout(PATIENCE, waiting).await;
+        last.unwrap_or_else(|_| panic!("the payment of {id} never became {status}"))
+    }
+
+    /// Invokes `settle-payments` as its schedule does, and returns the report.
+    pub async fn sweep_payments(&self) -> Value {
+        self.consumer("settle-payments", &self.endpoints())(json!({})).await.expect("a report")
+    }
+}

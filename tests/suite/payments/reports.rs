@@ -1,0 +1,94 @@
+//! Reports that are forged, old, about another amount, late, doubled or out of order.
+
+use http_api::Kind;
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+use shop::Shop;
+
+use super::{VISA, id, order, shop};
+use crate::invariants;
+
+/// A report of the intent of an order, in this state.
+fn report(shop: &Shop, order: &Value, status: &str) -> Value {
+    let entry = shop.intent(order);
+    json!({ "id": "evt_test", "object": "event", "type": "payment_intent.test", "data": { "object": {
+        "id": entry.id, "object": "payment_intent", "amount": entry.amount, "currency": entry.currency,
+        "status": status, "latest_charge": null, "metadata": { "orderId": id(order) },
+    } } })
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_second()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_that_is_not_genuine_changes_nothing() {
+    let shop = shop().await;
+    let order = order(&shop, "k").await;
+    shop.start_payment(&order).await.expect(200);
+    let before = shop.dump().await;
+    let paid = report(&shop, &order, "requires_capture");
+    let secret = shop.webhook_secret().to_owned();
+    shop.report("whsec_guessed", now(), &paid).await.problem(Kind::Validation);
+    shop.report(&secret, now() - 301, &paid).await.problem(Kind::Validation);
+    shop.report(&secret, now() + 301, &paid).await.problem(Kind::Validation);
+    let mut less = paid.clone();
+    less["data"]["object"]["amount"] = json!(1);
+    shop.report(&secret, now(), &less).await.problem(Kind::Validation);
+    let mut in_dollars = paid.clone();
+    in_dollars["data"]["object"]["currency"] = json!("usd");
+    shop.report(&secret, now(), &in_dollars).await.problem(Kind::Validation);
+    // About nothing that the shop knows.
+    let mut of_another = paid.clone();
+    of_another["data"]["object"]["metadata"]["orderId"] = json!("another");
+    shop.report(&secret, now(), &of_another).await.expect(204);
+    shop.report(&secret, now(), &json!({ "id": "evt", "data": { "object": { "object": "customer" } } })).await.expect(204);
+    assert_eq!(shop.dump().await, before);
+    shop.report(&secret, now(), &paid).await.expect(204);
+    assert_ne!(shop.dump().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn late_doubled_and_disordered_reports_change_nothing_more() {
+    let shop = shop().await;
+    let order = order(&shop, "k").await;
+    shop.pay(&order, VISA).await;
+    shop.await_payment(&order, "authorized").await;
+    let before = shop.dump().await;
+    let secret = shop.webhook_secret().to_owned();
+    for status in ["requires_payment_method", "requires_capture", "processing", "requires_capture"] {
+        shop.report(&secret, now(), &report(&shop, &order, status)).await.expect(204);
+    }
+    assert_eq!(shop.dump().await, before);
+    invariants::hold(&shop).await;
+}
+
+/// The provider's report may be faster than the request that starts the payment.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_payment_that_is_authorized_after_its_order_expired_is_voided() {
+    let shop = shop().await;
+    let order = order(&shop, "k").await;
+    let payment = shop.start_payment(&order).await.expect(200);
+    shop.age(&order).await;
+    shop.expire().await;
+    shop.await_payment(&order, "expired").await;
+    // The customer was quick: the provider still took the card.
+    let (status, _) = shop.confirm(&payment, VISA).await;
+    shop.settle_payments().await;
+    let entry = shop.intent(&order);
+    assert_eq!((format!("{:?}", entry.status).as_str(), entry.captured), ("Canceled", 0), "confirmed: {status}");
+    assert_eq!(shop.available("thing").await, 10);
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_number_is_refused_and_reaches_nothing() {
+    let shop = shop().await;
+    let order = order(&shop, "k").await;
+    let before = shop.dump().await;
+    let path = format!("/orders/{}/payment", id(&order));
+    let card = json!({ "number": "4242424242424242", "cvc": "123" });
+    let problem = shop.customer("ada").post(&path, card).await.problem(Kind::Validation);
+    assert!(!problem.to_string().contains("4242"), "{problem}");
+    assert_eq!(shop.dump().await, before);
+}
