@@ -15,7 +15,10 @@ fn nowhere() -> Targets {
 
 impl Bench {
     async fn start() -> Self {
-        Self { bus: Bus::start(0, Guard::of_nobody(), nowhere()).await.unwrap(), client: crate::aws_json::local_client().unwrap() }
+        Self {
+            bus: Bus::start(0, Guard::of_nobody(), nowhere()).await.unwrap(),
+            client: crate::aws_json::local_client().unwrap(),
+        }
     }
 
     async fn put(&self, details: &[&str]) -> (u16, Value) {
