@@ -7,6 +7,7 @@
 mod access;
 mod alarms;
 mod audit;
+mod card_numbers;
 mod carts;
 mod cells;
 mod changes;

@@ -200,6 +200,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
         // The answer does not say which card is missing.
         (paid(&["FULL", "UNKNOWN"]), Kind::GiftCardInvalid, json!({})),
         (paid(&["NONE", "UNKNOWN"]), Kind::GiftCardInvalid, json!({})),
+        (buy("4242-4242-4242-4242", 1), Kind::CardNumber, json!({ "field": "lines[0].productId" })),
         (json!({ "lines": many(41) }), Kind::TooLarge, json!({})),
         (paid(&["A", "B", "C", "D", "E"]), Kind::TooLarge, json!({})),
     ] {

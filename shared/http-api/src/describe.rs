@@ -61,7 +61,7 @@ impl Description {
     #[must_use]
     pub(crate) fn path(mut self, name: &str) -> Self {
         self.operation = self.operation.parameter(parameter::path(name));
-        self
+        self.reads_text()
     }
 
     /// Adds the parameters of the query string.
@@ -69,6 +69,14 @@ impl Description {
     pub(crate) fn query<T: IntoParams>(mut self) -> Self {
         for parameter in T::into_params(|| Some(ParameterIn::Query)) {
             self.operation = self.operation.parameter(parameter::of_query(parameter));
+        }
+        self.reads_text()
+    }
+
+    /// Adds the problem of a part in which a client may have put a payment card number.
+    fn reads_text(mut self) -> Self {
+        if !self.problems.contains(&Kind::CardNumber) {
+            self.problems.push(Kind::CardNumber);
         }
         self
     }
@@ -80,7 +88,7 @@ impl Description {
             true,
             "The client chooses a new key for each order, and repeats it with each retry of that order.",
         ));
-        self.refuses(&[Kind::IdempotencyKeyMissing, Kind::IdempotencyKeyReused])
+        self.reads_text().refuses(&[Kind::IdempotencyKeyMissing, Kind::IdempotencyKeyReused])
     }
 
     /// Adds the preference for an answer before the request is carried out.
@@ -107,7 +115,7 @@ impl Description {
         let content = ContentBuilder::new().schema(Some(self.reference::<T>())).build();
         let body = RequestBodyBuilder::new().content("application/json", content).required(Some(required));
         self.operation = self.operation.request_body(Some(body.build()));
-        self
+        self.reads_text()
     }
 
     /// Adds a body that the payment provider signed, and the signature.
@@ -126,14 +134,14 @@ impl Description {
     #[must_use]
     pub(crate) fn if_match(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::if_match(true, ""));
-        self.refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
+        self.reads_text().refuses(&[Kind::PreconditionRequired, Kind::VersionConflict])
     }
 
     /// Adds an optional `If-Match`. `without_it` says what happens without the header.
     #[must_use]
     pub(crate) fn if_match_if_any(mut self, without_it: &str) -> Self {
         self.operation = self.operation.parameter(parameter::if_match(false, &format!(" Without it, {without_it}.")));
-        self.refuses(&[Kind::VersionConflict])
+        self.reads_text().refuses(&[Kind::VersionConflict])
     }
 
     /// Adds an optional `Idempotency-Key`.
@@ -143,7 +151,7 @@ impl Description {
             false,
             "A request with a key is carried out once. For three days, its retries get the same answer.",
         ));
-        self.replays().refuses(&[Kind::IdempotencyKeyReused])
+        self.reads_text().replays().refuses(&[Kind::IdempotencyKeyReused])
     }
 
     /// Adds `ETag` to every success.

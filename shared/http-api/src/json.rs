@@ -9,6 +9,7 @@ mod strict;
 
 use serde::de::DeserializeOwned;
 
+pub(crate) use self::expect::Expect;
 use self::strict::Strict;
 
 /// Reads one JSON value. The error names the invalid field and what the field must be.

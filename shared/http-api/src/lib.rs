@@ -12,9 +12,10 @@
 //! [`routes!`] lists the functions of a program.
 //!
 //! **Invariants: only this crate turns a problem into a status and a document. No handler runs before the token's scope
-//! is checked.**
+//! is checked. No handler gets a payment card number.**
 
 mod caller;
+mod card_number;
 mod describe;
 mod event;
 mod extract;

@@ -47,6 +47,8 @@ macro_rules! kinds {
 kinds! {
     /// The request is malformed or invalid.
     Validation = "validation" BAD_REQUEST "The request is not valid";
+    /// A part of the request contains a payment card number.
+    CardNumber = "card-number" UNPROCESSABLE_ENTITY "The request contains a payment card number";
     IdempotencyKeyMissing = "idempotency-key-missing" BAD_REQUEST "The Idempotency-Key header is missing";
     Unauthorized = "unauthorized" UNAUTHORIZED "A valid token is needed";
     /// The token lacks the route's scope, or the request is about another customer.
@@ -108,6 +110,12 @@ impl Problem {
     /// The request is malformed or invalid, for this reason.
     pub fn invalid(why: impl Display) -> Self {
         Self::new(Kind::Validation, why.to_string())
+    }
+
+    /// The request contains a payment card number in this place.
+    pub(crate) fn card_number(place: &str) -> Self {
+        let advice = "Give card numbers to the payment provider only. The shop has not stored or logged this one.";
+        Self::new(Kind::CardNumber, format!("{place} contains a payment card number. {advice}"))
     }
 
     /// The resource does not exist, or does not belong to the caller.

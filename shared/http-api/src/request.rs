@@ -1,4 +1,5 @@
-//! Requests. Each method reads a typed value from a part of the request, or refuses the request with a problem.
+//! Requests. Each method reads a typed value from a part of the request, or refuses the request with a problem. A part
+//! with a payment card number is refused before it is read, apart from the body that the payment provider signed.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use lambda::{Budget, Context};
 use serde::de::DeserializeOwned;
 
 use crate::event::{Event, Malformed, Parameters, READ};
-use crate::{Caller, IfMatch, Kind, Problem, Route, json, prefer, query};
+use crate::{Caller, IfMatch, Kind, Problem, Route, card_number, json, prefer, query};
 
 /// The greatest length of a body. The largest valid one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
@@ -42,18 +43,27 @@ impl Request {
 
     /// A path parameter.
     pub(crate) fn path<T: FromStr<Err = Invalid>>(&self, name: &str) -> Result<T, Problem> {
-        self.path.get(name).map_or("", String::as_str).parse().map_err(Problem::invalid)
+        let text = self.path.get(name).map_or("", String::as_str);
+        if card_number::is_in(text) {
+            return Err(Problem::card_number(name).with("field", name));
+        }
+        text.parse().map_err(Problem::invalid)
     }
 
     /// The query string. A parameter that is not a field of the type is refused.
     pub(crate) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        query::read(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)
+        query::read(self.query_string()?).map_err(invalid_query)
     }
 
     /// The query string of a list: a filter and a page. A parameter that belongs to neither is refused.
     pub(crate) fn list<Filter: DeserializeOwned>(&self) -> Result<(Filter, PageRequest), Problem> {
-        let (filter, paging) = query::read_list(self.inner.uri().query().unwrap_or_default()).map_err(invalid_query)?;
+        let (filter, paging) = query::read_list(self.query_string()?).map_err(invalid_query)?;
         Ok((filter, paging.into()))
+    }
+
+    fn query_string(&self) -> Result<&str, Problem> {
+        let query = self.inner.uri().query().unwrap_or_default();
+        if card_number::is_in_query(query) { Err(Problem::card_number("The query string")) } else { Ok(query) }
     }
 
     /// The body, as it was sent.
@@ -67,7 +77,12 @@ impl Request {
 
     /// The body, as JSON.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        json::read(self.body()?).map_err(|why| Problem::new(Kind::Validation, why))
+        let body = self.body()?;
+        let invalid = |why| Problem::new(Kind::Validation, why);
+        match card_number::in_json(body).map_err(invalid)? {
+            Some(path) => Err(Problem::card_number(&path).with("field", path)),
+            None => json::read(body).map_err(invalid),
+        }
     }
 
     /// The body, as JSON. A request without a body gets the default of the type.
@@ -82,7 +97,11 @@ impl Request {
     pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
         debug_assert!(READ.iter().any(|read| name.eq_ignore_ascii_case(read)), "event.rs leaves {name} out");
         let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
-        self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
+        let value = self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()?;
+        if value.is_some_and(card_number::is_in) {
+            return Err(Problem::card_number(name).with("field", name));
+        }
+        Ok(value)
     }
 
     /// Whether the request has this preference (RFC 7240, 2). Other preferences are ignored.

@@ -51,6 +51,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "cardAmount",
             "code",
             "detail",
+            "field",
             "line",
             "message",
             "orderStatus",

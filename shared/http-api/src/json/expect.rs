@@ -19,7 +19,7 @@ pub(crate) enum Expect {
 impl Expect {
     /// The number as a whole number, if it is one. JSON has only one type of number, so 1.0 is the whole number 1.
     #[expect(clippy::cast_possible_truncation, reason = "a float of at most 2^53 is exact")]
-    pub(super) fn whole(number: f64) -> Option<i64> {
+    pub(crate) fn whole(number: f64) -> Option<i64> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
     }
