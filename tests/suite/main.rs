@@ -30,6 +30,7 @@ mod lifecycle;
 mod listings;
 mod new_route;
 mod newer_release;
+mod open_units;
 mod order_events;
 mod outcomes;
 mod paging;

@@ -48,6 +48,7 @@ impl Desk {
         let shop = Shop::with_ada().await;
         shop.product("pot", 1000, 2).await;
         shop.product("cup", 300, 50).await;
+        shop.product("nail", 1, 1000).await;
         let before = shop.dump().await;
         Self { shop, before, seen: BTreeSet::new() }
     }
@@ -183,6 +184,7 @@ async fn every_problem_that_a_client_can_cause_names_the_cause_and_writes_nothin
     let discounted = |code: &str| json!({ "lines": buy("cup", 1)["lines"], "discountCode": code });
     for (body, kind, members) in [
         (two("cup", "pot", 3), Kind::OutOfStock, json!({ "productId": "pot", "line": 1, "available": 2 })),
+        (buy("nail", 201), Kind::OpenUnits, json!({ "open": 0, "allowed": 200 })),
         (buy("pot", 10_000), Kind::OutOfStock, json!({ "productId": "pot", "line": 0, "available": 2 })),
         (two("cup", "unheard-of", 1), Kind::NotFound, json!({ "productId": "unheard-of", "line": 1 })),
         (two("cup", "dollar", 1), Kind::Validation, json!({ "line": 1 })),

@@ -14,6 +14,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .summary("Place an order.")
     .refuses(&[
         Kind::NotFound,
+        Kind::OpenUnits,
         Kind::OutOfStock,
         Kind::PriceChanged,
         Kind::DiscountInvalid,
@@ -24,7 +25,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .access(ordering::PLACE)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE])
-    .after(&["drain-writes", "expire-orders", "list-orders", "list-product-orders", "reconcile-counts"])
+    .after(&["count-orders", "drain-writes", "expire-orders", "list-orders", "list-product-orders", "reconcile-counts"])
     .example(Example::at("09:34:40").header("idempotency-key", "story-1").body(
         r#"{
             "lines": [{"productId": "espresso-cup", "quantity": 4}],

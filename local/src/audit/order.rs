@@ -13,6 +13,11 @@ pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> V
             faults.push(format!("{quantity} {product_id} at {unit_price} are said to be {amount}"));
         }
     }
+    let units: u32 = lines.iter().map(|line| line.quantity.get()).sum();
+    // The last release does not write the number.
+    if ![0, units].contains(&order.units) {
+        faults.push(format!("its lines have {units} units, its header says {}", order.units));
+    }
     let amounts = [
         ("the lines", sum(lines.iter().map(|line| line.amount), order.subtotal), "the subtotal", order.subtotal),
         ("subtotal less discount", order.subtotal.checked_sub(order.discount), "the total", order.total),

@@ -21,6 +21,8 @@ pub struct Counts(BTreeMap<Aggregate, Sums<Counter>>);
 enum Counter {
     Orders,
     Units,
+    /// The units of a customer's orders that wait for payment.
+    OpenUnits,
     /// What a customer spent, or the revenue of a product or a day.
     Money(Currency),
     Status(OrderStatus),
@@ -37,9 +39,13 @@ impl Counts {
         ])
     }
 
-    /// The count of an order in a status, multiplied by `times`.
+    /// The count of an order in a status, and of its units if they are open in this status, multiplied by `times`.
     pub(crate) fn of_status(order: &Order, status: OrderStatus, times: i64) -> Self {
-        Self::new([(Aggregate::Day(order.placed_at.day()), [(Counter::Status(status), times)].into_iter().collect())])
+        let open_units = if status.is_open() { times * i64::from(order.units) } else { 0 };
+        let of_day = [(Counter::Status(status), times)].into_iter().collect();
+        let of_customer = [(Counter::OpenUnits, open_units)].into_iter().collect();
+        let customer = Aggregate::Customer(order.customer_id.clone());
+        Self::new([(Aggregate::Day(order.placed_at.day()), of_day), (customer, of_customer)])
     }
 
     /// The counts of a line of an order that was placed at this time, multiplied by `times`.
@@ -97,7 +103,8 @@ impl Counts {
     /// The amounts to add to a customer's stats.
     pub fn customer(&self, id: &CustomerId) -> CustomerStats {
         let amounts = self.amounts(&Aggregate::Customer(id.clone()));
-        CustomerStats { customer_id: id.clone(), orders: amounts.of(Counter::Orders), spent: money(&amounts) }
+        let [orders, open_units] = [Counter::Orders, Counter::OpenUnits].map(|counter| amounts.of(counter));
+        CustomerStats { customer_id: id.clone(), orders, open_units, spent: money(&amounts) }
     }
 
     /// The amounts to add to a product's stats.
@@ -158,8 +165,9 @@ fn amounts_of(numbers: &[(Counter, i64)], money: &Sums<Currency>) -> Sums<Counte
 }
 
 impl From<CustomerStats> for Counts {
-    fn from(CustomerStats { customer_id, orders, spent }: CustomerStats) -> Self {
-        Self::new([(Aggregate::Customer(customer_id), amounts_of(&[(Counter::Orders, orders)], &spent))])
+    fn from(CustomerStats { customer_id, orders, open_units, spent }: CustomerStats) -> Self {
+        let amounts = amounts_of(&[(Counter::Orders, orders), (Counter::OpenUnits, open_units)], &spent);
+        Self::new([(Aggregate::Customer(customer_id), amounts)])
     }
 }
 

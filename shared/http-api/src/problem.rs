@@ -59,6 +59,8 @@ kinds! {
     AlreadyExists = "already-exists" CONFLICT "It exists already";
     UsernameTaken = "username-taken" CONFLICT "The username is taken";
     EmailTaken = "email-taken" CONFLICT "The e-mail address is taken";
+    /// With the order, too many units of the customer's orders would wait for payment.
+    OpenUnits = "open-units" CONFLICT "Too many units wait for payment";
     OutOfStock = "out-of-stock" CONFLICT "Not enough in stock";
     /// The order would cost another amount than the client expects or allows.
     PriceChanged = "price-changed" CONFLICT "The order comes to another total";

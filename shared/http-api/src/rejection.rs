@@ -24,6 +24,15 @@ impl Problem {
             Rejection::OutOfStock { line, product, available } => {
                 Self::out_of_stock(&product, available).with("line", line)
             }
+            Rejection::OpenUnits { open, allowed } => Self::new(
+                Kind::OpenUnits,
+                format!(
+                    "{open} units of your orders wait for payment. With this order, they would be more than {allowed}. Pay or \
+                     cancel an order first, or order fewer units."
+                ),
+            )
+            .with("open", open)
+            .with("allowed", allowed),
             Rejection::PriceChanged { total, card: None } => {
                 Self::new(Kind::PriceChanged, "Show the new total to the customer, and order again under a new key.")
                     .with("total", total)

@@ -66,7 +66,7 @@ pub struct PaymentCaptured {
     pub order_id: OrderId,
     /// The customer.
     pub customer_id: CustomerId,
-    /// The amount captured.
+    /// The amount captured by this change.
     pub amount: Money,
     /// The bank's reference for the payment, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,6 +115,7 @@ fn reason(rejection: &Rejection) -> &'static str {
     match rejection {
         Rejection::UnknownCustomer | Rejection::UnknownProduct { .. } => "not-found",
         Rejection::MixedCurrencies { .. } | Rejection::TooExpensive => "validation",
+        Rejection::OpenUnits { .. } => "open-units",
         Rejection::OutOfStock { .. } => "out-of-stock",
         Rejection::PriceChanged { .. } => "price-changed",
         Rejection::DiscountInvalid { .. } => "discount-invalid",

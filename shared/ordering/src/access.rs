@@ -2,7 +2,8 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Product, QueuedOrder, Stock, StockCell,
+    Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Product, QueuedOrder,
+    Stock, StockCell,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus};
 use lambda::Grant;
@@ -14,6 +15,7 @@ const MARK: [Access; 2] =
 /// Placing an order ([`Orders::place`](crate::Orders::place)).
 pub const PLACE: &[Access] = &[
     Access::batch_get::<Customer>(),
+    Access::batch_get::<CustomerStats>(),
     Access::batch_get::<Discount>(),
     Access::batch_get::<GiftCard>(),
     Access::batch_get::<Order>(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder, Stock, WholeOrder, WholeStock,
+    Customer, CustomerStats, Discount, GiftCard, Order, OrderLine, Product, QueuedOrder, Stock, WholeOrder, WholeStock,
 };
 use key_schema::value::{GiftCardCode, OrderId, ProductId, Quantity};
 use serde::Deserialize;
@@ -13,6 +13,8 @@ use stock::Source;
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     pub customer: Option<Customer>,
+    /// The counters of the customer's orders, if they were read.
+    pub stats: Option<CustomerStats>,
     /// The order itself, if it was placed before.
     pub order: Option<Order>,
     /// The item of the order in the queue, if it was accepted to be placed later.
@@ -31,6 +33,8 @@ pub struct Found {
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum FoundItem {
     Customer(Customer),
+    /// The counters of the customer's orders.
+    CustomerStats(CustomerStats),
     Order(Order),
     /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
@@ -47,6 +51,7 @@ impl FromIterator<FoundItem> for Found {
         for item in items {
             match item {
                 FoundItem::Customer(customer) => found.customer = Some(customer),
+                FoundItem::CustomerStats(stats) => found.stats = Some(stats),
                 FoundItem::Order(order) => found.order = Some(order),
                 FoundItem::QueuedOrder(queued) => found.queued = Some(queued),
                 FoundItem::Product(product) => {

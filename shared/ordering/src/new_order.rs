@@ -32,6 +32,7 @@ pub(crate) fn new_order(
         request_hash: ask.basket.hash().clone(),
         // A basket has at most 40 lines.
         line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
+        units: quote.units(),
         shard: id.spread(status_shards.0),
         cancellation: None,
     };

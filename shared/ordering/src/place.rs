@@ -8,7 +8,7 @@ use table::{Budget, Condition, Error, Meter, ProductShards, Reader, StatusShards
 
 use crate::found::{Found, FoundItem};
 use crate::placing::{Next, Origin, Placing};
-use crate::{Basket, Waiting};
+use crate::{Basket, MaxOpenUnits, Waiting};
 
 /// Places orders.
 #[derive(Clone, Debug)]
@@ -17,6 +17,7 @@ pub struct Orders {
     writer: Writer,
     status_shards: StatusShards,
     product_shards: ProductShards,
+    max_open_units: MaxOpenUnits,
 }
 
 /// A request to place an order.
@@ -67,6 +68,7 @@ impl FromEnvironment for Orders {
             writer: Writer::from_environment(environment)?.fail_fast_on_capacity(),
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
+            max_open_units: MaxOpenUnits::from_environment(environment)?,
         })
     }
 }
@@ -92,7 +94,7 @@ impl Orders {
     /// queued order. [`Error::Unanswered`] if it is not known whether the order was placed: repeat the request to find
     /// out.
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
-        let mut placing = Placing::new(ask, Origin::Request, self.status_shards, self.product_shards);
+        let mut placing = self.placing(ask, Origin::Request);
         match (self.drive(&mut placing, budget).await, placing.max_total()) {
             (Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey, .. }), Some(max_total)) => {
                 Ok(Placement::NoCapacity { max_total })
@@ -107,8 +109,12 @@ impl Orders {
     /// # Errors
     /// Those of [`place`](Self::place), and [`Error::Throttled`] whenever there is no capacity.
     pub async fn place_waiting(&self, waiting: &Waiting, budget: Budget) -> Result<Placement, Error> {
-        let mut placing = Placing::new(&waiting.order, waiting.origin(), self.status_shards, self.product_shards);
+        let mut placing = self.placing(&waiting.order, waiting.origin());
         self.drive(&mut placing, budget).await
+    }
+
+    fn placing<'a>(&self, ask: &'a PlaceOrder, origin: Origin) -> Placing<'a> {
+        Placing::new(ask, origin, self.status_shards, self.product_shards, self.max_open_units)
     }
 
     /// Makes the requests of a [`Placing`], within the budget.

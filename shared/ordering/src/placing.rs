@@ -5,7 +5,7 @@
 //! same state machine through every interleaving.
 
 use key_schema::entity::{
-    Customer, Discount, GiftCard, Order, Product, QueuedOrder, Rejection, Stock, WholeOrder, WholeStock,
+    Customer, CustomerStats, Discount, GiftCard, Order, Product, QueuedOrder, Rejection, Stock, WholeOrder, WholeStock,
 };
 use key_schema::layout::{Consistency, Key};
 use key_schema::value::{Money, OrderId, Quantity, Timestamp};
@@ -17,7 +17,7 @@ use crate::new_order::new_order;
 use crate::quote::Quote;
 use crate::read_plan::ReadPlan;
 use crate::transaction::{Guards, OrderTransaction, Verdict};
-use crate::{PlaceOrder, Placement};
+use crate::{MaxOpenUnits, PlaceOrder, Placement};
 
 #[cfg(test)]
 mod tests;
@@ -46,6 +46,7 @@ pub struct Placing<'a> {
     id: OrderId,
     status_shards: StatusShards,
     product_shards: ProductShards,
+    max_open_units: MaxOpenUnits,
     reads: ReadPlan,
     /// The total of the last quote.
     quoted: Option<Money>,
@@ -92,6 +93,7 @@ impl<'a> Placing<'a> {
         origin: Origin,
         status_shards: StatusShards,
         product_shards: ProductShards,
+        max_open_units: MaxOpenUnits,
     ) -> Self {
         let first_read = match origin {
             Origin::Request => ReadMode::Eventual,
@@ -104,6 +106,7 @@ impl<'a> Placing<'a> {
             origin,
             status_shards,
             product_shards,
+            max_open_units,
             reads: ReadPlan::new(first_read),
             quoted: None,
             is_unanswered: false,
@@ -124,12 +127,15 @@ impl<'a> Placing<'a> {
         self.ask.basket.request().expected_total.or(self.quoted)
     }
 
-    /// The keys of everything that the order depends on: at most 1 + 1 + 1 + 40 x 2 + 1 + 4 of the 100 that one
+    /// The keys of everything that the order depends on: at most 1 + 1 + 1 + 1 + 40 x 2 + 1 + 4 of the 100 that one
     /// BatchGetItem allows.
     pub fn keys(&self) -> Vec<Key> {
         let request = self.ask.basket.request();
         let mut keys =
             vec![Order::key_of(&self.id), QueuedOrder::key_of(&self.id), Customer::key_of(&self.ask.customer)];
+        if self.max_open_units.is_on() {
+            keys.push(CustomerStats::key_of(&self.ask.customer));
+        }
         for line in &request.lines {
             keys.extend([Product::key_of(&line.product_id), Stock::key_of(&line.product_id)]);
         }
@@ -175,7 +181,8 @@ impl<'a> Placing<'a> {
             Origin::Request => None,
             Origin::Queue { max_total, .. } => queued.and_then(|queued| queued.max_total).or(max_total),
         };
-        let quote = match quote.and_then(|quote| quote.at_most(max_total)) {
+        let quote = quote.and_then(|quote| quote.at_most(max_total));
+        let quote = match quote.and_then(|quote| quote.within(self.max_open_units, found.stats.as_ref())) {
             Ok(quote) => quote,
             Err(rejection) if self.reads.is_conclusive(&rejection, found) => return Ok(Next::Settle(rejection)),
             Err(_) => return Ok(Next::Read { backoff: false }),

@@ -1,10 +1,12 @@
 //! The prices, the discount and the payments of an order, computed without I/O.
 
-use key_schema::entity::{CardPayment, Discount, OrderLine, Payment, PaymentStatus, Rejection};
+use key_schema::entity::{
+    CardPayment, CustomerStats, Discount, OrderLine, OrderStatus, Payment, PaymentStatus, Rejection,
+};
 use key_schema::value::{Money, Timestamp};
 
 use crate::found::Found;
-use crate::{Basket, OrderRequest};
+use crate::{Basket, MaxOpenUnits, OrderRequest};
 
 /// The amounts of an order. `subtotal` is the sum of the lines, `total` is `subtotal` less `discount`, and the payments
 /// add up to `total`.
@@ -57,6 +59,22 @@ impl Quote {
             }
             _ => Ok(self),
         }
+    }
+
+    /// The quote, if the customer with these stats may place its order under the cap of open units.
+    ///
+    /// # Errors
+    /// The customer would have too many open units.
+    pub(crate) fn within(self, max: MaxOpenUnits, stats: Option<&CustomerStats>) -> Result<Self, Rejection> {
+        if OrderStatus::when_placed(&self.payments).is_open() {
+            max.admits(self.units(), stats)?;
+        }
+        Ok(self)
+    }
+
+    /// The number of units of all lines together. At most 40 lines of 10,000 units.
+    pub(crate) fn units(&self) -> u32 {
+        self.lines.iter().map(|line| line.quantity.get()).sum()
     }
 }
 

@@ -188,7 +188,8 @@ impl<'a> Parts<'a> {
     fn counted(&self, revision: Revision) -> Result<Images, NoSample> {
         let count = i64::from(number(revision));
         let sums = || [(self.price.currency(), 1999 + count)].into_iter().collect();
-        let customer = CustomerStats { customer_id: self.customer.clone(), orders: count, spent: sums() };
+        let customer =
+            CustomerStats { customer_id: self.customer.clone(), orders: count, open_units: count, spent: sums() };
         let product = ProductStats { product_id: self.product.clone(), orders: count, units: count, revenue: sums() };
         let views = ViewShard { product_id: self.product.clone(), shard: 0, views: number(revision).into() };
         let day = DayTotals {
@@ -272,6 +273,7 @@ impl<'a> Parts<'a> {
             total: self.price,
             request_hash: RequestHash::of(b""),
             line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),
+            units: u32::try_from(self.sizes.lines).unwrap_or(u32::MAX),
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
         }

@@ -47,6 +47,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     (
         "Problem",
         &[
+            "allowed",
             "available",
             "cardAmount",
             "code",
@@ -54,6 +55,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "field",
             "line",
             "message",
+            "open",
             "orderStatus",
             "outcome",
             "productId",

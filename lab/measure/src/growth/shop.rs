@@ -197,6 +197,7 @@ impl Shop {
             total: amount,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
+            units: 1,
             shard: order_id.spread(self.shards.status),
             cancellation,
         };

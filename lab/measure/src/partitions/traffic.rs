@@ -167,6 +167,7 @@ impl Placing {
             total: price,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
+            units: 1,
             shard: 0,
             cancellation: None,
         };

@@ -27,7 +27,7 @@ fn changes((placed, is_paid, steps, amount): &History) -> (Order, Vec<OrderLine>
     let mut order: Order = serde_json::from_value(json!({
         "orderId": "first", "customerId": "ada", "status": status, "placedAt": at(*placed), "version": 1,
         "subtotal": money, "discount": { "amount": 0, "currency": "EUR" }, "total": money,
-        "requestHash": "x", "lineCount": 1, "shard": 0,
+        "requestHash": "x", "lineCount": 1, "units": amount, "shard": 0,
     }))
     .expect("an order");
     let line = json!({ "productId": "cup", "name": "", "quantity": 1, "unitPrice": money, "amount": money });
@@ -84,6 +84,7 @@ proptest! {
             let times = if is_settled { 1 } else { 100 };
             surplus.add(&Counts::of_order(&order, times));
             surplus.add(&Counts::of_line(&lines[0], order.placed_at, times));
+            surplus.add(&Counts::of_status(&order, OrderStatus::Pending, times));
             let mut wrong = counted.clone();
             wrong.add(&surplus.only(bounds.aggregate()));
             let deficit = bounds.deficit(&wrong);

@@ -12,7 +12,7 @@ fn order(status: &str) -> Order {
     serde_json::from_value(json!({
         "orderId": "first", "customerId": "ada", "status": status, "placedAt": "2026-11-21T23:59:59.999Z", "version": 1,
         "subtotal": { "amount": 4348, "currency": "EUR" }, "discount": { "amount": 435, "currency": "EUR" },
-        "total": { "amount": 3913, "currency": "EUR" }, "requestHash": "", "lineCount": 1, "shard": 0,
+        "total": { "amount": 3913, "currency": "EUR" }, "requestHash": "", "lineCount": 1, "units": 2, "shard": 0,
     }))
     .expect("an order")
 }
@@ -50,7 +50,7 @@ fn record(number: &str, change: Change) -> Record {
 #[test]
 fn an_order_counts_with_its_total_and_a_line_with_its_amount() {
     let placed = Change::Placed(order("PENDING")).counts(&[]);
-    let ada = CustomerStats { customer_id: "ada".parse().expect("an id"), orders: 1, spent: eur(3913) };
+    let ada = CustomerStats { customer_id: "ada".parse().expect("an id"), orders: 1, open_units: 2, spent: eur(3913) };
     let statuses = [(OrderStatus::Pending, 1)].into_iter().collect();
     let day =
         DayTotals { date: "2026-11-21".parse().expect("a day"), orders: 1, units: 0, revenue: eur(3913), statuses };
@@ -60,6 +60,27 @@ fn an_order_counts_with_its_total_and_a_line_with_its_amount() {
     let teapot = ProductStats { product_id: "teapot".parse().expect("an id"), orders: 1, units: 2, revenue: eur(4348) };
     let day = DayTotals { orders: 0, units: 2, revenue: Sums::default(), statuses: Sums::default(), ..day };
     assert_eq!((sold.len(), sold.product(&teapot.product_id), sold.day(day.date)), (2, teapot, day));
+}
+
+#[test]
+fn units_are_open_while_their_order_is_pending() {
+    let ada = "ada".parse().expect("an id");
+    let open = |changes: &[Change]| {
+        let mut counts = Counts::default();
+        changes.iter().for_each(|change| counts.add(&change.counts(&[line().line])));
+        counts.customer(&ada).open_units
+    };
+    let moved = |to: &str, before| Change::Moved(order(to), before);
+    assert_eq!(open(&[Change::Placed(order("PENDING")), Change::Line(line())]), 2);
+    assert_eq!(open(&[Change::Placed(order("PAID"))]), 0, "gift cards paid it");
+    assert_eq!(open(&[moved("PAID", OrderStatus::Pending)]), -2, "counted before its placing, from another shard");
+    for end in ["PAID", "CANCELLED"] {
+        assert_eq!(open(&[Change::Placed(order("PENDING")), moved(end, OrderStatus::Pending)]), 0);
+        assert_eq!(open(&[moved("SHIPPED", OrderStatus::Paid), moved("CANCELLED", OrderStatus::Paid)]), 0);
+    }
+    let of_last_release = |status| Order { units: 0, ..order(status) };
+    assert_eq!(open(&[Change::Placed(of_last_release("PENDING"))]), 0);
+    assert_eq!(open(&[Change::Moved(of_last_release("PAID"), OrderStatus::Pending)]), 0);
 }
 
 #[test]

@@ -115,8 +115,12 @@ impl Stream {
             Act::Poison(partition) => self.record(partition, None, &Counts::default()),
             Act::Restore(which) => self.restore(which),
             Act::Other => {
-                let stats =
-                    CustomerStats { customer_id: "ada".parse().unwrap(), orders: 7, spent: [].into_iter().collect() };
+                let stats = CustomerStats {
+                    customer_id: "ada".parse().unwrap(),
+                    orders: 7,
+                    open_units: 7,
+                    spent: [].into_iter().collect(),
+                };
                 self.write(0, "MODIFY", item(&stats), item(&stats));
                 let product = json!({ "EntityType": "product" });
                 self.write(1, "INSERT", Item::default(), serde_dynamo::to_item(product).unwrap());
@@ -175,11 +179,14 @@ impl Stream {
         products.dedup_by_key(|line| line.0);
         let money = |amount: i64| json!({ "amount": amount, "currency": currency });
         let total = products.iter().map(|(_, quantity, price)| quantity * price).sum();
+        // An order of the last release says no number of units.
+        let units: i64 =
+            if self.orders.len() % 4 == 3 { 0 } else { products.iter().map(|(_, quantity, _)| quantity).sum() };
         let id = format!("order-{}", self.orders.len());
         let order: Order = serde_json::from_value(json!({
             "orderId": id, "customerId": format!("customer-{customer}"), "status": if total == 0 { "PAID" } else { "PENDING" },
             "placedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day), "version": 1, "subtotal": money(total),
-            "discount": money(0), "total": money(total), "requestHash": "", "lineCount": products.len(), "shard": 0,
+            "discount": money(0), "total": money(total), "requestHash": "", "lineCount": products.len(), "units": units, "shard": 0,
         }))
         .expect("an order");
         let at = self.orders.len();

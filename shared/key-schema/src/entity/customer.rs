@@ -40,7 +40,10 @@ pub struct CustomerStats {
     /// The number of orders, without cancelled ones.
     #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
-    /// The sum of their totals, in minor units, as attributes like `spent:EUR`.
+    /// The number of units in the orders that wait for payment.
+    #[serde(default, deserialize_with = "saturated")]
+    pub open_units: i64,
+    /// The sum of the orders' totals, in minor units, as attributes like `spent:EUR`.
     #[serde(flatten, with = "spent")]
     pub spent: Sums<Currency>,
 }

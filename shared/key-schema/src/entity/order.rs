@@ -43,6 +43,10 @@ pub struct Order {
     pub request_hash: RequestHash,
     /// The number of lines, which detects a read that saw only a part of the transaction that placed the order.
     pub line_count: u8,
+    /// The number of units of all lines together. 0 in orders from before this attribute existed: they never count as
+    /// [open](OrderStatus::is_open).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub units: u32,
     /// The order's shard in the list of its status. It is stored so that a change of the number of shards moves no
     /// order.
     pub shard: u8,
@@ -61,6 +65,11 @@ impl Order {
     pub fn last_change(&self) -> Timestamp {
         self.changed_at.unwrap_or(self.placed_at)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The cancellation of an order.
@@ -121,6 +130,11 @@ impl OrderStatus {
     /// Whether this is a terminal status: an order in it never changes its status again.
     pub fn is_terminal(self) -> bool {
         !Self::ALL.into_iter().any(|next| self.may_become(next))
+    }
+
+    /// Whether the units of an order in this status are open: they reserve stock and wait for payment.
+    pub fn is_open(self) -> bool {
+        self == Self::Pending
     }
 
     /// Whether an order in this status may have been in `before`.

@@ -38,7 +38,53 @@ pub struct QueuedOrder {
 #[serde(rename_all = "camelCase")]
 pub struct Refusal {
     pub at: Timestamp,
+    #[serde(with = "stored")]
     pub rejection: Rejection,
+}
+
+/// The form of a rejection in an item.
+///
+/// The last release could not read an item with a rejection that it does not know. So [`Rejection::OpenUnits`] is stored
+/// as [`Rejection::TooExpensive`] with two more attributes, which the last release ignores.
+mod stored {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Rejection;
+
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct OpenUnits<'a> {
+        #[serde(flatten)]
+        known_as: &'a Rejection,
+        open_units: u64,
+        allowed_units: u64,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged, rename_all_fields = "camelCase")]
+    enum Stored {
+        OpenUnits { open_units: u64, allowed_units: u64 },
+        Other(Rejection),
+    }
+
+    pub(super) fn serialize<S: Serializer>(rejection: &Rejection, serializer: S) -> Result<S::Ok, S::Error> {
+        match *rejection {
+            Rejection::OpenUnits { open, allowed } => {
+                let known_as = &Rejection::TooExpensive;
+                OpenUnits { known_as, open_units: open, allowed_units: allowed }.serialize(serializer)
+            }
+            ref other => other.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Rejection, D::Error> {
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::OpenUnits { open_units, allowed_units } => {
+                Rejection::OpenUnits { open: open_units, allowed: allowed_units }
+            }
+            Stored::Other(rejection) => rejection,
+        })
+    }
 }
 
 impl QueuedOrder {

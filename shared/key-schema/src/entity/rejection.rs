@@ -40,6 +40,15 @@ pub enum Rejection {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<Money>,
     },
+    /// With this order, the customer would have more open units than the shop allows. Items have this rejection in
+    /// another form: see [`Refusal`](super::Refusal).
+    #[serde(skip)]
+    OpenUnits {
+        /// The units in the customer's orders that wait for payment.
+        open: u64,
+        /// The most that the shop allows.
+        allowed: u64,
+    },
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid { code: DiscountCode },
     /// The discount code has no uses left.

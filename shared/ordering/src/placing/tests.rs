@@ -18,7 +18,7 @@ fn asked() -> (PlaceOrder, Found) {
 }
 
 fn placing(ask: &PlaceOrder, origin: Origin) -> Placing<'_> {
-    Placing::new(ask, origin, STATUS_SHARDS, PRODUCT_SHARDS)
+    Placing::new(ask, origin, STATUS_SHARDS, PRODUCT_SHARDS, MaxOpenUnits::new(0))
 }
 
 fn at(minute: u32) -> Timestamp {
@@ -167,6 +167,62 @@ fn everything_that_an_order_depends_on_is_read() {
     let keys = placing(&ask, Origin::Request).keys();
     // Header, queued order, customer; product and stock of each line; the discount code; the gift cards.
     assert_eq!(keys.len(), 3 + 2 * 2 + 1 + 2);
+}
+
+/// A customer with so many open units.
+fn with_open_units(open_units: i64, found: &Found) -> Found {
+    let customer_id = "ada".parse().expect("an id");
+    let stats = CustomerStats { customer_id, orders: 1, open_units, spent: [].into_iter().collect() };
+    Found { stats: Some(stats), ..found.clone() }
+}
+
+#[test]
+fn the_stats_of_the_customer_are_read_only_under_a_cap() {
+    let (ask, _) = asked();
+    let stats = CustomerStats::key_of(&ask.customer);
+    let reads_stats = |max: MaxOpenUnits| {
+        Placing::new(&ask, Origin::Request, STATUS_SHARDS, PRODUCT_SHARDS, max).keys().contains(&stats)
+    };
+    assert!(!reads_stats(MaxOpenUnits::new(0)) && reads_stats(MaxOpenUnits::new(1)));
+}
+
+#[test]
+fn an_order_beyond_the_cap_of_open_units_is_refused_after_a_conclusive_read() {
+    let (ask, found) = asked();
+    let capped = |origin| Placing::new(&ask, origin, STATUS_SHARDS, PRODUCT_SHARDS, MaxOpenUnits::new(5));
+    let mut request = capped(Origin::Request);
+    // The first read may be out of date.
+    assert!(matches!(request.found(&with_open_units(5, &found), now()), Ok(Next::Read { backoff: false })));
+    assert_eq!(request.consistency(), Consistency::Strong);
+    let Ok(Next::Settle(rejection)) = request.found(&with_open_units(5, &found), now()) else { panic!("a refusal") };
+    assert_eq!(rejection, Rejection::OpenUnits { open: 5, allowed: 5 });
+    // A copy of the request may have placed the order, which then counts itself.
+    let Ok(Next::Commit(_, attempt)) = capped(Origin::Request).found(&found, now()) else { panic!("a commit") };
+    let existing = Found { order: Some(attempt.order.order), ..with_open_units(5, &found) };
+    assert!(matches!(request.settled(rejection, existing.clone(), now()), Next::Recall));
+    assert!(matches!(capped(Origin::Request).found(&existing, now()), Ok(Next::Recall)), "a replay is not refused");
+
+    let queued = Found { queued: Some(waiting(&ask, 10)), ..with_open_units(5, &found) };
+    let refused = capped(message(None, false)).found(&queued, now());
+    assert!(matches!(refused, Ok(Next::Settle(Rejection::OpenUnits { open: 5, allowed: 5 }))));
+    for open in [4, 0, -3] {
+        assert!(matches!(capped(Origin::Request).found(&with_open_units(open, &found), now()), Ok(Next::Commit(..))));
+    }
+    assert!(matches!(
+        placing(&ask, Origin::Request).found(&with_open_units(i64::MAX, &found), now()),
+        Ok(Next::Commit(..))
+    ));
+}
+
+#[test]
+fn the_cap_does_not_concern_an_order_that_gift_cards_pay() {
+    let cap = MaxOpenUnits::new(1);
+    for (balance, is_refused) in [(6000, false), (4999, true)] {
+        let (request, found) = shop(&[1000, 2000], &[balance], None);
+        let basket = Basket::try_from(request).expect("a basket");
+        let quote = Quote::of(&basket, &found, now()).expect("a quote");
+        assert_eq!((quote.units(), quote.within(cap, None).is_err()), (3, is_refused), "{balance}");
+    }
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
             total,
             request_hash: RequestHash::of(b""),
             line_count: 0,
+            units: 0,
             shard: 0,
             cancellation: None,
         },

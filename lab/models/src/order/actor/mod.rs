@@ -9,7 +9,7 @@ use key_schema::layout::Key;
 use key_schema::value::{Money, OrderId, Quantity, Timestamp};
 use ordering::changing::{Changing, Sent};
 use ordering::steps::Transition;
-use ordering::{Acceptance, Attempt, Origin, PlaceOrder, Placing};
+use ordering::{Acceptance, Attempt, MaxOpenUnits, Origin, PlaceOrder, Placing};
 use stock::Proof;
 use table::{Cause, Commit, ProductShards, StatusShards, read_item};
 
@@ -213,7 +213,13 @@ impl Actor {
                 Phase::Restocking(Transaction::new(&writes))
             }
             Role::Change { transition, .. } => Phase::ReadingOrder(Box::new(Changing::new(*transition))),
-            role => Phase::Reading(Box::new(Placing::new(ask, role.origin(), STATUS_SHARDS, PRODUCT_SHARDS))),
+            role => Phase::Reading(Box::new(Placing::new(
+                ask,
+                role.origin(),
+                STATUS_SHARDS,
+                PRODUCT_SHARDS,
+                MaxOpenUnits::new(0),
+            ))),
         };
         Self { role, phase, is_unanswered: false, clock }
     }

@@ -101,6 +101,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             total: eur(10),
             request_hash: RequestHash::of(b"a teapot"),
             line_count: 1,
+            units: 1,
             shard: 0,
             cancellation: None,
         },

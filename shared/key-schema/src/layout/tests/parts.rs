@@ -92,6 +92,7 @@ impl Parts {
             AnyEntity::CustomerStats(CustomerStats {
                 customer_id: customer_id(),
                 orders: number.cast_signed(),
+                open_units: number.cast_signed() / 2,
                 spent: self.sums.clone(),
             }),
             AnyEntity::Cart(Cart {
@@ -151,6 +152,7 @@ impl Parts {
                 total: most,
                 request_hash: RequestHash::of(text.as_bytes()),
                 line_count: self.shard,
+                units: self.quantity.get(),
                 shard: self.shard,
                 cancellation: self.until.map(|at| Cancellation {
                     at,
