@@ -1,17 +1,13 @@
 //! Makes an event from a stream record.
 
-use key_schema::entity::{
-    self, CardPayment, Entity as _, Invoice, Order, PaymentState, Product, QueuedOrder, Settlement,
-};
+use key_schema::entity::{self, Entity as _, Invoice, Order, Product, QueuedOrder};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
+use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
-use crate::{
-    EventId, Failure, OrderExpired, OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured, PaymentDue,
-    PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade,
-};
+use crate::{EventId, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged, ProductRemoved};
 
 /// An image of an order, an invoice or a product cannot be deserialized.
 #[derive(Debug, thiserror::Error)]
@@ -98,60 +94,4 @@ fn status_changed(old: &Order, new: Order) -> Option<OrderStatusChanged> {
         to: new.status,
         version: new.version,
     })
-}
-
-/// The event of a change of an invoice's card payment. An invoice has at most one, for what the gift cards leave.
-fn card_payment_changed(old: &Invoice, new: Invoice) -> Option<Event> {
-    let before = old.card()?.state();
-    let after = new.card()?.state();
-    let CardPayment { amount, reference, settlement, provider, expired, .. } = new.card()?.clone();
-    let attempt = provider.as_ref().map_or(1, |provider| provider.attempt);
-    let Invoice { invoice_id, order_id, customer_id, .. } = new;
-    let layout_version = LAYOUT_VERSION;
-    match (before, after) {
-        (
-            PaymentState::Pending | PaymentState::Declined | PaymentState::Authorized | PaymentState::Expired,
-            PaymentState::Captured,
-        ) => {
-            let id = EventId::of_capture(&invoice_id);
-            Some(PaymentCaptured { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
-        }
-        (PaymentState::Pending | PaymentState::Declined | PaymentState::Expired, PaymentState::Authorized) => {
-            let id = EventId::of_authorization(&invoice_id, attempt);
-            let reference = provider?.intent.to_string();
-            Some(PaymentAuthorized { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
-        }
-        (PaymentState::Pending | PaymentState::Declined, PaymentState::Expired) if expired => {
-            let id = EventId::of_expiry(&order_id);
-            Some(OrderExpired { id, layout_version, order_id, customer_id, amount }.into())
-        }
-        (PaymentState::Pending, PaymentState::Declined) | (PaymentState::Authorized, PaymentState::Expired) => {
-            let reason = if after == PaymentState::Declined { Failure::Declined } else { Failure::Expired };
-            let id = EventId::of_failure(&invoice_id, attempt, reason);
-            let reference = provider?.intent.to_string();
-            Some(
-                PaymentFailed { id, layout_version, invoice_id, order_id, customer_id, amount, reference, reason }
-                    .into(),
-            )
-        }
-        (PaymentState::Captured | PaymentState::Voided | PaymentState::Expired, PaymentState::RefundDue) => {
-            let due = RefundDue {
-                id: EventId::of_refund_due(&invoice_id),
-                layout_version,
-                invoice_id,
-                order_id,
-                customer_id,
-                amount,
-                reference,
-                captured_after_cancellation: before != PaymentState::Captured,
-            };
-            Some(due.into())
-        }
-        (PaymentState::RefundDue, PaymentState::Refunded) => {
-            let id = EventId::of_refund(&invoice_id);
-            let Some(Settlement::Refunded { reference }) = settlement else { return None };
-            Some(RefundMade { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
-        }
-        _ => None,
-    }
 }

@@ -32,9 +32,9 @@ impl EventId {
         Self::named(&format!("OrderStatusChanged#{order}#{version}"))
     }
 
-    /// The id of capturing an invoice's card payment, which happens once.
-    pub(crate) fn of_capture(invoice: &InvoiceId) -> Self {
-        Self::named(&format!("PaymentCaptured#{invoice}"))
+    /// The id of a capture of an invoice's card payment, before which `so_far` was captured.
+    pub(crate) fn of_capture(invoice: &InvoiceId, so_far: i64) -> Self {
+        Self::of_sum("PaymentCaptured", invoice, so_far)
     }
 
     /// The id of authorizing an invoice's card payment, which happens once for each attempt.
@@ -62,14 +62,24 @@ impl EventId {
         Self::named(&format!("OrderRejected#{order}#{at}"))
     }
 
-    /// The id of an invoice's refund becoming due, which happens once.
-    pub(crate) fn of_refund_due(invoice: &InvoiceId) -> Self {
-        Self::named(&format!("RefundDue#{invoice}"))
+    /// The id of a refund becoming due, before which `so_far` was due or refunded.
+    pub(crate) fn of_refund_due(invoice: &InvoiceId, so_far: i64) -> Self {
+        Self::of_sum("RefundDue", invoice, so_far)
     }
 
-    /// The id of an invoice's refund, which happens once.
-    pub(crate) fn of_refund(invoice: &InvoiceId) -> Self {
-        Self::named(&format!("RefundMade#{invoice}"))
+    /// The id of a refund, before which `so_far` was refunded.
+    pub(crate) fn of_refund(invoice: &InvoiceId, so_far: i64) -> Self {
+        Self::of_sum("RefundMade", invoice, so_far)
+    }
+
+    /// The id of a change of a sum that only grows, which was `so_far`. Most invoices have only the first change, and
+    /// the last release had no other, so its id has no sum.
+    fn of_sum(kind: &str, invoice: &InvoiceId, so_far: i64) -> Self {
+        if so_far == 0 {
+            Self::named(&format!("{kind}#{invoice}"))
+        } else {
+            Self::named(&format!("{kind}#{invoice}#{so_far}"))
+        }
     }
 
     /// The id of a product's change to this version. The versions of a product that is removed and created again start

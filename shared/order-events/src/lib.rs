@@ -12,6 +12,7 @@
 //! record, but they are written in the same transaction and never change.)
 
 mod call;
+mod card;
 mod change;
 mod describe;
 mod event;

@@ -26,8 +26,8 @@ pub struct PaymentAuthorized {
     pub reference: String,
 }
 
-/// A payment failed: it was declined, or its authorization expired. The customer may pay again while the order is
-/// pending.
+/// A payment failed: it was declined, its authorization expired, or it came too late. Several declined cards of one
+/// payment have one event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentFailed {
@@ -45,6 +45,7 @@ pub struct PaymentFailed {
     pub amount: Money,
     /// The provider's reference for the payment.
     pub reference: String,
+    /// The reason.
     pub reason: Failure,
 }
 
@@ -52,10 +53,12 @@ pub struct PaymentFailed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Failure {
-    /// The provider declined the card.
+    /// The provider declined the card. The customer may try again.
     Declined,
-    /// The authorization ended before it was captured.
+    /// The authorization ended before it was captured. The customer may pay again.
     Expired,
+    /// The amount was reserved after the order was cancelled. The shop releases it.
+    TooLate,
 }
 
 /// An order was cancelled because it was not paid in time.

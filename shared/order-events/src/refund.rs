@@ -6,7 +6,9 @@ use utoipa::ToSchema;
 
 use crate::EventId;
 
-/// A refund is due: an order is cancelled, and the bank captured its card payment. It stays due until `RefundMade`.
+/// A refund is due: the bank captured more of a card payment than the shop wants, because the order is cancelled or was
+/// paid twice. It stays due until `RefundMade`. The amounts of all `RefundDue` of an order are what was refunded and what
+/// is still due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundDue {
@@ -20,17 +22,18 @@ pub struct RefundDue {
     pub order_id: OrderId,
     /// The customer.
     pub customer_id: CustomerId,
-    /// The amount to refund.
+    /// The amount that became due by this change.
     pub amount: Money,
     /// The bank's reference for the payment, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reference: Option<String>,
-    /// Whether the bank captured the payment after the order was cancelled. Then there was no `PaymentCaptured` event.
+    /// Whether the bank captured this amount when the shop did not want it any more, after the order was cancelled or a
+    /// second time. Then there was no `PaymentCaptured` event.
     pub captured_after_cancellation: bool,
 }
 
-/// A refund was made.
+/// A refund was made. If the provider reports a late capture together with its refund, there was no `RefundDue`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundMade {
@@ -46,6 +49,6 @@ pub struct RefundMade {
     pub customer_id: CustomerId,
     /// The amount refunded.
     pub amount: Money,
-    /// The bank's reference for the refund.
+    /// The bank's reference for the refund, or the provider's for the payment.
     pub reference: String,
 }

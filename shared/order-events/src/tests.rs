@@ -7,17 +7,19 @@ mod sample;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{Entity as _, Order, OrderLine, Product, Rejection};
-use key_schema::value::OrderId;
+use key_schema::entity::{
+    CardPayment, Entity as _, Invoice, Order, OrderLine, Payment, Product, Progress, Rejection, Report,
+};
+use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use serde_dynamo::{AttributeValue, Item};
 
 use crate::{Draft, Event, KINDS, MOST_BYTES, MOST_ENTRIES, OrderPlaced, Subject, Waiting, draft_of, next_call};
-use history::histories;
+use history::{histories, mark};
 pub(crate) use sample::samples;
-use sample::{Record, event_of, image, line, order, product, queued, record};
+use sample::{Record, at_provider, event_of, image, line, order, product, queued, record};
 
 /// A rejection is published once, without the codes in the request. Queueing, delaying or repeating an order has no
 /// event.
@@ -47,10 +49,31 @@ proptest! {
         let published = events.iter().map(|event| {
             let subject = event.subject().to_string();
             let (_, number) = subject.split_once('-').expect("order-NUMBER");
-            let version = if let Event::OrderStatusChanged(change) = event { change.version } else { 0 };
-            (event.detail_type(), number.parse().expect("a number"), version)
+            (event.detail_type(), number.parse().expect("a number"), mark(event))
         });
         prop_assert_eq!(published.collect::<BTreeSet<_>>(), history.changes);
+    }
+
+    #[test]
+    fn the_amounts_of_an_order_s_events_add_up_to_what_was_received_returned_and_is_due(history in histories()) {
+        let events = history.events();
+        for (number, order) in &history.orders {
+            let (mut received, mut returned, mut ever_due) = (0, 0, 0);
+            for event in events.iter().filter(|event| event.subject() == Subject::Order(&order.order_id)) {
+                match event {
+                    Event::PaymentCaptured(payment) => received += payment.amount.amount(),
+                    Event::RefundMade(refund) => returned += refund.amount.amount(),
+                    Event::RefundDue(refund) => {
+                        ever_due += refund.amount.amount();
+                        received += if refund.captured_after_cancellation { refund.amount.amount() } else { 0 };
+                    }
+                    _ => {}
+                }
+            }
+            let balance = history.cards[number].balance();
+            let [was_received, was_returned, is_due] = [balance.received, balance.returned, balance.due].map(Money::amount);
+            prop_assert_eq!((received, returned, ever_due), (was_received, was_returned, was_returned + is_due));
+        }
     }
 
     /// Lambda may divide the stream into any batches, and delivers records again after a failure.
@@ -102,12 +125,16 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 8] = [
+    let expected: [String; 12] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
+        "eda9d064-d5cb-563f-b291-c52504ffad41",
+        "a5d99ba1-5367-5727-8f64-b40007f619e1",
         "ba178653-7200-5079-9ea0-7ea17d5e9ddc",
+        "074eaf7b-85fa-5462-8877-aa6b62cf7878",
         "db9b6435-506a-55c3-b224-c6dc845bc466",
         "6b088198-10f2-558e-b31e-fd02ab11d620",
+        "b25e086f-71fd-5f46-82c1-fe43329e18f6",
         "ba5b7984-4d19-5783-ab00-8ca836234385",
         "ec219831-fb54-5211-96d0-7bf2a94f4f67",
         "0a0062be-c179-5fd8-b90b-e76fd926b3eb",
@@ -121,6 +148,36 @@ fn an_unreadable_order_is_an_error_and_not_skipped() {
     let mut newer = image(Order::TYPE, &order("a"));
     newer.insert("status".to_owned(), AttributeValue::S("LOST".to_owned()));
     draft_of(record("INSERT", Item::default(), newer)).expect_err("an unknown status");
+}
+
+/// What the provider reports late, of an order that is cancelled, is not lost.
+#[test]
+fn a_payment_that_comes_too_late_has_an_event() {
+    let order: OrderId = sample::ID.parse().expect("an id");
+    let of = |card: CardPayment| match Payment::Card(card).cancelled(true) {
+        Payment::Card(card) => card,
+        Payment::GiftCard { .. } => panic!("a card"),
+    };
+    let changed = |old: &CardPayment, new: &CardPayment| {
+        let image = |card: &CardPayment| image(Invoice::TYPE, &sample::invoice(&order, card.clone()));
+        event_of(&record("MODIFY", image(old), image(new)))
+    };
+    let ended = at_provider(Progress::Ended);
+    let expired = of(ended.clone());
+    assert!(matches!(changed(&ended, &expired), Some(Event::OrderExpired(_))), "its payment had ended before");
+
+    let expired = of(at_provider(Progress::Started));
+    let report = |captured, refunded| {
+        let progress = if captured > 0 { Progress::Captured } else { Progress::Authorized };
+        expired.reported(Report { progress, captured, refunded })
+    };
+    let Some(Event::PaymentFailed(failed)) = changed(&expired, &report(0, 0)) else { panic!("a failure") };
+    assert_eq!(failed.reason, crate::Failure::TooLate);
+    let Some(Event::RefundDue(due)) = changed(&expired, &report(4798, 0)) else { panic!("a refund that is due") };
+    assert!(due.captured_after_cancellation && due.amount.amount() == 4798);
+    // The provider reports the refund before the shop knew of the capture.
+    let Some(Event::RefundMade(made)) = changed(&expired, &report(4798, 4798)) else { panic!("a refund") };
+    assert_eq!(made.amount.amount(), 4798);
 }
 
 /// An order is placed once. A header that is restored by hand or from another table is not placed a second time.

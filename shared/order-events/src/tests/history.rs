@@ -2,38 +2,62 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{Entity as _, Invoice, Order, OrderFlag, OrderStatus, PaymentState};
+use key_schema::entity::{
+    CardPayment, Entity as _, Invoice, Order, OrderFlag, OrderStatus, Payment, PaymentState, Progress, ProviderPayment,
+    Report, Settlement,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_dynamo::Item;
 
-use super::sample::{Record, event_of, image, invoice, order, record};
-use crate::Event;
+use super::sample::{Record, event_of, image, invoice, order, paid_by_staff, record};
+use crate::{Event, Failure};
 
 /// One step of a history.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Moves the order to its next status.
+    /// Moves the order to its next status. Staff record the payment of a pending order.
     Advance,
     Cancel,
-    /// The bank captures the payment of a cancelled order, or makes the refund that is due.
+    /// Cancels the order because it is not paid.
+    Expire,
+    /// Staff record a late payment of a cancelled order, or the refund that is due.
     Settle,
+    /// The provider reports this progress of the order's intent, or of a new one if the last one ended.
+    Report(Progress),
+    /// The provider reports that it has refunded the payment.
+    Refund,
     /// Writes the header without changing the status.
     Touch,
     /// Writes another item in the order's collection.
     Flag,
     /// Deletes the header, like DynamoDB's TTL.
-    Expire,
+    Delete,
 }
 
 /// The records of a sequence of steps over a few orders, and independently of them the changes that events must report:
-/// each with its kind, the number of its order, and the version of a status change or 0.
+/// each with its kind, the number of its order, and a [`mark`] that tells it from others of its kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     pub(super) records: Vec<Record>,
     pub(super) changes: BTreeSet<(&'static str, usize, u64)>,
     pub(super) orders: BTreeMap<usize, Order>,
-    payments: BTreeMap<usize, PaymentState>,
+    pub(super) cards: BTreeMap<usize, CardPayment>,
+}
+
+/// The version of a status change; the number of the attempt for a payment, with its reason if it failed; 0 otherwise.
+pub(super) fn mark(event: &Event) -> u64 {
+    let attempt = |reference: &str| reference.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    match event {
+        Event::OrderStatusChanged(change) => change.version,
+        Event::PaymentAuthorized(payment) => attempt(&payment.reference),
+        Event::PaymentFailed(payment) => failure(attempt(&payment.reference), payment.reason),
+        _ => 0,
+    }
+}
+
+fn failure(attempt: u64, reason: Failure) -> u64 {
+    attempt * 10 + reason as u64
 }
 
 impl History {
@@ -47,26 +71,46 @@ impl History {
 
     fn step(&mut self, number: usize, step: Step) {
         let Some(order) = self.orders.get(&number).cloned() else { return self.place(number) };
+        let card = self.cards[&number].clone();
         match (step, order.status) {
-            (Step::Advance, OrderStatus::Pending) => {
+            (Step::Advance, OrderStatus::Pending) if card.provider.is_none() => {
                 self.change(number, OrderStatus::Paid);
-                self.pay(number, PaymentState::Captured, Some("PaymentCaptured"));
+                self.pay(number, paid_by_staff(card), &[("PaymentCaptured", 0)]);
             }
             (Step::Advance, OrderStatus::Paid) => self.change(number, OrderStatus::Shipped),
             (Step::Advance, OrderStatus::Shipped) => self.change(number, OrderStatus::Delivered),
-            (Step::Cancel, OrderStatus::Pending) => {
+            (Step::Cancel | Step::Expire, OrderStatus::Pending) => {
+                let expired = matches!(step, Step::Expire);
                 self.change(number, OrderStatus::Cancelled);
-                self.pay(number, PaymentState::Voided, None);
+                self.cancel(number, card, expired, if expired { &[("OrderExpired", 0)] } else { &[] });
             }
             (Step::Cancel, OrderStatus::Paid) => {
+                let is_captured = card.state() == PaymentState::Captured;
                 self.change(number, OrderStatus::Cancelled);
-                self.pay(number, PaymentState::RefundDue, Some("RefundDue"));
+                self.cancel(number, card, false, if is_captured { &[("RefundDue", 0)] } else { &[] });
             }
-            (Step::Settle, OrderStatus::Cancelled) => match self.payments[&number] {
-                PaymentState::Voided => self.pay(number, PaymentState::RefundDue, Some("RefundDue")),
-                PaymentState::RefundDue => self.pay(number, PaymentState::Refunded, Some("RefundMade")),
-                state => self.pay(number, state, None),
-            },
+            (Step::Settle, OrderStatus::Cancelled) if card.provider.is_none() => {
+                let reference = "refund-4711".to_owned();
+                match card.state() {
+                    PaymentState::Voided | PaymentState::Expired => {
+                        let settlement = Some(Settlement::RefundDue);
+                        self.pay(number, CardPayment { settlement, ..paid_by_staff(card) }, &[("RefundDue", 0)]);
+                    }
+                    PaymentState::RefundDue => {
+                        let settlement = Some(Settlement::Refunded { reference });
+                        self.pay(number, CardPayment { settlement, ..card }, &[("RefundMade", 0)]);
+                    }
+                    _ => self.pay(number, card, &[]),
+                }
+            }
+            (Step::Report(progress), status) if !matches!(card.state(), PaymentState::Refunded) => {
+                self.report(number, status, card, progress);
+            }
+            (Step::Refund, OrderStatus::Cancelled) if card.report().is_some_and(|report| report.kept() > 0) => {
+                let amount = card.amount.amount();
+                let report = Report { progress: Progress::Captured, captured: amount, refunded: amount };
+                self.pay(number, card.reported(report), &[("RefundMade", 0)]);
+            }
             (Step::Flag, _) => {
                 let flag = OrderFlag {
                     order_id: order.order_id,
@@ -75,19 +119,61 @@ impl History {
                 };
                 self.record("INSERT", Item::default(), image(OrderFlag::TYPE, &flag));
             }
-            (Step::Expire, _) => self.record("REMOVE", image(Order::TYPE, &order), Item::default()),
+            (Step::Delete, _) => self.record("REMOVE", image(Order::TYPE, &order), Item::default()),
             _ => self.write(number, order.status),
         }
     }
 
+    /// The provider reports the progress of the newest intent. Money that staff recorded has none.
+    fn report(&mut self, number: usize, status: OrderStatus, card: CardPayment, progress: Progress) {
+        if card.provider.is_none() && card.reference.is_some() {
+            return;
+        }
+        let mut card = card;
+        let attempt = card.next_attempt().or((card.provider.is_none()).then_some(1));
+        if let Some(attempt) = attempt {
+            let intent = format!("intent-{attempt}").parse().expect("an id");
+            let started = ProviderPayment { intent, attempt, capture_requested: false, report: Report::STARTED };
+            let started = CardPayment { provider: Some(started), ..card };
+            self.pay(number, started.clone(), &[]);
+            card = started;
+        }
+        let provider = card.provider.clone().expect("it was started");
+        let attempt = u64::from(provider.attempt);
+        let captured = if progress == Progress::Captured { card.amount.amount() } else { 0 };
+        let next = card.reported(Report { progress, captured, refunded: 0 });
+        let is_news = progress > provider.report.progress;
+        let is_cancelled = status == OrderStatus::Cancelled;
+        let change = match progress {
+            _ if !is_news => None,
+            Progress::Started => None,
+            Progress::Declined => (!is_cancelled).then_some(("PaymentFailed", failure(attempt, Failure::Declined))),
+            Progress::Authorized if is_cancelled => Some(("PaymentFailed", failure(attempt, Failure::TooLate))),
+            Progress::Authorized => Some(("PaymentAuthorized", attempt)),
+            Progress::Ended => (!is_cancelled && provider.report.progress == Progress::Authorized)
+                .then_some(("PaymentFailed", failure(attempt, Failure::Expired))),
+            Progress::Captured => Some((if is_cancelled { "RefundDue" } else { "PaymentCaptured" }, 0)),
+        };
+        if status == OrderStatus::Pending && next.is_secured() {
+            self.change(number, OrderStatus::Paid);
+        }
+        self.pay(number, next, change.as_slice());
+    }
+
     fn place(&mut self, number: usize) {
         let order = order(&format!("order-{number}"));
-        let invoice = invoice(&order.order_id, PaymentState::Authorized);
-        self.payments.insert(number, PaymentState::Authorized);
+        let card = CardPayment::of(order.total);
         self.record("INSERT", Item::default(), image(Order::TYPE, &order));
-        self.record("INSERT", Item::default(), image(Invoice::TYPE, &invoice));
+        self.record("INSERT", Item::default(), image(Invoice::TYPE, &invoice(&order.order_id, card.clone())));
+        self.cards.insert(number, card);
         self.orders.insert(number, order);
         self.changes.insert(("OrderPlaced", number, 0));
+    }
+
+    fn cancel(&mut self, number: usize, card: CardPayment, expired: bool, kinds: &[(&'static str, u64)]) {
+        if let Payment::Card(cancelled) = Payment::Card(card).cancelled(expired) {
+            self.pay(number, cancelled, kinds);
+        }
     }
 
     fn change(&mut self, number: usize, to: OrderStatus) {
@@ -102,12 +188,13 @@ impl History {
         self.orders.insert(number, new);
     }
 
-    fn pay(&mut self, number: usize, to: PaymentState, kind: Option<&'static str>) {
-        let (order, from) = (self.orders[&number].order_id.clone(), self.payments[&number]);
-        let [old, new] = [from, to].map(|state| image(Invoice::TYPE, &invoice(&order, state)));
+    fn pay(&mut self, number: usize, to: CardPayment, kinds: &[(&'static str, u64)]) {
+        let order = self.orders[&number].order_id.clone();
+        let image = |card: &CardPayment| image(Invoice::TYPE, &invoice(&order, card.clone()));
+        let (old, new) = (image(&self.cards[&number]), image(&to));
         self.record("MODIFY", old, new);
-        self.payments.insert(number, to);
-        self.changes.extend(kind.map(|kind| (kind, number, 0)));
+        self.cards.insert(number, to);
+        self.changes.extend(kinds.iter().map(|(kind, mark)| (*kind, number, *mark)));
     }
 
     fn record(&mut self, name: &'static str, old: Item, new: Item) {
@@ -120,7 +207,21 @@ impl History {
 }
 
 pub(super) fn histories() -> impl Strategy<Value = History> {
-    const STEPS: [Step; 7] =
-        [Step::Advance, Step::Advance, Step::Cancel, Step::Settle, Step::Touch, Step::Flag, Step::Expire];
-    vec((0..5_usize, prop::sample::select(&STEPS[..])), 0..60).prop_map(History::of)
+    let steps = vec![
+        Step::Advance,
+        Step::Advance,
+        Step::Cancel,
+        Step::Expire,
+        Step::Settle,
+        Step::Report(Progress::Started),
+        Step::Report(Progress::Declined),
+        Step::Report(Progress::Authorized),
+        Step::Report(Progress::Ended),
+        Step::Report(Progress::Captured),
+        Step::Refund,
+        Step::Touch,
+        Step::Flag,
+        Step::Delete,
+    ];
+    vec((0..5_usize, prop::sample::select(steps)), 0..80).prop_map(History::of)
 }

@@ -1,8 +1,8 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentState, PaymentStatus, Product, QueuedOrder,
-    Refusal, Rejection, Settlement,
+    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Product,
+    Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Settlement,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, Timestamp};
@@ -79,32 +79,34 @@ pub(super) fn order(id: &str) -> Order {
         total: eur(4798),
         request_hash: RequestHash::of(b""),
         line_count: 2,
+        units: 2,
         shard: 0,
         cancellation: None,
     }
 }
 
-pub(super) fn card(amount: Money, state: PaymentState) -> Payment {
-    use PaymentState::{Authorized, Captured, RefundDue, Refunded, Voided};
-    let (status, settlement) = match state {
-        Authorized => (PaymentStatus::Authorized, None),
-        Captured => (PaymentStatus::Captured, None),
-        Voided => (PaymentStatus::Refunded, Some(Settlement::Voided)),
-        RefundDue => (PaymentStatus::Refunded, Some(Settlement::RefundDue)),
-        Refunded => (PaymentStatus::Refunded, Some(Settlement::Refunded { reference: "refund-4711".to_owned() })),
-    };
-    let reference = (![Authorized, Voided].contains(&state)).then(|| "bank-4711".to_owned());
-    Payment::Card { amount, status, reference, settlement }
+/// The payment after staff recorded it.
+pub(super) fn paid_by_staff(card: CardPayment) -> CardPayment {
+    let status = if card.status == PaymentStatus::Authorized { PaymentStatus::Captured } else { card.status };
+    CardPayment { status, reference: Some("bank-4711".to_owned()), ..card }
 }
 
-pub(super) fn invoice(order: &OrderId, state: PaymentState) -> Invoice {
+/// A payment at the provider that has come so far.
+pub(super) fn at_provider(progress: Progress) -> CardPayment {
+    let report = Report { progress, captured: 0, refunded: 0 };
+    let intent = "pi_3PmrZq2eZvKYlo2C1x8Yp5Lq".parse().expect("an id");
+    let provider = ProviderPayment { intent, attempt: 1, capture_requested: false, report };
+    CardPayment { provider: Some(provider), ..CardPayment::of(eur(4798)) }
+}
+
+pub(super) fn invoice(order: &OrderId, card: CardPayment) -> Invoice {
     Invoice {
         invoice_id: InvoiceId::of(order),
         order_id: order.clone(),
         customer_id: "ada".parse().expect("an id"),
         issued_at: PLACED_AT.parse::<Timestamp>().expect("a time"),
         amount: eur(4798),
-        payments: vec![card(eur(4798), state)],
+        payments: vec![Payment::Card(card)],
     }
 }
 
@@ -121,18 +123,38 @@ pub(super) fn queued(rejection: Option<Rejection>) -> Item {
 }
 
 /// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 8] {
+pub(crate) fn samples() -> [Event; 12] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
-    let invoiced = |status| image(Invoice::TYPE, &invoice(&pending.order_id, status));
+    let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
     let product = |version| image(Product::TYPE, &product(version));
+    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at };
+
+    let unpaid = CardPayment::of(eur(4798));
+    let expired = CardPayment {
+        status: PaymentStatus::Refunded,
+        settlement: Some(Settlement::Voided),
+        expired: true,
+        ..unpaid.clone()
+    };
+    let captured = paid_by_staff(unpaid.clone());
+    let refund_due =
+        CardPayment { status: PaymentStatus::Refunded, settlement: Some(Settlement::RefundDue), ..captured.clone() };
+    let reference = "refund-4711".to_owned();
+    let refunded = CardPayment { settlement: Some(Settlement::Refunded { reference }), ..refund_due.clone() };
+    let [started, declined, authorized] =
+        [Progress::Started, Progress::Declined, Progress::Authorized].map(|progress| invoiced(&at_provider(progress)));
     [
         event("INSERT", Item::default(), image(Order::TYPE, &pending)),
         event("MODIFY", image(Order::TYPE, &pending), image(Order::TYPE, &paid)),
-        event("MODIFY", invoiced(PaymentState::Authorized), invoiced(PaymentState::Captured)),
-        event("MODIFY", invoiced(PaymentState::Captured), invoiced(PaymentState::RefundDue)),
-        event("MODIFY", invoiced(PaymentState::RefundDue), invoiced(PaymentState::Refunded)),
+        event("MODIFY", started.clone(), authorized),
+        event("MODIFY", started, declined),
+        event("MODIFY", invoiced(&unpaid), invoiced(&captured)),
+        event("INSERT", Item::default(), image(PaymentDue::TYPE, &due)),
+        event("MODIFY", invoiced(&captured), invoiced(&refund_due)),
+        event("MODIFY", invoiced(&refund_due), invoiced(&refunded)),
+        event("MODIFY", invoiced(&unpaid), invoiced(&expired)),
         event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
         event("MODIFY", product(1), product(2)),
         event("REMOVE", product(2), Item::default()),
