@@ -2,6 +2,7 @@
 
 mod audit;
 mod expire;
+mod payments;
 mod reconcile;
 mod redrive;
 mod stack;
@@ -14,6 +15,8 @@ use clap::{Args, Parser, Subcommand};
 use devstack::{Issuer, Options, Stack, Template};
 use local::{OWN_ORIGINS, demo, functions};
 use tokio::signal;
+
+use self::payments::Payments;
 
 /// Environment variables that replace the embedded DynamoDB and SQS. The AWS SDKs use the same names.
 const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
@@ -84,6 +87,15 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "AUDIENCE", requires = "issuer")]
     audience: Option<String>,
 
+    /// Take card payments at this provider, which speaks Stripe's protocol. Its keys are in the environment variables
+    /// PAYMENT_API_KEY and PAYMENT_WEBHOOK_SECRET [default: a pretend provider]
+    #[arg(long, value_name = "URL")]
+    payments: Option<String>,
+
+    /// The pretend payment provider's port on 127.0.0.1; 0 takes a free one
+    #[arg(long, default_value_t = 0, conflicts_with = "payments")]
+    payments_port: u16,
+
     /// Routes, scopes, queues and the table [default: template.yaml of this workspace or this directory]
     #[arg(long, value_name = "PATH")]
     template: Option<PathBuf>,
@@ -105,23 +117,25 @@ async fn serve(arguments: Serve) -> Result<()> {
     // Listens for Ctrl-C before anything starts, so that an early one is not lost.
     let stop = stop_signal()?;
 
-    let stack = Stack::start(options(&arguments)?, functions::start_all).await?;
+    let mut provider = Payments::start(&arguments).await?;
+    let stack = Stack::start(options(&arguments, &provider)?, functions::start_all).await?;
+    provider.send_webhooks_to(&stack);
     if !arguments.empty {
         demo::create(&stack).await?;
     }
-    announce(&stack, &arguments)?;
+    announce(&stack, &arguments, &provider)?;
     stop.await;
     stack.shutdown().await
 }
 
-fn options(arguments: &Serve) -> Result<Options> {
+fn options(arguments: &Serve, provider: &Payments) -> Result<Options> {
     let path = arguments.template.clone().unwrap_or_else(default_template);
     let name = path.display();
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {name}: name the template with --template"))?;
     let own = OWN_ORIGINS.iter().map(ToString::to_string);
     let origins: Vec<_> = own.chain(arguments.cors_origin.iter().cloned()).collect();
-    let mut deployment = local::deployment();
+    let mut deployment = local::paying_deployment(provider.url());
     deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
     let template = Template::parse_for(&text, &deployment).with_context(|| name.to_string())?;
 
@@ -147,6 +161,7 @@ fn options(arguments: &Serve) -> Result<Options> {
         data: arguments.data.clone(),
         dynamodb_endpoint,
         sqs_endpoint,
+        secrets: provider.secrets(),
         issuer,
         ..options
     })
@@ -158,10 +173,10 @@ fn default_template() -> PathBuf {
     of_workspace.canonicalize().unwrap_or_else(|_| PathBuf::from("template.yaml"))
 }
 
-fn announce(stack: &Stack, arguments: &Serve) -> Result<()> {
+fn announce(stack: &Stack, arguments: &Serve, provider: &Payments) -> Result<()> {
     let mut text = format!("listening on {}\n", stack.url());
     if !arguments.quiet {
-        text.push_str(&welcome(stack, arguments)?);
+        text.push_str(&welcome(stack, arguments, provider)?);
     }
     print(&text)
 }
@@ -171,7 +186,7 @@ fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
-fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
+fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments) -> Result<String> {
     let (url, dynamodb, sqs, bus) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), stack.bus().url());
     let routes: String = stack.template().routes.iter().map(route_line).collect();
     let tokens = match &arguments.issuer {
@@ -183,6 +198,7 @@ fn welcome(stack: &Stack, arguments: &Serve) -> Result<String> {
 DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)
+{provider}
 
 Routes:
 {routes}

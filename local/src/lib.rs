@@ -26,6 +26,17 @@ pub fn deployment() -> Deployment {
     }
 }
 
+/// The ARN of the secret with the payment provider's keys. It has the form of AWS's, because the template checks it.
+pub const PAYMENT_SECRET: &str = "arn:aws:secretsmanager:us-east-1:000000000000:secret:till-local-payments";
+
+/// The same deployment, which takes card payments at the provider with this base URL.
+pub fn paying_deployment(provider: &str) -> Deployment {
+    let mut deployment = deployment();
+    let parameters = [("PaymentSecretArn", PAYMENT_SECRET), ("PaymentUrl", provider)];
+    deployment.parameters.extend(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    deployment
+}
+
 /// Reads a template for a deployment on a laptop.
 ///
 /// # Errors

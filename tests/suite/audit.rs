@@ -207,7 +207,7 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
             &[
                 "day ",
                 "o#ORDER o#ORDER: its keys are ",
-                "order ORDER: a payment of 600 EUR (minor units) is Authorized, the order PAID",
+                "order ORDER: a payment of 600 EUR (minor units) is Pending, the order PAID",
                 "order ORDER: money received less money returned: 300 EUR (minor units); the amount due: 900 \
                  EUR (minor units)",
             ],

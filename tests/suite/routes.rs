@@ -52,7 +52,7 @@ fn ordered(at: &str, invoice_id: &str) -> Value {
             "invoiceId": invoice_id, "orderId": ADAS_FIRST, "customerId": "ada", "issuedAt": at, "amount": eur(3913),
             "payments": [
                 { "type": "giftCard", "code": "GIFT-FOR-ADA", "amount": eur(1000), "status": "captured" },
-                { "type": "card", "amount": eur(2913), "status": "authorized" },
+                { "type": "card", "amount": eur(2913), "status": "pending" },
             ],
         },
     })
@@ -145,7 +145,7 @@ async fn optional_fields_that_are_left_out_are_missing_in_the_answer() {
     let order = shop.customer("ada").order("plain", lines).await.expect(201);
     assert_eq!(order.get("discountCode"), None);
     assert_eq!(order.get("flag"), None);
-    assert_eq!(order["invoice"]["payments"], json!([{ "type": "card", "amount": eur(350), "status": "authorized" }]));
+    assert_eq!(order["invoice"]["payments"], json!([{ "type": "card", "amount": eur(350), "status": "pending" }]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -311,9 +311,14 @@ impl Stack {
     /// The event sources are still busy after this time, or the queues do not answer.
     pub async fn settle(&self, within: Duration) -> Result<()> {
         let settling = async {
-            // Queues first: their consumers write to the table.
-            self.sources.settle_queues().await?;
-            self.sources.settle_streams().await;
+            // A consumer of the stream may publish an event that a rule sends to a queue, whose consumer writes to the
+            // table again.
+            let rounds = if self.template.rules.is_empty() { 1 } else { 2 };
+            for _ in 0..rounds {
+                // Queues first: their consumers write to the table.
+                self.sources.settle_queues().await?;
+                self.sources.settle_streams().await;
+            }
             anyhow::Ok(())
         };
         let settled = tokio::time::timeout(within, settling).await;

@@ -16,7 +16,7 @@ fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>)
     let kinds = files.map(|path| {
         let text = fs::read_to_string(&path).expect("a text");
         let items: BTreeMap<String, Item> = serde_json::from_str(&text).expect("items");
-        let image = |key: Option<&str>| key.map(|key| items[key].clone()).unwrap_or_default();
+        let image = |key: Option<&str>| key.map(|key| known(&items, key)).unwrap_or_default();
         let written_at = "2026-11-21T09:30:00.000Z".parse().expect("a time");
         let draft = draft_of(Record { name, written_at, old: image(old), new: image(new) }).expect("a readable record");
         draft.map(|draft| match draft {
@@ -27,12 +27,18 @@ fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>)
     kinds.collect()
 }
 
+/// The item of this name. The release of 2026-11-21 called a payment authorized that is pending.
+fn known(items: &BTreeMap<String, Item>, key: &str) -> Item {
+    let earlier = key.replace("Pending", "Authorized");
+    items.get(key).or_else(|| items.get(&earlier)).expect("an item").clone()
+}
+
 #[test]
 fn records_of_every_release_are_published() {
     for (entity, name, old, new, kind) in [
         ("order", "INSERT", None, Some("Order(Pending)"), "OrderPlaced"),
         ("order", "MODIFY", Some("Order(Pending)"), Some("Order(Paid)"), "OrderStatusChanged"),
-        ("invoice", "MODIFY", Some("Invoice(Authorized)"), Some("Invoice(Captured)"), "PaymentCaptured"),
+        ("invoice", "MODIFY", Some("Invoice(Pending)"), Some("Invoice(Captured)"), "PaymentCaptured"),
         ("product", "INSERT", None, Some("Product(First)"), "ProductChanged"),
         ("product", "MODIFY", Some("Product(First)"), Some("Product(Changed)"), "ProductChanged"),
         ("product", "REMOVE", Some("Product(First)"), None, "ProductRemoved"),

@@ -1,11 +1,11 @@
 //! The items of a sample.
 
 use key_schema::entity::OrderStatus::{Cancelled, Pending};
-use key_schema::entity::PaymentState::{self, Authorized, Captured, RefundDue, Refunded, Voided};
+use key_schema::entity::PaymentState::{self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided};
 use key_schema::entity::{
-    Cancellation, CancellationCause, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock,
+    Cancellation, CancellationCause, CardPayment, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue,
+    PaymentStatus, Progress, ProviderPayment, Report, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock,
     StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
@@ -36,8 +36,14 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.push((Kind::Order(status), parts.order(status)?));
     }
     images.push((Kind::ExpiredOrder, parts.expired()?));
-    for state in [Authorized, Captured, Voided, RefundDue, Refunded] {
-        images.extend(parts.paid(state)?);
+    for state in [Unpaid, Captured, Voided, RefundDue, Refunded] {
+        images.push((Kind::Invoice(state), parts.invoice(state, None)?));
+    }
+    for state in [Unpaid, Declined, Authorized, Captured, Voided, Expired, RefundDue, Refunded] {
+        images.push((Kind::CardInvoice(state), parts.invoice(state, Some(parts.at_provider(state)?))?));
+    }
+    for status in [PaymentStatus::Captured, PaymentStatus::Refunded] {
+        images.push((Kind::GiftCardEntry(status), parts.gift_card_entry(status)?));
     }
     images.extend(parts.rest_of_order()?);
     images.extend(parts.kept()?);
@@ -279,46 +285,72 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// An invoice whose card payment is in this state, with the entries of its gift cards.
-    fn paid(&self, state: PaymentState) -> Result<Images, NoSample> {
+    /// An invoice whose card payment is in this state: at the provider, or as staff record it.
+    fn invoice(&self, state: PaymentState, provider: Option<ProviderPayment>) -> Result<Item, NoSample> {
+        let is_open = [Unpaid, Declined, Authorized].contains(&state);
         // Gift cards are charged and refunded at once.
         let of_gift_card =
-            if [Authorized, Captured].contains(&state) { PaymentStatus::Captured } else { PaymentStatus::Refunded };
-        let amount = self.amount(499);
-        let by_card = Payment::GiftCard { code: self.gift_card.clone(), amount, status: of_gift_card };
-        let mut payments: Vec<_> = (0..self.sizes.gift_cards).map(|_| by_card.clone()).collect();
-        let status = if state == Authorized { PaymentStatus::Authorized } else { of_gift_card };
-        let reference = (![Authorized, Voided].contains(&state)).then(|| self.reason.clone());
-        let settlement = match state {
-            Authorized | Captured => None,
-            Voided => Some(Settlement::Voided),
-            RefundDue => Some(Settlement::RefundDue),
-            Refunded => Some(Settlement::Refunded { reference: self.reason.clone() }),
-        };
-        payments.push(Payment::Card { amount: self.price, status, reference, settlement });
-        let invoice = Invoice {
+            if is_open || state == Captured { PaymentStatus::Captured } else { PaymentStatus::Refunded };
+        let by_gift_card =
+            Payment::GiftCard { code: self.gift_card.clone(), amount: self.amount(499), status: of_gift_card };
+        let mut payments: Vec<_> = (0..self.sizes.gift_cards).map(|_| by_gift_card.clone()).collect();
+        let is_captured = [Captured, RefundDue, Refunded].contains(&state);
+        let reference = || provider.as_ref().map_or_else(|| self.reason.clone(), |payment| payment.intent.to_string());
+        payments.push(Payment::Card(CardPayment {
+            status: if is_open { PaymentStatus::Authorized } else { of_gift_card },
+            reference: is_captured.then(reference),
+            settlement: match state {
+                Voided | Expired => Some(Settlement::Voided),
+                RefundDue => Some(Settlement::RefundDue),
+                Refunded => Some(Settlement::Refunded { reference: reference() }),
+                _ => None,
+            },
+            expired: state == Expired,
+            provider,
+            ..CardPayment::of(self.price)
+        }));
+        item(&Invoice {
             invoice_id: InvoiceId::of(&self.order),
             order_id: self.order.clone(),
             customer_id: self.customer.clone(),
             issued_at: self.at,
             amount: self.price,
             payments,
-        };
-        let mut images = vec![(Kind::Invoice(state), item(&invoice)?)];
-        if ![Voided, RefundDue].contains(&state) {
-            let entry = GiftCardEntry {
-                code: self.gift_card.clone(),
-                order_id: self.order.clone(),
-                amount,
-                at: self.at,
-                status: of_gift_card,
-            };
-            images.push((Kind::GiftCardEntry(state), item(&entry)?));
-        }
-        Ok(images)
+        })
     }
 
-    /// A line, the flags, a queued order and a refused one.
+    /// The payment at the provider. Its id is as long as Stripe's.
+    fn at_provider(&self, state: PaymentState) -> Result<ProviderPayment, Invalid> {
+        let amount = self.price.amount();
+        let progress = match state {
+            Unpaid => Progress::Started,
+            Declined => Progress::Declined,
+            Authorized => Progress::Authorized,
+            Captured | RefundDue | Refunded => Progress::Captured,
+            Voided | Expired => Progress::Ended,
+        };
+        let captured = if progress == Progress::Captured { amount } else { 0 };
+        let refunded = if state == Refunded { amount } else { 0 };
+        Ok(ProviderPayment {
+            intent: "pi_000000000000000000000000".parse()?,
+            attempt: 1,
+            capture_requested: state == Captured,
+            report: Report { progress, captured, refunded },
+        })
+    }
+
+    /// An order's entry on a gift card.
+    fn gift_card_entry(&self, status: PaymentStatus) -> Result<Item, NoSample> {
+        item(&GiftCardEntry {
+            code: self.gift_card.clone(),
+            order_id: self.order.clone(),
+            amount: self.amount(499),
+            at: self.at,
+            status,
+        })
+    }
+
+    /// A line, the mark of a due payment, the flags, a queued order and a refused one.
     fn rest_of_order(&self) -> Result<Images, NoSample> {
         let order_id = || self.order.clone();
         let line = OrderLine {
@@ -334,8 +366,10 @@ impl<'a> Parts<'a> {
         let queued = QueuedOrder::new(order_id(), self.customer.clone(), RequestHash::of(b""), self.at);
         let rejection = Rejection::OutOfStock { line: 0, product: self.product.clone(), available: 998 };
         let refused = QueuedOrder { refusal: Some(Refusal { at: self.later, rejection }), ..queued.clone() };
+        let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later };
         Ok(vec![
             (Kind::OrderItem, item(&line)?),
+            (Kind::PaymentDue, item(&due)?),
             (Kind::OrderFlag(First), item(&flag(self.at))?),
             (Kind::OrderFlag(Changed), item(&flag(self.later))?),
             (Kind::QueuedOrder, item(&queued)?),

@@ -5,10 +5,10 @@ use std::mem::discriminant;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use key_schema::entity::{CancellationCause, PaymentState};
+use key_schema::entity::CancellationCause;
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, Payment, PaymentStatus, Product, ProductStats,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats,
     QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
@@ -68,8 +68,11 @@ impl Kind {
             OrderItem::TYPE => Self::OrderItem,
             Invoice::TYPE => {
                 let invoice: Invoice = from_item(item.clone()).ok()?;
-                let by_card = invoice.payments.iter().find(|payment| matches!(payment, Payment::Card { .. }));
-                Self::Invoice(by_card.or(invoice.payments.first())?.state())
+                match invoice.card() {
+                    Some(card) if card.provider.is_some() => Self::CardInvoice(card.state()),
+                    Some(card) => Self::Invoice(card.state()),
+                    None => Self::Invoice(invoice.payments.first()?.state()),
+                }
             }
             OrderFlag::TYPE => Self::OrderFlag(First),
             QueuedOrder::TYPE => match from_item::<_, QueuedOrder>(item.clone()).ok()?.refusal {
@@ -78,12 +81,8 @@ impl Kind {
             },
             Discount::TYPE => Self::Discount(First),
             GiftCard::TYPE => Self::GiftCard(First),
-            GiftCardEntry::TYPE => {
-                Self::GiftCardEntry(match from_item::<_, GiftCardEntry>(item.clone()).ok()?.status {
-                    PaymentStatus::Refunded => PaymentState::Refunded,
-                    _ => PaymentState::Captured,
-                })
-            }
+            GiftCardEntry::TYPE => Self::GiftCardEntry(from_item::<_, GiftCardEntry>(item.clone()).ok()?.status),
+            PaymentDue::TYPE => Self::PaymentDue,
             DayTotals::TYPE => Self::DayTotals(First),
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
             Reconciliation::TYPE => Self::Reconciliation(First),

@@ -3,7 +3,7 @@
 mod images;
 mod kind;
 
-use key_schema::entity::{OrderStatus, PaymentState};
+use key_schema::entity::{OrderStatus, PaymentState, PaymentStatus};
 use key_schema::value::Invalid;
 use serde_dynamo::Item;
 
@@ -102,8 +102,12 @@ pub enum Kind {
     ExpiredOrder,
     /// A line of an order.
     OrderItem,
-    /// The invoice of an order.
+    /// The invoice of an order whose payment, if any, staff record.
     Invoice(PaymentState),
+    /// The invoice of an order whose payment was started at the payment provider.
+    CardInvoice(PaymentState),
+    /// The mark of an order whose payment is due.
+    PaymentDue,
     /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
     /// A queued order.
@@ -115,7 +119,7 @@ pub enum Kind {
     /// A gift card.
     GiftCard(Revision),
     /// An order's entry on a gift card.
-    GiftCardEntry(PaymentState),
+    GiftCardEntry(PaymentStatus),
     /// The totals of a day.
     DayTotals(Revision),
     /// The checkpoint of counting a shard of the stream.

@@ -20,6 +20,7 @@ pub mod events;
 pub mod expiry;
 pub mod last_release;
 pub mod openapi;
+pub mod payments;
 pub mod queue;
 pub mod reconcile;
 pub mod roles;
@@ -44,6 +45,7 @@ use serde_json::{Value, json};
 use crate::aws_json::OPERATOR;
 pub use crate::client::{Client, Reply};
 use crate::engine::Engine;
+use crate::payments::Payments;
 
 /// A running stack of its own, with an empty table.
 pub struct Shop {
@@ -51,6 +53,8 @@ pub struct Shop {
     /// The proxy to an external engine, if the tests run on one. It stops with the shop.
     _engine: Option<FaultProxy>,
     http: Http,
+    /// The payment provider, if the shop takes card payments.
+    payments: Option<Payments>,
 }
 
 /// A file of the project, by its path from the root.
@@ -111,12 +115,17 @@ impl Shop {
     }
 
     async fn start(template: Template) -> Self {
+        Self::start_with(template, None).await
+    }
+
+    async fn start_with(template: Template, payments: Option<Payments>) -> Self {
         let engine = Engine::of_this_run().open().await;
         let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
         let options = local::options(template).expect("the API is described");
-        let options = Options { inject_faults: true, dynamodb_endpoint, ..options };
+        let secrets = payments.as_ref().map(Payments::secrets).unwrap_or_default();
+        let options = Options { inject_faults: true, dynamodb_endpoint, secrets, ..options };
         let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
-        Self { stack, _engine: engine, http: Http::new() }
+        Self { stack, _engine: engine, http: Http::new(), payments }
     }
 
     /// A shop with the customer ada.
@@ -177,8 +186,9 @@ impl Shop {
     /// The AWS endpoints of this shop's functions.
     pub fn endpoints(&self) -> Endpoints {
         let [queues, bus] = self.service_proxies();
-        let [dynamodb, sqs, eventbridge] = [self.fault_proxy().url(), queues.url(), bus.url()].map(str::to_owned);
-        Endpoints { dynamodb, sqs, eventbridge }
+        let services = [self.fault_proxy().url(), queues.url(), bus.url(), self.stack.secrets_url()];
+        let [dynamodb, sqs, eventbridge, secretsmanager] = services.map(str::to_owned);
+        Endpoints { dynamodb, sqs, eventbridge, secretsmanager }
     }
 
     /// The environment of an operator, who may read the whole table and bypasses the fault proxy.

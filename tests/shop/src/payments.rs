@@ -1,13 +1,15 @@
 //! A shop that takes card payments, at the laptop's pretend provider.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use devstack::Template;
 use local::pretend_provider::{Entry, Keys, Ledger, PretendProvider};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::{PATIENCE, Reply, Shop, uncounted};
+use crate::{PATIENCE, Reply, Shop};
 
 /// The provider of a shop, and the keys that both know.
 pub struct Payments {
@@ -22,6 +24,11 @@ impl Payments {
         let keys = Keys::random();
         Self { provider: PretendProvider::start(listener, keys.clone(), None).expect("it starts"), keys }
     }
+
+    /// The secret that the functions read.
+    pub fn secrets(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([(local::PAYMENT_SECRET.to_owned(), self.keys.secret())])
+    }
 }
 
 impl Shop {
@@ -35,17 +42,12 @@ impl Shop {
         let payments = Payments::start().await;
         let mut deployment = local::paying_deployment(payments.provider.url());
         deployment.table_name = crate::engine::new_table_name();
-        for (name, value) in parameters {
-            deployment.parameters.insert((*name).to_owned(), (*value).to_owned());
-        }
-        let mut template = crate::parse_for(&crate::template_text(), &deployment);
-        template.stream_sources.retain(|source| source.function == "publish-order-events");
-        _ = uncounted;
-        let mut shop = Self::start_with(template, Some(&payments.keys)).await;
+        let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        deployment.parameters.extend(parameters);
+        let template = Template::parse_for(&crate::template_text(), &deployment).expect("template.yaml is valid");
+        let mut shop = Self::start_with(template, Some(payments)).await;
         let url = format!("{}/payment-events", shop.url());
-        let mut payments = payments;
-        payments.provider.send_webhooks_to(&url);
-        shop.payments = Some(payments);
+        shop.payments.as_mut().expect("a provider").provider.send_webhooks_to(&url);
         shop.sign_up("ada").await;
         shop
     }
@@ -121,6 +123,11 @@ impl Shop {
         };
         let last = tokio::time::timeout(PATIENCE, waiting).await;
         last.unwrap_or_else(|_| panic!("the payment of {id} never became {status}"))
+    }
+
+    /// Waits until every event is published, and every payment that is due was settled at the provider.
+    pub async fn settle_payments(&self) {
+        self.stack.settle(PATIENCE).await.expect("the event sources end");
     }
 
     /// Invokes `settle-payments` as its schedule does, and returns the report.

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
     StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
@@ -104,7 +104,7 @@ macro_rules! by_type {
 by_type! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product Stock StockCell ProductStats ViewShard
-    Order OrderItem Invoice OrderFlag QueuedOrder
+    Order OrderItem Invoice PaymentDue OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 }

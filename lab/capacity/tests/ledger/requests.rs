@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::OrderStatus::Pending;
-use key_schema::entity::PaymentState::{Authorized, Captured};
+use key_schema::entity::{PaymentState, PaymentStatus};
 use key_schema::value::Day;
 use reqwest::Method;
 use sample_items::Kind;
@@ -151,12 +151,12 @@ async fn orders(shop: &mut MeteredShop) -> Vec<Placed> {
         ("stock", Kind::Stock(First)),
         ("order", Kind::Order(Pending)),
         ("orderItem", Kind::OrderItem),
-        ("invoice", Kind::Invoice(Authorized)),
+        ("invoice", Kind::Invoice(PaymentState::Pending)),
         ("discount", Kind::Discount(First)),
         ("giftCard", Kind::GiftCard(First)),
     ];
     if shop.sizes().gift_cards > 0 {
-        kinds.push(("giftCardEntry", Kind::GiftCardEntry(Captured)));
+        kinds.push(("giftCardEntry", Kind::GiftCardEntry(PaymentStatus::Captured)));
     }
     shop.check_sizes(&kinds).await;
     super::counting::count_first(shop, &first).await;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use capacity::size::of_item;
-use key_schema::entity::{OrderStatus::Pending, PaymentState::Authorized};
+use key_schema::entity::{OrderStatus, PaymentState};
 use key_schema::layout::{ENTITY_TYPE, Index};
 use sample_items::Kind::{Customer, Invoice, Order, OrderItem, Product, Stock};
 use sample_items::{Kind, Revision::First, Sample};
@@ -39,8 +39,8 @@ impl Items {
 
     /// An order with its invoice in one row, and the ids of its lines.
     pub(super) fn order_row(&self) -> Item {
-        let mut row = self.bare(Invoice(Authorized));
-        row.extend(self.bare(Order(Pending)).into_inner());
+        let mut row = self.bare(Invoice(PaymentState::Pending));
+        row.extend(self.bare(Order(OrderStatus::Pending)).into_inner());
         row.insert("lineIds".to_owned(), AttributeValue::L(vec![self.id(); self.lines]));
         row
     }

@@ -7,7 +7,7 @@
 use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
-    Cancellation, CancellationCause, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag, OrderItem,
+    Cancellation, CancellationCause, CardPayment, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag, OrderItem,
     OrderLine, OrderStatus, Payment, PaymentStatus, Product, Settlement, StockCell, UsernameClaim, ViewShard,
     WholeStock,
 };
@@ -213,7 +213,7 @@ impl Shop {
             customer_id: customer_id.clone(),
             issued_at: placed_at,
             amount,
-            payments: vec![Payment::Card { amount, status, reference, settlement }],
+            payments: vec![Payment::Card(CardPayment { status, reference, settlement, ..CardPayment::of(amount) })],
         };
         let line = OrderLine { product_id, name: Self::name(rank), quantity: quantity.try_into()?, unit_price, amount };
         let flag = number.is_multiple_of(FLAGGED).then(|| OrderFlag {

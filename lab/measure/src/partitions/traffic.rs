@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::{Context, Result};
 use counting::{Aggregate, Change, Counts};
 use key_schema::entity::{
-    Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus, Payment,
+    CardPayment, Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus, Payment,
     PaymentStatus, Product, QueuedOrder, Stock, StockCell, ViewShard,
 };
 use key_schema::layout::{Index, Stored};
@@ -151,8 +151,7 @@ impl Placing {
             unit_price: price,
             amount: price,
         };
-        let payment =
-            Payment::Card { amount: price, status: PaymentStatus::Authorized, reference: None, settlement: None };
+        let payment = Payment::Card(CardPayment::of(price));
         let order = Order {
             order_id: order_id.clone(),
             customer_id: customer_id.clone(),

@@ -40,9 +40,9 @@ impl Cost {
 /// Runs the function on these events, with the DynamoDB at this URL. Returns its time, and the CPU time of all other
 /// threads of this process for each event. The first event is not measured, because it opens the connection.
 pub(super) async fn drive(subject: &Subject, dynamodb: &str, events: Vec<Event>) -> Result<(Cost, Duration)> {
-    // The measured functions call neither of these.
+    // The measured functions call none of these.
     let nowhere = || "http://127.0.0.1:1".to_owned();
-    let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), sqs: nowhere(), eventbridge: nowhere() };
+    let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), sqs: nowhere(), eventbridge: nowhere(), secretsmanager: nowhere() };
     // A new client each time, because connections belong to the thread that first uses them.
     let started = functions::start_all(&endpoints, &workspace::template()?)?;
     let named = started.handlers.into_iter().find(|(name, _)| name == subject.function);

@@ -102,10 +102,8 @@ impl Books {
 
     /// The state and the reference of an order's bank card payment.
     pub(super) fn bank_card(&self, id: &OrderId) -> Option<(PaymentState, Option<&str>)> {
-        self.invoices.get(id)?.payments.iter().find_map(|payment| match payment {
-            Payment::Card { reference, .. } => Some((payment.state(), reference.as_deref())),
-            Payment::GiftCard { .. } => None,
-        })
+        let card = self.invoices.get(id)?.card()?;
+        Some((card.state(), card.reference.as_deref()))
     }
 
     /// Whether all lines and the invoice exist, their sums are right, and the states of the payments fit the order's
