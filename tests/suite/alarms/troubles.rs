@@ -38,9 +38,9 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "IteratorAge" => Some(900.0),
         // A failed request in 4,000.
         "5xx" => Some(1.0),
-        "ApproximateNumberOfMessagesVisible" | "Errors" | "DrainDenied" | "CountersDrifted" | "ExpiriesFailed" => {
-            Some(0.0)
-        }
+        "ApproximateNumberOfMessagesVisible" | "Errors" | "DrainDenied" | "CountersDrifted" | "ExpiriesFailed"
+        | "PaymentsFailed" => Some(0.0),
+        "PaymentMismatches" => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),
     }
@@ -55,11 +55,12 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
     }
 }
 
-/// An unused queue reports no metrics after six hours. Only the comparison of counts and the expiry of orders have a
-/// schedule.
+/// An unused queue reports no metrics after six hours. Only the comparison of counts, the expiry of orders and the
+/// settlement of payments have a schedule.
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
-    (["ComparisonFails", "ExpiriesFail"].contains(&alarm) && ["Errors", "ExpiriesFailed"].contains(&metric))
-        .then_some(0.0)
+    (["ComparisonFails", "ExpiriesFail", "PaymentsFail"].contains(&alarm)
+        && ["Errors", "ExpiriesFailed", "PaymentsFailed"].contains(&metric))
+    .then_some(0.0)
 }
 
 pub const TROUBLES: &[Trouble] = &[
@@ -117,6 +118,14 @@ pub const TROUBLES: &[Trouble] = &[
     alarms("ExpiriesFail", "an order cannot be cancelled", 4, &[("failed", Some(3.0))]),
     alarms("ExpiriesFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
     is_quiet("ExpiriesFail", "an order cannot be cancelled for a quarter of an hour", 1, &[("failed", Some(1.0))]),
+    alarms("PaymentsFail", "each run fails for an hour", 4, &[("errors", Some(2.0)), ("failed", None)]),
+    alarms("PaymentsFail", "the provider refuses a payment for an hour", 4, &[("failed", Some(1.0))]),
+    alarms("PaymentsFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
+    is_quiet("PaymentsFail", "the provider fails for a quarter of an hour", 1, &[("failed", Some(40.0))]),
+    alarms("PaymentsAreLost", "a payment was refused four times", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("PaymentsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("PaymentsDiffer", "a report has another amount", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("PaymentsDiffer", "no report has another amount", 5, &[(METRIC, None)]),
     hot("TableHasAHotKey", &[("m1", Some(101.0))]),
     hot("TableHasAHotKey", &[("m2", Some(101.0))]),
     warm("TableHasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),
