@@ -100,6 +100,11 @@ impl PretendProvider {
         &self.url
     }
 
+    /// Replaces what the provider has recorded.
+    pub fn restore(&self, ledger: Ledger) {
+        *self.shared.ledger() = ledger;
+    }
+
     /// A copy of what the provider has recorded.
     pub fn ledger(&self) -> Ledger {
         self.shared.ledger().clone()

@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::{PATIENCE, Reply, Shop};
+use crate::{PATIENCE, Reply, Shop, uncounted};
 
 /// The provider of a shop, and the keys that both know.
 pub struct Payments {
@@ -20,8 +20,12 @@ pub struct Payments {
 impl Payments {
     /// Starts a provider. Its webhooks wait until the shop runs.
     pub async fn start() -> Self {
+        Self::start_with(Keys::random()).await
+    }
+
+    /// The same, with these keys.
+    pub async fn start_with(keys: Keys) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let keys = Keys::random();
         Self { provider: PretendProvider::start(listener, keys.clone(), None).expect("it starts"), keys }
     }
 
@@ -29,6 +33,15 @@ impl Payments {
     pub fn secrets(&self) -> BTreeMap<String, String> {
         BTreeMap::from([(local::PAYMENT_SECRET.to_owned(), self.keys.secret())])
     }
+}
+
+/// The template of a shop that takes card payments at this provider.
+fn paying_template(payments: &Payments, parameters: &[(&str, &str)]) -> Template {
+    let mut deployment = local::paying_deployment(payments.provider.url());
+    deployment.table_name = crate::engine::new_table_name();
+    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    deployment.parameters.extend(parameters);
+    Template::parse_for(&crate::template_text(), &deployment).expect("template.yaml is valid")
 }
 
 impl Shop {
@@ -40,19 +53,23 @@ impl Shop {
     /// The same, with these parameters of the template.
     pub async fn open_paying_with(parameters: &[(&str, &str)]) -> Self {
         let payments = Payments::start().await;
-        let mut deployment = local::paying_deployment(payments.provider.url());
-        deployment.table_name = crate::engine::new_table_name();
-        let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        deployment.parameters.extend(parameters);
-        let template = Template::parse_for(&crate::template_text(), &deployment).expect("template.yaml is valid");
-        let mut shop = Self::start_with(template, Some(payments)).await;
+        let mut shop = Self::start_with(paying_template(&payments, parameters), Some(payments)).await;
         let url = format!("{}/payment-events", shop.url());
         shop.payments.as_mut().expect("a provider").provider.send_webhooks_to(&url);
         shop.sign_up("ada").await;
         shop
     }
 
-    fn payments(&self) -> &Payments {
+    /// An empty shop with this provider, which does not report. The stream has no consumers, and the template is changed
+    /// after parsing.
+    pub async fn open_silently_paying(payments: Payments, change: impl FnOnce(&mut Template)) -> Self {
+        let mut template = uncounted(paying_template(&payments, &[]));
+        change(&mut template);
+        Self::start_with(template, Some(payments)).await
+    }
+
+    /// The shop's payment provider.
+    pub fn payments(&self) -> &Payments {
         self.payments.as_ref().expect("the shop was opened with a payment provider")
     }
 
@@ -93,6 +110,15 @@ impl Shop {
     pub async fn pay(&self, order: &Value, method: &str) {
         let payment = self.start_payment(order).await.expect(200);
         self.confirm(&payment, method).await;
+    }
+
+    /// A report of the intent of an order, in this state.
+    pub fn report_of(&self, order: &Value, status: &str) -> Value {
+        let entry = self.intent(order);
+        json!({ "id": "evt_test", "object": "event", "type": "payment_intent.test", "data": { "object": {
+            "id": entry.id, "object": "payment_intent", "amount": entry.amount, "currency": entry.currency,
+            "status": status, "latest_charge": null, "metadata": { "orderId": order["orderId"] },
+        } } })
     }
 
     /// Sends a report to the API, signed with this key at this time.

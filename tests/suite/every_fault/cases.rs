@@ -173,7 +173,11 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
             payments(&seed.cancelled).replace("/payments", "/refunds"),
             json!({ "reference": "refund-1" }),
         ),
+        Case::post("start a payment", "start-payment", ADA, at(&seed.pending, "payment"), Value::Null),
+        Case::post("report a payment", "receive-payment-event", Admin, "/payment-events", json!(seed.report))
+            .header("stripe-signature", &seed.signature),
         cancel("cancel", ADA, &seed.pending),
+        cancel("cancel what is being paid", ADA, &seed.started),
         cancel("cancel what is paid", Admin, &seed.paid),
         Case::post("ship", "change-order-status", Admin, at(&seed.paid, "status"), ship),
         Case::request("flag", "flag-order", Admin, Method::PUT, at(&seed.paid, "flag")).body(flag),

@@ -11,7 +11,10 @@ pub fn cases(seed: &Seed) -> Vec<Case> {
     let mut unreadable = seed.placeable.clone();
     unreadable[0]["body"] = json!("no order");
     let drain = |name, records: &[Value]| Case::event(name, "drain-writes", json!({ "Records": records }));
+    let due = json!({ "detail": { "orderId": seed.due["orderId"] } });
+    let due = json!({ "Records": [{ "messageId": "m", "body": due.to_string() }] });
     vec![
+        Case::event("settle a payment", "settle-payments", due),
         drain("drain an order", &seed.placeable),
         drain("drain an order that cannot be placed", &seed.refusable),
         drain("drain what is no order", &unreadable),

@@ -9,8 +9,11 @@ use devstack::gateway::Invoke;
 use devstack::{FaultProxy, StartConsumer};
 use key_schema::value::Timestamp;
 use local::functions::start_all;
+use local::pretend_provider::{Keys, Ledger};
+use payments::stripe::signature;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shop::payments::Payments;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 use shop::reconcile::reconciled;
@@ -31,6 +34,14 @@ pub struct Seed {
     pub flagged: Value,
     /// An order that was cancelled after it was paid: its refund is due.
     pub cancelled: Value,
+    /// A pending order whose payment at the provider is started, and one whose payment has to be captured.
+    pub started: Value,
+    pub due: Value,
+    /// A signed report that the payment of `started` is authorized.
+    pub report: String,
+    pub signature: String,
+    /// What the payment provider has recorded.
+    pub ledger: Ledger,
     /// The message of an order that can be placed. `hopeless` is that of one that cannot.
     pub placeable: Vec<Value>,
     pub refusable: Vec<Value>,
@@ -48,8 +59,13 @@ pub struct World {
 /// The items of a table, without times.
 pub type State = Vec<Value>;
 
+/// The keys of the payment provider, which are the same in every world, so that one report is genuine in all.
+fn keys() -> Keys {
+    Keys { api_key: "sk_test".to_owned(), webhook_secret: "whsec_test".to_owned() }
+}
+
 async fn open() -> Shop {
-    Shop::open_with(|template| {
+    Shop::open_silently_paying(Payments::start_with(keys()).await, |template| {
         drain_source(template).enabled = false;
         reconciled(template, 0, 100_000);
         for function in &mut template.functions {
@@ -61,6 +77,8 @@ async fn open() -> Shop {
                 "expire-orders" => 30,
                 // It keeps ten to store its position.
                 "reconcile-counts" => 25,
+                // It begins no payment with less than twenty seconds left.
+                "settle-payments" => 40,
                 // They run for as long as they have time.
                 "count-orders" | "publish-order-events" => 10,
                 _ => 5,
@@ -110,6 +128,20 @@ impl World {
         admin.post(&capture, json!({ "reference": "bank-3" })).await.expect(200);
         admin.post(&format!("/orders/{}/cancellation", text(&cancelled["orderId"])), json!({})).await.expect(200);
         let overdue = ada.order("overdue", things(1)).await.expect(201);
+        let [started, due] = [ada.order("started", things(1)).await, ada.order("due", things(1)).await];
+        let [started, due] = [started.expect(201), due.expect(201)];
+        for order in [&started, &due] {
+            let payment = shop.start_payment(order).await.expect(200);
+            shop.confirm(&payment, "pm_card_visa").await;
+        }
+        // The same request again sees that the payment is authorized.
+        shop.start_payment(&due).await.expect(200);
+        let ship = json!({ "status": "SHIPPED" });
+        admin.post(&format!("/orders/{}/status", text(&due["orderId"])), ship).await.expect(200);
+        let report = shop.report_of(&started, "requires_capture").to_string();
+        // The report stays genuine for ten minutes.
+        let at = Timestamp::now().as_second() + 290;
+        let signature = signature::sign(&keys().webhook_secret, report.as_bytes(), at);
         let records = Tail::default().new_records(&shop).await.into_iter().filter(is_wanted).collect();
 
         order_later(&ada, "later", things(4)).await.expect(202);
@@ -118,7 +150,23 @@ impl World {
         let refusable = shop.take_messages().await;
         shop.age(&overdue).await;
         let items = shop.dump().await;
-        let seed = Arc::new(Seed { items, pending, paid, flagged, cancelled, placeable, refusable, records });
+        let ledger = shop.ledger();
+        let seed = Seed {
+            items,
+            pending,
+            paid,
+            flagged,
+            cancelled,
+            started,
+            due,
+            report,
+            signature,
+            ledger,
+            placeable,
+            refusable,
+            records,
+        };
+        let seed = Arc::new(seed);
         (Self::over(shop, Arc::clone(&seed)), seed)
     }
 
@@ -181,6 +229,7 @@ impl World {
         let puts = then.iter().filter(|(key, item)| now.get(*key) != Some(item));
         let puts = puts.map(|(_, item)| json!({ "PutRequest": { "Item": item } }));
         let writes: Vec<_> = deletes.chain(puts).collect();
+        self.shop.payments().provider.restore(self.seed.ledger.clone());
         for some in writes.chunks(25) {
             let batch = json!({ "RequestItems": { self.shop.table(): some } });
             let answer = self.shop.dynamodb("BatchWriteItem", &batch).await;

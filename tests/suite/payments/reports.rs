@@ -8,15 +8,6 @@ use shop::Shop;
 use super::{VISA, id, order, shop};
 use crate::invariants;
 
-/// A report of the intent of an order, in this state.
-fn report(shop: &Shop, order: &Value, status: &str) -> Value {
-    let entry = shop.intent(order);
-    json!({ "id": "evt_test", "object": "event", "type": "payment_intent.test", "data": { "object": {
-        "id": entry.id, "object": "payment_intent", "amount": entry.amount, "currency": entry.currency,
-        "status": status, "latest_charge": null, "metadata": { "orderId": id(order) },
-    } } })
-}
-
 fn now() -> i64 {
     Timestamp::now().as_second()
 }
@@ -27,7 +18,7 @@ async fn a_report_that_is_not_genuine_changes_nothing() {
     let order = order(&shop, "k").await;
     shop.start_payment(&order).await.expect(200);
     let before = shop.dump().await;
-    let paid = report(&shop, &order, "requires_capture");
+    let paid = shop.report_of(&order, "requires_capture");
     let secret = shop.webhook_secret().to_owned();
     shop.report("whsec_guessed", now(), &paid).await.problem(Kind::Validation);
     shop.report(&secret, now() - 301, &paid).await.problem(Kind::Validation);
@@ -57,7 +48,7 @@ async fn late_doubled_and_disordered_reports_change_nothing_more() {
     let before = shop.dump().await;
     let secret = shop.webhook_secret().to_owned();
     for status in ["requires_payment_method", "requires_capture", "processing", "requires_capture"] {
-        shop.report(&secret, now(), &report(&shop, &order, status)).await.expect(204);
+        shop.report(&secret, now(), &shop.report_of(&order, status)).await.expect(204);
     }
     assert_eq!(shop.dump().await, before);
     invariants::hold(&shop).await;
