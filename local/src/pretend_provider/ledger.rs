@@ -30,7 +30,8 @@ pub struct Entry {
     pub declined: Option<String>,
     pub captured: i64,
     pub refunded: i64,
-    pub(super) client_secret: String,
+    /// The secret with which the customer's browser confirms the intent.
+    pub client_secret: String,
 }
 
 /// The status of an intent, as Stripe names it.

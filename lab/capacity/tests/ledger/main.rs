@@ -15,6 +15,7 @@ mod examples;
 mod form;
 mod metered_shop;
 mod pattern;
+mod payments;
 mod record;
 mod requests;
 mod solve;
@@ -115,6 +116,7 @@ async fn the_ledger_is_what_the_functions_do_and_charges_what_the_engine_reports
         requests::send_all(&mut shop).await;
         counting::send_all(&mut shop).await;
         cells::send_all(&mut shop).await;
+        payments::send_all(&mut shop).await;
         (sizes, shop.close())
     }));
     let examples = join_all(SIZES.map(|sizes| async move { (sizes, examples::record(sizes).await) }));
