@@ -19,6 +19,7 @@
 pub mod counting;
 pub mod expression;
 pub mod order;
+pub mod payment;
 #[cfg(test)]
 mod stock;
 pub mod table;

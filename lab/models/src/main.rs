@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
-use models::{counting, order};
+use models::{counting, order, payment};
 use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model, Property};
 
@@ -59,6 +59,10 @@ fn main() -> anyhow::Result<ExitCode> {
     for shop in if options.small { order::small() } else { order::large() } {
         names.push(shop.name);
         broken += options.explore(shop.name, shop)?;
+    }
+    for paying in if options.small { payment::small() } else { payment::large() } {
+        names.push(paying.name);
+        broken += options.explore(paying.name, paying)?;
     }
     if !names.iter().any(|name| options.is_meant(name)) {
         let message = format!("no model has such a name; there are: {}", names.join(", "));
