@@ -1,12 +1,15 @@
 //! The items of a sample.
 
 use key_schema::entity::OrderStatus::{Cancelled, Pending};
-use key_schema::entity::PaymentState::{self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided};
+use key_schema::entity::PaymentState::{
+    self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
+};
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue,
-    PaymentStatus, Progress, ProviderPayment, Report, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Settlement, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Cancellation, CancellationCause, CardPayment, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount,
+    EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine,
+    OrderStatus, Payment, PaymentDue, PaymentStatus, Product, ProductStats, Progress, ProviderPayment, QueuedOrder,
+    Reconciliation, Refusal, Rejection, Report, Settlement, Stock, StockCell, StreamCheckpoint, UsernameClaim,
+    ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{
@@ -289,8 +292,7 @@ impl<'a> Parts<'a> {
     fn invoice(&self, state: PaymentState, provider: Option<ProviderPayment>) -> Result<Item, NoSample> {
         let is_open = [Unpaid, Declined, Authorized].contains(&state);
         // Gift cards are charged and refunded at once.
-        let of_gift_card =
-            if is_open || state == Captured { PaymentStatus::Captured } else { PaymentStatus::Refunded };
+        let of_gift_card = if is_open || state == Captured { PaymentStatus::Captured } else { PaymentStatus::Refunded };
         let by_gift_card =
             Payment::GiftCard { code: self.gift_card.clone(), amount: self.amount(499), status: of_gift_card };
         let mut payments: Vec<_> = (0..self.sizes.gift_cards).map(|_| by_gift_card.clone()).collect();

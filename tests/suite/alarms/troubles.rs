@@ -38,7 +38,11 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "IteratorAge" => Some(900.0),
         // A failed request in 4,000.
         "5xx" => Some(1.0),
-        "ApproximateNumberOfMessagesVisible" | "Errors" | "DrainDenied" | "CountersDrifted" | "ExpiriesFailed"
+        "ApproximateNumberOfMessagesVisible"
+        | "Errors"
+        | "DrainDenied"
+        | "CountersDrifted"
+        | "ExpiriesFailed"
         | "PaymentsFailed" => Some(0.0),
         "PaymentMismatches" => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
+    Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use sample_items::{Sample, SampleSizes};

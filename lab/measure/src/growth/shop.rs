@@ -7,9 +7,9 @@
 use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag, OrderItem,
-    OrderLine, OrderStatus, Payment, PaymentStatus, Product, Settlement, StockCell, UsernameClaim, ViewShard,
-    WholeStock,
+    Cancellation, CancellationCause, CardPayment, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag,
+    OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, Settlement, StockCell, UsernameClaim,
+    ViewShard, WholeStock,
 };
 use key_schema::value::{
     Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use anyhow::{Context, Result};
 use counting::{Aggregate, Change, Counts};
 use key_schema::entity::{
-    CardPayment, Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentStatus, Product, QueuedOrder, Stock, StockCell, ViewShard,
+    CardPayment, Customer, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, OrderLine, OrderStatus,
+    Payment, PaymentStatus, Product, QueuedOrder, Stock, StockCell, ViewShard,
 };
 use key_schema::layout::{Index, Stored};
 use key_schema::value::{
