@@ -334,13 +334,13 @@ impl Model for Paying {
         }
         vec![
             Property::always(HELD, |_, state: &State| (0..=WHOLE).contains(&state.books.held())),
-            Property::always("the payment's state fits the order's status", |_, state| state.whole.is_consistent()),
-            Property::always(SETTLES, |model: &Self, state| state.settles(model.bug)),
-            Property::sometimes("a payment is captured", |_, state| is(state, PaymentState::Captured)),
-            Property::sometimes("a payment is void", |_, state| is(state, PaymentState::Voided)),
-            Property::sometimes("a payment is expired", |_, state| is(state, PaymentState::Expired)),
-            Property::sometimes("a payment is refunded", |_, state| is(state, PaymentState::Refunded)),
-            Property::sometimes("the customer pays after the cancellation", |_, state| state.is_late),
+            Property::always("the payment's state fits the order's status", |_, state: &State| state.whole.is_consistent()),
+            Property::always(SETTLES, |model: &Self, state: &State| state.settles(model.bug)),
+            Property::sometimes("a payment is captured", |_, state: &State| is(state, PaymentState::Captured)),
+            Property::sometimes("a payment is void", |_, state: &State| is(state, PaymentState::Voided)),
+            Property::sometimes("a payment is expired", |_, state: &State| is(state, PaymentState::Expired)),
+            Property::sometimes("a payment is refunded", |_, state: &State| is(state, PaymentState::Refunded)),
+            Property::sometimes("the customer pays after the cancellation", |_, state: &State| state.is_late),
         ]
     }
 }

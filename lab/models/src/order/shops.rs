@@ -119,8 +119,8 @@ pub(super) fn expiry() -> Shop {
 
 /// A gift card has paid the order. Two people ship it, and it is delivered and cancelled.
 pub(super) fn shipment() -> Shop {
-    let ship = Transition::Advance(OrderStatus::Shipped);
-    let deliver = Transition::Advance(OrderStatus::Delivered);
+    let ship = Transition::Advance { to: OrderStatus::Shipped, captures: true };
+    let deliver = Transition::Advance { to: OrderStatus::Delivered, captures: true };
     let roles = vec![change(ship, 1), change(ship, 2), change(deliver, 3), change(CANCEL, 4)];
     let left = Left { lost: 1, late: 1, ..Left::default() };
     let asks = vec![ask("ada", 1, &["GIFT"])];
