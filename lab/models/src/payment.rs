@@ -334,7 +334,7 @@ impl Model for Paying {
         }
         vec![
             Property::always(HELD, |_, state: &State| (0..=WHOLE).contains(&state.books.held())),
-            Property::always("the payment's state fits the order's status", |_, state: &State| state.whole.is_consistent()),
+            Property::always(FITS, |_, state: &State| state.whole.is_consistent()),
             Property::always(SETTLES, |model: &Self, state: &State| state.settles(model.bug)),
             Property::sometimes("a payment is captured", |_, state: &State| is(state, PaymentState::Captured)),
             Property::sometimes("a payment is void", |_, state: &State| is(state, PaymentState::Voided)),
@@ -346,6 +346,7 @@ impl Model for Paying {
 }
 
 const HELD: &str = "the provider holds at most what the order costs, and never less than nothing";
+const FITS: &str = "the payment's state fits the order's status";
 const SETTLES: &str = "once the settling function has run, both ledgers are the same, and nothing is due";
 
 /// An order that waits for its payment.

@@ -203,7 +203,9 @@ impl Sight {
                 Property::sometimes("a payment is captured", |shop, state| payment(shop, state, PaymentState::Captured))
             }
             Self::Void => {
-                Property::sometimes("a payment is void", |shop, state| payment(shop, state, PaymentState::Voided))
+                Property::sometimes("a payment is void", |shop, state| {
+                    payment(shop, state, PaymentState::Voided) || payment(shop, state, PaymentState::Expired)
+                })
             }
             Self::RefundDue => {
                 Property::sometimes("a refund is due", |shop, state| payment(shop, state, PaymentState::RefundDue))
