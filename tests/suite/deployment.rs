@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use consumers::CONSUMERS;
 use key_schema::layout::Index;
+use local::functions::all;
 use serde_json::Value as Json;
 use shop::openapi;
 use shop::read;
@@ -95,7 +95,10 @@ fn the_function_that_reads_the_queue_is_replaced_before_those_that_write_it() {
     let outer = stack("template.yaml");
     let text = |function: &Yaml| yaml_serde::to_string(function).expect("YAML");
     let functions: Vec<_> = of_type(&outer, "AWS::Serverless::Function").collect();
-    let reads = |function: &Yaml| function["Properties"]["Events"]["Queue"]["Type"] == "SQS";
+    let reads = |function: &Yaml| {
+        let queue = &function["Properties"]["Events"]["Queue"]["Properties"]["Queue"];
+        matches!(queue, Yaml::Tagged(queue) if queue.value == "WriteQueue.Arn")
+    };
     let readers: Vec<_> = functions.iter().filter(|(_, function)| reads(function)).map(|(name, _)| *name).collect();
     assert_eq!(readers, ["DrainWrites"]);
     let writers: Vec<_> = functions
@@ -138,14 +141,13 @@ fn functions_emit_the_metrics_that_alarms_use() {
     let mut count = 0;
     for (_, alarm) in alarms(&operations).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
         let function = reference(&alarm["Dimensions"][0]["Value"]).expect("a function");
-        let consumer =
-            CONSUMERS.iter().find(|consumer| pascal_case(&consumer.function.name()) == function).expect("a consumer");
+        let emitter = all().find(|emitter| pascal_case(&emitter.name()) == function).expect("a function");
         let metric = alarm["MetricName"].as_str().expect("a metric");
-        let source = read(&source_of(&consumer.function));
+        let source = read(&source_of(emitter));
         assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }
-    assert_eq!(count, 3, "the longest wait, a denied drain, and drift");
+    assert_eq!(count, 4, "the longest wait, a denied drain, drift, and a payment of another amount");
 }
 
 /// The documentation promises hours of retries. A limit of their number would end them earlier, so only the age may end
@@ -310,6 +312,8 @@ fn a_page_may_send_and_read_every_header_of_the_api() {
     // Headers that the description does not list: the token, the content type, and the gateway's request id.
     sent.extend(["authorization".to_owned(), "content-type".to_owned()]);
     shown.insert("apigw-requestid".to_owned());
+    // The payment provider is no page of a browser.
+    assert!(sent.remove("stripe-signature"));
     assert_eq!(listed("allowHeaders"), sent);
     assert_eq!(listed("exposeHeaders"), shown);
     assert_eq!(listed("allowMethods"), methods);

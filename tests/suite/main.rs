@@ -35,6 +35,7 @@ mod order_events;
 mod outcomes;
 mod paging;
 mod patterns;
+mod payments;
 mod placing;
 mod pointers;
 mod poison;

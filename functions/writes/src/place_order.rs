@@ -25,7 +25,16 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .access(ordering::PLACE)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE])
-    .after(&["count-orders", "drain-writes", "expire-orders", "list-orders", "list-product-orders", "reconcile-counts"])
+    .after(&[
+        "count-orders",
+        "drain-writes",
+        "expire-orders",
+        "list-orders",
+        "list-payments-due",
+        "list-product-orders",
+        "reconcile-counts",
+        "settle-payments",
+    ])
     .example(Example::at("09:34:40").header("idempotency-key", "story-1").body(
         r#"{
             "lines": [{"productId": "espresso-cup", "quantity": 4}],

@@ -12,7 +12,7 @@ use crate::{Error, NotGenuine};
 /// Reading the secret with the provider's keys.
 pub const READ_SECRET: Grant = Grant::new(
     &["secretsmanager:GetSecretValue"],
-    "!If [HasPayments, !Ref PaymentSecretArn, !Sub \"arn:${AWS::Partition}:secretsmanager:*:*:secret:none\"]",
+    "!If [HasPayments, !Ref PaymentSecretArn, !Sub \"arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:none\"]",
 );
 
 /// A payment at the provider.
@@ -44,8 +44,9 @@ pub struct Provider(Option<Arc<Stripe>>);
 
 impl FromEnvironment for Provider {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let url = environment.required("PAYMENT_URL")?;
         let Some(secret) = environment.declared("PAYMENT_SECRET_ARN")? else { return Ok(Self(None)) };
-        Ok(Self(Some(Arc::new(Stripe::new(secret, environment)?))))
+        Ok(Self(Some(Arc::new(Stripe::new(url, secret, environment)?))))
     }
 }
 

@@ -35,12 +35,9 @@ pub(crate) struct Stripe {
 }
 
 impl Stripe {
-    /// A client with the keys of this secret.
-    pub(crate) fn new(secret: &str, environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self {
-            https: environment.https(environment.required("PAYMENT_URL")?, TIMEOUT)?,
-            secret: Secret::of(secret, environment)?,
-        })
+    /// A client of the API at this base URL, with the keys of this secret.
+    pub(crate) fn new(url: &str, secret: &str, environment: &Environment) -> Result<Self, Misconfigured> {
+        Ok(Self { https: environment.https(url, TIMEOUT)?, secret: Secret::of(secret, environment)? })
     }
 
     pub(crate) async fn start(&self, order: &OrderId, attempt: u32, amount: Money) -> Result<Intent, Error> {

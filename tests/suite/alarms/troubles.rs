@@ -43,7 +43,8 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "DrainDenied"
         | "CountersDrifted"
         | "ExpiriesFailed"
-        | "PaymentsFailed" => Some(0.0),
+        | "PaymentsFailed"
+        | "ApproximateAgeOfOldestMessage" => Some(0.0),
         "PaymentMismatches" => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),
@@ -126,8 +127,10 @@ pub const TROUBLES: &[Trouble] = &[
     alarms("PaymentsFail", "the provider refuses a payment for an hour", 4, &[("failed", Some(1.0))]),
     alarms("PaymentsFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
     is_quiet("PaymentsFail", "the provider fails for a quarter of an hour", 1, &[("failed", Some(40.0))]),
-    alarms("PaymentsAreLost", "a payment was refused four times", 1, &[(METRIC, Some(1.0))]),
+    alarms("PaymentsAreLost", "a payment was refused five times", 1, &[(METRIC, Some(1.0))]),
     is_quiet("PaymentsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("PaymentsWaitLong", "the queue is not received", 1, &[(METRIC, Some(3700.0))]),
+    is_quiet("PaymentsWaitLong", "the provider fails for half an hour", 2, &[(METRIC, Some(1800.0))]),
     alarms("PaymentsDiffer", "a report has another amount", 1, &[(METRIC, Some(1.0))]),
     is_quiet("PaymentsDiffer", "no report has another amount", 5, &[(METRIC, None)]),
     hot("TableHasAHotKey", &[("m1", Some(101.0))]),

@@ -33,7 +33,9 @@ async fn a_report_that_is_not_genuine_changes_nothing() {
     let mut of_another = paid.clone();
     of_another["data"]["object"]["metadata"]["orderId"] = json!("another");
     shop.report(&secret, now(), &of_another).await.expect(204);
-    shop.report(&secret, now(), &json!({ "id": "evt", "data": { "object": { "object": "customer" } } })).await.expect(204);
+    shop.report(&secret, now(), &json!({ "id": "evt", "data": { "object": { "object": "customer" } } }))
+        .await
+        .expect(204);
     assert_eq!(shop.dump().await, before);
     shop.report(&secret, now(), &paid).await.expect(204);
     assert_ne!(shop.dump().await, before);

@@ -34,7 +34,9 @@ fn declared() -> Vec<Declared> {
         let role = &text["Resources"][format!("{}Role", function.logical_id).as_str()]["Properties"];
         for statement in role["Policies"][0]["PolicyDocument"]["Statement"].as_sequence().expect("statements") {
             let Yaml::Tagged(resource) = &statement["Resource"] else { panic!("{statement:?}") };
-            let index = match resource.value.as_str().expect("a text") {
+            // A resource that depends on a condition is not the table.
+            let Some(resource) = resource.value.as_str() else { continue };
+            let index = match resource {
                 "Table.Arn" => None,
                 other => match other.strip_prefix("${Table.Arn}/index/") {
                     None => continue,

@@ -202,11 +202,9 @@ impl Sight {
             Self::Paid => {
                 Property::sometimes("a payment is captured", |shop, state| payment(shop, state, PaymentState::Captured))
             }
-            Self::Void => {
-                Property::sometimes("a payment is void", |shop, state| {
-                    payment(shop, state, PaymentState::Voided) || payment(shop, state, PaymentState::Expired)
-                })
-            }
+            Self::Void => Property::sometimes("a payment is void", |shop, state| {
+                payment(shop, state, PaymentState::Voided) || payment(shop, state, PaymentState::Expired)
+            }),
             Self::RefundDue => {
                 Property::sometimes("a refund is due", |shop, state| payment(shop, state, PaymentState::RefundDue))
             }

@@ -25,7 +25,7 @@ pub struct PaymentIntentView {
 /// An order whose payment has to be captured, voided or refunded.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = PaymentDue)]
+#[schema(as = DuePayment)]
 pub struct PaymentDueView {
     order_id: OrderId,
     /// The time since which the payment is due.
