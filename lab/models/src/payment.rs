@@ -369,6 +369,7 @@ fn placed() -> WholeOrder {
             total: amount,
             request_hash: RequestHash::of(b""),
             line_count: 0,
+            units: 1,
             shard: 0,
             cancellation: None,
         },

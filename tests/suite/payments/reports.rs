@@ -2,8 +2,7 @@
 
 use http_api::Kind;
 use key_schema::value::Timestamp;
-use serde_json::{Value, json};
-use shop::Shop;
+use serde_json::json;
 
 use super::{VISA, id, order, shop};
 use crate::invariants;
