@@ -9,9 +9,9 @@ mod stack;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use clap::{Args, Parser, Subcommand};
-use devstack::{Issuer, Options, Stack, Template};
+use devstack::{Issuer, OptionError, Options, Stack, Template};
 use local::{OWN_ORIGINS, demo, functions};
 use tokio::signal;
 
@@ -105,13 +105,27 @@ async fn serve(arguments: Serve) -> Result<()> {
     // Listens for Ctrl-C before anything starts, so that an early one is not lost.
     let stop = stop_signal()?;
 
-    let stack = Stack::start(options(&arguments)?, functions::start_all).await?;
+    let stack = Stack::start(options(&arguments)?, functions::start_all).await.map_err(named_as_here)?;
     if !arguments.empty {
         demo::create(&stack).await?;
     }
     announce(&stack, &arguments)?;
     stop.await;
     stack.shutdown().await
+}
+
+/// The error of a stack, with the name that an option has here: its flag or its environment variable.
+fn named_as_here(error: Error) -> Error {
+    match error.downcast::<OptionError>() {
+        Ok(error) => {
+            let name = match error.option() {
+                "dynamodb_endpoint" => DYNAMODB_ENDPOINT.to_owned(),
+                option => format!("--{}", option.replace('_', "-")),
+            };
+            error.with_name(name).into()
+        }
+        Err(error) => error,
+    }
 }
 
 fn options(arguments: &Serve) -> Result<Options> {

@@ -85,11 +85,14 @@ impl Routes {
     pub(crate) fn new(template: &Template, functions: &[(String, Invoke)]) -> Result<Self> {
         let mut routes = Self { served: Vec::new(), by_path: BTreeMap::new() };
         for route in &template.routes {
-            let missing =
-                || format!("nothing answers {} {}: this build has no {}", route.method, route.path, route.function);
-            let function = template.function(&route.function).with_context(missing)?;
-            let named = functions.iter().find(|(binary, _)| *binary == function.handler);
-            let (_, invoke) = named.with_context(missing)?;
+            let function = template
+                .function(&route.function)
+                .with_context(|| format!("the template has no function {}", route.function))?;
+            let named = functions.iter().find(|(handler, _)| *handler == function.handler);
+            let (_, invoke) = named.with_context(|| {
+                let Route { method, path, .. } = route;
+                format!("nothing answers {method} {path}: the stack was given no handler {}", function.handler)
+            })?;
             let paths = routes.by_path.entry(route.method.clone()).or_default();
             paths.insert(&route.path, routes.served.len()).with_context(|| route.path.clone())?;
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
@@ -351,5 +354,5 @@ async fn read(mut body: Body) -> Received {
 }
 
 #[cfg(test)]
-#[path = "gateway_tests.rs"]
+#[path = "gateway_tests/mod.rs"]
 mod tests;
