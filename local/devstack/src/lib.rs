@@ -10,7 +10,8 @@
 //!
 //! A route, a queue and its consumer. A handler is a closure from an event to an answer; a consumer is started anew for
 //! each execution environment, so it comes as a closure that makes the handler. Both are found by the `Handler` of their
-//! function in the template.
+//! function in the template. [`Invoke`](gateway::Invoke) shows how to make such a closure of a handler that is written
+//! for the Lambda runtime.
 //!
 //! ```no_run
 //! use std::sync::Arc;
