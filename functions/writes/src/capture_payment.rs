@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin)
     .summary(
         "Record, once, that the bank has captured the card payment of an invoice. The order becomes PAID. If the order \
-             was cancelled in the meantime, the payment's status becomes refundDue.",
+         was cancelled in the meantime, the payment's status becomes refundDue.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
