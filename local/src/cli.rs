@@ -10,9 +10,9 @@ mod stack;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use clap::{Args, Parser, Subcommand};
-use devstack::{Issuer, Options, Stack, Template};
+use devstack::{Issuer, OptionError, Options, Stack, Template};
 use local::{OWN_ORIGINS, demo, functions};
 use tokio::signal;
 
@@ -118,7 +118,7 @@ async fn serve(arguments: Serve) -> Result<()> {
     let stop = stop_signal()?;
 
     let mut provider = Payments::start(&arguments).await?;
-    let stack = Stack::start(options(&arguments, &provider)?, functions::start_all).await?;
+    let stack = Stack::start(options(&arguments, &provider)?, functions::start_all).await.map_err(named_as_here)?;
     provider.send_webhooks_to(&stack);
     if !arguments.empty {
         demo::create(&stack).await?;
@@ -126,6 +126,20 @@ async fn serve(arguments: Serve) -> Result<()> {
     announce(&stack, &arguments, &provider)?;
     stop.await;
     stack.shutdown().await
+}
+
+/// The error of a stack, with the name that an option has here: its flag or its environment variable.
+fn named_as_here(error: Error) -> Error {
+    match error.downcast::<OptionError>() {
+        Ok(error) => {
+            let name = match error.option() {
+                "dynamodb_endpoint" => DYNAMODB_ENDPOINT.to_owned(),
+                option => format!("--{}", option.replace('_', "-")),
+            };
+            error.with_name(name).into()
+        }
+        Err(error) => error,
+    }
 }
 
 fn options(arguments: &Serve, provider: &Payments) -> Result<Options> {

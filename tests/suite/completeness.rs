@@ -177,25 +177,45 @@ fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
     }
 }
 
+/// The packages that cargo builds for this selection, each with the features of its builds.
+fn builds(edges: &str, selection: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.current_dir(file(".")).args(["tree", "--offline", "--locked", "--prefix", "none", "--format", "{p} [{f}]"]);
+    let tree = tree.args(["--edges", edges]).args(selection).output().expect("cargo runs");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let mut builds = BTreeMap::<_, BTreeSet<_>>::new();
+    // An empty line separates the trees of two packages.
+    for line in String::from_utf8(tree.stdout).expect("a text").lines().filter(|line| !line.is_empty()) {
+        let (package, rest) = line.split_once(" [").expect("features");
+        let (features, _) = rest.split_once(']').expect("their end");
+        builds.entry(package.to_owned()).or_default().insert(features.to_owned());
+    }
+    assert!(builds.len() > 150, "only {} packages were found", builds.len());
+    builds
+}
+
 /// `sam build` builds the programs one after the other. A dependency with other features in one of them would be built
 /// twice, and everything above it.
 #[test]
 fn the_programs_share_one_build_of_their_dependencies() {
-    let mut builds = BTreeMap::<String, BTreeSet<String>>::new();
+    let mut all = BTreeMap::<_, BTreeSet<_>>::new();
     for program in ["reads", "writes", "consumers"] {
-        let mut tree = Command::new(env!("CARGO"));
-        tree.args(["tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none"]);
-        let tree = tree.args(["--format", "{p} [{f}]", "--package", program]).output().expect("cargo runs");
-        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
-        for line in String::from_utf8(tree.stdout).expect("a text").lines() {
-            let (package, rest) = line.split_once(" [").expect("features");
-            let (features, _) = rest.split_once(']').expect("their end");
-            builds.entry(package.to_owned()).or_default().insert(features.to_owned());
+        for (package, features) in builds("normal,build", &["--package", program]) {
+            all.entry(package).or_default().extend(features);
         }
     }
-    assert!(builds.len() > 150, "only {} packages were found", builds.len());
-    builds.retain(|_, features| features.len() > 1);
-    assert!(builds.is_empty(), "these are built more than once: {builds:#?}");
+    all.retain(|_, features| features.len() > 1);
+    assert!(all.is_empty(), "these are built more than once: {all:#?}");
+}
+
+/// `cargo local` builds one package, and `cargo test` builds all with their tests. A dependency for which the tests ask
+/// another feature would be built twice, and everything above it, such as the embedded engine.
+#[test]
+fn cargo_local_and_cargo_test_share_one_build_of_their_dependencies() {
+    let tests = builds("normal,build,dev", &[]);
+    let mut local = builds("normal,build", &["--package", "local"]);
+    local.retain(|package, features| tests.get(package).is_none_or(|tested| !features.is_subset(tested)));
+    assert!(local.is_empty(), "`cargo test` builds these again, so `local` must ask for the same features: {local:#?}");
 }
 
 #[test]

@@ -286,6 +286,18 @@ fn every_route_with_a_limit_exists() {
     }
 }
 
+/// Whoever may send many requests finds a code that exists.
+#[test]
+fn every_route_whose_path_has_a_code_has_a_throttle_of_its_own() {
+    let outer = stack("template.yaml");
+    let limited = keys(&outer["Resources"]["Api"]["Properties"]["RouteSettings"]);
+    let guessable: Vec<_> = declared().into_values().filter(|(_, path, _)| path.contains("{code}")).collect();
+    assert!(!guessable.is_empty());
+    for (method, path, _) in guessable {
+        assert!(limited.contains(format!("{method} {path}").as_str()), "{method} {path} has no `limit`");
+    }
+}
+
 /// CORS allows every header that the API's description has a browser send or read.
 #[test]
 fn a_page_may_send_and_read_every_header_of_the_api() {

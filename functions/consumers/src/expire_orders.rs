@@ -86,7 +86,11 @@ pub async fn handle(expirer: Expirer, _: ScheduledEvent, time: Duration) -> Resu
                 Ok(false) => report.settled += 1,
                 Err(cause) => {
                     report.failed += 1;
-                    error!(order = %order.order_id, cause = lambda::chain(&cause), "an unpaid order was not cancelled");
+                    error!(
+                        order_id = order.order_id.as_str(),
+                        cause = lambda::chain(&cause),
+                        "an unpaid order was not cancelled"
+                    );
                 }
             }
         }

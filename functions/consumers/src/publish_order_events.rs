@@ -22,7 +22,7 @@ use table::Reader;
 use tokio::time::timeout;
 use tracing::info;
 
-use batch::Batch;
+use batch::{Batch, Finished};
 pub use bus::Bus;
 
 /// The function's access to the table.
@@ -43,15 +43,15 @@ pub async fn handle(
     time: Duration,
 ) -> Result<DynamoDbEventResponse, Error> {
     let mut batch = Batch::new(event.records);
-    let events = batch.len();
     let work = async {
-        batch.complete(&table).await;
+        batch.read_lines(&table).await;
         batch.give_up(&lost).await;
         publish(&bus, &mut batch, Budget::of(time)).await;
     };
     // If the timeout interrupts a call, the call may or may not take effect, so its events stay in the batch.
     _ = timeout(time, work).await;
-    info!(done = events - batch.len(), waiting = batch.len(), "order events published");
+    let Finished { published, given_up } = batch.finished();
+    info!(published, given_up, waiting = batch.unfinished(), "order events published");
 
     let mut response = DynamoDbEventResponse::default();
     if let Some(number) = batch.first_left() {

@@ -3,9 +3,9 @@
 //! Orders are placed and counted meanwhile. The modules `walk` and `repair`, and `counting::Bounds`, explain why that
 //! disturbs neither a comparison nor a repair.
 //!
-//! - `{"from": "2026-11-20", "to": "2026-11-21", "repair": true}` compares the days from `from` up to, not
-//!   including, `to`, and every customer and product with an order on these days. If the time does not suffice, the answer has a `resume`. The event
-//!   `{"resume": ...}` then continues the run.
+//! - `{"from": "2026-11-20", "to": "2026-11-21", "repair": true}` compares the days from `from` up to, not including,
+//!   `to`, and every customer and product with an order on these days. If the time does not suffice, the answer has a
+//!   `resume`. The event `{"resume": ...}` then continues the run.
 //! - A scheduled event continues the unfinished run. If there is none, it begins one over the last days, at most once a
 //!   day. If a run took longer than that, the next one begins where it ended, so that no day of the last 92 is left out.
 
@@ -81,6 +81,7 @@ impl FromEnvironment for Reconciler {
 pub struct Command {
     from: Option<Day>,
     to: Option<Day>,
+    /// An event for release 0.1.0 names it `mend`.
     #[serde(default, alias = "mend")]
     repair: bool,
     resume: Option<Run>,

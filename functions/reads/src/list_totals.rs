@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::get("/totals", Scope::Admin)
 pub async fn handle(table: Reader, Query(days): Query<Days>, budget: Budget) -> Answer<All<DayTotalsView>> {
     let items = table.batch(TotalsOfDays { days }.keys(), Consistency::Eventual, budget).await?;
 
-    let mut counted: BTreeMap<_, _> = items.into_iter().map(|totals: DayTotals| (totals.date, totals)).collect();
-    let totals = days.each().map(|day| counted.remove(&day).map_or_else(|| DayTotalsView::empty(day), Into::into));
+    let mut by_day: BTreeMap<_, _> = items.into_iter().map(|totals: DayTotals| (totals.date, totals)).collect();
+    let totals = days.each().map(|day| by_day.remove(&day).map_or_else(|| DayTotalsView::empty(day), Into::into));
     Ok(All(totals.collect()))
 }

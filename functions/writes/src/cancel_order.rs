@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Shop)
     .summary(
         "Cancel an order that is not shipped yet. The stock, the use of a discount code and the gift card money that \
-             it took are returned. Its card payment is voided, or becomes refundDue if it was captured.",
+         it took are returned. Its card payment is voided, or becomes refundDue if it was captured.",
     )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(ordering::CANCEL)

@@ -26,11 +26,11 @@ pub struct NewGiftCard {
     #[schema(value_type = String, pattern = "^[A-Za-z0-9_-]{12,64}$")]
     code: GiftCardCode,
     /// The initial balance: at least 1 minor unit.
-    #[schema(schema_with = not_empty, required)]
+    #[schema(schema_with = positive_charge, required)]
     balance: Charge,
 }
 
-fn not_empty() -> RefOr<Schema> {
+fn positive_charge() -> RefOr<Schema> {
     let at_least_one = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
     let amount = ObjectBuilder::new().property("amount", at_least_one);
     AllOfBuilder::new().item(Ref::from_schema_name(Charge::name())).item(amount).into()

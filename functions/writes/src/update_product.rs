@@ -1,7 +1,5 @@
 //! `PATCH /products/{productId}`: changes a product, its price, or the number of cells of its stock.
 
-use std::time::Duration;
-
 use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::entity::{Product, WholeStock};
@@ -23,9 +21,6 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
             .header("if-match", r#""2""#)
             .body(r#"{"description":"Stoneware, 80 ml, dishwasher-safe","price":{"amount":2199,"currency":"EUR"}}"#),
     );
-
-/// The longest that units are moved between cells before the request is answered.
-const LEVELLING_TIME: Duration = Duration::from_secs(4);
 
 /// The fields to change. Absent fields keep their values.
 #[derive(Deserialize, ToSchema)]
@@ -99,7 +94,7 @@ pub async fn handle(
         if is_done && (may_be_repeated || if_match.matches(version)) {
             stock::reprice(&writer, &stock, budget).await?;
             if !is_calm && changes.cells.is_some() {
-                _ = stock::level(&writer, &stock, budget.at_most(LEVELLING_TIME)).await;
+                _ = stock::level(&writer, &stock, budget).await;
             }
             return Ok(Versioned::new(version, ProductView::with_stock(product, &stock)));
         }
@@ -119,7 +114,7 @@ pub async fn handle(
                 stock::reprice(&writer, &to, budget).await?;
                 if !is_calm && changes.cells.is_some() {
                     // The change is done, so an error while levelling the cells does not change the answer.
-                    _ = stock::level(&writer, &to, budget.at_most(LEVELLING_TIME)).await;
+                    _ = stock::level(&writer, &to, budget).await;
                 }
                 return Ok(Versioned::new(version + 1, ProductView::with_stock(next, &to)));
             }

@@ -91,7 +91,7 @@ struct Inside {
 
 impl Bus {
     pub(crate) async fn start(port: u16, guard: Arc<Guard>, targets: Targets) -> Result<Self> {
-        let listener = loopback(port, "--eventbridge-port").await?;
+        let listener = loopback(port, "eventbridge_port").await?;
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
         let inside = Arc::default();
         let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard, Arc::new(targets)));

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::aws_json::Service;
+use crate::option_error::OptionError;
 use crate::template::Template;
 
 /// The longest wait for a table to become active. Local tables are active at once.
@@ -21,20 +22,22 @@ impl Endpoint {
         Ok(Self { service: Service::dynamodb(url)? })
     }
 
-    /// Creates the template's table, unless it already exists with the same keys and indexes.
-    pub(crate) async fn ensure_table(&self, template: &Template) -> Result<()> {
+    /// Creates the template's table, unless it already exists with the same keys and indexes. `origin` is the option
+    /// that chose this DynamoDB.
+    pub(crate) async fn ensure_table(&self, template: &Template, origin: &'static str) -> Result<()> {
         let name = template.table_name();
         match self.service.call("CreateTable", &template.table).await? {
             Ok(_) => self.wait_until_active(name).await?,
             Err(refusal) if refusal.is("ResourceInUseException") => {
                 let existing = self.describe(name).await?;
-                ensure!(
-                    shape(&existing) == shape(&template.table),
-                    "the table {name} at {} has other keys or indexes than template.yaml says: delete it, or choose \
-                     another place with --data",
+                if shape(&existing) == shape(&template.table) {
+                    return Ok(());
+                }
+                let message = format!(
+                    "the table {name} at {} has other keys or indexes than the template says: delete it or choose another",
                     self.service.url()
                 );
-                return Ok(());
+                return Err(OptionError::new(origin, message).into());
             }
             Err(refusal) => return Err(refusal.into_error("CreateTable")),
         }

@@ -4,12 +4,13 @@ mod front;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use dynoxide::Database;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::listen::{loopback, unguessable, url_of};
+use crate::option_error::OptionError;
 use crate::private_file;
 
 /// The file within a data directory.
@@ -29,7 +30,7 @@ impl Engine {
     /// Starts an engine over the file in `data`, or over memory.
     pub(crate) async fn start(port: u16, data: Option<&Path>) -> Result<Self> {
         let database = open(data)?;
-        let (listener, own) = (loopback(port, "--dynamodb-port").await?, unguessable().await?);
+        let (listener, own) = (loopback(port, "dynamodb_port").await?, unguessable().await?);
         let (url, own_url) = (url_of(&listener)?, url_of(&own)?);
 
         let (stop_front, front_stopped) = oneshot::channel();
@@ -69,14 +70,15 @@ impl Engine {
 
 fn open(data: Option<&Path>) -> Result<Database> {
     let Some(directory) = data else { return Database::memory().context("cannot open a database in memory") };
-    let unusable = || format!("cannot use {}: choose a directory you may write to with --data", directory.display());
-    private_file::create_directory(directory).with_context(unusable)?;
+    let unusable = |error| OptionError::unusable_directory(directory, error);
+    private_file::create_directory(directory).map_err(unusable)?;
 
     let file = directory.join(DATABASE_FILE);
     let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
     // Set before the engine opens the file: SQLite gives the files that it creates beside it the same permissions.
-    private_file::make_private(&file).with_context(unusable)?;
-    Database::new(path)
-        .map_err(|error| anyhow!(error))
-        .with_context(|| format!("cannot open {path}: delete it or choose another directory with --data"))
+    private_file::make_private(&file).map_err(unusable)?;
+    Database::new(path).map_err(|error| {
+        let message = format!("cannot open {path}: delete it or choose another directory");
+        OptionError::new("data", message).caused_by(error).into()
+    })
 }

@@ -1,5 +1,9 @@
 //! The functions that a stack runs, as its user hands them in.
 
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
+
 use crate::gateway::Invoke;
 use crate::sandbox::StartConsumer;
 
@@ -23,4 +27,20 @@ pub struct Functions {
     pub handlers: Vec<(String, Invoke)>,
     /// Functions that consume events. Each is started anew for every execution environment.
     pub consumers: Vec<(String, StartConsumer)>,
+}
+
+impl Functions {
+    /// Refuses a second function under the same handler's name, which nothing would ever call.
+    pub(crate) fn ensure_each_once(&self) -> Result<()> {
+        ensure_each_once("handlers", self.handlers.iter().map(|(name, _)| name))?;
+        ensure_each_once("consumers", self.consumers.iter().map(|(name, _)| name))
+    }
+}
+
+fn ensure_each_once<'a>(list: &str, names: impl Iterator<Item = &'a String>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        ensure!(seen.insert(name), "Functions::{list} has two functions {name}: each name may come once");
+    }
+    Ok(())
 }

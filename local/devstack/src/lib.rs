@@ -10,7 +10,8 @@
 //!
 //! A route, a queue and its consumer. A handler is a closure from an event to an answer; a consumer is started anew for
 //! each execution environment, so it comes as a closure that makes the handler. Both are found by the `Handler` of their
-//! function in the template.
+//! function in the template. [`Invoke`](gateway::Invoke) shows how to make such a closure of a handler that is written
+//! for the Lambda runtime.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -121,14 +122,17 @@
 //! | `Method: ANY` | `Method: ANY is not one of GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS` |
 //! | a route without `Auth` | `Auth is missing: name AuthorizationScopes, or Authorizer: NONE` |
 //! | a function without `Role`, such as one with SAM's policy templates | `Role is missing` |
+//! | two functions with one `Handler` | `Handler: get-note is already the handler of GetNote` |
+//! | an event of another type, such as `S3`, `SNS` or `EventBridgeRule` | `Events.Import: Type: SNS is not one of HttpApi, SQS, DynamoDB, Schedule, ScheduleV2` |
 //! | another intrinsic function | `!ImportValue is not known to the laptop stack` |
 //! | a parameter without a value | `parameter P has no Default to use on a laptop` |
 //! | `ParallelizationFactor: 2` | `ParallelizationFactor: 2 is not 1, the only one that the laptop stack knows` |
 //!
-//! Other resources and other types of events (`S3`, `SNS`, `EventBridgeRule`, REST APIs) are passed over without an
-//! error: nothing here delivers them. Buses have no rules and no targets. Throttling limits of the API, local secondary
-//! indexes and `FifoQueue` are passed over, too. A managed policy of AWS, such as `AWSLambdaBasicExecutionRole`, and a
-//! role outside the template are refused.
+//! Other resources are passed over without an error. Buses have no rules and no targets. Throttling limits of the API,
+//! local secondary indexes and `FifoQueue` are passed over, too. A managed policy of AWS, such as
+//! `AWSLambdaBasicExecutionRole`, and a role outside the template are refused.
+//!
+//! An option that cannot be used on this machine, such as a port that is in use, is an [`OptionError`].
 
 mod aws_json;
 mod browser_guard;
@@ -146,6 +150,7 @@ pub mod intrinsic;
 mod item_failures;
 mod listen;
 mod openid;
+mod option_error;
 mod pages;
 mod private_file;
 mod problem;
@@ -172,6 +177,7 @@ pub use self::functions::{Endpoints, Functions};
 pub use bus::{Bus, Entry};
 pub use deployment::Deployment;
 pub use fault_proxy::FaultProxy;
+pub use option_error::OptionError;
 pub use problem::{GatewayError, ProblemType};
 pub use sandbox::StartConsumer;
 pub use stack::{Options, Stack};

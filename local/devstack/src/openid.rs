@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::RwLock;
 
+use crate::option_error::OptionError;
 use crate::{signatures, token};
 
 /// The longest wait for an answer of the issuer.
@@ -55,12 +56,16 @@ impl OpenIdIssuer {
         signatures::install();
         let http = Http::new()?;
         let well_known = format!("{}/.well-known/openid-configuration", url.trim_end_matches('/'));
-        let Configuration { issuer, jwks_uri } = http.get(&well_known).await?;
+        let unreadable = |url: &str, error: Error| {
+            OptionError::new("issuer", format!("cannot read {url}: name an OpenID Connect issuer")).caused_by(error)
+        };
+        let configuration = http.get(&well_known).await.map_err(|error| unreadable(&well_known, error))?;
+        let Configuration { issuer, jwks_uri } = configuration;
         ensure!(
             issuer == url,
             "{well_known} is the configuration of the issuer {issuer}: its tokens name that one, so give that URL"
         );
-        let set = http.get(&jwks_uri).await?;
+        let set = http.get(&jwks_uri).await.map_err(|error| unreadable(&jwks_uri, error))?;
         Ok(Self {
             url: issuer,
             audience: audience.to_owned(),
@@ -97,7 +102,7 @@ impl OpenIdIssuer {
             keys.read_at = Instant::now();
             match self.http.get(&self.keys_url).await {
                 Ok(set) => keys.set = set,
-                Err(error) => tracing::warn!("{error:#}"),
+                Err(error) => tracing::warn!("cannot read {}: {error:#}", self.keys_url),
             }
         }
         DecodingKey::from_jwk(keys.set.find(id)?).ok()
@@ -125,8 +130,7 @@ impl Http {
             serde_json::from_slice(&body).context("the body is not what OpenID Connect expects")
         };
         let read = tokio::time::timeout(PATIENCE, read).await;
-        read.with_context(|| format!("{url} did not answer in {} s", PATIENCE.as_secs()))?
-            .with_context(|| format!("cannot read {url}: name an OpenID Connect issuer with --issuer"))
+        read.with_context(|| format!("no answer in {} s", PATIENCE.as_secs()))?
     }
 }
 

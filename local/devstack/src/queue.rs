@@ -60,7 +60,7 @@ impl Queues {
             None => (None, Kept::default()),
         };
         let backend = Arc::new(Backend::resuming(kept, journal));
-        let listener = loopback(port, "--sqs-port").await?;
+        let listener = loopback(port, "sqs_port").await?;
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
 
         let library = Arc::new(SqsService::with_backend(Arc::clone(&backend) as _));

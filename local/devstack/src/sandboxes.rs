@@ -23,10 +23,12 @@ impl Sandboxes {
 
     /// A fresh execution environment of this function.
     pub(crate) fn start(&self, logical_id: &str) -> Result<Arc<Sandbox>> {
-        let missing = || format!("nothing consumes the events of {logical_id}: this build has no such consumer");
         let function = self.functions.iter().find(|function| function.logical_id == logical_id);
-        let function = function.with_context(missing)?;
-        let (_, start) = self.consumers.iter().find(|(name, _)| *name == function.handler).with_context(missing)?;
+        let function = function.with_context(|| format!("the template has no function {logical_id}"))?;
+        let (_, start) = self.consumers.iter().find(|(name, _)| *name == function.handler).with_context(|| {
+            let handler = &function.handler;
+            format!("nothing consumes the events of {logical_id}: the stack was given no consumer {handler}")
+        })?;
         let sandbox = Sandbox::start(Arc::clone(start), Duration::from_secs(function.timeout_seconds));
         let sandbox = Arc::new(sandbox.with_context(|| format!("cannot start {logical_id}"))?);
         self.started().push((function.handler.clone(), Arc::clone(&sandbox)));
@@ -34,10 +36,10 @@ impl Sandboxes {
     }
 
     /// Ends every execution environment of the consumer with this handler at once, as a crash does.
-    pub(crate) fn kill(&self, binary: &str) -> Result<()> {
+    pub(crate) fn kill(&self, handler: &str) -> Result<()> {
         let started = self.started();
-        let mut killed = started.iter().filter(|(name, _)| name == binary).peekable();
-        ensure!(killed.peek().is_some(), "{binary} consumes nothing here");
+        let mut killed = started.iter().filter(|(name, _)| name == handler).peekable();
+        ensure!(killed.peek().is_some(), "{handler} consumes nothing here");
         killed.for_each(|(_, sandbox)| sandbox.kill());
         Ok(())
     }

@@ -90,9 +90,9 @@ impl Sources {
         Ok(())
     }
 
-    /// Ends every execution environment of this binary at once, as a crash does.
-    pub(crate) fn kill(&self, binary: &str) -> Result<()> {
-        self.sandboxes.kill(binary)
+    /// Ends every execution environment of the consumer with this handler at once, as a crash does.
+    pub(crate) fn kill(&self, handler: &str) -> Result<()> {
+        self.sandboxes.kill(handler)
     }
 
     /// Waits until the consumed queues are empty, including messages in flight and delayed ones.

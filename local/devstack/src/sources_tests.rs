@@ -135,12 +135,12 @@ async fn another_sqs_can_take_the_place_of_the_embedded_one() {
     let changed = template(|template| queue(template).visibility_timeout_seconds = 9);
     let error = Stack::start(at_other(changed), |_, _| Ok(Functions::default())).await.err().unwrap().to_string();
     let url = other.url();
-    assert_eq!(error, format!("the queue writes at {url} has other attributes than template.yaml says: delete it"));
+    assert_eq!(error, format!("the queue writes at {url} has other attributes than the template says: delete it"));
 }
 
 #[tokio::test]
 async fn an_event_source_without_its_consumer_is_named() {
     let outcome = Stack::start(Options::new(template(|_| {})), |_, _| Ok(Functions::default())).await;
     let error = outcome.err().unwrap().to_string();
-    assert_eq!(error, "nothing consumes the events of ImportNotes: this build has no such consumer");
+    assert_eq!(error, "nothing consumes the events of ImportNotes: the stack was given no consumer import-notes");
 }

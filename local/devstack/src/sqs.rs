@@ -53,7 +53,7 @@ impl Sqs {
             match self.service.call("CreateQueue", &request).await? {
                 Ok(_) => {}
                 Err(refusal) if refusal.is("QueueAlreadyExists") || refusal.is("QueueNameExists") => bail!(
-                    "the queue {} at {} has other attributes than template.yaml says: delete it",
+                    "the queue {} at {} has other attributes than the template says: delete it",
                     queue.name,
                     self.service.url()
                 ),

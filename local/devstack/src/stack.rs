@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Result};
 use dynoxide::Database;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -23,6 +23,7 @@ use crate::gateway::{self, Gateway, Routes};
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 use crate::openid::OpenIdIssuer;
+use crate::option_error::OptionError;
 use crate::pages::TableBrowser;
 use crate::private_file;
 use crate::problem::{GatewayError, ProblemType, Problems};
@@ -36,7 +37,7 @@ use crate::token::{Issuer, Tokens};
 /// Time that running requests and invocations get to finish after a stop.
 const GRACE: Duration = Duration::from_millis(400);
 
-/// Options for starting a stack. An error names an option as a command line would: `--data`.
+/// Options for starting a stack. If a value cannot be used on this machine, the error is an [`OptionError`].
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Source of the routes, scopes, queues and the table.
@@ -113,24 +114,30 @@ pub struct Stack {
 }
 
 /// Locks the data directory, so that no other stack writes there.
-fn take(directory: &Path) -> Result<File> {
-    let name = directory.display();
+fn take(directory: &Path) -> Result<File, OptionError> {
     private_file::take_directory(directory).map_err(|error| match error.kind() {
-        ErrorKind::WouldBlock => anyhow!("{name} is in use: stop the stack that uses it, or name another with --data"),
-        _ => Error::new(error).context(format!("cannot use {name}: choose a directory you may write to with --data")),
+        ErrorKind::WouldBlock => {
+            let name = directory.display();
+            OptionError::new("data", format!("{name} is in use: stop the stack that uses it, or choose another"))
+        }
+        _ => OptionError::unusable_directory(directory, error),
     })
 }
 
 impl Stack {
     /// Starts everything. The gateway answers requests when this returns. `functions` builds the functions of this
     /// template, by their handlers' names, against these endpoints.
+    ///
+    /// # Errors
+    /// An option cannot be used here ([`OptionError`]), a function of the template is missing or comes twice, or its
+    /// role does not allow to read its event source.
     pub async fn start(
         options: Options,
         functions: impl FnOnce(&Endpoints, &Template) -> Result<Functions>,
     ) -> Result<Self> {
         let Options { template, data, .. } = options;
         // First, so that a port in use is found before anything is written.
-        let listener = loopback(options.port, "--port").await?;
+        let listener = loopback(options.port, "port").await?;
         let url = url_of(&listener)?;
 
         let lock = data.as_deref().map(take).transpose()?;
@@ -143,7 +150,8 @@ impl Stack {
         // Programs are told the guarded port; the stack itself calls the engine's own port.
         let (dynamodb_url, database_url) =
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
-        Endpoint::new(&dynamodb_url)?.ensure_table(&template).await?;
+        let origin = if engine.is_some() { "data" } else { "dynamodb_endpoint" };
+        Endpoint::new(&dynamodb_url)?.ensure_table(&template, origin).await?;
         let (tokens, issuer) = match &options.issuer {
             Issuer::Stack { name, audience } => (
                 match data.as_deref() {
@@ -186,6 +194,7 @@ impl Stack {
             secretsmanager: secrets.url().to_owned(),
         };
         let functions = functions(&endpoints, &template)?;
+        functions.ensure_each_once()?;
         let scheduled = functions.consumers.iter().filter(|(name, _)| template.scheduled.contains(name));
         let scheduled =
             scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;

@@ -15,7 +15,7 @@ mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value as Json;
 use yaml_serde::{Mapping, Value as Yaml};
 
@@ -32,6 +32,9 @@ use self::role::Roles;
 use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
 use crate::resource::{Resource, stream_arn};
+
+/// The types of events that reach a function here.
+const EVENT_TYPES: [&str; 5] = ["HttpApi", "SQS", "DynamoDB", "Schedule", "ScheduleV2"];
 
 /// Lambda's own default.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 3;
@@ -111,6 +114,8 @@ impl Template {
         for (id, resource) in of_type(resources, "AWS::Serverless::Function") {
             let reader = FunctionReader { scope: &scope, globals, roles: &roles, id, resource };
             let function = reader.function().context(id.to_owned())?;
+            ensure_own_handler(&function, &functions)?;
+            reader.ensure_known_events().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
             let sources = reader.stream_sources(&function, stream.as_deref(), &queues);
@@ -147,6 +152,15 @@ impl Template {
     /// The queue with this name.
     pub fn queue(&self, name: &str) -> Option<&Queue> {
         self.queues.iter().find(|queue| queue.name == name)
+    }
+}
+
+/// Refuses a second function with the same `Handler`, because the stack finds a function's code by that name.
+fn ensure_own_handler(function: &Function, others: &[Function]) -> Result<()> {
+    let Function { logical_id, handler, .. } = function;
+    match others.iter().find(|other| other.handler == *handler) {
+        Some(twin) => bail!("{logical_id}: Handler: {handler} is already the handler of {}", twin.logical_id),
+        None => Ok(()),
     }
 }
 
@@ -195,6 +209,17 @@ impl FunctionReader<'_> {
         Ok(environment)
     }
 
+    /// Refuses an event that nothing here would deliver.
+    fn ensure_known_events(&self) -> Result<()> {
+        for (name, event) in self.all_events() {
+            let kind = event.get("Type").and_then(Yaml::as_str);
+            let kind = kind.with_context(|| format!("Events.{name}: Type is missing"))?;
+            let known = EVENT_TYPES.join(", ");
+            ensure!(EVENT_TYPES.contains(&kind), "Events.{name}: Type: {kind} is not one of {known}");
+        }
+        Ok(())
+    }
+
     fn routes(&self, routes: &mut Vec<Route>) -> Result<()> {
         for (name, event) in self.events("HttpApi") {
             let route = Route::read(self.scope, event, self.id).with_context(|| format!("Events.{name}"))?;
@@ -228,10 +253,14 @@ impl FunctionReader<'_> {
 
     /// The properties of the events of this type, with their names.
     fn events(&self, kind: &'static str) -> impl Iterator<Item = (&str, &Yaml)> {
-        let events = self.properties().get("Events").and_then(Yaml::as_mapping).into_iter().flatten();
-        events
+        self.all_events()
             .filter(move |(_, event)| event.get("Type").and_then(Yaml::as_str) == Some(kind))
-            .map(|(name, event)| (name.as_str().unwrap_or("?"), event.get("Properties").unwrap_or(&Yaml::Null)))
+            .map(|(name, event)| (name, event.get("Properties").unwrap_or(&Yaml::Null)))
+    }
+
+    fn all_events(&self) -> impl Iterator<Item = (&str, &Yaml)> {
+        let events = self.properties().get("Events").and_then(Yaml::as_mapping).into_iter().flatten();
+        events.map(|(name, event)| (name.as_str().unwrap_or("?"), event))
     }
 
     fn properties(&self) -> &Yaml {

@@ -247,6 +247,23 @@ fn a_function_without_a_handler_is_named() {
 }
 
 #[test]
+fn two_functions_with_one_handler_are_named() {
+    assert_eq!(
+        error_with("Handler: list-topics", "Handler: get-note"),
+        "ListTopics: Handler: get-note is already the handler of GetNote"
+    );
+}
+
+#[test]
+fn an_event_that_nothing_delivers_is_named() {
+    assert_eq!(
+        error_with("Queue: { Type: SQS,", "Queue: { Type: SNS,"),
+        "ImportNotes: Events.Queue: Type: SNS is not one of HttpApi, SQS, DynamoDB, Schedule, ScheduleV2"
+    );
+    assert_eq!(error_with("Queue: { Type: SQS,", "Queue: {"), "ImportNotes: Events.Queue: Type is missing");
+}
+
+#[test]
 fn a_route_is_public_only_if_the_template_says_so_explicitly() {
     let error = error_with(", Auth: { Authorizer: NONE }", "");
     assert_eq!(error, "ListTopics: Events.List: Auth is missing: name AuthorizationScopes, or Authorizer: NONE");

@@ -18,6 +18,9 @@ const MOVE_BUDGET: Duration = Duration::from_millis(400);
 /// The longest that the removal of one cell is retried while others write the cells.
 const REMOVAL_BUDGET: Duration = Duration::from_secs(2);
 
+/// The longest that a stock is levelled, so that its request is answered in time.
+const LEVELLING_BUDGET: Duration = Duration::from_secs(4);
+
 /// `count` marks that add up to zero. A single mark is zero; of several, none is expected to be.
 pub(crate) fn marks(count: usize) -> impl Iterator<Item = i64> {
     let marks: Vec<i64> = (1..count).map(|_| fastrand::i64(1..1 << 31)).collect();
@@ -66,6 +69,7 @@ pub(crate) async fn move_units(
 /// # Errors
 /// Those of any transaction, except contention and a missing answer.
 pub async fn level(writer: &Writer, whole: &WholeStock, budget: Budget) -> Result<(), Error> {
+    let budget = budget.at_most(LEVELLING_BUDGET);
     for (from, to, units) in whole.levelling() {
         move_units(writer, &whole.product_id, (from, to), units, budget).await?;
     }

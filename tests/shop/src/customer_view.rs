@@ -66,6 +66,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "version",
         ],
     ),
+    ("PaymentIntent", &["amount", "clientSecret", "intentId", "orderId", "provider", "status"]),
     ("Product", &["available", "category", "cells", "description", "name", "price", "productId", "stats", "version"]),
     ("ProductStats", &["orders", "units"]),
     ("QueuedOrder", &["customerId", "delayedAt", "maxTotal", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),

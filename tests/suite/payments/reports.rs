@@ -80,7 +80,7 @@ async fn a_card_number_is_refused_and_reaches_nothing() {
     let before = shop.dump().await;
     let path = format!("/orders/{}/payment", id(&order));
     let card = json!({ "number": "4242424242424242", "cvc": "123" });
-    let problem = shop.customer("ada").post(&path, card).await.problem(Kind::Validation);
+    let problem = shop.customer("ada").post(&path, card).await.problem(Kind::CardNumber);
     assert!(!problem.to_string().contains("4242"), "{problem}");
     assert_eq!(shop.dump().await, before);
 }

@@ -21,6 +21,14 @@ const CONCURRENCY: usize = 16;
 pub(crate) struct Batch {
     delivered: Vec<Delivered>,
     open: BTreeMap<usize, Unfinished>,
+    finished: Finished,
+}
+
+/// The number of finished records that made an event or should have made one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Finished {
+    pub(crate) published: usize,
+    pub(crate) given_up: usize,
 }
 
 /// An unfinished record.
@@ -37,10 +45,15 @@ impl Batch {
     pub(crate) fn new(mut delivered: Vec<Delivered>) -> Self {
         let open = delivered.iter_mut().enumerate();
         let open = open.filter_map(|(position, delivered)| Some((position, Unfinished::of(delivered)?))).collect();
-        Self { delivered, open }
+        Self { delivered, open, finished: Finished::default() }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn finished(&self) -> Finished {
+        self.finished
+    }
+
+    /// The number of records that are neither published nor given up.
+    pub(crate) fn unfinished(&self) -> usize {
         self.open.len()
     }
 
@@ -51,15 +64,15 @@ impl Batch {
 
     /// Reads the lines of the orders that were placed. If an order's lines cannot be read now, its record stays
     /// unchanged.
-    pub(crate) async fn complete(&mut self, table: &Reader) {
+    pub(crate) async fn read_lines(&mut self, table: &Reader) {
         let placed = self.open.iter().filter_map(|(position, open)| match open {
             Unfinished::Placed(order, written_at) => Some((*position, order.clone(), *written_at)),
             _ => None,
         });
         let placed: Vec<_> = placed.collect();
-        let reads = placed.into_iter().map(|(position, order, at)| completed(table, position, order, at));
-        let completed: Vec<_> = iter(reads).buffered(CONCURRENCY).collect().await;
-        self.open.extend(completed.into_iter().filter_map(|(position, open)| Some((position, open?))));
+        let reads = placed.into_iter().map(|(position, order, at)| with_lines(table, position, order, at));
+        let read: Vec<_> = iter(reads).buffered(CONCURRENCY).collect().await;
+        self.open.extend(read.into_iter().filter_map(|(position, open)| Some((position, open?))));
     }
 
     /// Sends the records that can never be published to the queue of lost records. Stops if the queue does not accept
@@ -74,7 +87,10 @@ impl Batch {
                 continue;
             };
             match lost.take(None, delivered, reason).await {
-                Ok(()) => _ = self.open.remove(&position),
+                Ok(()) => {
+                    self.open.remove(&position);
+                    self.finished.given_up += 1;
+                }
                 Err(error) => {
                     warn!(cause = lambda::chain(&error), "the queue of lost records did not accept a record");
                     return;
@@ -104,7 +120,9 @@ impl Batch {
 
     /// Records that the event at this position is published.
     pub(crate) fn published(&mut self, position: usize) {
-        self.open.remove(&position);
+        if self.open.remove(&position).is_some() {
+            self.finished.published += 1;
+        }
     }
 }
 
@@ -138,7 +156,7 @@ impl Unfinished {
 }
 
 /// The record of a placed order after its lines are read; `None` if they cannot be read now.
-async fn completed(
+async fn with_lines(
     table: &Reader,
     position: usize,
     order: Order,

@@ -65,7 +65,8 @@ impl Report {
     }
 }
 
-/// A run in progress. It is stored between invocations.
+/// A run in progress. It is stored between invocations. Aliases and other names are those under which release 0.1.0 stores
+/// it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     days: Days,
@@ -80,7 +81,8 @@ pub struct Run {
     /// The walk over a day, and after it the walk over a customer or a product of that day.
     walks: Vec<Walk>,
     /// The customers and products that are compared before the walk over the day continues.
-    met: BTreeSet<Aggregate>,
+    #[serde(rename = "met")]
+    seen: BTreeSet<Aggregate>,
 }
 
 impl Run {
@@ -93,7 +95,7 @@ impl Run {
             report: Report::default(),
             drifts: Vec::new(),
             walks: Vec::new(),
-            met: BTreeSet::new(),
+            seen: BTreeSet::new(),
         }
     }
 
@@ -137,10 +139,10 @@ impl Run {
     /// Walks one page, or begins a walk. Returns whether nothing is left to do.
     async fn step(&mut self, reconciler: &Reconciler, end: Instant) -> Result<bool, Error> {
         if self.walks.len() < 2
-            && let Some(aggregate) = self.met.first().cloned()
+            && let Some(aggregate) = self.seen.first().cloned()
         {
             self.walks.push(Walk::begin(reconciler, aggregate, None).await?);
-            self.met.pop_first();
+            self.seen.pop_first();
             return Ok(false);
         }
         let Some(walk) = self.walks.last_mut() else {
@@ -151,7 +153,7 @@ impl Run {
             self.next = self.next.plus(1);
             return Ok(false);
         };
-        if !walk.step(reconciler, &self.days, &mut self.met, end).await? {
+        if !walk.step(reconciler, &self.days, &mut self.seen, end).await? {
             return Ok(false);
         }
         let deficit = walk.deficit();
@@ -169,7 +171,7 @@ impl Run {
     /// Counts the present item as drifted and skips it: its counters or its orders cannot be deserialized. That would
     /// fail the next time as well, and must not stop the rest of the run.
     fn give_up(&mut self, error: &(dyn std::error::Error + 'static)) {
-        let begun = if self.walks.len() < 2 { self.met.pop_first() } else { None };
+        let begun = if self.walks.len() < 2 { self.seen.pop_first() } else { None };
         let of = begun.or_else(|| self.walks.pop().map(|walk| walk.aggregate().clone())).unwrap_or_else(|| {
             let day = self.next;
             self.next = day.plus(1);

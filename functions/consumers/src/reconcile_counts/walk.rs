@@ -30,8 +30,8 @@ pub const PAGE_SIZE: u8 = 25;
 /// product, because each line may have to be looked up in all of them.
 const CONCURRENCY: usize = 8;
 
-/// The number of met items at which a day's walk stops until they are compared. It bounds the size of the stored run.
-const MOST_MET: usize = 500;
+/// The number of seen items at which a day's walk stops until they are compared. It bounds the size of the stored run.
+const MOST_SEEN: usize = 500;
 
 /// A walk in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,19 +79,19 @@ impl Walk {
     }
 
     /// Walks one page, if there is one. Returns whether the walk is over. A walk over a day puts a customer or product
-    /// into `met` at their last order of the run.
+    /// into `seen` at their last order of the run.
     pub(crate) async fn step(
         &mut self,
         of: &Reconciler,
         run: &Days,
-        met: &mut BTreeSet<Aggregate>,
+        seen: &mut BTreeSet<Aggregate>,
         end: Instant,
     ) -> Result<bool, Error> {
         if !self.is_over {
             self.is_over = match self.aggregate().clone() {
                 Aggregate::Day(day) => {
                     let before = self.position.clone();
-                    match self.step_day(of, day, run, met, end).await {
+                    match self.step_day(of, day, run, seen, end).await {
                         // The orders before the new position are done. If the error is permanent, the next step ends
                         // with it before it advances.
                         Err(_) if self.position != before => false,
@@ -110,28 +110,28 @@ impl Walk {
         of: &Reconciler,
         day: Day,
         run: &Days,
-        met: &mut BTreeSet<Aggregate>,
+        seen: &mut BTreeSet<Aggregate>,
         end: Instant,
     ) -> Result<bool, Error> {
         let (page, is_last) = self.page_of_day(of, day).await?;
         let page: Vec<_> = page.into_iter().collect();
         let at_a_time = (CONCURRENCY / usize::from(of.product_shards.0)).max(1);
         for (at, orders) in page.chunks(at_a_time).enumerate() {
-            if at > 0 && (met.len() >= MOST_MET || Instant::now() + LAST_STEP >= end) {
+            if at > 0 && (seen.len() >= MOST_SEEN || Instant::now() + LAST_STEP >= end) {
                 return Ok(false);
             }
             let reads = orders.iter().map(|(_, order)| of.reads.reader.order(&order.order_id, Budget::of(LAST_STEP)));
             let whole = of.reads.paced(units(orders.len()), try_join_all(reads)).await?;
             let whole: Vec<_> = whole.into_iter().flatten().collect();
-            let mut met_here = Vec::new();
-            // The first walk over the day has already met the customers and products of these orders.
+            let mut seen_here = Vec::new();
+            // The first walk over the day has already seen the customers and products of these orders.
             for order in whole.iter().filter(|_| !self.is_second()) {
-                met_here.extend(met_last(of, &order.order, &order.lines, run).await?);
+                seen_here.extend(seen_last(of, &order.order, &order.lines, run).await?);
             }
             for order in &whole {
                 self.bounds.add(&order.order, &order.lines);
             }
-            met.extend(met_here);
+            seen.extend(seen_here);
             self.position = orders.last().map(|(position, _)| position.clone());
         }
         Ok(is_last)
@@ -190,13 +190,13 @@ impl Walk {
 }
 
 /// The order's customer and products, except those that have a later order in the run's days.
-async fn met_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Days) -> Result<Vec<Aggregate>, Error> {
-    let (reader, mut met) = (&of.reads.reader, Vec::new());
+async fn seen_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Days) -> Result<Vec<Aggregate>, Error> {
+    let (reader, mut seen) = (&of.reads.reader, Vec::new());
     let list = OrdersOfCustomer { customer: &order.customer_id, placed: run.moments() };
     // This list is sorted newest first.
     let (newest, _) = of.reads.paced(0.5, reader.after(&list, None, 1)).await?;
     if newest.first().is_none_or(|newest| newest.order_id == order.order_id) {
-        met.push(Aggregate::Customer(order.customer_id.clone()));
+        seen.push(Aggregate::Customer(order.customer_id.clone()));
     }
     let (placed, position) = (run.moments(), OrdersOfProduct::position(&order.placed_at, &order.order_id));
     for line in lines {
@@ -211,10 +211,10 @@ async fn met_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Day
             }
         }
         if is_last {
-            met.push(Aggregate::Product(line.product_id.clone()));
+            seen.push(Aggregate::Product(line.product_id.clone()));
         }
     }
-    Ok(met)
+    Ok(seen)
 }
 
 /// The units that this number of requests is expected to consume: one each. There are never more than 255 requests.

@@ -1,15 +1,10 @@
 //! The attempts of one adjustment, until it is done or refused.
 
-use std::time::Duration;
-
 use http_api::{Answer, IfMatch, Once, Problem, ProductView, Reply, Respond, Versioned};
 use key_schema::entity::{Product, WholeStock};
 use key_schema::value::ProductId;
 use stock::ReadMode;
 use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer, stored_answer};
-
-/// The longest that units are moved between cells before the request is answered.
-const LEVELLING_TIME: Duration = Duration::from_secs(4);
 
 /// An adjustment, with its conditions.
 pub(crate) struct Adjusting<'a> {
@@ -48,7 +43,7 @@ impl Adjusting<'_> {
                 Ok(Commit::Done) => {
                     // The adjustment is done, so an error while levelling the cells does not change the answer.
                     if most_cells < before.units.len() {
-                        _ = stock::level(self.writer, &after, self.budget.at_most(LEVELLING_TIME)).await;
+                        _ = stock::level(self.writer, &after, self.budget).await;
                     }
                     return Ok(reply);
                 }

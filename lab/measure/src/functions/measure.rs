@@ -176,7 +176,7 @@ impl Bench<'_> {
         let mut took = Vec::new();
         for _ in 0..events {
             self.next += 1;
-            let event = (subject.event)(self.shop, self.next)?;
+            let event = subject.event(self.shop, self.next)?;
             took.push(api.invoke(event).await.with_context(|| format!("{} on event {}", subject.name, self.next))?);
         }
         Ok(took)

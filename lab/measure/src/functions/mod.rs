@@ -24,9 +24,8 @@ use clap::Args;
 use self::measure::{Bench, Figures, SMALL};
 use self::process::{Quota, is_installed};
 use self::shop::Shop;
-use self::subject::{FUNCTIONS, Function, Kind, SHORT, Subject, references};
+use self::subject::{FUNCTIONS, Function, Kind, SHORT, Subject, UNCHANGED, references};
 use self::tls::Tls;
-use crate::workspace::sample;
 
 const FLOOR: &str = "hello";
 
@@ -98,9 +97,9 @@ fn built(arguments: &Arguments, root: &Path) -> Result<Vec<Subject>> {
         Ok(vec![path.canonicalize()?.into_os_string()])
     };
     let floor =
-        Subject { name: FLOOR, command: command(FLOOR)?, kind: Kind::Floor, event: |_, _| sample("get-product") };
-    let functions = chosen.into_iter().map(|Function { name, event, .. }| {
-        Ok(Subject { name, command: command(program_of(name))?, kind: Kind::Till, event: *event })
+        Subject { name: FLOOR, command: command(FLOOR)?, kind: Kind::Floor, sample: "get-product", change: UNCHANGED };
+    let functions = chosen.into_iter().map(|Function { name, change, .. }| {
+        Ok(Subject { name, command: command(program_of(name))?, kind: Kind::Till, sample: name, change: *change })
     });
     std::iter::once(Ok(floor)).chain(functions).collect()
 }

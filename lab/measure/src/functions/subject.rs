@@ -18,12 +18,25 @@ pub(super) struct Subject {
     /// The command that starts it.
     pub(super) command: Vec<OsString>,
     pub(super) kind: Kind,
-    /// Its events. For a function that writes, each event is different.
-    pub(super) event: Event,
+    /// The function of Till whose sample event the program gets.
+    pub(super) sample: &'static str,
+    pub(super) change: Change,
 }
 
-/// Makes the `n`th event for a function.
-pub(super) type Event = fn(&Shop, u32) -> Result<Value>;
+/// Changes a sample event into the `n`th event. For a function that writes, each event is different.
+pub(super) type Change = fn(&mut Value, &Shop, u32) -> Result<()>;
+
+/// Leaves the sample event as it is.
+pub(super) const UNCHANGED: Change = |_, _, _| Ok(());
+
+impl Subject {
+    /// The `n`th event.
+    pub(super) fn event(&self, shop: &Shop, n: u32) -> Result<Value> {
+        let mut event = sample(self.sample)?;
+        (self.change)(&mut event, shop, n)?;
+        Ok(event)
+    }
+}
 
 /// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +55,7 @@ pub(super) enum Kind {
 /// A measured function of Till.
 pub(super) struct Function {
     pub(super) name: &'static str,
-    pub(super) event: Event,
+    pub(super) change: Change,
     pub(super) budget: Budget,
 }
 
@@ -52,58 +65,54 @@ pub(super) struct Function {
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "get-product",
-        event: |_, _| sample("get-product"),
+        change: UNCHANGED,
         budget: Budget { init: 11.0, first: 4.7, warm: 4.5, binary: 5.2, memory: 3.2, system_calls: 13.5 },
     },
     Function {
         name: "get-order",
-        event: |shop, _| {
-            let mut event = sample("get-order")?;
+        change: |event, shop, _| {
             event["pathParameters"]["orderId"] = json!(shop.order);
             event["rawPath"] = json!(format!("/orders/{}", shop.order));
-            Ok(event)
+            Ok(())
         },
         budget: Budget { init: 11.0, first: 6.2, warm: 6.0, binary: 5.2, memory: 3.3, system_calls: 13.5 },
     },
     Function {
         name: "list-orders",
-        event: |_, _| sample("list-orders"),
+        change: UNCHANGED,
         budget: Budget { init: 11.0, first: 130.0, warm: 27.0, binary: 5.2, memory: 3.6, system_calls: 46.0 },
     },
     Function {
         name: "place-order",
-        event: |_, n| {
-            let mut event = sample("place-order")?;
+        change: |event, _, n| {
             event["headers"]["idempotency-key"] = json!(format!("measured-{n:06}"));
             event["body"] = json!(one_line().to_string());
-            Ok(event)
+            Ok(())
         },
         budget: Budget { init: 11.8, first: 11.7, warm: 11.6, binary: 5.8, memory: 3.9, system_calls: 16.8 },
     },
     Function {
         name: "drain-writes",
-        event: |_, n| {
-            let mut event = sample("drain-writes")?;
+        change: |event, _, n| {
             let message = json!({
                 "version": 1, "customerId": "ada", "idempotencyKey": format!("waiting-{n:06}"), "request": one_line(),
                 "queuedAt": "2026-11-21T09:34:50.000Z",
             });
             event["Records"][0]["body"] = json!(message.to_string());
-            Ok(event)
+            Ok(())
         },
         budget: Budget { init: 11.8, first: 12.6, warm: 12.5, binary: 6.1, memory: 3.9, system_calls: 23.0 },
     },
     Function {
         name: "count-orders",
-        event: |_, n| {
-            let mut event = sample("count-orders")?;
+        change: |event, _, n| {
             let records = event["Records"].as_array_mut().context("the sample event has no records")?;
             for (place, record) in records.iter_mut().enumerate() {
                 // Rising, with the same length as those of the stream.
                 record["dynamodb"]["SequenceNumber"] =
                     json!(format!("4421584500000000{:012}", 2 * u64::from(n) + place as u64));
             }
-            Ok(event)
+            Ok(())
         },
         budget: Budget { init: 11.0, first: 10.4, warm: 7.3, binary: 6.1, memory: 3.4, system_calls: 14.0 },
     },
@@ -122,7 +131,7 @@ pub(super) fn references(folder: &Path) -> Vec<Subject> {
     ];
     let installed = all.into_iter().filter(|(_, _, sign, _)| folder.join(sign).is_file());
     installed
-        .map(|(name, kind, _, command)| Subject { name, command, kind, event: |_, _| sample("get-product") })
+        .map(|(name, kind, _, command)| Subject { name, command, kind, sample: "get-product", change: UNCHANGED })
         .collect()
 }
 

@@ -30,7 +30,7 @@ use self::rule::Rule;
 use crate::aws_json::NO_FUNCTION;
 use crate::browser_guard::BrowserGuard;
 use crate::iam::Guard;
-use crate::listen::{loopback, url_of};
+use crate::listen::{free_port, url_of};
 
 /// One recorded call.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ impl FaultProxy {
     }
 
     async fn open(upstream: &str, access_key: Option<&str>, guard: Option<Arc<Guard>>, records: bool) -> Result<Self> {
-        let listener = loopback(0, "--dynamodb-port").await?;
+        let listener = free_port().await?;
         let url = url_of(&listener)?;
         let line = Arc::new(Line::new(upstream, access_key, guard, BrowserGuard::of(&listener)?, records)?);
         let accepting = tokio::spawn(line::accept(listener, Arc::clone(&line)));

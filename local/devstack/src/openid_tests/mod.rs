@@ -95,7 +95,7 @@ struct Published {
 
 impl Published {
     async fn start(keys: &[&Key]) -> Self {
-        let listener = crate::listen::loopback(0, "--port").await.unwrap();
+        let listener = crate::listen::free_port().await.unwrap();
         let url = crate::listen::url_of(&listener).unwrap();
         let keys = Arc::new(Mutex::new(keys.iter().map(|key| key.public()).collect()));
         let configuration = json!({ "issuer": url, "jwks_uri": format!("{url}/keys") });

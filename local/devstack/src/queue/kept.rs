@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use winterbaume_sqs::types::{Message, MessageAttribute};
 
+use crate::option_error::OptionError;
 use crate::private_file;
 
 /// Messages by the name of their queue. A message in flight becomes visible when its visibility timeout ends.
@@ -42,14 +43,13 @@ struct KeptAttribute {
 impl Kept {
     /// Reads the file. If there is none, there are no messages.
     pub(super) fn read(file: &Path) -> Result<Self> {
-        let unreadable = || {
-            let file = file.display();
-            format!("cannot read the queued messages in {file}: delete it or choose another directory with --data")
-        };
+        let name = file.display();
+        let message = format!("cannot read the queued messages in {name}: delete it or choose another directory");
+        let unreadable = OptionError::new("data", message);
         match std::fs::read(file) {
-            Ok(text) => serde_json::from_slice(&text).with_context(unreadable),
+            Ok(text) => serde_json::from_slice(&text).map_err(|error| unreadable.caused_by(error).into()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error).with_context(unreadable),
+            Err(error) => Err(unreadable.caused_by(error).into()),
         }
     }
 

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use crate::Options;
-use crate::listen::{loopback, url_of};
+use crate::listen::{free_port, url_of};
 use crate::test_stack::{Bench, Call, stream_template};
 
 /// The shards of the fake stream: id, parent, and the keys of their records. All but the last are closed.
@@ -16,7 +16,7 @@ const SHARDS: [(&str, Option<&str>, &[&str]); 3] =
 
 /// A fake `DynamoDB` with a stream of several shards, whose iterators expire after one use.
 async fn other_dynamodb() -> String {
-    let listener = loopback(0, "--dynamodb-port").await.unwrap();
+    let listener = free_port().await.unwrap();
     let url = url_of(&listener).unwrap();
     let router = Router::new().fallback(answer).with_state(Arc::new(AtomicBool::new(false)));
     tokio::spawn(axum::serve(listener, router).into_future());

@@ -24,7 +24,7 @@ const ROLE: &str = r"
 
 /// A fault proxy in front of a DynamoDB that answers with the caller's access key.
 async fn guarded() -> FaultProxy {
-    let listener = loopback(0, "--dynamodb-port").await.unwrap();
+    let listener = free_port().await.unwrap();
     let url = url_of(&listener).unwrap();
     let router = Router::new().fallback(|headers: HeaderMap| async move {
         json!({ "caller": iam::caller(&headers), "target": headers["x-amz-target"].to_str().unwrap() }).to_string()

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::aws_json::Service;
 use crate::fault_proxy::FaultProxy;
-use crate::listen::{loopback, url_of};
+use crate::listen::{free_port, url_of};
 
 #[tokio::test]
 async fn every_call_is_forwarded_with_one_access_key() {
-    let listener = loopback(0, "--dynamodb-port").await.unwrap();
+    let listener = free_port().await.unwrap();
     let upstream = url_of(&listener).unwrap();
     let router = Router::new().fallback(async |headers: HeaderMap| {
         let signatures: Vec<_> = headers.get_all("authorization").iter().map(|line| line.to_str().unwrap()).collect();

@@ -2,6 +2,9 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod browsers;
+mod issuer;
+
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -134,7 +137,7 @@ fn a_data_directory_in_use_is_named() {
     let directory = std::env::temp_dir().join(format!("till-command-line-{}-in-use", std::process::id()));
     let data = directory.to_str().unwrap();
     let running = Running::start(&["--port", "0", "--data", data, "--empty", "--quiet"]);
-    let expected = format!("error: {data} is in use: stop the stack that uses it, or name another with --data\n");
+    let expected = format!("error: {data} is in use: stop the stack that uses it, or choose another with --data\n");
     assert_eq!(refused(&["--port", "0", "--data", data]), expected);
     drop(running);
     std::fs::remove_dir_all(&directory).unwrap();

@@ -1,0 +1,57 @@
+//! Tests of answers on their way to the client, and to the log.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::super::problem_type;
+use super::{Bench, header, problem_of};
+use crate::problem::{PROBLEM_JSON, answer};
+
+#[tokio::test]
+async fn a_function_s_answer_becomes_the_response() {
+    let bench = Bench::start().await;
+    let response = bench.post("/things/special").send().await.unwrap();
+    assert_eq!(response.status(), 201);
+    assert_eq!(response.headers()["location"], "/things/1");
+    assert_eq!(response.headers()["content-type"], "image/png");
+    let cookies: Vec<_> = response.headers().get_all("set-cookie").iter().collect();
+    assert_eq!(cookies, ["a=1", "b=2"]);
+    assert_eq!(response.bytes().await.unwrap().as_ref(), b"\x89PNG");
+}
+
+#[tokio::test]
+async fn the_cause_of_a_function_s_failure_is_not_sent_to_the_client() {
+    let bench = Bench::start().await;
+    for path in ["/broken/error", "/broken/panic", "/broken/slow", "/broken/silent"] {
+        let problem = problem_of(bench.get(path), 500, "internal", "Internal Server Error").await;
+        assert!(!problem.to_string().contains("secret"));
+    }
+}
+
+#[tokio::test]
+async fn every_answer_has_the_id_of_its_request() {
+    let bench = Bench::start().await;
+    let answer = bench.post("/things/1").send().await.unwrap();
+    let id = header(&answer, "apigw-requestid").to_owned();
+    let event: Value = answer.json().await.unwrap();
+    assert_eq!(event["requestContext"]["requestId"], id);
+    for path in ["/mine", "/no-such", "/openapi.json", "/_local/queues"] {
+        assert_ne!(header(&bench.get(path).send().await.unwrap(), "apigw-requestid"), "", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_problem_is_logged_by_the_last_part_of_its_type() {
+    let document = |uri: &str| {
+        let problem = json!({ "type": uri, "status": 409 }).to_string();
+        problem_type(answer(StatusCode::CONFLICT, PROBLEM_JSON, problem))
+    };
+    assert_eq!(document("/problems/too-late").await.0, " too-late");
+    assert_eq!(document("about:blank").await.0, "");
+    let (name, passed) = document("/problems/too-late").await;
+    assert_eq!((name.as_str(), passed.status()), (" too-late", StatusCode::CONFLICT));
+    let body = axum::body::to_bytes(passed.into_body(), usize::MAX).await.unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["status"], 409);
+    let other = problem_type(answer(StatusCode::CONFLICT, "application/json", r#"{"type":"/x/y"}"#.to_owned()));
+    assert_eq!(other.await.0, "");
+}
