@@ -2,6 +2,7 @@
 //! needed.
 
 mod calls;
+mod card_payments;
 mod day;
 mod declared;
 mod needed;

@@ -83,7 +83,8 @@ impl Shop {
         let id = order["orderId"].as_str().expect("an id");
         let ledger = self.ledger();
         let of_order = ledger.intents.values().filter(|entry| entry.order.as_deref() == Some(id));
-        of_order.last().expect("an intent").clone()
+        // The ids end with a number.
+        of_order.max_by_key(|entry| (entry.id.len(), entry.id.clone())).expect("an intent").clone()
     }
 
     /// Starts or resumes the payment of an order.
@@ -104,6 +105,14 @@ impl Shop {
         let request = self.http.post(url).header("content-type", "application/x-www-form-urlencoded").body(form);
         let answer = request.send().await.expect("the provider answers");
         (answer.status().as_u16(), answer.json().await.expect("JSON"))
+    }
+
+    /// The provider does this with the newest intent of an order, by itself: `capture` or `cancel`.
+    pub async fn act_at_provider(&self, order: &Value, action: &str) {
+        let url = format!("{}/v1/payment_intents/{}/{action}", self.payments().provider.url(), self.intent(order).id);
+        let answer = self.http.post(url).bearer_auth(&self.payments().keys.api_key).send().await;
+        let answer = answer.expect("the provider answers");
+        assert_eq!(answer.status(), 200, "{action}");
     }
 
     /// Starts and confirms the payment of an order.

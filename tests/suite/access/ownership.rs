@@ -5,6 +5,7 @@ use http_api::{ADMIN_SCOPE, Kind, SHOP_SCOPE};
 use serde_json::{Value, json};
 use shop::events::{event, functions_by_event_time};
 use shop::openapi;
+use shop::payments::Payments;
 use shop::{Client, Shop};
 
 use super::Sample;
@@ -149,7 +150,7 @@ pub fn rightful(shop: &Shop, sample: &Sample) -> Client {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_caller_can_read_or_change_another_customer_s_data() {
-    let shop = Shop::open().await;
+    let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     shop.sign_up("eve").await;
     let (nobody, eve) = (shop.nobody(), shop.customer("eve"));
     for name in functions_by_event_time() {
@@ -196,7 +197,7 @@ fn unheard_of(function: &str, sample: Sample) -> Sample {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_admin_may_do_what_each_customer_may() {
-    let shop = Shop::open().await;
+    let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     let admin = shop.admin();
     for name in functions_by_event_time() {
         if !names().contains(&name) {

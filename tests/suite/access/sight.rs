@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match};
 use http_api::{ADMIN_SCOPE, Kind};
+use key_schema::entity::{CustomerStats, Sums};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::customer_view::{self, Seen, VISIBLE};
 use shop::events::functions_by_event_time;
+use shop::payments::Payments;
 use shop::{Client, Reply, Shop, eur};
 
 use super::Sample;
@@ -43,7 +45,7 @@ impl Witness {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_field_on_the_list_is_shown_in_some_reply() {
-    let shop = Shop::open().await;
+    let shop = Shop::open_silently_paying(Payments::start().await, |_| {}).await;
     let mut ada = Witness { client: shop.customer("ada"), seen: BTreeSet::new() };
     for name in functions_by_event_time() {
         if !names().contains(&name) {
@@ -76,6 +78,8 @@ fn shown_elsewhere() -> Seen {
 /// queued, and problems.
 async fn more(shop: &Shop, ada: &mut Witness) {
     let admin = shop.admin();
+    let card = json!({ "lines": [], "giftCards": ["4242 4242 4242 4242"] });
+    ada.post("/orders", "a card", card).await.problem(Kind::CardNumber);
     let code = json!({
         "code": "WINDOW", "percent": 1, "from": "2026-01-01T00:00:00Z", "to": "2999-01-01T00:00:00Z", "maxUses": 5,
     });
@@ -131,4 +135,8 @@ async fn more(shop: &Shop, ada: &mut Witness) {
         assert!(patience.elapsed() < Duration::from_secs(30), "it still waits");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+
+    let customer_id = "ada".parse().expect("an id");
+    shop.put(&CustomerStats { customer_id, orders: 1, spent: Sums::default(), open_units: 1_000 }).await;
+    ada.post("/orders", "more than may be open", of(1)).await.problem(Kind::OpenUnits);
 }

@@ -10,6 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use shop::events::event;
 use shop::last_release::old_invoice_id;
+use shop::payments::Payments;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
 use shop::reconcile::reconciled;
@@ -30,7 +31,7 @@ async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
 
 /// A shop whose event sources do not retry.
 async fn open() -> Shop {
-    let shop = Shop::open_with(|template| {
+    let shop = Shop::open_silently_paying(Payments::start().await, |template| {
         reconciled(template, 0, 100_000);
         for queue in &mut template.queues {
             queue.visibility_timeout_seconds = 1;
@@ -234,6 +235,8 @@ pub async fn eventful_day() -> Vec<Ruling> {
     let shop = open().await;
     run_sample_events(&shop).await;
     now_and_then(&shop).await;
+    super::card_payments::settled(&shop).await;
+    super::card_payments::overtaken(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;
     lost(&shop).await;

@@ -1,0 +1,99 @@
+//! Card payments of the eventful day.
+
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+use shop::Shop;
+
+use crate::queue::things;
+
+const VISA: &str = "pm_card_visa";
+
+async fn order(shop: &Shop, key: &str) -> Value {
+    shop.customer("ada").order(key, things(1)).await.expect(201)
+}
+
+fn path(order: &Value) -> String {
+    format!("/orders/{}", order["orderId"].as_str().expect("an id"))
+}
+
+async fn pay(shop: &Shop, order: &Value) {
+    shop.pay(order, VISA).await;
+    report(shop, &shop.report_of(order, "requires_capture")).await;
+}
+
+async fn report(shop: &Shop, report: &Value) {
+    let key = shop.webhook_secret().to_owned();
+    shop.report(&key, Timestamp::now().as_second(), report).await.expect(204);
+}
+
+async fn ship(shop: &Shop, order: &Value) {
+    shop.admin().post(&format!("{}/status", path(order)), json!({ "status": "SHIPPED" })).await.expect(200);
+}
+
+async fn cancel(shop: &Shop, order: &Value) {
+    shop.customer("ada").post(&format!("{}/cancellation", path(order)), json!({})).await.expect(200);
+}
+
+/// Payments that are due reach the settling function through the bus and its queue.
+pub async fn settled(shop: &Shop) {
+    let [shipped, cancelled, late] =
+        [order(shop, "shipped").await, order(shop, "called off").await, order(shop, "paid too late").await];
+    for order in [&shipped, &cancelled] {
+        pay(shop, order).await;
+    }
+    report(shop, &shop.report_of(&shipped, "requires_capture")).await;
+    ship(shop, &shipped).await;
+    cancel(shop, &cancelled).await;
+    shop.start_payment(&late).await.expect(200);
+    shop.age(&late).await;
+    shop.expire().await;
+    let on_demand = order(shop, "captured on demand").await;
+    pay(shop, &on_demand).await;
+    let invoice = on_demand["invoice"]["invoiceId"].as_str().expect("an id");
+    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({})).await.expect(200);
+    // Staff record a bank transfer, so the payment that the customer started is void.
+    let by_bank = order(shop, "paid by bank").await;
+    shop.start_payment(&by_bank).await.expect(200);
+    let invoice = by_bank["invoice"]["invoiceId"].as_str().expect("an id");
+    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-9" })).await.expect(200);
+    shop.settle_payments().await;
+    shop.sweep_payments().await;
+    shop.admin().get("/payments-due").await.expect(200);
+    assert_eq!((shop.intent(&shipped).captured, shop.intent(&cancelled).captured), (1000, 0));
+}
+
+/// No event reaches the settling function, and the provider's reports are faster.
+pub async fn overtaken(shop: &Shop) {
+    shop.settle().await;
+    shop.bus().fail(|_| Some("InternalFailure"));
+    // The provider captures by itself, and tells it in both ways.
+    for (key, is_reported) in [("captured, and reported", true), ("captured, and seen", false)] {
+        let order = order(shop, key).await;
+        pay(shop, &order).await;
+        ship(shop, &order).await;
+        shop.act_at_provider(&order, "capture").await;
+        if is_reported {
+            report(shop, &shop.report_of(&order, "succeeded")).await;
+        } else {
+            shop.start_payment(&order).await.expect(200);
+        }
+    }
+    // A payment that the order does not know, of an order that is cancelled.
+    let order = order(shop, "cancelled first").await;
+    cancel(shop, &order).await;
+    let unknown = json!({ "id": "evt", "object": "event", "type": "payment_intent.test", "data": { "object": {
+        "id": "pi_unknown", "object": "payment_intent", "amount": 1000, "currency": "eur",
+        "status": "requires_capture", "latest_charge": null, "metadata": { "orderId": order["orderId"] },
+    } } });
+    report(shop, &unknown).await;
+    // The authorization of a shipped order ends before its capture, and the customer pays again.
+    let again = self::order(shop, "paid again").await;
+    pay(shop, &again).await;
+    ship(shop, &again).await;
+    shop.act_at_provider(&again, "cancel").await;
+    report(shop, &shop.report_of(&again, "canceled")).await;
+    shop.pay(&again, VISA).await;
+    shop.start_payment(&again).await.expect(200);
+    shop.settle().await;
+    shop.bus().heal();
+}
