@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
 
+use super::stock::is_zero;
 use super::{Invoice, Payment};
 
 #[cfg(test)]
@@ -65,11 +66,6 @@ impl Order {
     pub fn last_change(&self) -> Timestamp {
         self.changed_at.unwrap_or(self.placed_at)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// The cancellation of an order.
