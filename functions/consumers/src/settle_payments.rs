@@ -225,7 +225,9 @@ impl Settler {
             Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
                 Ok(whole.invoice.card().cloned().ok_or("an invoice has lost its card payment")?)
             }
-            Transitioned::Refused(_) => Err("the payment provider has another amount than the order".into()),
+            Transitioned::Refused(_) | Transitioned::Denied(_) => {
+                Err("the payment provider has another amount than the order".into())
+            }
             Transitioned::NotFound => Err("the order is gone".into()),
         }
     }

@@ -19,10 +19,12 @@ http_api::routes! {
     list_customer_products
     list_flagged_orders
     list_invoice_payments
+    list_open_returns
     list_order_products
     list_orders
     list_payments_due
     list_product_orders
     list_products
+    list_returns
     list_totals
 }

@@ -1,20 +1,23 @@
-//! `POST /orders/{orderId}/cancellation`: cancels an order and returns everything it took.
+//! `POST /orders/{orderId}/cancellation`: cancels an order, or some units of it, and returns what they took.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, OrderView, Path, Problem, Replayable, Route, Scope};
 use key_schema::entity::{CancellationCause, Order};
 use key_schema::value::{Name, OrderId};
 use ordering::steps::Cancel;
-use ordering::{Lifecycle, Transitioned};
+use ordering::{Lifecycle, RequestedLine, Transitioned};
 use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
+use crate::units;
+
 pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Shop)
     .summary(
         "Cancel an order that is not shipped yet. The stock, the use of a discount code and the gift card money that \
-         it took are returned. Its card payment is voided, or becomes refundDue if it was captured.",
+             it took are returned. Its card payment is voided, or becomes refundDue if it was captured. With lines, only \
+             their units are cancelled, and each payment has its share back.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits])
     .access(ordering::CANCEL)
     .example(
         Example::at("09:52:00").path("9375d7e6-a688-5d10-8541-7fecc5582493").body(r#"{"reason":"Ordered too many"}"#),
@@ -24,14 +27,19 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/cancellation", Scope::Sh
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelRequest {
+    /// The reason. It is kept if the order is cancelled as a whole.
     reason: Option<Name>,
+    /// For each product, the number of units that are cancelled in the end, those cancelled before included. So the same
+    /// request again cancels no more. If all units of the order are named, or `lines` is absent, the order is cancelled.
+    #[schema(min_items = 1, max_items = 40)]
+    lines: Option<Vec<RequestedLine>>,
 }
 
 pub async fn handle(
     orders: Lifecycle,
     Path(id): Path<OrderId>,
     caller: Caller,
-    OptionalJson(CancelRequest { reason }): OptionalJson<CancelRequest>,
+    OptionalJson(CancelRequest { reason, lines }): OptionalJson<CancelRequest>,
     budget: Budget,
 ) -> Answer<Replayable<Json<OrderView>>> {
     let reason = reason.map(String::from);
@@ -39,10 +47,15 @@ pub async fn handle(
     let cause = if caller.is_admin { CancellationCause::Staff } else { CancellationCause::Customer };
     let cancel = Cancel { cause, reason: reason.as_deref() };
     let may_see = |order: &Order| caller.may_see(&order.customer_id);
-    match orders.cancel(&id, cancel, may_see, budget).await? {
+    let changed = match lines.map(units::of).transpose()? {
+        None => orders.cancel(&id, cancel, may_see, budget).await?,
+        Some(lines) => orders.cancel_units(&id, &lines, cancel, may_see, budget).await?,
+    };
+    match changed {
         Transitioned::Done(order) => Ok(Replayable::first(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::Denied(denial) => Err(units::denied(denial)),
         Transitioned::NotFound => Err(Problem::not_found("order")),
     }
 }

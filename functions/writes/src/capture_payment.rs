@@ -7,6 +7,8 @@ use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
+use crate::units;
+
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/payments", Scope::Admin)
     .summary(
         "With a reference: record, once, that an invoice was paid by bank transfer. The order becomes PAID. If the order \
@@ -45,6 +47,7 @@ pub async fn handle(
         Transitioned::Done(order) => Ok(Replayable::first(Json(order.invoice.into()))),
         Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(order.invoice.into()))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::Denied(denial) => Err(units::denied(denial)),
         Transitioned::NotFound => Err(Problem::not_found("invoice")),
     }
 }

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
+use crate::units;
+
 pub const ROUTE: Route = Route::post("/orders/{orderId}/status", Scope::Admin)
     .summary("Mark an order as shipped or delivered.")
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
@@ -33,6 +35,7 @@ pub async fn handle(
         Transitioned::Done(order) => Ok(Replayable::first(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::DoneBefore(order) => Ok(Replayable::again(Json(OrderView::seen_by(&caller, order)))),
         Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::Denied(denial) => Err(units::denied(denial)),
         Transitioned::NotFound => Err(Problem::not_found("order")),
     }
 }

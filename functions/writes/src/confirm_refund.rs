@@ -1,4 +1,4 @@
-//! `POST /invoices/{invoiceId}/refunds`: records that the card payment of a cancelled order was refunded.
+//! `POST /invoices/{invoiceId}/refunds`: records that money of a card payment was refunded.
 
 use http_api::{Answer, Example, InvoiceView, Json, Kind, Path, Problem, Replayable, Route, Scope};
 use key_schema::value::{InvoiceId, Name};
@@ -7,8 +7,13 @@ use serde::Deserialize;
 use table::Budget;
 use utoipa::ToSchema;
 
+use crate::units;
+
 pub const ROUTE: Route = Route::post("/invoices/{invoiceId}/refunds", Scope::Admin)
-    .summary("Record, once, that the card payment of a cancelled order was refunded. Its status must be `refundDue`.")
+    .summary(
+        "Record, once, that all that is due of a card payment at this moment was refunded. Its status must be `refundDue`, \
+             and staff must have recorded the payment: the payment provider makes the refunds of its own payments.",
+    )
     .refuses(&[Kind::NotFound, Kind::InvalidTransition])
     .access(table::INVOICE)
     .access(ordering::REFUND)
@@ -38,6 +43,7 @@ pub async fn handle(
         Transitioned::Refused(status) => {
             Err(Problem::new(Kind::InvalidTransition, "No refund of this invoice is due.").with("orderStatus", status))
         }
+        Transitioned::Denied(denial) => Err(units::denied(denial)),
         Transitioned::NotFound => Err(Problem::not_found("invoice")),
     }
 }

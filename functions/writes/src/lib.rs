@@ -1,6 +1,8 @@
 //! The functions that answer a route and write.
 //!
-//! A macro declares the modules, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
+//! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
+
+mod units;
 
 http_api::routes! {
     adjust_stock
@@ -17,7 +19,9 @@ http_api::routes! {
     place_order
     put_cart
     receive_payment_event
+    receive_return
     record_view
+    request_return
     start_payment
     unflag_order
     update_customer

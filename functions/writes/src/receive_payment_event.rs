@@ -37,7 +37,7 @@ pub async fn handle(
     let (order, intent) = (&notice.order, &notice.intent);
     match orders.report_payment(order, intent, notice.amount, notice.report, budget).await? {
         Transitioned::Done(_) | Transitioned::DoneBefore(_) => Ok(()),
-        Transitioned::Refused(_) => {
+        Transitioned::Refused(_) | Transitioned::Denied(_) => {
             error!(%order, %intent, amount = %notice.amount, "the payment provider reports another amount than the order's");
             lambda::metrics(&[("PaymentMismatches", Measure::Count(1))]);
             Err(Problem::new(Kind::Validation, "The amount is not that of the order."))

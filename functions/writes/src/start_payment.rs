@@ -13,6 +13,8 @@ use serde::Deserialize;
 use table::{Budget, Reader};
 use utoipa::ToSchema;
 
+use crate::units;
+
 pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
     .summary(
         "Start the card payment of an order, or resume it. Give the client secret to the payment provider's form in the \
@@ -49,12 +51,13 @@ pub async fn handle(
         _ => {
             let attempt = card.next_attempt().filter(|_| whole.order.status != OrderStatus::Cancelled);
             let attempt = attempt.ok_or_else(|| Problem::invalid_transition(whole.order.status))?;
-            let intent = provider.start(&id, attempt, card.amount).await?;
+            let intent = provider.start(&id, attempt, card.asked()).await?;
             // Before the customer gets the secret: a payment that the table does not know could not be told apart from
             // that of another attempt.
-            match orders.start_payment(&id, &intent.id, attempt, budget).await? {
+            match orders.start_payment(&id, &intent.id, attempt, intent.amount, budget).await? {
                 Transitioned::Done(_) | Transitioned::DoneBefore(_) => {}
                 Transitioned::Refused(status) => return Err(Problem::invalid_transition(status)),
+                Transitioned::Denied(denial) => return Err(units::denied(denial)),
                 Transitioned::NotFound => return Err(Problem::not_found("order")),
             }
             (intent.clone(), intent.report)
@@ -73,7 +76,7 @@ pub async fn handle(
         provider: Provider::NAME,
         intent_id: intent.id,
         client_secret: intent.client_secret.filter(|_| is_open),
-        amount: card.amount,
+        amount: intent.amount,
         status: state,
     }))
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    CardPayment, Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue,
-    PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewShard,
+    Balance, CardPayment, Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard,
+    GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
+    PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Return, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, Stored};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
@@ -45,6 +45,7 @@ pub(super) struct Parts {
     pub(super) order: Option<Order>,
     pub(super) lines: Vec<OrderLine>,
     pub(super) invoice: Option<Invoice>,
+    pub(super) returns: Vec<Return>,
     /// The scan reads a flag before the order's other items; the order must exist.
     pub(super) is_flagged: bool,
     /// The scan reads the mark of a payment that is due before the order's header.
@@ -151,6 +152,9 @@ impl Accounts {
             PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
                 accounts.part(due.order_id, |parts| parts.is_due = true);
             }),
+            Return::TYPE => self.read(item, |accounts, one: Return| {
+                accounts.part(one.order_id.clone(), |parts| parts.returns.push(one));
+            }),
             OrderFlag::TYPE => self.read(item, |accounts, flag: OrderFlag| {
                 accounts.part(flag.order_id, |parts| parts.is_flagged = true);
             }),
@@ -199,7 +203,7 @@ impl Accounts {
     }
 
     fn entry(&mut self, entry: GiftCardEntry) {
-        let captured = if entry.status == PaymentStatus::Captured { entry.amount.amount() } else { 0 };
+        let captured = entry.taken();
         *self.cards.entry(entry.code.clone()).or_default() -= captured;
         self.take((entry.order_id, entry.code), Taken { times: -1, captured: -captured });
     }
@@ -217,8 +221,8 @@ impl Accounts {
         let mut parts = self.orders.remove(&id).unwrap_or_default();
         add(&mut parts);
         match parts {
-            Parts { order: Some(order), lines, invoice: Some(invoice), is_due, .. }
-                if lines.len() == usize::from(order.line_count) =>
+            Parts { order: Some(order), lines, invoice: Some(invoice), returns, is_due, .. }
+                if lines.len() == usize::from(order.line_count) && returns.len() == usize::from(order.return_count) =>
             {
                 // The last release marks nothing. It knows no provider either.
                 let needs_mark = invoice.card().is_some_and(|card| card.command().is_some());
@@ -226,25 +230,26 @@ impl Accounts {
                 if is_due && !may_have_mark || !is_due && needs_mark {
                     self.breach(format!("order {}", order.order_id), format!("its payment is marked as due: {is_due}"));
                 }
-                self.order(&order, &lines, &invoice);
+                self.order(&WholeOrder { order, lines, invoice, flag: None, returns });
             }
             parts => _ = self.orders.insert(id, parts),
         }
     }
 
-    fn order(&mut self, order: &Order, lines: &[OrderLine], invoice: &Invoice) {
+    fn order(&mut self, whole: &WholeOrder) {
         self.report.orders += 1;
-        for what in order::faults(order, lines, invoice) {
-            self.breach(format!("order {}", order.order_id), what);
+        for what in order::faults(whole) {
+            self.breach(format!("order {}", whole.order.order_id), what);
         }
-        self.tally(order, lines, &invoice.payments);
+        self.tally(&whole.order, &whole.lines, &whole.invoice.payments);
     }
 
     /// Adds the order to the sums that span partitions.
     pub(super) fn tally(&mut self, order: &Order, lines: &[OrderLine], payments: &[Payment]) {
         for payment in payments {
-            if let Payment::GiftCard { code, amount, status } = payment {
-                let captured = if *status == PaymentStatus::Captured { amount.amount() } else { 0 };
+            if let Payment::GiftCard { code, .. } = payment {
+                let Balance { received, returned, .. } = payment.balance();
+                let captured = received.amount() - returned.amount();
                 self.take((order.order_id.clone(), code.clone()), Taken { times: 1, captured });
             }
         }

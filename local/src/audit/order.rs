@@ -1,10 +1,15 @@
-//! The amounts and payments of one order.
+//! The amounts, payments, credits and returns of one order.
 
-use key_schema::entity::{Balance, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentState};
+use std::collections::BTreeMap;
+
+use key_schema::entity::{
+    Balance, Credit, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentStatus, ReturnStatus, WholeOrder,
+};
 use key_schema::value::Money;
 
-/// The breaches of one order that has all its lines and its invoice.
-pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> Vec<String> {
+/// The breaches of one order that has all its lines, its invoice and its returns.
+pub(super) fn faults(whole: &WholeOrder) -> Vec<String> {
+    let WholeOrder { order, lines, invoice, .. } = whole;
     let mut faults = Vec::new();
     for line in lines {
         if line.unit_price.checked_mul(line.quantity.get()) != Some(line.amount) {
@@ -44,12 +49,65 @@ pub(super) fn faults(order: &Order, lines: &[OrderLine], invoice: &Invoice) -> V
     {
         faults.push(format!("money received less money returned: {moved}; the amount due: {owed}"));
     }
+    faults.extend(faults_of_credits(whole));
     faults
 }
 
-/// The money received for an order less the money returned, and the amount that the shop owes for it: goods until the
-/// order is cancelled, and from then on a refund; at any time what was paid twice. `None` if the amounts cannot be added up, which another check
-/// reports.
+/// The breaches of the order's credits and returns.
+fn faults_of_credits(whole: &WholeOrder) -> Vec<String> {
+    let WholeOrder { order, lines, invoice, returns, .. } = whole;
+    let mut faults = Vec::new();
+    let expected = Credit::of(lines, order.discount, |product| order.credited_units(product));
+    if order.credits != expected {
+        faults.push(format!("its credits are {:?}, and should be {expected:?}", order.credits));
+    }
+    let (credited, of_payments) = (order.credited(), invoice.credited());
+    if credited != of_payments {
+        faults.push(format!("{credited} of the order is credited, and {of_payments} of its payments"));
+    }
+    let each = |invoice: &Invoice| invoice.payments.iter().map(Payment::credited).collect::<Vec<_>>();
+    let divided = each(&invoice.clone().with_credited(of_payments));
+    if each(invoice) != divided {
+        faults.push(format!("{:?} of its payments are credited, and should be {divided:?}", each(invoice)));
+    }
+    let (mut open, mut received): (BTreeMap<_, u32>, BTreeMap<_, u32>) = Default::default();
+    for one in returns {
+        let sums = match one.status {
+            ReturnStatus::Requested => &mut open,
+            ReturnStatus::Received => &mut received,
+            ReturnStatus::Refused => continue,
+        };
+        for units in &one.lines {
+            *sums.entry(&units.product_id).or_default() += units.quantity.get();
+        }
+    }
+    let returning = order.returning.iter().map(|units| (&units.product_id, units.quantity.get())).collect();
+    if open != returning {
+        faults.push(format!("the units in open returns are {open:?}, by the order {returning:?}"));
+    }
+    for (product, units) in received {
+        let credited = order.credited_units(product);
+        if units > credited {
+            faults.push(format!("{units} {product} were returned, and {credited} are credited"));
+        }
+    }
+    for line in lines {
+        let product = &line.product_id;
+        let gone = order.credited_units(product) + order.returning_units(product);
+        if gone > line.quantity.get() {
+            faults.push(format!("{gone} {product} are credited or in open returns, of {}", line.quantity.get()));
+        }
+    }
+    let amounts: i64 = returns.iter().filter_map(|one| one.amount).map(Money::amount).sum();
+    if amounts > credited {
+        faults.push(format!("its returns are credited with {amounts}, the order with {credited}"));
+    }
+    faults
+}
+
+/// The money received for an order less the money returned, and the amount that the shop owes for it: goods for what is
+/// neither credited nor cancelled, a refund of the rest, and at any time what was paid twice. `None` if the amounts cannot
+/// be added up, which another check reports.
 fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     let balances: Vec<_> = invoice.payments.iter().map(Payment::balance).collect();
     let sum = |of: fn(&Balance) -> Money| sum(balances.iter().map(of), order.total);
@@ -58,9 +116,15 @@ fn moved_and_owed(order: &Order, invoice: &Invoice) -> Option<(Money, Money)> {
     if order.status == OrderStatus::Cancelled {
         return Some((moved, due));
     }
-    let open = invoice.payments.iter().filter(|payment| payment.state() != PaymentState::Captured);
-    let paid = open.map(Payment::amount).try_fold(order.total, Money::checked_sub)?;
+    let open = invoice.payments.iter().filter(|payment| is_open(payment));
+    let open: i64 = open.map(|payment| payment.amount().amount() - payment.credited()).sum();
+    let paid = Money::new(order.net_total() - open, order.total.currency())?;
     Some((moved, paid.checked_add(due)?))
+}
+
+/// Whether the payment is still to come.
+fn is_open(payment: &Payment) -> bool {
+    payment.card().is_some_and(|card| card.status == PaymentStatus::Authorized)
 }
 
 /// The sum, if all amounts have one currency.

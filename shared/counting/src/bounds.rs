@@ -69,9 +69,11 @@ impl Bounds {
         self.is_settled &= !is_changed;
         if status != OrderStatus::Cancelled {
             self.include(!is_new, true, &with_lines(1));
+            // Of the credits of a changed order, any part may be counted. Those of an unchanged one are.
+            self.include(true, !is_changed, &Counts::of_credits(order, status, &order.credits, -1));
         } else if is_changed {
             // The placing may be counted and the cancellation not yet; or the reverse, if they are in different shards
-            // of the stream.
+            // of the stream. The credits and the cancellation of the rest together take away what the placing added.
             self.include(false, true, &with_lines(1));
             self.include(is_new, false, &with_lines(-1));
         }

@@ -1,6 +1,6 @@
 //! The meaning of one stream record.
 
-use key_schema::entity::{Entity as _, Order, OrderItem, OrderLine, OrderStatus};
+use key_schema::entity::{Credit, Entity as _, Order, OrderItem, OrderLine, OrderStatus};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item};
@@ -14,11 +14,27 @@ pub enum Change {
     Placed(Order),
     /// A line of an order was placed.
     Line(OrderItem),
-    /// An order changed its status. Holds the order after the change and the status before.
-    Moved(Order, OrderStatus),
+    /// An order changed its status, its credits or both. Holds the order after the change, and what counted before.
+    Moved(Order, Before),
     /// Nothing that counts: a change of another kind of item, another change of an order, the restoration of a lost
     /// order, or a deletion.
     Nothing,
+}
+
+/// What counted of an order before a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// The status.
+    pub status: OrderStatus,
+    /// The credits.
+    pub credits: Vec<Credit>,
+}
+
+/// An order without credits.
+impl From<OrderStatus> for Before {
+    fn from(status: OrderStatus) -> Self {
+        Self { status, credits: Vec::new() }
+    }
 }
 
 /// A record that cannot be counted, now or later.
@@ -69,7 +85,11 @@ impl Change {
             }
             ("MODIFY", Order::TYPE) => {
                 let (before, after): (Order, Order) = (serde_dynamo::from_item(old)?, serde_dynamo::from_item(new)?);
-                if before.status == after.status { Self::Nothing } else { Self::Moved(after, before.status) }
+                if (before.status, &before.credits) == (after.status, &after.credits) {
+                    Self::Nothing
+                } else {
+                    Self::Moved(after, Before { status: before.status, credits: before.credits })
+                }
             }
             _ => Self::Nothing,
         })
@@ -82,7 +102,11 @@ impl Change {
     /// after all of its lines were written.
     pub fn called_off(&self) -> Option<&Order> {
         match self {
-            Self::Moved(order, _) if order.status == OrderStatus::Cancelled => Some(order),
+            Self::Moved(order, before)
+                if order.status == OrderStatus::Cancelled && before.status != OrderStatus::Cancelled =>
+            {
+                Some(order)
+            }
             _ => None,
         }
     }
@@ -97,13 +121,18 @@ impl Change {
             }
             Self::Line(item) => Counts::of_line(&item.line, item.placed_at, 1),
             Self::Moved(order, before) => {
-                let mut counts = Counts::of_status(order, *before, -1);
+                let mut counts = Counts::of_status(order, before.status, -1);
                 counts.add(&Counts::of_status(order, order.status, 1));
+                // What was credited does not count any more.
+                counts.add(&Counts::of_credits(order, before.status, &before.credits, 1));
+                counts.add(&Counts::of_credits(order, order.status, &order.credits, -1));
                 if self.called_off().is_some() {
+                    // Neither does the rest.
                     counts.add(&Counts::of_order(order, -1));
                     for line in lines {
                         counts.add(&Counts::of_line(line, order.placed_at, -1));
                     }
+                    counts.add(&Counts::of_credits(order, order.status, &order.credits, 1));
                 }
                 counts
             }

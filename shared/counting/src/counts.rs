@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums};
+use key_schema::entity::{Credit, CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums};
 use key_schema::value::{Currency, CustomerId, Day, ProductId, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ enum Counter {
 }
 
 impl Counts {
-    /// The counts of an order without its lines, multiplied by `times`.
+    /// The counts of an order without its lines and its credits, multiplied by `times`.
     pub(crate) fn of_order(order: &Order, times: i64) -> Self {
         let amounts =
             [(Counter::Orders, times), (Counter::Money(order.total.currency()), times * order.total.amount())];
@@ -57,6 +57,29 @@ impl Counts {
             (Aggregate::Product(line.product_id.clone()), of_product.into_iter().collect()),
             (Aggregate::Day(placed_at.day()), [units].into_iter().collect()),
         ])
+    }
+
+    /// The counts of the units that these credits of an order in this status name, multiplied by `times`.
+    ///
+    /// Each counter is less by its own measure of the units: a product by their price, as the line counted it, and a
+    /// customer and a day by the amount credited, which is the price less the share of the discount, as the order's total
+    /// counted it. The order itself and its lines still count as orders.
+    pub(crate) fn of_credits(order: &Order, status: OrderStatus, credits: &[Credit], times: i64) -> Self {
+        let mut counts = Self::default();
+        let money = Counter::Money(order.total.currency());
+        // An order of the last release, which has no number of units, never counts as open.
+        let is_open = status.is_open() && order.units > 0;
+        for Credit { product_id, units, gross, amount } in credits {
+            let open = (Counter::OpenUnits, if is_open { times * i64::from(*units) } else { 0 });
+            let units = (Counter::Units, times * i64::from(*units));
+            let [gross, amount] = [gross, amount].map(|amount| (money, times * amount));
+            counts.add(&Self::new([
+                (Aggregate::Product(product_id.clone()), [units, gross].into_iter().collect()),
+                (Aggregate::Day(order.placed_at.day()), [units, amount].into_iter().collect()),
+                (Aggregate::Customer(order.customer_id.clone()), [amount, open].into_iter().collect()),
+            ]));
+        }
+        counts
     }
 
     fn new(amounts: impl IntoIterator<Item = (Aggregate, Sums<Counter>)>) -> Self {

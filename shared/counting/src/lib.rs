@@ -35,5 +35,5 @@ mod tests;
 
 pub use batch::{Batch, MOST_COUNTERS, Next, Progress, Record, Step};
 pub use bounds::{Aggregate, Bounds};
-pub use change::{Change, Uncountable};
+pub use change::{Before, Change, Uncountable};
 pub use counts::Counts;

@@ -86,7 +86,7 @@ impl Description {
     pub(crate) fn idempotency_key(mut self) -> Self {
         self.operation = self.operation.parameter(parameter::idempotency_key(
             true,
-            "The client chooses a new key for each order, and repeats it with each retry of that order.",
+            "The client chooses a new key for each request, and repeats it with each retry of that request.",
         ));
         self.reads_text().refuses(&[Kind::IdempotencyKeyMissing, Kind::IdempotencyKeyReused])
     }

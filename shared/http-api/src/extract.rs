@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use key_schema::page::PageRequest;
-use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, OrderId, ProductId};
+use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, OrderId, ProductId, ReturnId};
 use lambda::Budget;
 use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
@@ -48,6 +48,7 @@ path_parameters! {
     "invoiceId" InvoiceId
     "orderId" OrderId
     "productId" ProductId
+    "returnId" ReturnId
 }
 
 /// The path parameter of this type.

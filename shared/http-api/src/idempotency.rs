@@ -54,7 +54,7 @@ impl FromRequest for Option<Once> {
 impl FromRequest for IdempotencyKey {
     fn from_request(request: &Request) -> Result<Self, Problem> {
         let missing = || {
-            let detail = "Send an Idempotency-Key: a new one for each order, the same for its retries.";
+            let detail = "Send an Idempotency-Key: a new one for each request, the same for its retries.";
             Problem::new(Kind::IdempotencyKeyMissing, detail)
         };
         request.header("Idempotency-Key")?.ok_or_else(missing)?.parse().map_err(Problem::invalid)

@@ -54,7 +54,8 @@ pub use respond::{Accepted, All, Created, Either, Pollable, Replayable, Respond,
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
-    CartView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView, GiftCardView,
-    InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView,
-    PaymentIntentView, PaymentView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, StatusCountView,
+    CartView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView,
+    GiftCardView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView,
+    PaymentDueView, PaymentIntentView, PaymentView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView,
+    ReturnView, StatusCountView,
 };

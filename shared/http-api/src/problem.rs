@@ -72,6 +72,10 @@ kinds! {
     GiftCardBalance = "gift-card-balance" CONFLICT "The gift card does not hold enough";
     IdempotencyKeyReused = "idempotency-key-reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request";
     InvalidTransition = "invalid-transition" CONFLICT "The order's status does not allow it";
+    /// The order has fewer units left than the request names.
+    TooFewUnits = "too-few-units" CONFLICT "The order has fewer units left";
+    /// The customer's period for withdrawal is over.
+    WithdrawalOver = "withdrawal-over" CONFLICT "The period for withdrawal is over";
     /// The resource no longer has the version that the request names.
     VersionConflict = "version-conflict" PRECONDITION_FAILED "It has changed since it was read";
     PreconditionRequired = "precondition-required" PRECONDITION_REQUIRED "The If-Match header is missing";

@@ -4,7 +4,7 @@
 //! shrinks, and neither does what was due or returned together. So the events of an invoice add up to its balance, and
 //! the sum before a change tells apart the events of one kind.
 
-use key_schema::entity::{CardPayment, Invoice, PaymentState, PaymentStatus, Progress, Settlement};
+use key_schema::entity::{CardPayment, Invoice, PaymentState, Progress};
 use key_schema::value::{IntentId, Money};
 
 use crate::event::{Event, LAYOUT_VERSION};
@@ -21,7 +21,10 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Opti
     let (was, is) = (before.balance(), after.balance());
     let Invoice { invoice_id, order_id, customer_id, .. } = new.clone();
     let layout_version = LAYOUT_VERSION;
-    if let Some(amount) = growth(was.due, is.due) {
+    let received = growth(was.received, is.received);
+    // If units were cancelled while the payment was captured, a part of what came is due at once. The capture is told,
+    // and the refund when it is made.
+    if let Some(amount) = growth(was.due, is.due).filter(|due| received.is_none_or(|received| received == *due)) {
         let due = RefundDue {
             id: EventId::of_refund_due(&invoice_id, was.due.amount() + was.returned.amount()),
             layout_version,
@@ -30,19 +33,16 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Opti
             customer_id,
             amount,
             reference: after.reference.clone(),
-            captured_after_cancellation: growth(was.received, is.received).is_some(),
+            captured_after_cancellation: received.is_some(),
         };
         return Some(due.into());
     }
     if let Some(amount) = growth(was.returned, is.returned) {
         let id = EventId::of_refund(&invoice_id, was.returned.amount());
-        let reference = match &after.settlement {
-            Some(Settlement::Refunded { reference }) => reference.clone(),
-            _ => intent_of(after)?.to_string(),
-        };
+        let reference = after.refund_reference()?.to_owned();
         return Some(RefundMade { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into());
     }
-    let amount = growth(was.received, is.received)?;
+    let amount = received?;
     let id = EventId::of_capture(&invoice_id, was.received.amount());
     let reference = after.reference.clone();
     Some(PaymentCaptured { id, layout_version, invoice_id, order_id, customer_id, amount, reference }.into())
@@ -51,7 +51,11 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Opti
 /// The event of a payment that was authorized or failed, or of an order that was not paid in time.
 fn payment_moved(before: &CardPayment, after: CardPayment, new: Invoice) -> Option<Event> {
     let Invoice { invoice_id, order_id, customer_id, .. } = new;
-    let (layout_version, amount) = (LAYOUT_VERSION, after.amount);
+    let layout_version = LAYOUT_VERSION;
+    // What was to be paid before this change, also if the order is cancelled now.
+    let unpaid = after.amount.amount() - after.credited;
+    let own = after.provider.as_ref().and_then(|provider| provider.amount);
+    let amount = Money::nearest(if after.expired { unpaid } else { own.unwrap_or(unpaid) }, after.amount.currency());
     if after.expired && !before.expired {
         let id = EventId::of_expiry(&order_id);
         return Some(OrderExpired { id, layout_version, order_id, customer_id, amount }.into());
@@ -59,7 +63,8 @@ fn payment_moved(before: &CardPayment, after: CardPayment, new: Invoice) -> Opti
     let progress = |card: &CardPayment| card.report().map(|report| report.progress);
     let is_authorized = progress(before) < Some(Progress::Authorized) && progress(&after) == Some(Progress::Authorized);
     let reason = match (before.state(), after.state()) {
-        _ if is_authorized && after.status == PaymentStatus::Refunded => Some(Failure::TooLate),
+        // The order is cancelled, or all that the card was to pay is.
+        _ if is_authorized && after.wanted() == 0 => Some(Failure::TooLate),
         (PaymentState::Authorized, PaymentState::Expired) => Some(Failure::Expired),
         (_, PaymentState::Declined) if before.state() != PaymentState::Declined => Some(Failure::Declined),
         (was, PaymentState::Authorized) if was != PaymentState::Authorized => None,

@@ -1,17 +1,20 @@
 //! Makes an event from a stream record.
 
-use key_schema::entity::{self, Entity as _, Invoice, Order, Product, QueuedOrder};
+use key_schema::entity::{self, Entity as _, Invoice, Order, Product, QueuedOrder, Return};
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Timestamp;
 use serde_dynamo::{AttributeValue, Item, from_item};
 
 use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
-use crate::{EventId, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged, ProductRemoved};
+use crate::{
+    EventId, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged, ProductRemoved, ReturnReceived,
+    ReturnRequested,
+};
 
-/// An image of an order, an invoice or a product cannot be deserialized.
+/// An image of an order, an invoice, a return or a product cannot be deserialized.
 #[derive(Debug, thiserror::Error)]
-#[error("an image of an order, an invoice or a product cannot be read")]
+#[error("an image of an order, an invoice, a return or a product cannot be read")]
 pub struct Unreadable(#[from] serde_dynamo::Error);
 
 /// The parts of a stream record from which an event is made.
@@ -49,7 +52,7 @@ impl<E: Into<Event>> From<E> for Draft {
 /// a lost order is not its placing, and has no event either. Attributes that this release does not know are ignored.
 ///
 /// # Errors
-/// An order, an invoice or a product cannot be deserialized. Skipping the record would lose an event.
+/// An order, an invoice, a return or a product cannot be deserialized. Skipping the record would lose an event.
 pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
     let Record { name, written_at, old, new } = record;
     let kind = |image: &Item| match image.get(ENTITY_TYPE) {
@@ -68,6 +71,11 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
             let (before, after): (QueuedOrder, QueuedOrder) = (from_item(old)?, from_item(new)?);
             (before.refusal != after.refusal).then(|| OrderRejected::new(after)).flatten().map(Draft::from)
         }
+        ("INSERT", Return::TYPE) => {
+            let made: Return = from_item(new)?;
+            made.is_requested_at(written_at).then(|| ReturnRequested::new(made).into())
+        }
+        ("MODIFY", Return::TYPE) => ReturnReceived::new(&from_item(old)?, from_item(new)?).map(Draft::from),
         ("INSERT", entity::PaymentDue::TYPE) => Some(payment_due(from_item(new)?).into()),
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {

@@ -9,7 +9,7 @@ use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::{
     EventId, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured,
-    PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade,
+    PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade, ReturnReceived, ReturnRequested,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
@@ -128,6 +128,8 @@ events! {
     PaymentDue of Order(order_id)
     RefundDue of Order(order_id)
     RefundMade of Order(order_id)
+    ReturnRequested of Order(order_id)
+    ReturnReceived of Order(order_id)
     OrderExpired of Order(order_id)
     OrderRejected of Order(order_id)
     ProductChanged of Product(product_id)

@@ -1,6 +1,6 @@
 //! The events' ids.
 
-use key_schema::value::{InvoiceId, OrderId, ProductId, Timestamp};
+use key_schema::value::{InvoiceId, OrderId, ProductId, ReturnId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -80,6 +80,16 @@ impl EventId {
         } else {
             Self::named(&format!("{kind}#{invoice}#{so_far}"))
         }
+    }
+
+    /// The id of the request of a return, which happens once.
+    pub(crate) fn of_return(id: &ReturnId) -> Self {
+        Self::named(&format!("ReturnRequested#{id}"))
+    }
+
+    /// The id of the receipt of a return, which happens once.
+    pub(crate) fn of_receipt(id: &ReturnId) -> Self {
+        Self::named(&format!("ReturnReceived#{id}"))
     }
 
     /// The id of a product's change to this version. The versions of a product that is removed and created again start

@@ -25,6 +25,7 @@ mod product;
 mod refund;
 #[cfg(test)]
 mod releases;
+mod returns;
 #[cfg(test)]
 mod tests;
 
@@ -37,3 +38,4 @@ pub use order::{MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, Pa
 pub use payment::{Failure, OrderExpired, PaymentAuthorized, PaymentDue, PaymentFailed};
 pub use product::{ProductChanged, ProductRemoved};
 pub use refund::{RefundDue, RefundMade};
+pub use returns::{ReturnReceived, ReturnRequested};

@@ -8,7 +8,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, Order, OrderLine, Payment, Product, Progress, Rejection, Report,
+    CardPayment, Entity as _, Invoice, Order, OrderLine, Payment, Product, Progress, Rejection, Report, Return,
+    ReturnStatus,
 };
 use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;
@@ -125,7 +126,7 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 12] = [
+    let expected: [String; 14] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
         "eda9d064-d5cb-563f-b291-c52504ffad41",
@@ -134,6 +135,8 @@ fn the_derivation_of_ids_never_changes() {
         "074eaf7b-85fa-5462-8877-aa6b62cf7878",
         "db9b6435-506a-55c3-b224-c6dc845bc466",
         "6b088198-10f2-558e-b31e-fd02ab11d620",
+        "8b751a2b-21f9-5309-b9a2-c61a3bf92d67",
+        "195740ea-c750-5cb0-b8a8-eb0ecb4545f9",
         "b25e086f-71fd-5f46-82c1-fe43329e18f6",
         "ba5b7984-4d19-5783-ab00-8ca836234385",
         "ec219831-fb54-5211-96d0-7bf2a94f4f67",
@@ -178,6 +181,57 @@ fn a_payment_that_comes_too_late_has_an_event() {
     // The provider reports the refund before the shop knew of the capture.
     let Some(Event::RefundMade(made)) = changed(&expired, &report(4798, 4798)) else { panic!("a refund") };
     assert_eq!(made.amount.amount(), 4798);
+}
+
+/// Each refund has an event with its own amount and id, when it becomes due and when it is made.
+#[test]
+fn partial_refunds_have_events_of_their_own() {
+    let order: OrderId = sample::ID.parse().expect("an id");
+    let captured = Report { progress: Progress::Captured, captured: 4798, refunded: 0 };
+    let paid = sample::invoice(&order, at_provider(Progress::Authorized).reported(captured));
+    let reported = |invoice: &Invoice, refunded| {
+        let card = invoice.card().expect("a card payment").reported(Report { refunded, ..captured });
+        invoice.clone().with_card(card)
+    };
+    let story = [
+        paid.clone(),
+        paid.clone().with_credited(1000),
+        reported(&paid.clone().with_credited(1000), 1000),
+        reported(&paid.clone().with_credited(1000), 1000).with_credited(1500),
+        reported(&reported(&paid.clone().with_credited(1000), 1000).with_credited(1500), 1500),
+    ];
+    let events: Vec<_> = story
+        .windows(2)
+        .map(|pair| event_of(&record("MODIFY", image(Invoice::TYPE, &pair[0]), image(Invoice::TYPE, &pair[1]))))
+        .collect::<Option<_>>()
+        .expect("an event of each change");
+    let told = events.iter().map(|event| match event {
+        Event::RefundDue(due) => ("due", due.amount.amount()),
+        Event::RefundMade(made) => ("made", made.amount.amount()),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [("due", 1000), ("made", 1000), ("due", 500), ("made", 500)]);
+    let ids: BTreeSet<_> = events.iter().map(Event::id).collect();
+    assert_eq!(ids.len(), events.len());
+}
+
+/// A return that is restored from a backup is not requested again, and a refused one has no amount.
+#[test]
+fn a_return_has_an_event_when_it_is_requested_and_when_it_is_closed() {
+    let requested = sample::given_back(&sample::ID.parse().expect("an id"));
+    let image = |of: &Return| image(Return::TYPE, of);
+    let later = Record {
+        written_at: "2026-11-25T00:00:00.000Z".parse().expect("a time"),
+        ..record("INSERT", Item::default(), image(&requested))
+    };
+    assert_eq!(event_of(&later), None);
+    let closed_at = Some("2026-11-25T00:00:00.000Z".parse().expect("a time"));
+    let refused = Return { status: ReturnStatus::Refused, closed_at, ..requested.clone() };
+    let Some(Event::ReturnReceived(event)) = event_of(&record("MODIFY", image(&requested), image(&refused))) else {
+        panic!("an event");
+    };
+    assert_eq!((event.accepted, event.amount), (false, None));
+    assert_eq!(event_of(&record("MODIFY", image(&refused), image(&refused))), None);
 }
 
 /// An order is placed once. A header that is restored by hand or from another table is not placed a second time.

@@ -3,7 +3,7 @@
 use key_schema::access::Access;
 use key_schema::entity::{
     Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Product, QueuedOrder,
-    Stock, StockCell,
+    Return, Stock, StockCell,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus};
 use lambda::Grant;
@@ -63,6 +63,24 @@ pub const EXPIRE: &[Access] = &[
     Access::update::<Order>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
+    Access::update::<Stock>().in_transactions(),
+    MARK[0],
+];
+
+/// Requesting a return ([`Lifecycle::request_return`](crate::Lifecycle::request_return)).
+pub const REQUEST_RETURN: &[Access] = &[
+    Access::query::<OrderById>(),
+    Access::transact_get::<Order>(),
+    Access::put::<Return>().in_transactions(),
+    Access::update::<Order>().in_transactions(),
+];
+
+/// Receiving or refusing a return ([`Lifecycle::receive_return`](crate::Lifecycle::receive_return)).
+pub const RECEIVE_RETURN: &[Access] = &[
+    Access::query::<OrderById>(),
+    Access::transact_get::<Order>(),
+    Access::update::<Order>().in_transactions(),
+    Access::update::<GiftCard>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
     MARK[0],
 ];

@@ -4,17 +4,17 @@
 //! [`Lifecycle`](crate::Lifecycle) has the loop that makes the requests. The model in `lab/models` drives the same
 //! state machine through every interleaving.
 
-use key_schema::entity::{
-    CardPayment, Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, WholeOrder,
-};
+#[cfg(test)]
+mod tests;
+mod writes;
+
+use key_schema::entity::WholeOrder;
 use key_schema::value::Timestamp;
-use table::{Cause, Commit, Condition, Error, Write};
+use table::{Cause, Commit, Error, Write};
 
 use crate::Transitioned;
 use crate::steps::{Step, Transition};
-
-#[cfg(test)]
-mod tests;
+use writes::{guards, writes};
 
 /// A change of one order, in progress.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl<'a> Changing<'a> {
             _ if self.is_done(&whole) => Transitioned::Done,
             Step::To(next) => return write(whole, *next, now),
             Step::Stay => Transitioned::DoneBefore,
-            Step::Refuse => return Ok(Next::Settle(Box::new(whole))),
+            Step::Refuse | Step::Deny(_) => return Ok(Next::Settle(Box::new(whole))),
         };
         if self.may_answer_with(&whole) {
             Ok(Next::Done(Box::new(answer(whole))))
@@ -80,11 +80,16 @@ impl<'a> Changing<'a> {
     /// # Errors
     /// The order cannot be serialized: a defect.
     pub fn settled(&mut self, whole: WholeOrder, now: Timestamp) -> Result<Next, Error> {
+        // A return was requested between the two reads. It may be the one of this request.
+        if whole.returns.len() != usize::from(whole.order.return_count) {
+            return Ok(Next::Read { backoff: true });
+        }
         let outcome = match self.transition.of(&whole, now) {
             _ if self.is_done(&whole) => Transitioned::Done(whole),
             Step::To(next) => return write(whole, *next, now),
             Step::Stay => Transitioned::DoneBefore(whole),
             Step::Refuse => Transitioned::Refused(whole.order.status),
+            Step::Deny(denial) => Transitioned::Denied(denial),
         };
         Ok(Next::Done(Box::new(outcome)))
     }
@@ -99,7 +104,7 @@ impl<'a> Changing<'a> {
         if order_has_changed {
             Ok(Next::Read { backoff: true })
         } else {
-            Err(Error::Inconsistent("an item that a cancelled order gives back to is gone"))
+            Err(Error::Inconsistent("an item that an order gives back to is gone"))
         }
     }
 
@@ -130,68 +135,10 @@ impl<'a> Changing<'a> {
 impl Sent {
     /// The number of writes that are conditional on the order as it was read. They come first.
     fn guards(&self) -> usize {
-        usize::from(self.from.order != self.to.order) + usize::from(self.from.invoice != self.to.invoice)
+        guards(&self.from, &self.to)
     }
 }
 
 fn write(from: WholeOrder, to: WholeOrder, now: Timestamp) -> Result<Next, Error> {
     Ok(Next::Write(writes(&from, &to, now)?, Box::new(Sent { from, to })))
-}
-
-/// The writes that change the order from `from` to `to`: the header and the invoice, each if it differs; then the mark of
-/// a payment that becomes due, or is not due any more; and then the writes of [`put_back`] if this cancels the order.
-fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Result<Vec<Write>, Error> {
-    let mut writes = Vec::new();
-    if from.order != to.order {
-        writes.push(Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?);
-    }
-    if from.invoice != to.invoice {
-        // A Query may return a header from after a transaction and an invoice from before it, so the invoice has a
-        // condition of its own.
-        let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
-        writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
-    }
-    let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
-    match (is_due(from), is_due(to)) {
-        (false, true) => {
-            let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
-            writes.push(Write::put(&PaymentDue { order_id, shard, since: now })?);
-        }
-        // The last release marks nothing, so the mark may be absent.
-        (true, false) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
-        _ => {}
-    }
-    if from.order.status != to.order.status && to.order.status == OrderStatus::Cancelled {
-        writes.extend(put_back(from)?);
-    }
-    Ok(writes)
-}
-
-/// The writes that give back what placing the order took from stocks, discount code and gift cards. They happen once,
-/// because the condition on the header's version is in the same transaction.
-fn put_back(whole: &WholeOrder) -> Result<Vec<Write>, Error> {
-    let mut writes = Vec::new();
-    for line in &whole.lines {
-        writes.push(stock::put_back(&line.product_id, line.quantity)?);
-    }
-    if let Some(code) = &whole.order.discount_code {
-        let was_used = Condition::new("#uses >= :one").value(":one", 1)?;
-        writes.push(Write::update(Discount::key_of(code), "SET #uses = #uses - :one", was_used));
-    }
-    for payment in &whole.invoice.payments {
-        let Payment::GiftCard { code, amount, .. } = payment else { continue };
-        let exists = Condition::present().value(":amount", amount.amount())?;
-        let key = GiftCard::key_of(code);
-        writes.push(Write::update(key, "SET #balance.#amount = #balance.#amount + :amount", exists));
-        let taken = GiftCardEntry {
-            code: code.clone(),
-            order_id: whole.order.order_id.clone(),
-            amount: *amount,
-            at: whole.order.placed_at,
-            status: PaymentStatus::Captured,
-        };
-        let given_back = GiftCardEntry { status: PaymentStatus::Refunded, ..taken.clone() };
-        writes.push(Write::change(&taken, &given_back, Condition::present())?);
-    }
-    Ok(writes)
 }

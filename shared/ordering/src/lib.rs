@@ -5,7 +5,7 @@
 //! - [`Placing`]: the decisions of placing an order, as a state machine without I/O.
 //! - [`Orders::place`]: reads, quotes and commits, and retries conflicts within the budget.
 //! - [`Intake`]: accepts an order that is placed later, and sends it to the queue.
-//! - [`Lifecycle`]: pays, ships, delivers or cancels an order. [`changing`] has its decisions as a state machine,
+//! - [`Lifecycle`]: pays, ships, delivers, cancels or takes back an order, or a part of it. [`changing`] has its decisions as a state machine,
 //!   [`steps`] the rules of each change. Neither does I/O.
 //!
 //! **Invariant: an order is placed completely or not at all, and once.** Everything that placing writes is one
@@ -31,8 +31,12 @@ pub mod steps;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod withdrawal;
 
-pub use access::{ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, REFUND, REPORT_PAYMENT};
+pub use access::{
+    ADVANCE, CANCEL, CAPTURE, ENQUEUE, EXPIRE, PLACE, PLACE_WAITING, RECEIVE_RETURN, REFUND, REPORT_PAYMENT,
+    REQUEST_RETURN,
+};
 pub use basket::{Basket, BasketError, MOST_GIFT_CARDS, MOST_LINES, OrderRequest, RequestedLine};
 pub use capture_when::CaptureWhen;
 pub use found::{Found, FoundItem};
@@ -43,3 +47,4 @@ pub use message::{Unreadable, Waiting};
 pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};
 pub use quote::Quote;
+pub use withdrawal::Withdrawal;

@@ -1,17 +1,17 @@
-//! Changing an order after it is placed: paying, shipping, delivering, cancelling.
+//! Changing an order after it is placed: paying, shipping, delivering, cancelling, returning.
 //!
 //! Each change is decided on the order as it was read, and written on condition that the order has not changed since
 //! (optimistic locking). If the condition fails, the change reads and decides again. So concurrent changes have the
 //! same result as if they had been made one after another. [`Changing`] makes the decisions.
 
-use key_schema::entity::{Order, OrderStatus, Report, WholeOrder};
+use key_schema::entity::{LineUnits, Order, OrderStatus, Report, WholeOrder};
 use key_schema::layout::{InOrder, Stored as _};
 use key_schema::value::{IntentId, InvoiceId, Money, OrderId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::{Budget, Error, Reader, Writer};
 
 use crate::changing::{Changing, Next};
-use crate::steps::{Cancel, Transition};
+use crate::steps::{Cancel, Denial, Receipt, ReturnRequest, Transition};
 
 /// Changes orders.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub enum Transitioned {
     DoneBefore(WholeOrder),
     /// The order's status does not allow the change.
     Refused(OrderStatus),
+    /// The order's status allows such a change, but not this one.
+    Denied(Denial),
     /// There is no such order, or the caller may not see it.
     NotFound,
 }
@@ -58,9 +60,10 @@ impl Lifecycle {
         id: &OrderId,
         intent: &IntentId,
         attempt: u32,
+        amount: Money,
         budget: Budget,
     ) -> Result<Transitioned, Error> {
-        self.change(id, |_| true, Transition::StartPayment { intent, attempt }, budget).await
+        self.change(id, |_| true, Transition::StartPayment { intent, attempt, amount }, budget).await
     }
 
     /// Records what the payment provider reported: [`steps::report_payment`](crate::steps::report_payment).
@@ -104,6 +107,37 @@ impl Lifecycle {
         budget: Budget,
     ) -> Result<Transitioned, Error> {
         self.change(id, |whole| may_see(&whole.order), Transition::Cancel(cancel), budget).await
+    }
+
+    /// Cancels units of the order in one transaction, if the caller `may_see` it:
+    /// [`steps::cancel_units`](crate::steps::cancel_units).
+    pub async fn cancel_units(
+        &self,
+        id: &OrderId,
+        lines: &[LineUnits],
+        cancel: Cancel<'_>,
+        may_see: impl Fn(&Order) -> bool,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
+        self.change(id, |whole| may_see(&whole.order), Transition::CancelUnits { lines, cancel }, budget).await
+    }
+
+    /// Records that the customer wants to send units back, if the caller `may_see` the order:
+    /// [`steps::request_return`](crate::steps::request_return).
+    pub async fn request_return(
+        &self,
+        id: &OrderId,
+        request: ReturnRequest<'_>,
+        may_see: impl Fn(&Order) -> bool,
+        budget: Budget,
+    ) -> Result<Transitioned, Error> {
+        self.change(id, |whole| may_see(&whole.order), Transition::RequestReturn(request), budget).await
+    }
+
+    /// Records that staff received or refused a return: [`steps::receive_return`](crate::steps::receive_return).
+    pub async fn receive_return(&self, receipt: Receipt<'_>, budget: Budget) -> Result<Transitioned, Error> {
+        let Some(order) = receipt.id.order() else { return Ok(Transitioned::NotFound) };
+        self.change(&order, |_| true, Transition::ReceiveReturn(receipt), budget).await
     }
 
     /// Cancels the order if it is not paid and was placed at or before the deadline:

@@ -35,6 +35,10 @@ pub(crate) fn new_order(
         units: quote.units(),
         shard: id.spread(status_shards.0),
         cancellation: None,
+        credits: Vec::new(),
+        returning: Vec::new(),
+        return_count: 0,
+        delivered_at: None,
     };
     let invoice = Invoice {
         invoice_id: InvoiceId::of(id),
@@ -44,5 +48,5 @@ pub(crate) fn new_order(
         amount: quote.total,
         payments: quote.payments,
     };
-    WholeOrder { order, lines: quote.lines, invoice, flag: None }
+    WholeOrder { order, lines: quote.lines, invoice, flag: None, returns: Vec::new() }
 }

@@ -146,7 +146,8 @@ fn payments(request: &OrderRequest, found: &Found, total: Money) -> Result<Vec<P
         // `amount` is at most `open`, in the same currency.
         open = open.checked_sub(amount).ok_or(Rejection::TooExpensive)?;
         if !amount.is_zero() {
-            payments.push(Payment::GiftCard { code: code.clone(), amount, status: PaymentStatus::Captured });
+            let status = PaymentStatus::Captured;
+            payments.push(Payment::GiftCard { code: code.clone(), amount, status, credited: 0 });
         }
     }
     if !open.is_zero() {

@@ -108,7 +108,7 @@ impl OrderTransaction {
     }
 
     fn payment(&mut self, order: &Order, payment: &Payment, is_last: bool) -> Result<(), Error> {
-        let Payment::GiftCard { code, amount, status } = payment else { return Ok(()) };
+        let Payment::GiftCard { code, amount, status, credited } = payment else { return Ok(()) };
         // If another payment follows, the quote used up this card, so the balance must be exactly the quoted amount: a
         // card that has more by now would have to pay more.
         let is_covered = if is_last {
@@ -127,6 +127,7 @@ impl OrderTransaction {
             amount: *amount,
             at: order.placed_at,
             status: *status,
+            returned: *credited,
         };
         self.push(Write::put(&entry)?, Guard::Nothing);
         Ok(())

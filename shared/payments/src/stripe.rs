@@ -48,7 +48,8 @@ impl Stripe {
             .append_pair("payment_method_types[]", "card")
             .append_pair("metadata[orderId]", order.as_str())
             .finish();
-        let intent: PaymentIntent = self.post(INTENTS, form, &format!("{order}:start:{attempt}")).await?;
+        let intent: PaymentIntent =
+            self.post(INTENTS, form, &format!("{order}:start:{attempt}:{}", amount.amount())).await?;
         intent.read()
     }
 
@@ -63,7 +64,7 @@ impl Stripe {
         match command {
             Command::Capture { amount } => {
                 let form = form(&[("amount_to_capture", &amount.to_string())]);
-                let key = format!("{order}:capture:{id}");
+                let key = format!("{order}:capture:{id}:{amount}");
                 _ = self.post::<PaymentIntent>(&format!("{INTENTS}/{id}/capture"), form, &key).await?;
             }
             Command::Void => {

@@ -91,10 +91,12 @@ impl Reads {
 
     /// The current headers of these orders. `known` has copies of them that may be out of date.
     ///
-    /// An order in a terminal state never changes again. So a copy in a terminal state is current, and only the other
-    /// orders are read, strongly consistent.
+    /// An order in a terminal state without an open return is not credited any more, unless a return is requested first.
+    /// So such a copy is current, and only the other orders are read, strongly consistent. (A copy that misses both the
+    /// request of a return and its receipt would have to be out of date for as long as the goods travel.)
     pub(crate) async fn headers(&self, known: Vec<Order>) -> Result<Vec<Order>, Error> {
-        let (mut headers, open): (Vec<_>, Vec<_>) = known.into_iter().partition(|order| order.status.is_terminal());
+        let (mut headers, open): (Vec<_>, Vec<_>) =
+            known.into_iter().partition(|order| order.status.is_terminal() && order.returning.is_empty());
         let open: Vec<_> = open.into_iter().map(|order| order.order_id).collect();
         headers.extend(self.batches(&open, Consistency::Strong).await?);
         Ok(headers)

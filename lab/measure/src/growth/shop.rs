@@ -256,7 +256,7 @@ impl Placed {
         let changes = [
             Change::Placed(placed),
             Change::Line(self.line.clone()),
-            Change::Moved(self.order.clone(), OrderStatus::Pending),
+            Change::Moved(self.order.clone(), OrderStatus::Pending.into()),
         ];
         let mut counts = Counts::default();
         for change in changes {

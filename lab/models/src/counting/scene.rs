@@ -55,7 +55,7 @@ pub(super) fn stream(name: &'static str, left: Left) -> Stream {
     let shards = [
         vec![Some(Change::Placed(order("first", "PENDING", 3))), None, Some(Change::Line(first))],
         vec![
-            Some(Change::Moved(order("first", "CANCELLED", 3), OrderStatus::Pending)),
+            Some(Change::Moved(order("first", "CANCELLED", 3), OrderStatus::Pending.into())),
             Some(Change::Placed(order("second", "PAID", 50))),
             Some(Change::Line(second)),
         ],

@@ -1,12 +1,12 @@
 //! Examples with concrete numbers.
 
-use key_schema::entity::{CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums};
+use key_schema::entity::{Credit, CustomerStats, DayTotals, Order, OrderItem, OrderStatus, ProductStats, Sums};
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{Currency, Timestamp};
 use serde_dynamo::{AttributeValue, Item};
 use serde_json::json;
 
-use crate::{Batch, Change, Counts, Next, Progress, Record, Uncountable};
+use crate::{Batch, Before, Change, Counts, Next, Progress, Record, Uncountable};
 
 fn order(status: &str) -> Order {
     serde_json::from_value(json!({
@@ -70,7 +70,7 @@ fn units_are_open_while_their_order_is_pending() {
         changes.iter().for_each(|change| counts.add(&change.counts(&[line().line])));
         counts.customer(&ada).open_units
     };
-    let moved = |to: &str, before| Change::Moved(order(to), before);
+    let moved = |to: &str, before: OrderStatus| Change::Moved(order(to), before.into());
     assert_eq!(open(&[Change::Placed(order("PENDING")), Change::Line(line())]), 2);
     assert_eq!(open(&[Change::Placed(order("PAID"))]), 0, "gift cards paid it");
     assert_eq!(open(&[moved("PAID", OrderStatus::Pending)]), -2, "counted before its placing, from another shard");
@@ -78,25 +78,61 @@ fn units_are_open_while_their_order_is_pending() {
         assert_eq!(open(&[Change::Placed(order("PENDING")), moved(end, OrderStatus::Pending)]), 0);
         assert_eq!(open(&[moved("SHIPPED", OrderStatus::Paid), moved("CANCELLED", OrderStatus::Paid)]), 0);
     }
+    // A unit is credited while the order is pending, and another one when it is paid.
+    let credits = |units| Credit::of(&[line().line], order("PENDING").discount, |_| units);
+    let credited = |status, units| Order { credits: credits(units), ..order(status) };
+    let one = Change::Moved(credited("PENDING", 1), OrderStatus::Pending.into());
+    assert_eq!(open(&[Change::Placed(order("PENDING")), one.clone()]), 1);
+    let before = Before { status: OrderStatus::Pending, credits: credits(1) };
+    for end in ["PAID", "CANCELLED"] {
+        let moved = Change::Moved(credited(end, 1), before.clone());
+        assert_eq!(open(&[Change::Placed(order("PENDING")), one.clone(), moved]), 0);
+    }
+    let paid = Change::Moved(credited("PAID", 2), before);
+    assert_eq!(open(&[Change::Placed(order("PENDING")), one, paid]), 0);
     let of_last_release = |status| Order { units: 0, ..order(status) };
     assert_eq!(open(&[Change::Placed(of_last_release("PENDING"))]), 0);
-    assert_eq!(open(&[Change::Moved(of_last_release("PAID"), OrderStatus::Pending)]), 0);
+    assert_eq!(open(&[Change::Moved(of_last_release("PAID"), OrderStatus::Pending.into())]), 0);
 }
 
 #[test]
 fn a_cancelled_order_counts_only_in_its_status() {
     let mut counts = Change::Placed(order("PENDING")).counts(&[]);
     counts.add(&Change::Line(line()).counts(&[]));
-    counts.add(&Change::Moved(order("CANCELLED"), OrderStatus::Pending).counts(&[line().line]));
+    counts.add(&Change::Moved(order("CANCELLED"), OrderStatus::Pending.into()).counts(&[line().line]));
     let statuses = [(OrderStatus::Cancelled, 1)].into_iter().collect();
     let date = "2026-11-21".parse().expect("a day");
     let day = DayTotals { date, orders: 0, units: 0, revenue: Sums::default(), statuses };
     assert_eq!((counts.len(), counts.day(day.date)), (1, day));
 }
 
+/// The cup costs 2174 of which 218 are discount: a product counts the price, its customer and its day what was paid.
+#[test]
+fn a_credit_takes_units_from_all_counters_and_each_ones_own_measure_of_the_money() {
+    let lines = [line().line];
+    let credits = |units| Credit::of(&lines, order("PAID").discount, |_| units);
+    let credited = |units| Order { credits: credits(units), ..order("PAID") };
+    let first = Change::Moved(credited(1), OrderStatus::Paid.into()).counts(&[]);
+    let (teapot, ada) = ("teapot".parse().expect("an id"), "ada".parse().expect("an id"));
+    let date = "2026-11-21".parse().expect("a day");
+    assert_eq!((first.product(&teapot).units, first.product(&teapot).revenue), (-1, eur(-2174)));
+    assert_eq!((first.customer(&ada).orders, first.customer(&ada).spent), (0, eur(-1956)));
+    assert_eq!((first.day(date).units, first.day(date).revenue), (-1, eur(-1956)));
+
+    // One unit and then the other, or both at once, or one of them and then the rest of the order.
+    let mut second = first.clone();
+    let before = Before { status: OrderStatus::Paid, credits: credits(1) };
+    second.add(&Change::Moved(credited(2), before.clone()).counts(&[]));
+    assert_eq!(second, Change::Moved(credited(2), OrderStatus::Paid.into()).counts(&[]));
+    let cancelled = Order { status: OrderStatus::Cancelled, ..credited(1) };
+    let mut rest = first;
+    rest.add(&Change::Moved(cancelled, before).counts(&lines));
+    assert_eq!(rest, Change::Moved(order("CANCELLED"), OrderStatus::Paid.into()).counts(&lines));
+}
+
 #[test]
 fn a_cancellation_cannot_be_counted_if_lines_of_the_order_are_missing() {
-    let moved = || Change::Moved(order("CANCELLED"), OrderStatus::Paid);
+    let moved = || Change::Moved(order("CANCELLED"), OrderStatus::Paid.into());
     let mut batch = Batch::new(vec![record("8", Change::Placed(order("PAID"))), record("9", moved())], None);
     batch.found(None);
     batch.learn("first".parse().expect("an id"), Vec::new());
@@ -135,7 +171,7 @@ fn one_step_moves_the_mark_past_given_up_records_and_counts_the_records_after_th
 
 #[test]
 fn a_batch_without_net_effect_is_not_written() {
-    let moved = |status, before| Change::Moved(order(status), before);
+    let moved = |status, before| Change::Moved(order(status), Before::from(before));
     let there_and_back = [moved("PAID", OrderStatus::Pending), moved("PENDING", OrderStatus::Paid), Change::Nothing];
     let records =
         there_and_back.into_iter().zip(["1", "2", "3"]).map(|(change, number)| record(number, change)).collect();
@@ -210,7 +246,7 @@ fn records_up_to_the_mark_are_skipped() {
 fn unreadable_lines_stop_only_the_count_of_their_own_order() {
     let moved = |id: &str| {
         let order = Order { order_id: id.parse().expect("an id"), ..order("CANCELLED") };
-        Change::Moved(order, OrderStatus::Paid)
+        Change::Moved(order, OrderStatus::Paid.into())
     };
     let mut batch = Batch::new(vec![record("1", moved("first")), record("2", moved("second"))], None);
     batch.found(None);

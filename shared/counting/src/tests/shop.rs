@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use key_schema::entity::{CustomerStats, Order, OrderItem, OrderLine, OrderStatus};
+use key_schema::entity::{Credit, CustomerStats, Order, OrderItem, OrderLine, OrderStatus};
 use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::{OrderId, SequenceNumber};
+use key_schema::value::{Money, OrderId, SequenceNumber};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_dynamo::{AttributeValue, Item};
@@ -27,6 +27,8 @@ pub(super) enum Act {
     Advance(usize),
     /// Cancels an order, if its status allows it.
     Cancel(usize),
+    /// Credits another unit of one of an order's lines.
+    Credit(usize, usize),
     /// Writes an order's header without changing its status.
     Touch(usize),
     /// Writes items that do not count.
@@ -44,6 +46,7 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
             .prop_map(|(customer, day, currency, lines)| Act::Place(customer, day, currency, lines)),
         3 => any::<usize>().prop_map(Act::Advance),
         2 => any::<usize>().prop_map(Act::Cancel),
+        3 => (any::<usize>(), any::<usize>()).prop_map(|(order, line)| Act::Credit(order, line)),
         1 => any::<usize>().prop_map(Act::Touch),
         1 => Just(Act::Other),
         1 => any::<usize>().prop_map(Act::Poison),
@@ -111,6 +114,7 @@ impl Stream {
             Act::Cancel(which) => self.change(which, |status| {
                 if status.may_become(OrderStatus::Cancelled) { OrderStatus::Cancelled } else { status }
             }),
+            Act::Credit(which, line) => self.credit(which, line),
             Act::Touch(which) => self.change(which, |status| status),
             Act::Poison(partition) => self.record(partition, None, &Counts::default()),
             Act::Restore(which) => self.restore(which),
@@ -146,15 +150,18 @@ impl Stream {
         counts
     }
 
-    /// The sum over the orders themselves.
+    /// The sum over the orders themselves: each line without its credited units, and each total without their amount.
     pub(super) fn truth(&self) -> Counts {
         let mut counts = Counts::default();
         for (order, lines) in &self.orders {
-            counts.add(&Counts::of_status(order, order.status, 1));
+            let credited: u32 = order.credits.iter().map(|credit| credit.units).sum();
+            let open = Order { units: order.units.saturating_sub(credited), ..order.clone() };
+            counts.add(&Counts::of_status(&open, order.status, 1));
             if order.status != OrderStatus::Cancelled {
-                counts.add(&Counts::of_order(order, 1));
+                let total = Money::nearest(order.net_total(), order.total.currency());
+                counts.add(&Counts::of_order(&Order { total, ..order.clone() }, 1));
                 for line in lines {
-                    counts.add(&Counts::of_line(line, order.placed_at, 1));
+                    counts.add(&left_of(line, order));
                 }
             }
         }
@@ -178,15 +185,19 @@ impl Stream {
         products.sort_unstable();
         products.dedup_by_key(|line| line.0);
         let money = |amount: i64| json!({ "amount": amount, "currency": currency });
-        let total = products.iter().map(|(_, quantity, price)| quantity * price).sum();
+        let subtotal: i64 = products.iter().map(|(_, quantity, price)| quantity * price).sum();
+        // Customers whose number is odd have a discount of a third.
+        let discount = if customer % 2 == 1 { subtotal / 3 } else { 0 };
+        let total = subtotal - discount;
         // An order of the last release says no number of units.
         let units: i64 =
             if self.orders.len() % 4 == 3 { 0 } else { products.iter().map(|(_, quantity, _)| quantity).sum() };
         let id = format!("order-{}", self.orders.len());
         let order: Order = serde_json::from_value(json!({
             "orderId": id, "customerId": format!("customer-{customer}"), "status": if total == 0 { "PAID" } else { "PENDING" },
-            "placedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day), "version": 1, "subtotal": money(total),
-            "discount": money(0), "total": money(total), "requestHash": "", "lineCount": products.len(), "units": units, "shard": 0,
+            "placedAt": format!("2026-11-{:02}T23:59:59.999Z", 20 + day), "version": 1, "subtotal": money(subtotal),
+            "discount": money(discount), "total": money(total), "requestHash": "", "lineCount": products.len(),
+            "units": units, "shard": 0,
         }))
         .expect("an order");
         let at = self.orders.len();
@@ -216,6 +227,21 @@ impl Stream {
         let order = &mut self.orders[at].0;
         let before = order.clone();
         (order.status, order.version) = (next(order.status), order.version + 1);
+        let after = order.clone();
+        self.write(at, "MODIFY", item(&before), item(&after));
+    }
+
+    fn credit(&mut self, which: usize, line: usize) {
+        let Some(at) = which.checked_rem(self.orders.len()) else { return };
+        let (order, lines) = &mut self.orders[at];
+        let before = order.clone();
+        let chosen = lines[line % lines.len()].product_id.clone();
+        let units = |product: &_| before.credited_units(product) + u32::from(*product == chosen);
+        // Nothing is credited of a cancelled order any more.
+        if order.status != OrderStatus::Cancelled {
+            order.credits = Credit::of(lines, order.discount, units);
+            order.version += 1;
+        }
         let after = order.clone();
         self.write(at, "MODIFY", item(&before), item(&after));
     }
@@ -258,6 +284,32 @@ impl Stream {
             self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&line));
         }
     }
+}
+
+/// The counts of a line without its credited units.
+fn left_of(line: &OrderLine, order: &Order) -> Counts {
+    let credited = order.credited_units(&line.product_id);
+    let price = line.unit_price.amount();
+    match line.quantity.less(credited) {
+        Some(quantity) => {
+            let amount = Money::nearest(price * i64::from(quantity.get()), line.amount.currency());
+            Counts::of_line(&OrderLine { quantity, amount, ..line.clone() }, order.placed_at, 1)
+        }
+        // The line of which all units came back still counts as an order of its product.
+        None => {
+            let mut counts = Counts::default();
+            let one = OrderLine { quantity: 1.try_into().unwrap(), amount: line.unit_price, ..line.clone() };
+            let two = OrderLine { quantity: 2.try_into().unwrap(), amount: twice(line.unit_price), ..line.clone() };
+            // A line of one unit twice, less one of two units, is a line of none.
+            counts.add(&Counts::of_line(&one, order.placed_at, 2));
+            counts.add(&Counts::of_line(&two, order.placed_at, -1));
+            counts
+        }
+    }
+}
+
+fn twice(money: Money) -> Money {
+    Money::nearest(2 * money.amount(), money.currency())
 }
 
 /// Sequence numbers that exceed a 64-bit integer, and that soon get one more digit.

@@ -5,7 +5,8 @@ use utoipa::ToSchema;
 
 use crate::Caller;
 
-/// A gift card with its entries. The balance and the captured entries add up to the initial balance.
+/// A gift card with its entries. The balance and the captured entries, less what was returned of these, add up to the
+/// initial balance.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GiftCardView {
     #[serde(flatten)]
@@ -26,6 +27,10 @@ struct EntryView {
     at: Timestamp,
     /// Captured, or refunded because the order was cancelled.
     status: PaymentStatus,
+    /// The part that is back on the card because units were cancelled or returned. Absent if it is zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    returned: Option<Money>,
 }
 
 /// A gift card as it was issued.
@@ -51,12 +56,14 @@ impl From<GiftCard> for IssuedGiftCardView {
 impl GiftCardView {
     /// A gift card with its entries, as this caller may see them.
     pub fn new(card: GiftCard, entries: Vec<GiftCardEntry>, caller: &Caller) -> Self {
-        let entries = entries.into_iter().map(|GiftCardEntry { code: _, order_id, amount, at, status }| EntryView {
-            order_id: Some(order_id).filter(|_| caller.is_admin),
-            amount,
-            at,
-            status,
-        });
+        let entries =
+            entries.into_iter().map(|GiftCardEntry { code: _, order_id, amount, at, status, returned }| EntryView {
+                order_id: Some(order_id).filter(|_| caller.is_admin),
+                amount,
+                at,
+                status,
+                returned: Some(Money::nearest(returned, amount.currency())).filter(|returned| !returned.is_zero()),
+            });
         Self { card: card.into(), entries: entries.collect() }
     }
 }

@@ -1,4 +1,4 @@
-use key_schema::entity::{CardPayment, Invoice, Payment, PaymentState, Settlement};
+use key_schema::entity::{Balance, Invoice, Payment, PaymentState};
 use key_schema::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -27,18 +27,39 @@ pub enum PaymentView {
     GiftCard {
         code: GiftCardCode,
         amount: Money,
-        /// Captured, or refunded because the order was cancelled.
+        /// Captured, or refunded because all of it is back on the card.
         status: PaymentState,
+        /// The amount that is back on the card. Absent if it is zero.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        returned: Option<Money>,
     },
     /// A payment with a bank card, or by bank transfer.
     Card {
         amount: Money,
         status: PaymentState,
+        /// The part of the amount that need not be paid, or goes back, because units were cancelled or returned. Absent
+        /// if it is zero.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        credited: Option<Money>,
+        /// The amount that the shop received. Absent if it is zero.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        received: Option<Money>,
+        /// The amount that the shop returned. Absent if it is zero.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        returned: Option<Money>,
+        /// The amount that the shop still has to return. Absent if it is zero.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        due: Option<Money>,
         /// The bank's reference of the captured payment. Absent until the payment is captured.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         reference: Option<String>,
-        /// The bank's reference of the refund. Absent until the refund is confirmed.
+        /// The bank's reference of the newest refund. Absent until a refund is confirmed.
         #[serde(rename = "refundReference", skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         refund_reference: Option<String>,
@@ -55,15 +76,17 @@ impl From<Invoice> for InvoiceView {
 
 impl From<Payment> for PaymentView {
     fn from(payment: Payment) -> Self {
-        let state = payment.state();
+        let status = payment.state();
+        let Balance { received, returned, due } = payment.balance();
+        let [received, returned, due] = [received, returned, due].map(|amount| Some(amount).filter(|it| !it.is_zero()));
         match payment {
-            Payment::GiftCard { code, amount, .. } => Self::GiftCard { code, amount, status: state },
-            Payment::Card(CardPayment { amount, reference, settlement, .. }) => {
-                let refund_reference = match settlement {
-                    Some(Settlement::Refunded { reference }) => Some(reference),
-                    _ => None,
-                };
-                Self::Card { amount, status: state, reference, refund_reference }
+            Payment::GiftCard { code, amount, .. } => Self::GiftCard { code, amount, status, returned },
+            Payment::Card(card) => {
+                let credited = Some(card.credited).filter(|amount| *amount > 0);
+                let credited = credited.map(|amount| Money::nearest(amount, card.amount.currency()));
+                let refund_reference = card.refund_reference().map(str::to_owned);
+                let (amount, reference) = (card.amount, card.reference);
+                Self::Card { amount, status, credited, received, returned, due, reference, refund_reference }
             }
         }
     }

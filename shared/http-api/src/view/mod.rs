@@ -12,6 +12,7 @@ mod overview;
 mod payment;
 mod product;
 mod queued_order;
+mod returns;
 
 pub use cart::CartView;
 pub use customer::{CustomerStatsView, CustomerView};
@@ -19,11 +20,12 @@ pub use day_totals::{DayTotalsView, StatusCountView};
 pub use discount::DiscountView;
 pub use gift_card::{GiftCardView, IssuedGiftCardView};
 pub use invoice::{InvoiceView, PaymentView};
-pub use order::{FlagView, FlaggedOrderView, OrderItemView, OrderView};
+pub use order::{CreditView, FlagView, FlaggedOrderView, OrderItemView, OrderView};
 pub use overview::OverviewView;
 pub use payment::{PaymentDueView, PaymentIntentView};
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};
+pub use returns::ReturnView;
 
 /// The count, or 0 if it is negative. A count may be negative for a while: a cancellation may be counted before its
 /// order, if the two are in different shards of the stream.

@@ -1,13 +1,13 @@
-use key_schema::entity::{Cancellation, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
-use key_schema::value::{CustomerId, DiscountCode, Money, OrderId, Timestamp};
+use key_schema::entity::{Cancellation, Credit, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+use key_schema::value::{Currency, CustomerId, DiscountCode, Money, OrderId, ProductId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::InvoiceView;
+use super::{InvoiceView, ReturnView};
 use crate::Caller;
 
 /// An order. `total` is `subtotal` less `discount`, and the invoice's payments add up to it. In lists, lines,
-/// invoice and flag are left out; customers never see the flag.
+/// invoice, returns and flag are left out; customers never see the flag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Order)]
@@ -25,12 +25,41 @@ pub struct OrderView {
     #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<DiscountCode>,
     total: Money,
+    /// The units that were cancelled or returned while the rest of the order goes on. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    credits: Vec<CreditView>,
+    /// The time at which the order was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivered_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cancellation: Option<Cancellation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     invoice: Option<InvoiceView>,
+    /// The returns, open and closed. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    returns: Vec<ReturnView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flag: Option<FlagView>,
+}
+
+/// The units of a line that were cancelled or returned.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Credit)]
+pub struct CreditView {
+    product_id: ProductId,
+    /// The number of units.
+    #[schema(minimum = 1, maximum = 10_000)]
+    units: u32,
+    /// The amount credited for the units: their price less their share of the discount.
+    amount: Money,
+}
+
+impl CreditView {
+    fn new(credit: Credit, currency: Currency) -> Self {
+        let Credit { product_id, units, gross: _, amount } = credit;
+        Self { product_id, units, amount: Money::nearest(amount, currency) }
+    }
 }
 
 /// A line of an order, in a list of lines.
@@ -96,13 +125,15 @@ impl OrderView {
 /// The order as its customer may see it, without the flag.
 impl From<WholeOrder> for OrderView {
     fn from(whole: WholeOrder) -> Self {
-        let WholeOrder { order, lines, invoice, flag: _ } = whole;
-        Self { lines: Some(lines), invoice: Some(invoice.into()), ..order.into() }
+        let WholeOrder { order, lines, invoice, flag: _, returns } = whole;
+        let returns = returns.into_iter().map(ReturnView::from).collect();
+        Self { lines: Some(lines), invoice: Some(invoice.into()), returns, ..order.into() }
     }
 }
 
 impl From<Order> for OrderView {
     fn from(order: Order) -> Self {
+        let (currency, delivered_at) = (order.total.currency(), order.delivery());
         Self {
             order_id: order.order_id,
             customer_id: order.customer_id,
@@ -114,8 +145,11 @@ impl From<Order> for OrderView {
             discount: order.discount,
             discount_code: order.discount_code.or(order.uncounted_code),
             total: order.total,
+            credits: order.credits.into_iter().map(|credit| CreditView::new(credit, currency)).collect(),
+            delivered_at,
             cancellation: order.cancellation,
             invoice: None,
+            returns: Vec::new(),
             flag: None,
         }
     }

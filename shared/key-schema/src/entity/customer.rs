@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::value::{Currency, CustomerId, EmailAddress, Timestamp, Username};
 
 use super::Sums;
+use super::stock::is_zero;
 use super::tally::{saturated, spent};
 
 /// A customer's profile.
@@ -41,7 +42,7 @@ pub struct CustomerStats {
     #[serde(default, deserialize_with = "saturated")]
     pub orders: i64,
     /// The number of units in the orders that wait for payment.
-    #[serde(default, deserialize_with = "saturated")]
+    #[serde(default, deserialize_with = "saturated", skip_serializing_if = "is_zero")]
     pub open_units: i64,
     /// The sum of the orders' totals, in minor units, as attributes like `spent:EUR`.
     #[serde(flatten, with = "spent")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::PaymentStatus;
 use crate::value::{GiftCardCode, Money, OrderId, Timestamp};
 
-/// A gift card. `balance` plus the amounts of its captured entries is always `initial`.
+/// A gift card. `balance` plus the amounts of its captured entries, less what was returned of these, is always `initial`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GiftCard {
@@ -46,4 +46,15 @@ pub struct GiftCardEntry {
     pub at: Timestamp,
     /// `captured`, or `refunded` if the order was cancelled.
     pub status: PaymentStatus,
+    /// The part of `amount` that went back to the card before, in minor units: units of the order were cancelled or
+    /// returned.
+    #[serde(default, skip_serializing_if = "super::stock::is_zero")]
+    pub returned: i64,
+}
+
+impl GiftCardEntry {
+    /// The amount that the order still has from the card, in minor units.
+    pub fn taken(&self) -> i64 {
+        if self.status == PaymentStatus::Captured { self.amount.amount() - self.returned } else { 0 }
+    }
 }

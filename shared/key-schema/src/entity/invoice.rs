@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::stock::is_zero;
 use super::{CardPayment, OrderStatus};
 use crate::value::{CustomerId, GiftCardCode, InvoiceId, Money, OrderId, Timestamp};
 
@@ -36,7 +37,15 @@ pub struct Balance {
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Payment {
     /// A payment with a gift card.
-    GiftCard { code: GiftCardCode, amount: Money, status: PaymentStatus },
+    GiftCard {
+        code: GiftCardCode,
+        amount: Money,
+        status: PaymentStatus,
+        /// The part of `amount` that is back on the card, because units were cancelled or returned. In minor units; it
+        /// only grows.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        credited: i64,
+    },
     /// A payment with a bank card, or by bank transfer.
     Card(CardPayment),
 }
@@ -81,13 +90,13 @@ pub enum PaymentState {
     Authorized,
     /// The payment is captured.
     Captured,
-    /// The order was cancelled before the payment was captured.
+    /// The order was cancelled before the payment was captured, or credits left nothing to pay.
     Voided,
     /// The customer did not pay in time, or the authorization expired before it was captured.
     Expired,
-    /// The order is cancelled, and the captured payment must be refunded.
+    /// The order is cancelled, or units were cancelled or returned, and money must be refunded.
     RefundDue,
-    /// The payment was refunded.
+    /// All that was paid was refunded.
     Refunded,
 }
 
@@ -96,6 +105,21 @@ impl Payment {
         match self {
             Self::GiftCard { amount, .. } => *amount,
             Self::Card(card) => card.amount,
+        }
+    }
+
+    /// The part of the amount that is credited, in minor units.
+    pub fn credited(&self) -> i64 {
+        match self {
+            Self::GiftCard { credited, .. } => *credited,
+            Self::Card(card) => card.credited,
+        }
+    }
+
+    fn with_credited(self, credited: i64) -> Self {
+        match self {
+            Self::GiftCard { code, amount, status, .. } => Self::GiftCard { code, amount, status, credited },
+            Self::Card(card) => Self::Card(card.with_credited(credited)),
         }
     }
 
@@ -111,7 +135,13 @@ impl Payment {
         match self {
             Self::GiftCard { status: PaymentStatus::Refunded, .. } => PaymentState::Refunded,
             Self::GiftCard { status: PaymentStatus::Authorized, .. } => PaymentState::Authorized,
-            Self::GiftCard { status: PaymentStatus::Captured, .. } => PaymentState::Captured,
+            Self::GiftCard { status: PaymentStatus::Captured, amount, credited, .. } => {
+                if *credited > 0 && *credited == amount.amount() {
+                    PaymentState::Refunded
+                } else {
+                    PaymentState::Captured
+                }
+            }
             Self::Card(card) => card.state(),
         }
     }
@@ -119,8 +149,8 @@ impl Payment {
     /// Whether an order in this status may have this payment.
     pub fn fits(&self, order: OrderStatus) -> bool {
         match self {
-            Self::GiftCard { .. } if order == OrderStatus::Cancelled => self.state() == PaymentState::Refunded,
-            Self::GiftCard { .. } => self.state() == PaymentState::Captured,
+            Self::GiftCard { status, .. } if order == OrderStatus::Cancelled => *status == PaymentStatus::Refunded,
+            Self::GiftCard { status, .. } => *status == PaymentStatus::Captured,
             Self::Card(card) => card.fits(order),
         }
     }
@@ -130,21 +160,24 @@ impl Payment {
     #[must_use]
     pub fn cancelled(self, expired: bool) -> Self {
         match self {
-            Self::GiftCard { code, amount, .. } => Self::GiftCard { code, amount, status: PaymentStatus::Refunded },
+            Self::GiftCard { code, amount, credited, .. } => {
+                Self::GiftCard { code, amount, status: PaymentStatus::Refunded, credited }
+            }
             Self::Card(card) => Self::Card(card.cancelled(expired)),
         }
     }
 
     /// The amounts that this payment brought in, that were returned, and that are due.
     pub fn balance(&self) -> Balance {
-        let (amount, zero) = (self.amount(), Money::zero(self.amount().currency()));
+        let (whole, currency) = (self.amount(), self.amount().currency());
+        let due = Money::zero(currency);
         match self {
             Self::Card(card) => card.balance(),
-            Self::GiftCard { .. } => match self.state() {
-                PaymentState::Captured => Balance { received: amount, returned: zero, due: zero },
-                PaymentState::Refunded => Balance { received: amount, returned: amount, due: zero },
-                _ => Balance { received: zero, returned: zero, due: zero },
-            },
+            Self::GiftCard { status: PaymentStatus::Captured, credited, .. } => {
+                Balance { received: whole, returned: Money::nearest(*credited, currency), due }
+            }
+            Self::GiftCard { status: PaymentStatus::Refunded, .. } => Balance { received: whole, returned: whole, due },
+            Self::GiftCard { status: PaymentStatus::Authorized, .. } => Balance { received: due, returned: due, due },
         }
     }
 
@@ -153,7 +186,8 @@ impl Payment {
     pub fn as_placed(&self) -> Self {
         match self {
             Self::GiftCard { code, amount, .. } => {
-                Self::GiftCard { code: code.clone(), amount: *amount, status: PaymentStatus::Captured }
+                let status = PaymentStatus::Captured;
+                Self::GiftCard { code: code.clone(), amount: *amount, status, credited: 0 }
             }
             Self::Card(card) => Self::Card(CardPayment::of(card.amount)),
         }
@@ -175,6 +209,27 @@ impl Invoice {
                 break;
             }
         }
+        self
+    }
+
+    /// The sum of what is credited of all payments, in minor units.
+    pub fn credited(&self) -> i64 {
+        self.payments.iter().map(Payment::credited).sum()
+    }
+
+    /// The invoice after this amount is credited in total, in minor units. The card payment goes back first, and then the
+    /// gift cards, the last one first: the reverse of the order in which they paid. The result does not depend on the
+    /// steps in which the amount grew.
+    #[must_use]
+    pub fn with_credited(mut self, total: i64) -> Self {
+        let mut left = total;
+        let payments = std::mem::take(&mut self.payments).into_iter().rev().map(|payment| {
+            let credited = left.min(payment.amount().amount());
+            left -= credited;
+            payment.with_credited(credited)
+        });
+        self.payments = payments.collect();
+        self.payments.reverse();
         self
     }
 }

@@ -2,6 +2,7 @@
 
 mod card_payment;
 mod cart;
+mod credit;
 mod customer;
 mod day_totals;
 mod discount;
@@ -15,14 +16,16 @@ mod product;
 mod queued_order;
 mod reconciliation;
 mod rejection;
+mod return_of_goods;
 mod stock;
 mod stream_checkpoint;
 mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, Report};
+pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
+pub use credit::{Credit, LineUnits, Shortfall};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
 pub use discount::Discount;
@@ -35,6 +38,7 @@ pub use product::{Product, ProductStats, ViewShard};
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
+pub use return_of_goods::{Return, ReturnStatus};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
 pub use tally::Sums;
@@ -72,6 +76,7 @@ entities! {
     Order = "order"
     OrderItem = "orderItem"
     OrderFlag = "orderFlag"
+    Return = "return"
     QueuedOrder = "queuedOrder"
     Invoice = "invoice"
     PaymentDue = "paymentDue"

@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 
 use crate::value::{CustomerId, DiscountCode, KeyPart, Money, OrderId, ProductId, Quantity, RequestHash, Timestamp};
 
-use super::{Invoice, Payment};
+use super::stock::is_zero;
+use super::{Credit, Invoice, LineUnits, Payment, Return, Shortfall};
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -20,8 +21,8 @@ pub struct Order {
     pub customer_id: CustomerId,
     pub status: OrderStatus,
     pub placed_at: Timestamp,
-    /// The time at which the status was last written. Absent in orders from before this attribute existed: see
-    /// [`last_change`](Order::last_change).
+    /// The time at which the status or the credits were last written. Absent in orders from before this attribute
+    /// existed: see [`last_change`](Order::last_change).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<Timestamp>,
     /// The number of times the header was written.
@@ -53,23 +54,63 @@ pub struct Order {
     /// The cancellation, if the order is cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancellation: Option<Cancellation>,
+    /// The units that were cancelled or returned while the rest of the order goes on, with the money for them. At most
+    /// one entry for each line, sorted like the lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credits: Vec<Credit>,
+    /// The units in open returns. At most one entry for each line. Together with the credited units, they never exceed
+    /// the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returning: Vec<LineUnits>,
+    /// The number of returns, which detects a read that saw only a part of the transaction that requested one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub return_count: u8,
+    /// The time at which the order was delivered. Absent before that, and in orders that an earlier release delivered:
+    /// see [`delivery`](Order::delivery).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
 }
 
 impl Order {
+    /// The most returns of one order, open or closed.
+    pub const MOST_RETURNS: u8 = 20;
+
     /// The discount code, whether or not this order counts as one of its uses.
     pub fn code(&self) -> Option<&DiscountCode> {
         self.discount_code.as_ref().or(self.uncounted_code.as_ref())
     }
 
-    /// The time at which the order was placed or its status last changed. Its counts have not changed since.
+    /// The time at which the order was placed, or its status or credits last changed. Its counts have not changed since.
     pub fn last_change(&self) -> Timestamp {
         self.changed_at.unwrap_or(self.placed_at)
     }
-}
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
+    /// The time at which the order was delivered; `None` if it is not.
+    ///
+    /// Until an order that an earlier release delivered is credited, its last change is its delivery.
+    pub fn delivery(&self) -> Option<Timestamp> {
+        (self.status == OrderStatus::Delivered).then(|| self.delivered_at.unwrap_or(self.last_change()))
+    }
+
+    /// The credited units of a product.
+    pub fn credited_units(&self, product: &ProductId) -> u32 {
+        self.credits.iter().find(|credit| credit.product_id == *product).map_or(0, |credit| credit.units)
+    }
+
+    /// The units of a product in open returns.
+    pub fn returning_units(&self, product: &ProductId) -> u32 {
+        self.returning.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
+    }
+
+    /// The sum of all credits, in minor units.
+    pub fn credited(&self) -> i64 {
+        self.credits.iter().map(|credit| credit.amount).sum()
+    }
+
+    /// The amount that the customer pays for the units that are left, in minor units.
+    pub fn net_total(&self) -> i64 {
+        self.total.amount() - self.credited()
+    }
 }
 
 /// The cancellation of an order.
@@ -208,7 +249,7 @@ pub struct OrderFlag {
     pub flagged_at: Timestamp,
 }
 
-/// An order with its lines, its invoice and its flag.
+/// An order with its lines, its invoice, its flag and its returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeOrder {
     /// The header.
@@ -217,13 +258,44 @@ pub struct WholeOrder {
     pub lines: Vec<OrderLine>,
     pub invoice: Invoice,
     pub flag: Option<OrderFlag>,
+    /// The returns, open and closed, sorted by id.
+    pub returns: Vec<Return>,
 }
 
 impl WholeOrder {
-    /// Whether the states of the payments match the order's status. If not, the read is torn: header and invoice were
-    /// read on different sides of a transaction.
+    /// Whether the states of the payments match the order's status, and their credits those of the header. If not, the
+    /// read is torn: header and invoice were read on different sides of a transaction.
     pub fn is_consistent(&self) -> bool {
-        self.invoice.payments.iter().all(|payment| payment.fits(self.order.status))
+        self.invoice.credited() == self.order.credited()
+            && self.invoice.payments.iter().all(|payment| payment.fits(self.order.status))
+    }
+
+    /// The units of a line that are neither cancelled nor returned nor in an open return. Zero if the order has no such
+    /// line.
+    pub fn units_left(&self, product: &ProductId) -> u32 {
+        let line = self.lines.iter().find(|line| line.product_id == *product);
+        let gone = self.order.credited_units(product) + self.order.returning_units(product);
+        line.map_or(0, |line| line.quantity.get().saturating_sub(gone))
+    }
+
+    /// Whether the order has these units left.
+    ///
+    /// # Errors
+    /// A line has fewer units left.
+    pub fn has_left(&self, lines: &[LineUnits]) -> Result<(), Shortfall> {
+        let short = lines.iter().find(|line| line.quantity.get() > self.units_left(&line.product_id));
+        short.map_or(Ok(()), |line| {
+            Err(Shortfall { product_id: line.product_id.clone(), left: self.units_left(&line.product_id) })
+        })
+    }
+
+    /// The credits of the order after these units are credited as well.
+    pub fn credits_with(&self, more: &[LineUnits]) -> Vec<Credit> {
+        let more = |product: &ProductId| -> u32 {
+            more.iter().filter(|line| line.product_id == *product).map(|line| line.quantity.get()).sum()
+        };
+        let units = |product: &ProductId| self.order.credited_units(product) + more(product);
+        Credit::of(&self.lines, self.order.discount, units)
     }
 
     /// The order as it was when it was placed: the answer to a repeated request.
@@ -236,11 +308,16 @@ impl WholeOrder {
                 changed_at: Some(self.order.placed_at),
                 version: 1,
                 cancellation: None,
+                credits: Vec::new(),
+                returning: Vec::new(),
+                return_count: 0,
+                delivered_at: None,
                 ..self.order.clone()
             },
             lines: self.lines.clone(),
             invoice: Invoice { payments, ..self.invoice.clone() },
             flag: None,
+            returns: Vec::new(),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Distinguishes the placing of an order from its restoration.
+//! Distinguishes the placing of an order, and the request of a return, from their restoration.
 
 use crate::value::Timestamp;
 
-use super::{Order, OrderItem};
+use super::{Order, OrderItem, Return};
 
 /// An order is written within this many seconds after `placedAt`: the time for which a function retries, plus a margin
 /// for clock skew.
@@ -20,6 +20,13 @@ impl OrderItem {
     /// Whether the insertion of this line at `written_at` was a part of placing its order.
     pub fn is_placed_at(&self, written_at: Timestamp) -> bool {
         is_recent(self.placed_at, written_at)
+    }
+}
+
+impl Return {
+    /// Whether the insertion of this return at `written_at` requested it.
+    pub fn is_requested_at(&self, written_at: Timestamp) -> bool {
+        is_recent(self.requested_at, written_at)
     }
 }
 

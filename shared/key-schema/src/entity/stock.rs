@@ -226,6 +226,7 @@ impl StockCell {
     }
 }
 
-fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+/// Whether a number need not be written, so that items without it stay as an earlier release wrote them.
+pub(super) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
 }

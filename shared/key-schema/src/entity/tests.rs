@@ -158,7 +158,7 @@ fn card(status: PaymentStatus, reference: Option<&str>, settlement: Option<Settl
 }
 
 fn gift_card(status: PaymentStatus) -> Payment {
-    Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status }
+    Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status, credited: 0 }
 }
 
 /// For each payment: its state, the statuses of an order that it fits, and the amounts received, returned and due.

@@ -21,6 +21,7 @@ mod product;
 mod queued_order;
 mod range;
 mod reconciliation;
+mod returns;
 mod stock;
 mod stream_checkpoint;
 mod template;
@@ -45,14 +46,15 @@ pub use payment_due::PaymentsDue;
 pub use place::{Index, Key, Place, PlaceText};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use range::SortRange;
+pub use returns::OpenReturns;
 pub use stock::{CellsOfStock, InStock};
 pub use template::{Arity, Full, Prefix, Template};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, IdempotencyRecord,
-    Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Return,
+    Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -69,7 +71,7 @@ pub const EXPIRES_AT: &str = "expiresAt";
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product Stock StockCell ProductStats ViewShard
-    Order OrderItem Invoice PaymentDue OrderFlag QueuedOrder
+    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 ];
@@ -101,4 +103,5 @@ pub const PATTERNS: &[Declaration] = &[
     TotalsOfDays::DECLARED,
     CellsOfStock::DECLARED,
     PaymentsDue::DECLARED,
+    OpenReturns::DECLARED,
 ];

@@ -1,4 +1,4 @@
-//! Orders: the header, and the item collection of header, lines, invoice, flag and queue item.
+//! Orders: the header, and the item collection of header, lines, invoice, flag, returns and queue item.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::entity::{
-    Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder, WholeOrder,
+    Customer, Entity as _, Invoice, Order, OrderFlag, OrderItem, OrderStatus, PaymentDue, QueuedOrder, Return,
+    WholeOrder,
 };
 use crate::value::{CustomerId, OrderId, TimeRange, Timestamp};
 
@@ -60,6 +61,7 @@ pub enum InOrder {
     Invoice(Invoice),
     OrderFlag(OrderFlag),
     PaymentDue(PaymentDue),
+    Return(Return),
     /// The item of the order in the queue.
     QueuedOrder(QueuedOrder),
     /// An item that a newer release wrote.
@@ -93,22 +95,26 @@ impl OrderById<'_> {
     /// queue is ignored.
     ///
     /// # Errors
-    /// [`Torn`] if only a part of the transaction that places the order is visible.
+    /// [`Torn`] if only a part of the transaction that places the order, or that requests a return, is visible.
     pub fn assemble(items: Vec<InOrder>) -> Result<Option<OrderState>, Torn> {
-        let (mut order, mut lines, mut invoice, mut flag, mut queued) = (None, Vec::new(), None, None, None);
+        let (mut order, mut invoice, mut flag, mut queued) = (None, None, None, None);
+        let (mut lines, mut returns) = (Vec::new(), Vec::new());
         for item in items {
             match item {
                 InOrder::Order(header) => order = Some(header),
                 InOrder::OrderItem(item) => lines.push(item.line),
                 InOrder::Invoice(found) => invoice = Some(found),
                 InOrder::OrderFlag(found) => flag = Some(found),
+                InOrder::Return(found) => returns.push(found),
                 InOrder::QueuedOrder(found) => queued = Some(found),
                 InOrder::PaymentDue(_) | InOrder::Unknown => {}
             }
         }
         match (order, invoice) {
-            (Some(order), Some(invoice)) if lines.len() == usize::from(order.line_count) => {
-                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, flag }))))
+            (Some(order), Some(invoice))
+                if lines.len() == usize::from(order.line_count) && returns.len() == usize::from(order.return_count) =>
+            {
+                Ok(Some(OrderState::Placed(Box::new(WholeOrder { order, lines, invoice, flag, returns }))))
             }
             (None, None) if lines.is_empty() => Ok(queued.map(OrderState::Queued)),
             _ => Err(Torn),
@@ -121,12 +127,21 @@ impl AccessPattern for OrderById<'_> {
 
     const DECLARED: Declaration = Declaration {
         number: 3,
-        question: "an order by its id, with lines, invoice and flag",
+        question: "an order by its id, with lines, invoice, flag and returns",
         place: PlaceText { sort: "", ..ORDER.text() },
-        entities: &[Order::TYPE, OrderItem::TYPE, Invoice::TYPE, OrderFlag::TYPE, PaymentDue::TYPE, QueuedOrder::TYPE],
+        entities: &[
+            Order::TYPE,
+            OrderItem::TYPE,
+            Invoice::TYPE,
+            OrderFlag::TYPE,
+            PaymentDue::TYPE,
+            Return::TYPE,
+            QueuedOrder::TYPE,
+        ],
         consistency: Consistency::Strong,
         direction: Direction::Ascending,
-        bound: Bound::Collection(45),
+        // The header, 40 lines, invoice, flag, mark, queue item and 20 returns.
+        bound: Bound::Collection(65),
     };
 
     fn partition(&self) -> String {

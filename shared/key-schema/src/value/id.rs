@@ -74,6 +74,8 @@ ids! {
     OrderId = "orderId";
     /// An invoice. Contains the order's id.
     InvoiceId = "invoiceId";
+    /// A return. Contains the order's id.
+    ReturnId = "returnId";
     /// A payment intent: a payment at the provider.
     IntentId = "payment intent id";
     /// A discount code.
@@ -134,6 +136,26 @@ impl InvoiceId {
     }
 }
 
+impl ReturnId {
+    const PREFIX: &str = "ret-";
+
+    /// The id of the return that a request with this idempotency key makes of an order. So a repeated request finds its
+    /// own return, and the return's order is found by the return's id.
+    ///
+    /// The hash has 16 characters, so that the id of a UUID fits into 64.
+    pub fn of(order: &OrderId, key: &IdempotencyKey) -> Self {
+        let hash = Sha256::digest(key.as_str().as_bytes());
+        let hash: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Self(format!("{}{order}-{hash}", Self::PREFIX))
+    }
+
+    /// The order's id in this return's id. `None` if the id is of another form, so that there is no such return.
+    pub fn order(&self) -> Option<OrderId> {
+        let (order, _) = self.0.strip_prefix(Self::PREFIX)?.rsplit_once('-')?;
+        order.parse().ok()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
@@ -164,6 +186,18 @@ mod tests {
         assert_eq!(invoice.as_str().parse::<InvoiceId>().expect("an id").order(), Some(order));
         for other in ["b4dd6961-3f4a-5a57-bfa4-8b4f881e2819", "inv-", "inv"] {
             assert_eq!(other.parse::<InvoiceId>().expect("an id").order(), None);
+        }
+    }
+
+    #[test]
+    fn a_return_id_contains_its_orders_id_and_fits_a_path() {
+        let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
+        let [first, second] = ["first", "second"].map(|key| ReturnId::of(&order, &key.parse().expect("a key")));
+        assert_eq!(first.as_str(), "ret-cfd2ee81-ea09-51ba-9720-b8382bcdedb5-a7937b64b8caa58f");
+        assert_ne!(first, second);
+        assert_eq!(first.as_str().parse::<ReturnId>().expect("an id").order(), Some(order));
+        for other in ["ret-", "ret-a", "inv-a-b", "a"] {
+            assert_eq!(other.parse::<ReturnId>().expect("an id").order(), None, "{other}");
         }
     }
 

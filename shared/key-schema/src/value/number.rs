@@ -57,6 +57,17 @@ impl Quantity {
     pub fn get(self) -> u32 {
         self.0
     }
+
+    /// The sum, at most the greatest quantity.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        Self((self.0 + more.0).min(10_000))
+    }
+
+    /// The quantity without `units`; `None` if nothing is left.
+    pub fn less(self, units: u32) -> Option<Self> {
+        self.0.checked_sub(units).filter(|left| *left > 0).map(Self)
+    }
 }
 
 impl Percent {

@@ -133,7 +133,14 @@ impl History {
         let attempt = card.next_attempt().or((card.provider.is_none()).then_some(1));
         if let Some(attempt) = attempt {
             let intent = format!("intent-{attempt}").parse().expect("an id");
-            let started = ProviderPayment { intent, attempt, capture_requested: false, report: Report::STARTED };
+            let started = ProviderPayment {
+                intent,
+                attempt,
+                amount: None,
+                capture_requested: false,
+                refunding: 0,
+                report: Report::STARTED,
+            };
             let started = CardPayment { provider: Some(started), ..card };
             self.pay(number, started.clone(), &[]);
             card = started;

@@ -1,11 +1,11 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Product,
-    Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Settlement,
+    CardPayment, Entity as _, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus,
+    Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Return, ReturnStatus, Settlement,
 };
 use key_schema::layout::ENTITY_TYPE;
-use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, Timestamp};
+use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, ReturnId, Timestamp};
 use serde::Serialize;
 use serde_dynamo::{AttributeValue, Item, to_item};
 
@@ -82,6 +82,10 @@ pub(super) fn order(id: &str) -> Order {
         units: 2,
         shard: 0,
         cancellation: None,
+        credits: Vec::new(),
+        returning: Vec::new(),
+        return_count: 0,
+        delivered_at: None,
     }
 }
 
@@ -95,7 +99,7 @@ pub(super) fn paid_by_staff(card: CardPayment) -> CardPayment {
 pub(super) fn at_provider(progress: Progress) -> CardPayment {
     let report = Report { progress, captured: 0, refunded: 0 };
     let intent = "pi_3PmrZq2eZvKYlo2C1x8Yp5Lq".parse().expect("an id");
-    let provider = ProviderPayment { intent, attempt: 1, capture_requested: false, report };
+    let provider = ProviderPayment { intent, attempt: 1, amount: None, capture_requested: false, refunding: 0, report };
     CardPayment { provider: Some(provider), ..CardPayment::of(eur(4798)) }
 }
 
@@ -122,8 +126,29 @@ pub(super) fn queued(rejection: Option<Rejection>) -> Item {
     image(QueuedOrder::TYPE, &queued)
 }
 
+/// A return of one cup, which was requested when the order was placed.
+pub(super) fn given_back(order: &OrderId) -> Return {
+    Return {
+        return_id: ReturnId::of(order, &"return-1".parse().expect("a key")),
+        order_id: order.clone(),
+        customer_id: "ada".parse().expect("an id"),
+        shard: 0,
+        lines: vec![LineUnits {
+            product_id: "cup".parse().expect("an id"),
+            quantity: 1.try_into().expect("a quantity"),
+        }],
+        reason: Some("A chip in the glaze".to_owned()),
+        requested_at: PLACED_AT.parse().expect("a time"),
+        status: ReturnStatus::Requested,
+        closed_at: None,
+        restocked: false,
+        amount: None,
+        refusal: None,
+    }
+}
+
 /// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 12] {
+pub(crate) fn samples() -> [Event; 14] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));
@@ -143,6 +168,14 @@ pub(crate) fn samples() -> [Event; 12] {
         CardPayment { status: PaymentStatus::Refunded, settlement: Some(Settlement::RefundDue), ..captured.clone() };
     let reference = "refund-4711".to_owned();
     let refunded = CardPayment { settlement: Some(Settlement::Refunded { reference }), ..refund_due.clone() };
+    let requested = given_back(&pending.order_id);
+    let received = Return {
+        status: ReturnStatus::Received,
+        closed_at: Some("2026-11-28T14:05:00.000Z".parse().expect("a time")),
+        restocked: true,
+        amount: Some(eur(2399)),
+        ..requested.clone()
+    };
     let [started, declined, authorized] =
         [Progress::Started, Progress::Declined, Progress::Authorized].map(|progress| invoiced(&at_provider(progress)));
     [
@@ -154,6 +187,8 @@ pub(crate) fn samples() -> [Event; 12] {
         event("INSERT", Item::default(), image(PaymentDue::TYPE, &due)),
         event("MODIFY", invoiced(&captured), invoiced(&refund_due)),
         event("MODIFY", invoiced(&refund_due), invoiced(&refunded)),
+        event("INSERT", Item::default(), image(Return::TYPE, &requested)),
+        event("MODIFY", image(Return::TYPE, &requested), image(Return::TYPE, &received)),
         event("MODIFY", invoiced(&unpaid), invoiced(&expired)),
         event("MODIFY", queued(None), queued(Some(Rejection::TooExpensive))),
         event("MODIFY", product(1), product(2)),

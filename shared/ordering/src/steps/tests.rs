@@ -1,9 +1,11 @@
 //! Invariants of the steps, for any order and any sequence of changes.
 #![allow(clippy::expect_used, reason = "tests")]
 
+mod credits;
 mod payments;
+mod returns;
 
-use key_schema::entity::{Invoice, Order};
+use key_schema::entity::{CardPayment, Invoice, Order, OrderLine, Payment, PaymentStatus};
 use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,16 +23,34 @@ pub(crate) fn at(minute: i64) -> Timestamp {
 
 /// A newly placed order, paid with a gift card and a bank card. A payment of zero is left out.
 pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
+    sold(&[], by_gift_card + by_card, &[by_gift_card])
+}
+
+/// A newly placed order with these lines, each with its number of units and their price, at this total. Gift cards pay
+/// these amounts, and a bank card the rest. A payment of zero is left out.
+pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> WholeOrder {
     let order_id: OrderId = "an-order".parse().expect("an id");
     let mut payments = Vec::new();
-    if by_gift_card > 0 {
-        let code = "GIFT".parse().expect("a code");
-        payments.push(Payment::GiftCard { code, amount: eur(by_gift_card), status: PaymentStatus::Captured });
+    let mut by_card = total;
+    for (number, amount) in by_gift_cards.iter().copied().enumerate().filter(|(_, amount)| *amount > 0) {
+        let code = format!("GIFT-{number}").parse().expect("a code");
+        let status = PaymentStatus::Captured;
+        payments.push(Payment::GiftCard { code, amount: eur(amount), status, credited: 0 });
+        by_card -= amount;
     }
     if by_card > 0 {
         payments.push(Payment::Card(CardPayment::of(eur(by_card))));
     }
-    let total = eur(by_gift_card + by_card);
+    let line = |(number, (units, price)): (usize, &(u32, i64))| OrderLine {
+        product_id: format!("p{number}").parse().expect("an id"),
+        name: "A thing".to_owned(),
+        quantity: i64::from(*units).try_into().expect("a quantity"),
+        unit_price: eur(*price),
+        amount: eur(i64::from(*units) * price),
+    };
+    let lines: Vec<_> = lines.iter().enumerate().map(line).collect();
+    let subtotal = if lines.is_empty() { total } else { lines.iter().map(|line| line.amount.amount()).sum() };
+    let (discount, total) = (eur(subtotal - total), eur(total));
     WholeOrder {
         order: Order {
             order_id: order_id.clone(),
@@ -39,18 +59,22 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
             placed_at: at(0),
             changed_at: Some(at(0)),
             version: 1,
-            subtotal: total,
-            discount: eur(0),
+            subtotal: eur(subtotal),
+            discount,
             discount_code: None,
             uncounted_code: None,
             total,
             request_hash: RequestHash::of(b""),
-            line_count: 0,
-            units: 0,
+            line_count: u8::try_from(lines.len()).expect("few lines"),
+            units: lines.iter().map(|line| line.quantity.get()).sum(),
             shard: 0,
             cancellation: None,
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            delivered_at: None,
         },
-        lines: Vec::new(),
+        lines,
         invoice: Invoice {
             invoice_id: InvoiceId::of(&order_id),
             order_id,
@@ -60,6 +84,7 @@ pub(crate) fn placed(by_gift_card: i64, by_card: i64) -> WholeOrder {
             payments,
         },
         flag: None,
+        returns: Vec::new(),
     }
 }
 

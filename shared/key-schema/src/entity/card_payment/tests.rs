@@ -28,21 +28,28 @@ fn any_report() -> impl Strategy<Value = Report> {
 fn at_provider(status: PaymentStatus, capture_requested: bool) -> CardPayment {
     let settlement = (status == PaymentStatus::Refunded).then_some(Settlement::Voided);
     let intent = "pi_1".parse().expect("an id");
-    let provider = Some(ProviderPayment { intent, attempt: 1, capture_requested, report: Report::STARTED });
+    let (amount, refunding, report) = (None, 0, Report::STARTED);
+    let provider = Some(ProviderPayment { intent, attempt: 1, amount, capture_requested, refunding, report });
     CardPayment { status, settlement, provider, ..CardPayment::of(eur(WHOLE)) }
 }
 
 /// A payment that waits, or whose order is cancelled; its capture is asked for, or not; staff recorded another payment,
-/// or not.
+/// or not; a part is credited before or after that, or not.
 fn any_payment() -> impl Strategy<Value = CardPayment> {
     use PaymentStatus::{Authorized, Captured, Refunded};
-    (select(vec![Authorized, Captured, Refunded]), any::<bool>()).prop_map(|(status, capture_requested)| {
-        let mut card = at_provider(status, capture_requested);
-        if status == Captured {
-            card.reference = Some("bank-1".to_owned());
-        }
-        card
-    })
+    let credited = || prop_oneof![Just(0), 0..=WHOLE];
+    (select(vec![Authorized, Captured, Refunded]), any::<bool>(), credited(), credited()).prop_map(
+        |(status, capture_requested, before, after)| {
+            let card = at_provider(Authorized, capture_requested).with_credited(before);
+            let card = match status {
+                Authorized => card,
+                Captured => card.paid_under("bank-1"),
+                Refunded => card.cancelled(false),
+            };
+            let is_cancelled = card.status == Refunded;
+            if is_cancelled { card } else { card.with_credited(before.max(after)) }
+        },
+    )
 }
 
 fn after(card: &CardPayment, reports: &[Report]) -> CardPayment {
@@ -79,7 +86,8 @@ proptest! {
         card in any_payment(), reports in vec(any_report(), 0..4),
     ) {
         let mut card = after(&card, &reports);
-        for _ in 0..3 {
+        let kept = card.report().expect("a provider").kept();
+        for _ in 0..4 {
             let Some(command) = card.command() else { break };
             let known = card.report().expect("a provider");
             let report = match command {
@@ -94,6 +102,9 @@ proptest! {
         }
         prop_assert_eq!(card.command(), None);
         let report = card.report().expect("a provider");
+        if report.progress == Progress::Captured && kept > 0 {
+            prop_assert_eq!(report.kept(), kept.min(card.wanted_of_provider()), "{:?}", card);
+        }
         if card.status == PaymentStatus::Refunded || card.is_recorded_by_staff() {
             prop_assert_eq!(report.kept(), 0, "{:?}", card);
         }
@@ -107,10 +118,10 @@ proptest! {
     fn received_less_returned_is_kept_or_due(card in any_payment(), reports in vec(any_report(), 0..4)) {
         let card = after(&card, &reports);
         // Staff may refund a customer at the provider without telling Till. The audit tells of it.
-        let is_refunded_elsewhere = card.report().is_some_and(|report| report.refunded > 0);
-        prop_assume!(card.is_recorded_by_staff() || card.state() != PaymentState::Captured || !is_refunded_elsewhere);
+        let report = card.report().expect("a provider");
+        prop_assume!(report.progress != Progress::Captured || report.kept() >= card.wanted_of_provider());
         let Balance { received, returned, due } = card.balance();
-        let kept = if card.state() == PaymentState::Captured { card.amount.amount() } else { 0 };
+        let kept = if card.status == PaymentStatus::Captured { card.wanted() } else { 0 };
         prop_assert_eq!(received.amount() - returned.amount(), kept + due.amount(), "{:?}", card);
     }
 }
@@ -130,13 +141,60 @@ fn a_captured_payment_of_a_cancelled_order_is_due_until_it_is_refunded() {
     assert_eq!((refunded.state(), refunded.command()), (PaymentState::Refunded, None));
 }
 
+/// The refund that is under way stays the same while more is credited, so that whoever asks for it asks for the same one.
+#[test]
+fn one_refund_is_under_way_at_a_time() {
+    let report = |refunded| Report { progress: Progress::Captured, captured: WHOLE, refunded };
+    let refund = |amount, total| Some(Command::Refund { amount, total });
+    let first = at_provider(PaymentStatus::Authorized, false).reported(report(0)).with_credited(100);
+    assert_eq!((first.state(), first.command()), (PaymentState::RefundDue, refund(100, 100)));
+    let second = first.with_credited(250);
+    assert_eq!(second.command(), refund(100, 100));
+    assert_eq!(second.balance(), Balance { received: eur(WHOLE), returned: eur(0), due: eur(250) });
+    let third = second.reported(report(100)).cancelled(false);
+    assert_eq!(third.command(), refund(150, 250));
+    let last = third.reported(report(250));
+    assert_eq!(last.command(), refund(750, WHOLE));
+    assert_eq!((last.reported(report(WHOLE)).state(), last.is_due()), (PaymentState::Refunded, true));
+}
+
+#[test]
+fn staff_record_each_refund_of_their_own_payment_once() {
+    let paid = CardPayment::of(eur(WHOLE)).with_credited(200).paid_under("bank-1");
+    assert_eq!(paid.balance(), Balance { received: eur(800), returned: eur(0), due: eur(0) });
+    assert_eq!((paid.state(), paid.refunded_under("back-1")), (PaymentState::Captured, None));
+    let due = paid.with_credited(500);
+    assert_eq!((due.state(), due.is_due()), (PaymentState::RefundDue, true));
+    let back = due.refunded_under("back-1").expect("a refund");
+    assert_eq!(back.balance(), Balance { received: eur(800), returned: eur(300), due: eur(0) });
+    assert_eq!((back.state(), back.refund_reference()), (PaymentState::Captured, Some("back-1")));
+    assert!(back.is_refunded_under("back-1") && !back.is_refunded_under("back-2"));
+    let all = back.cancelled(false);
+    assert_eq!((all.state(), all.balance().due), (PaymentState::RefundDue, eur(500)));
+    let all = all.refunded_under("back-2").expect("a refund");
+    assert_eq!((all.state(), all.refund_reference()), (PaymentState::Refunded, Some("back-2")));
+    assert!(all.is_refunded_under("back-1") && all.is_refunded_under("back-2"));
+}
+
+#[test]
+fn a_payment_of_which_nothing_is_left_to_pay_is_void() {
+    let card = at_provider(PaymentStatus::Authorized, false);
+    let authorized = card.reported(Report { progress: Progress::Authorized, captured: 0, refunded: 0 });
+    let void = authorized.with_credited(WHOLE);
+    assert_eq!((void.state(), void.command(), void.next_attempt()), (PaymentState::Voided, Some(Command::Void), None));
+    assert!(void.is_secured() && void.fits(OrderStatus::Paid) && !void.fits(OrderStatus::Pending));
+    // A capture was on its way.
+    let late = void.reported(Report { progress: Progress::Captured, captured: WHOLE, refunded: 0 });
+    assert_eq!(late.command(), Some(Command::Refund { amount: WHOLE, total: WHOLE }));
+}
+
 #[test]
 fn a_payment_that_came_twice_goes_back_once() {
     let mut card = at_provider(PaymentStatus::Captured, false);
     card.reference = Some("bank-1".to_owned());
     assert_eq!(card.command(), Some(Command::Void));
     let card = card.reported(Report { progress: Progress::Captured, captured: WHOLE, refunded: 0 });
-    assert_eq!((card.state(), card.reference.as_deref()), (PaymentState::Captured, Some("bank-1")));
+    assert_eq!((card.state(), card.reference.as_deref()), (PaymentState::RefundDue, Some("bank-1")));
     assert_eq!(card.command(), Some(Command::Refund { amount: WHOLE, total: WHOLE }));
     assert_eq!(card.balance(), Balance { received: eur(2 * WHOLE), returned: eur(0), due: eur(WHOLE) });
 }

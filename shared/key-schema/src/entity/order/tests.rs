@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, reason = "tests")]
 
 use super::OrderStatus::{self, Cancelled, Delivered, Paid, Pending, Shipped};
-use super::{Cancellation, CancellationCause, Invoice, Order, OrderFlag, Payment, WholeOrder};
+use super::{Cancellation, CancellationCause, Credit, Invoice, Order, OrderFlag, Payment, WholeOrder};
 use crate::entity::{CardPayment, PaymentStatus};
 use crate::value::{Currency, InvoiceId, KeyPart as _, Money, OrderId, RequestHash, Timestamp};
 
@@ -55,6 +55,11 @@ fn as_placed_undoes_all_later_changes() {
         later.order.status = Cancelled;
         later.order.version = 3;
         later.order.changed_at = Some(at("2026-11-22"));
+        later.order.delivered_at = Some(at("2026-11-22"));
+        later.order.return_count = 1;
+        let product_id = "cup".parse().expect("an id");
+        later.order.credits = vec![Credit { product_id, units: 1, gross: 4, amount: 3 }];
+        later.invoice = later.invoice.with_credited(3);
         later.order.cancellation = Some(Cancellation {
             at: at("2026-11-22"),
             reason: Some("too late".to_owned()),
@@ -104,14 +109,20 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             units: 1,
             shard: 0,
             cancellation: None,
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            delivered_at: None,
         },
         lines: Vec::new(),
         flag: None,
+        returns: Vec::new(),
     }
 }
 
 fn gift_card() -> Payment {
-    Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status: PaymentStatus::Captured }
+    let status = PaymentStatus::Captured;
+    Payment::GiftCard { code: "GIFT".parse().expect("a code"), amount: eur(5), status, credited: 0 }
 }
 
 fn eur(amount: i64) -> Money {

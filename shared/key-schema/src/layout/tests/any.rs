@@ -8,7 +8,7 @@ use super::parts::any_parts;
 use crate::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -62,7 +62,7 @@ macro_rules! any_entity {
 any_entity! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product Stock StockCell ProductStats ViewShard
-    Order OrderItem Invoice PaymentDue OrderFlag QueuedOrder
+    Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 }
@@ -85,7 +85,7 @@ read_from_collection! {
     InProduct: Product Stock ProductStats, or Unknown;
     InStock: Stock StockCell;
     InViews: Product ProductStats ViewShard;
-    InOrder: Order OrderItem Invoice PaymentDue OrderFlag QueuedOrder, or Unknown;
+    InOrder: Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder, or Unknown;
     ProfileOrOrder: Customer Order, or Unknown;
     InGiftCard: GiftCard GiftCardEntry, or Unknown;
 }

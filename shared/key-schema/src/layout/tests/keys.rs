@@ -60,7 +60,9 @@ fn pairs(parts: &Parts, other: &Parts) -> Vec<(AnyEntity, AnyEntity)> {
 
 /// The kind and the ids that identify an entity.
 fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
-    let Parts { customer, product, order, discount, gift_card, email, username, shard, stream_shard, .. } = parts;
+    let Parts {
+        customer, product, order, discount, gift_card, email, username, shard, stream_shard, return_id, ..
+    } = parts;
     let day = parts.moment().day();
     let ids: Vec<&dyn ToString> = match entity {
         AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) | AnyEntity::IdempotencyRecord(_) => {
@@ -78,6 +80,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
             vec![order]
         }
         AnyEntity::OrderItem(_) => vec![order, product],
+        AnyEntity::Return(_) => vec![order, return_id],
         AnyEntity::Discount(_) => vec![discount],
         AnyEntity::GiftCard(_) => vec![gift_card],
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
@@ -96,5 +99,8 @@ fn is_sorted_by_time(template: &str) -> bool {
 #[test]
 fn orders_lines_invoices_and_flags_have_lists_by_time() {
     let sorted = ENTITIES.iter().filter(|(_, places)| places.iter().any(|place| is_sorted_by_time(place.sort)));
-    assert_eq!(sorted.map(|(entity, _)| *entity).collect::<Vec<_>>(), ["order", "orderItem", "invoice", "orderFlag"]);
+    assert_eq!(
+        sorted.map(|(entity, _)| *entity).collect::<Vec<_>>(),
+        ["order", "orderItem", "invoice", "orderFlag", "return"]
+    );
 }

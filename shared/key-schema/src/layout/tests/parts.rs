@@ -10,14 +10,15 @@ use super::strategies::{
     any_shard, any_status, any_sums, any_time,
 };
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentDue, PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Stock,
-    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    Cancellation, CancellationCause, Cart, CartLine, Credit, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, LineUnits, Order, OrderFlag, OrderItem, OrderLine,
+    OrderStatus, Payment, PaymentDue, PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal,
+    Rejection, Return, ReturnStatus, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
-    Money, OrderId, Percent, ProductId, Quantity, RequestHash, SequenceNumber, ShardId, TimeRange, Timestamp, Username,
+    Money, OrderId, Percent, ProductId, Quantity, RequestHash, ReturnId, SequenceNumber, ShardId, TimeRange, Timestamp,
+    Username,
 };
 
 /// Values for the fields of all entities. [`entities`](Self::entities) makes one entity of each kind from them, all of
@@ -28,6 +29,7 @@ pub(super) struct Parts {
     pub(super) product: ProductId,
     pub(super) order: OrderId,
     pub(super) invoice: InvoiceId,
+    pub(super) return_id: ReturnId,
     pub(super) category: Category,
     pub(super) discount: DiscountCode,
     pub(super) gift_card: GiftCardCode,
@@ -63,6 +65,16 @@ impl Parts {
 
     pub(super) fn cells(&self) -> Cells {
         (i64::from(self.shards % 32) + 1).try_into().expect("a number of cells")
+    }
+
+    fn units(&self) -> LineUnits {
+        LineUnits { product_id: self.product.clone(), quantity: self.quantity }
+    }
+
+    fn credit(&self) -> Credit {
+        let [some, more, _] = self.money;
+        let (gross, amount) = (some.amount(), more.amount());
+        Credit { product_id: self.product.clone(), units: self.quantity.get(), gross, amount }
     }
 
     /// One entity of each kind.
@@ -159,6 +171,10 @@ impl Parts {
                     reason: Some(text.clone()).filter(|_| number % 2 == 0),
                     cause: Some(CancellationCause::Unpaid).filter(|_| number % 3 == 0),
                 }),
+                credits: self.until.iter().map(|_| self.credit()).collect(),
+                returning: self.until.iter().map(|_| self.units()).collect(),
+                return_count: self.shard,
+                delivered_at: self.until,
             }),
             AnyEntity::OrderItem(OrderItem {
                 order_id: order_id(),
@@ -177,6 +193,21 @@ impl Parts {
             }),
             AnyEntity::PaymentDue(PaymentDue { order_id: order_id(), shard: self.shard, since: at }),
             AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
+            // Only an open return has an entry in the index.
+            AnyEntity::Return(Return {
+                return_id: self.return_id.clone(),
+                order_id: order_id(),
+                customer_id: customer_id(),
+                shard: self.shard,
+                lines: vec![self.units()],
+                reason: self.until.map(|_| text.clone()),
+                requested_at: at,
+                status: ReturnStatus::Requested,
+                closed_at: self.until,
+                restocked: number % 2 == 0,
+                amount: self.until.map(|_| some),
+                refusal: self.until.map(|_| text.clone()),
+            }),
             AnyEntity::QueuedOrder(QueuedOrder {
                 order_id: order_id(),
                 customer_id: customer_id(),
@@ -203,6 +234,7 @@ impl Parts {
                 amount: most,
                 at,
                 status: self.paid,
+                returned: i64::from(self.shard),
             }),
             AnyEntity::DayTotals(DayTotals {
                 date: at.day(),
@@ -259,6 +291,8 @@ impl Parts {
             customer: either(customer, other.customer, self.customer),
             product: either(product, other.product, self.product),
             order: either(order, other.order, self.order),
+            // An order has several returns, but a return only one order.
+            return_id: either(order, other.return_id, self.return_id),
             invoice: either(invoice, other.invoice, self.invoice),
             category: either(category, other.category, self.category),
             discount: either(discount, other.discount, self.discount),
@@ -321,6 +355,7 @@ pub(super) fn any_parts() -> impl Strategy<Value = Parts> {
             Parts {
                 rejection,
                 invoice: InvoiceId::of(&order),
+                return_id: return_of(&order),
                 username: username.parse().expect("a username"),
                 quantity: quantity.try_into().expect("a quantity"),
                 percent: percent.try_into().expect("a percentage"),
@@ -360,8 +395,15 @@ pub(super) fn sample() -> Parts {
         customer: "ada".parse().expect("an id"),
         product: "teapot".parse().expect("an id"),
         order: "first".parse().expect("an id"),
+        return_id: "ret-first".parse().expect("an id"),
         shard: 3,
         shards: 4,
         ..parts
     }
+}
+
+/// A return of an order, whose id may be of any length.
+fn return_of(order: &OrderId) -> ReturnId {
+    let id: String = format!("ret-{order}").chars().take(64).collect();
+    id.parse().expect("an id")
 }

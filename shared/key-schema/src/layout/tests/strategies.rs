@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::entity::{
-    CardPayment, CartLine, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, Report, Settlement, Sums,
+    CardPayment, CartLine, OrderStatus, Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report,
+    Settlement, Sums,
 };
 use crate::value::{Currency, EmailAddress, Money, OrderId};
 
@@ -52,15 +53,34 @@ pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
         any::<bool>(),
     );
     parts.prop_map(|(code, amount, status, reference, settlement, provider, expired)| match code {
-        Some(code) => Payment::GiftCard { code, amount, status },
-        None => Payment::Card(CardPayment { amount, status, reference, settlement, provider, expired }),
+        Some(code) => Payment::GiftCard { code, amount, status, credited: i64::from(expired) },
+        None => {
+            let credited = i64::from(expired);
+            let recorded = Some(amount.amount()).filter(|_| expired);
+            let refund = |reference: &String| RecordedRefund { reference: reference.clone(), amount: 1 };
+            let refunds = reference.iter().map(refund).collect();
+            let about = CardPayment::of(amount);
+            Payment::Card(CardPayment {
+                status,
+                reference,
+                settlement,
+                provider,
+                expired,
+                credited,
+                recorded,
+                refunds,
+                ..about
+            })
+        }
     })
 }
 
 /// A payment at the provider, with amounts that may contradict each other.
 pub(crate) fn any_provider_payment() -> impl Strategy<Value = ProviderPayment> {
     (any_id(), 1..4_u32, any::<bool>(), any_report()).prop_map(|(intent, attempt, capture_requested, report)| {
-        ProviderPayment { intent, attempt, capture_requested, report }
+        let refunding = report.refunded;
+        let amount = Some(report.captured).filter(|_| capture_requested);
+        ProviderPayment { intent, attempt, amount, capture_requested, refunding, report }
     })
 }
 

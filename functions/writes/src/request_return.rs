@@ -1,0 +1,69 @@
+//! `POST /orders/{orderId}/returns`: requests the return of units of a delivered order.
+
+use http_api::{Answer, Caller, Created, Example, Json, Kind, Path, Problem, Replayable, ReturnView, Route, Scope};
+use key_schema::entity::{LineUnits, Order, WholeOrder};
+use key_schema::value::{IdempotencyKey, Name, OrderId, ReturnId};
+use ordering::steps::ReturnRequest;
+use ordering::{Lifecycle, RequestedLine, Transitioned, Withdrawal};
+use serde::Deserialize;
+use table::Budget;
+use utoipa::ToSchema;
+
+use crate::units;
+
+pub const ROUTE: Route = Route::post("/orders/{orderId}/returns", Scope::Shop)
+    .summary(
+        "Request the return of units of a delivered order. A customer may do so until the end of the period for \
+         withdrawal, staff at any time. The customer is credited when staff receive the units.",
+    )
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::TooFewUnits, Kind::WithdrawalOver])
+    .access(ordering::REQUEST_RETURN)
+    .example(
+        Example::at("09:51:50")
+            .path("ccc44633-c523-5b35-9669-978f6b6bc252")
+            .header("idempotency-key", "return-1")
+            .body(r#"{"lines":[{"productId":"espresso-cup","quantity":1}],"reason":"A chip in the glaze"}"#),
+    );
+
+/// The units to return.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewReturn {
+    /// The units of each product. At most 40 products, each of them once.
+    #[schema(min_items = 1, max_items = 40)]
+    lines: Vec<RequestedLine>,
+    /// The reason. A customer need not give one.
+    reason: Option<Name>,
+}
+
+pub async fn handle(
+    (orders, withdrawal): (Lifecycle, Withdrawal),
+    Path(order): Path<OrderId>,
+    caller: Caller,
+    key: IdempotencyKey,
+    Json(NewReturn { lines, reason }): Json<NewReturn>,
+    budget: Budget,
+) -> Answer<Created<Json<ReturnView>>> {
+    let lines: Vec<LineUnits> = units::of(lines)?;
+    let (id, reason) = (ReturnId::of(&order, &key), reason.map(String::from));
+
+    let within_days = (!caller.is_admin).then_some(withdrawal.days);
+    let request = ReturnRequest { id: &id, lines: &lines, reason: reason.as_deref(), within_days };
+    let may_see = |order: &Order| caller.may_see(&order.customer_id);
+    match orders.request_return(&order, request, may_see, budget).await? {
+        Transitioned::Done(whole) => created(whole, &id, Replayable::first),
+        Transitioned::DoneBefore(whole) => created(whole, &id, Replayable::again),
+        Transitioned::Refused(status) => Err(Problem::invalid_transition(status)),
+        Transitioned::Denied(denial) => Err(units::denied(denial)),
+        Transitioned::NotFound => Err(Problem::not_found("order")),
+    }
+}
+
+fn created(
+    whole: WholeOrder,
+    id: &ReturnId,
+    answer: fn(Json<ReturnView>) -> Replayable<Json<ReturnView>>,
+) -> Answer<Created<Json<ReturnView>>> {
+    let location = format!("/orders/{}/returns", whole.order.order_id);
+    Ok(Created { location, answer: answer(Json(units::return_of(whole, id)?)) })
+}

@@ -1,0 +1,59 @@
+//! The units of an order that a request cancels or returns.
+
+use http_api::{Kind, Problem, ReturnView};
+use key_schema::entity::{LineUnits, ReturnStatus, Shortfall, WholeOrder};
+use key_schema::value::ReturnId;
+use ordering::steps::Denial;
+use ordering::{MOST_LINES, RequestedLine};
+
+/// The units that a request names, sorted by product id, so that equal requests are equal.
+///
+/// # Errors
+/// There are no lines or too many, or a product is named twice.
+pub(crate) fn of(lines: Vec<RequestedLine>) -> Result<Vec<LineUnits>, Problem> {
+    let to_units = |RequestedLine { product_id, quantity }| LineUnits { product_id, quantity };
+    let mut lines: Vec<_> = lines.into_iter().map(to_units).collect();
+    lines.sort_by(|a, b| a.product_id.cmp(&b.product_id));
+    if lines.is_empty() {
+        return Err(Problem::invalid("lines: must name at least one product"));
+    }
+    if lines.len() > MOST_LINES {
+        return Err(Problem::new(Kind::TooLarge, format!("lines: an order has at most {MOST_LINES} lines")));
+    }
+    if let Some(pair) = lines.windows(2).find(|pair| pair[0].product_id == pair[1].product_id) {
+        return Err(Problem::invalid(format!("lines: the product {} is named twice", pair[0].product_id)));
+    }
+    Ok(lines)
+}
+
+/// The problem of a change that an order does not allow.
+pub(crate) fn denied(denial: Denial) -> Problem {
+    match denial {
+        Denial::TooFewUnits(Shortfall { product_id, left }) => {
+            Problem::new(Kind::TooFewUnits, format!("The order has {left} units of this product left."))
+                .with("productId", product_id)
+                .with("left", left)
+        }
+        Denial::TooLate { last_day } => {
+            Problem::new(Kind::WithdrawalOver, format!("A return could be requested until {last_day}."))
+                .with("lastDay", last_day)
+        }
+        Denial::TooManyReturns => Problem::new(Kind::InvalidTransition, "The order has too many returns."),
+        Denial::KeyReused => {
+            let detail = "The Idempotency-Key belongs to another return of this order. Use a new key for a new return.";
+            Problem::new(Kind::IdempotencyKeyReused, detail)
+        }
+        Denial::UnknownReturn => Problem::not_found("return"),
+        Denial::Closed(ReturnStatus::Refused) => Problem::new(Kind::InvalidTransition, "The return was refused."),
+        Denial::Closed(_) => Problem::new(Kind::InvalidTransition, "The return was received."),
+    }
+}
+
+/// This return of the order.
+///
+/// # Errors
+/// The order does not have the return that it was changed for: a defect.
+pub(crate) fn return_of(whole: WholeOrder, id: &ReturnId) -> Result<ReturnView, Problem> {
+    let found = whole.returns.into_iter().find(|known| known.return_id == *id);
+    found.map(ReturnView::from).ok_or_else(|| Problem::internal("an order lacks its return"))
+}

@@ -1,0 +1,57 @@
+use key_schema::entity::{LineUnits, Return, ReturnStatus};
+use key_schema::value::{CustomerId, Money, OrderId, ReturnId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A return of units of an order.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Return)]
+pub struct ReturnView {
+    return_id: ReturnId,
+    order_id: OrderId,
+    customer_id: CustomerId,
+    /// The units, sorted by product id.
+    lines: Vec<LineUnits>,
+    /// The customer's reason, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reason: Option<String>,
+    /// The time of the request.
+    requested_at: Timestamp,
+    status: ReturnStatus,
+    /// The time at which staff received or refused the return.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    closed_at: Option<Timestamp>,
+    /// Whether the units were put back to the stock. Absent until the return is received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    restocked: Option<bool>,
+    /// The amount credited for the units. Absent until the return is received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    amount: Option<Money>,
+    /// The reason for which staff refused the return.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    refusal: Option<String>,
+}
+
+impl From<Return> for ReturnView {
+    fn from(of: Return) -> Self {
+        Self {
+            return_id: of.return_id,
+            order_id: of.order_id,
+            customer_id: of.customer_id,
+            lines: of.lines,
+            reason: of.reason,
+            requested_at: of.requested_at,
+            status: of.status,
+            closed_at: of.closed_at,
+            restocked: (of.status == ReturnStatus::Received).then_some(of.restocked),
+            amount: of.amount,
+            refusal: of.refusal,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Credits: the units of an order that were cancelled or returned, and the money for them.
+//!
+//! The money is made of cumulative values. The discount is divided among the lines by rounding its share of the first
+//! line, of the first two lines, and so on; a line's share is the difference of two of these. The credit for some units
+//! of a line is the value of all its credited units less the value of those credited before. So rounding neither loses
+//! nor creates a minor unit: however an order is credited, all of its units together bring back exactly its total.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::OrderLine;
+use crate::value::{Money, ProductId, Quantity};
+
+#[cfg(test)]
+mod tests;
+
+/// The credited units of one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Credit {
+    /// The product of the line.
+    pub product_id: ProductId,
+    /// The number of units that were cancelled or returned.
+    pub units: u32,
+    /// The price of these units before the discount, in minor units. The product's revenue is less by this amount.
+    pub gross: i64,
+    /// The amount credited for these units, in minor units: their price less their share of the discount.
+    pub amount: i64,
+}
+
+/// Some units of one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LineUnits {
+    /// The product of the line.
+    pub product_id: ProductId,
+    /// The number of units.
+    pub quantity: Quantity,
+}
+
+/// A line has fewer units left than were asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortfall {
+    /// The product that was asked for.
+    pub product_id: ProductId,
+    /// The number of units that the order has left of this product: zero if it has no such line.
+    pub left: u32,
+}
+
+impl Credit {
+    /// The credits of an order with these lines and this discount, after `units` of each line were credited. A line
+    /// without credited units has no credit.
+    ///
+    /// The result depends on the numbers of units alone, not on the order in which they were credited.
+    pub fn of(lines: &[OrderLine], discount: Money, units: impl Fn(&ProductId) -> u32) -> Vec<Self> {
+        let nets = net_amounts(lines, discount);
+        let credits = lines.iter().zip(nets).map(|(line, net)| {
+            let units = units(&line.product_id).min(line.quantity.get());
+            Self {
+                product_id: line.product_id.clone(),
+                units,
+                gross: line.unit_price.amount() * i64::from(units),
+                amount: value_of(net, units, line.quantity),
+            }
+        });
+        credits.filter(|credit| credit.units > 0).collect()
+    }
+}
+
+/// The amount of each line less its share of the discount, in minor units. The sum is the order's total.
+pub(super) fn net_amounts(lines: &[OrderLine], discount: Money) -> Vec<i64> {
+    let subtotal: i128 = lines.iter().map(|line| i128::from(line.amount.amount())).sum();
+    let (mut gross, mut shared) = (0, 0);
+    let nets = lines.iter().map(|line| {
+        gross += i128::from(line.amount.amount());
+        let share = share_of(discount, gross, subtotal) - shared;
+        shared += share;
+        line.amount.amount() - share
+    });
+    nets.collect()
+}
+
+/// The part of the discount that falls on `gross` of `subtotal`, rounded half to even, as the discount itself is.
+fn share_of(discount: Money, gross: i128, subtotal: i128) -> i64 {
+    if subtotal == 0 {
+        return 0;
+    }
+    let (whole, rest) =
+        (i128::from(discount.amount()) * gross / subtotal, i128::from(discount.amount()) * gross % subtotal);
+    let up = 2 * rest > subtotal || (2 * rest == subtotal && whole % 2 == 1);
+    // At most the discount, which is an i64.
+    i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)
+}
+
+/// The value of `units` out of a line of `quantity` with this net amount, rounded down.
+fn value_of(net: i64, units: u32, quantity: Quantity) -> i64 {
+    let value = i128::from(net) * i128::from(units) / i128::from(quantity.get());
+    // At most `net`, which is an i64.
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,116 @@
+//! The writes that change an order.
+
+use key_schema::entity::{
+    CardPayment, Discount, GiftCard, GiftCardEntry, OrderStatus, Payment, PaymentDue, PaymentStatus, Return,
+    ReturnStatus, WholeOrder,
+};
+use key_schema::value::{GiftCardCode, Money, Quantity, Timestamp};
+use table::{Condition, Error, Write};
+
+/// The writes that change the order from `from` to `to`. First come the writes that are conditional on the order as it was
+/// read: the header, the invoice and the return, each if it differs. Then comes the mark of a payment that becomes due, or
+/// is not due any more; and then the writes that give back what the order took for its cancelled or returned units.
+///
+/// These happen once, because the condition on the header's version is in the same transaction.
+pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Result<Vec<Write>, Error> {
+    let mut writes = Vec::new();
+    if from.order != to.order {
+        writes.push(Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?);
+    }
+    if from.invoice != to.invoice {
+        // A Query may return a header from after a transaction and an invoice from before it, so the invoice has a
+        // condition of its own.
+        let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
+        writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
+    }
+    for (before, after) in changed_returns(from, to) {
+        writes.push(match before {
+            None => Write::put_new(after)?,
+            // The same holds for a return.
+            Some(before) => Write::change(before, after, Condition::as_read(before, after)?)?,
+        });
+    }
+    let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
+    match (is_due(from), is_due(to)) {
+        (false, true) => {
+            let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
+            writes.push(Write::put(&PaymentDue { order_id, shard, since: now })?);
+        }
+        // The last release marks nothing, so the mark may be absent.
+        (true, false) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
+        _ => {}
+    }
+    put_back(from, to, &mut writes)?;
+    Ok(writes)
+}
+
+/// The number of writes that are conditional on the order as it was read. They come first.
+pub(super) fn guards(from: &WholeOrder, to: &WholeOrder) -> usize {
+    usize::from(from.order != to.order) + usize::from(from.invoice != to.invoice) + changed_returns(from, to).count()
+}
+
+/// The returns that differ, each as it was before.
+fn changed_returns<'a>(
+    from: &'a WholeOrder,
+    to: &'a WholeOrder,
+) -> impl Iterator<Item = (Option<&'a Return>, &'a Return)> {
+    let pairs = to.returns.iter().map(|after| {
+        let before = from.returns.iter().find(|before| before.return_id == after.return_id);
+        (before, after)
+    });
+    pairs.filter(|(before, after)| *before != Some(*after))
+}
+
+/// Adds the writes that give back to stocks, discount code and gift cards what the order took for units that it does not
+/// have any more.
+fn put_back(from: &WholeOrder, to: &WholeOrder, writes: &mut Vec<Write>) -> Result<(), Error> {
+    let is_cancelled = from.order.status != to.order.status && to.order.status == OrderStatus::Cancelled;
+    // Staff say of each return whether its units can be sold again.
+    let is_lost =
+        changed_returns(from, to).any(|(_, after)| after.status == ReturnStatus::Received && !after.restocked);
+    for line in to.lines.iter().filter(|_| !is_lost) {
+        let before = from.order.credited_units(&line.product_id);
+        let gone = if is_cancelled { line.quantity.get() } else { to.order.credited_units(&line.product_id) };
+        if let Some(units) = units(gone).and_then(|gone| gone.less(before)) {
+            writes.push(stock::put_back(&line.product_id, units)?);
+        }
+    }
+    if let Some(code) = to.order.discount_code.as_ref().filter(|_| is_cancelled) {
+        let was_used = Condition::new("#uses >= :one").value(":one", 1)?;
+        writes.push(Write::update(Discount::key_of(code), "SET #uses = #uses - :one", was_used));
+    }
+    let entry = |code: &GiftCardCode, amount: Money, status: PaymentStatus, credited: i64| GiftCardEntry {
+        code: code.clone(),
+        order_id: to.order.order_id.clone(),
+        amount,
+        at: to.order.placed_at,
+        status,
+        returned: credited,
+    };
+    for (before, after) in from.invoice.payments.iter().zip(&to.invoice.payments) {
+        let (
+            Payment::GiftCard { code, amount, status: was, credited: before },
+            Payment::GiftCard { status, credited: after, .. },
+        ) = (before, after)
+        else {
+            continue;
+        };
+        let (was, now) = (entry(code, *amount, *was, *before), entry(code, *amount, *status, *after));
+        if was == now {
+            continue;
+        }
+        let more = was.taken() - now.taken();
+        if more > 0 {
+            let exists = Condition::present().value(":amount", more)?;
+            let key = GiftCard::key_of(code);
+            writes.push(Write::update(key, "SET #balance.#amount = #balance.#amount + :amount", exists));
+        }
+        writes.push(Write::change(&was, &now, Condition::present())?);
+    }
+    Ok(())
+}
+
+/// The units as a quantity; `None` for none.
+fn units(count: u32) -> Option<Quantity> {
+    Quantity::try_from(i64::from(count)).ok()
+}

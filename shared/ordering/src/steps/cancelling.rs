@@ -1,0 +1,81 @@
+//! Cancelling an order, or some units of it, before it is shipped.
+
+use key_schema::entity::{
+    Cancellation, CancellationCause, CardPayment, LineUnits, OrderStatus, Payment, Shortfall, WholeOrder,
+};
+use key_schema::value::{ProductId, Timestamp};
+
+use super::{Cancel, Denial, Step, credited, with_status};
+
+/// Cancels the order. A captured card payment becomes due for refund, and any other card payment void. The writes of
+/// the cancellation also give back what the order took from stocks, discount code and gift cards.
+pub fn cancel(whole: &WholeOrder, cancel: Cancel<'_>, now: Timestamp) -> Step {
+    match whole.order.status {
+        OrderStatus::Cancelled => Step::Stay,
+        status if status.may_become(OrderStatus::Cancelled) => {
+            let Cancel { cause, reason } = cancel;
+            let mut next = whole.clone();
+            next.order = with_status(whole, OrderStatus::Cancelled, now);
+            next.order.cancellation =
+                Some(Cancellation { at: now, reason: reason.map(str::to_owned), cause: Some(cause) });
+            let expired = cause == CancellationCause::Unpaid;
+            let payments = whole.invoice.payments.iter().cloned();
+            next.invoice.payments = payments.map(|payment| Payment::cancelled(payment, expired)).collect();
+            Step::To(Box::new(next))
+        }
+        _ => Step::Refuse,
+    }
+}
+
+/// Cancels units of the order, so that of each product in `lines` this number of units is cancelled. Units that were
+/// cancelled before are included, so the same request again changes nothing, and of two requests for one product the
+/// larger one counts.
+///
+/// If no units are left, the order is cancelled as a whole. If a pending order has units left but nothing to pay by card,
+/// because gift cards pay for these units, it becomes paid.
+pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now: Timestamp) -> Step {
+    if whole.order.status == OrderStatus::Cancelled {
+        return Step::Stay;
+    }
+    let ordered = |product: &ProductId| {
+        whole.lines.iter().find(|line| line.product_id == *product).map_or(0, |line| line.quantity.get())
+    };
+    if let Some(LineUnits { product_id, .. }) =
+        lines.iter().find(|line| line.quantity.get() > ordered(&line.product_id))
+    {
+        return Step::Deny(Denial::TooFewUnits(Shortfall {
+            product_id: product_id.clone(),
+            left: ordered(product_id),
+        }));
+    }
+    let more = lines.iter().filter_map(|line| {
+        line.quantity.less(whole.order.credited_units(&line.product_id)).map(|quantity| {
+            let product_id = line.product_id.clone();
+            LineUnits { product_id, quantity }
+        })
+    });
+    let more: Vec<_> = more.collect();
+    if more.is_empty() {
+        return Step::Stay;
+    }
+    if !whole.order.status.may_become(OrderStatus::Cancelled) {
+        return Step::Refuse;
+    }
+    let mut next = credited(whole, &more, now);
+    if whole.lines.iter().all(|line| next.units_left(&line.product_id) == 0) {
+        return cancel(whole, by, now);
+    }
+    if next.order.status == OrderStatus::Pending && next.invoice.card().is_some_and(CardPayment::is_secured) {
+        next.order.status = OrderStatus::Paid;
+    }
+    Step::To(Box::new(next))
+}
+
+/// Cancels the order if it is not paid and was placed at or before `deadline`.
+pub fn expire(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
+    if whole.order.status == OrderStatus::Pending && whole.order.placed_at <= deadline {
+        cancel(whole, Cancel { cause: CancellationCause::Unpaid, reason: None }, now)
+    } else {
+        Step::Stay
+    }
+}

@@ -1,0 +1,120 @@
+//! Returning units after delivery.
+
+use key_schema::entity::{LineUnits, Order, Return, ReturnStatus, WholeOrder};
+use key_schema::value::{Money, Timestamp};
+
+use super::{Denial, Receipt, ReturnRequest, Step, Verdict, credited, next_version};
+
+/// Records that the customer wants to send units of a delivered order back. Nothing is credited yet.
+///
+/// The period for withdrawal ends with the last day, in UTC: the day of delivery does not count, as European law says
+/// (Regulation 1182/71, article 3).
+///
+/// The units are set aside: no other return may have them. The same request again finds its return and changes nothing.
+pub fn request_return(whole: &WholeOrder, request: ReturnRequest<'_>, now: Timestamp) -> Step {
+    let ReturnRequest { id, lines, reason, within_days } = request;
+    if let Some(known) = whole.returns.iter().find(|known| known.return_id == *id) {
+        let is_same = known.lines == lines && known.reason.as_deref() == reason;
+        return if is_same { Step::Stay } else { Step::Deny(Denial::KeyReused) };
+    }
+    let Some(delivery) = whole.order.delivery() else { return Step::Refuse };
+    if let Some(days) = within_days {
+        let last_day = delivery.day().plus(days.into());
+        if now.day() > last_day {
+            return Step::Deny(Denial::TooLate { last_day });
+        }
+    }
+    if let Err(shortfall) = whole.has_left(lines) {
+        return Step::Deny(Denial::TooFewUnits(shortfall));
+    }
+    if whole.order.return_count >= Order::MOST_RETURNS {
+        return Step::Deny(Denial::TooManyReturns);
+    }
+    let mut next = whole.clone();
+    next.order = Order {
+        returning: with_units(&whole.order.returning, lines),
+        return_count: whole.order.return_count + 1,
+        ..next_version(whole)
+    };
+    next.returns.push(Return {
+        return_id: id.clone(),
+        order_id: whole.order.order_id.clone(),
+        customer_id: whole.order.customer_id.clone(),
+        shard: whole.order.shard,
+        lines: lines.to_vec(),
+        reason: reason.map(str::to_owned),
+        requested_at: now,
+        status: ReturnStatus::Requested,
+        closed_at: None,
+        restocked: false,
+        amount: None,
+        refusal: None,
+    });
+    next.returns.sort_by(|a, b| a.return_id.cmp(&b.return_id));
+    Step::To(Box::new(next))
+}
+
+/// Records that staff received or refused a return. If they received it, its units are credited: the order, the invoice
+/// and the return change together. The writes of this change also put the units back to the stock, if staff say so, and
+/// the gift cards' shares back on the cards.
+///
+/// The same receipt again changes nothing. A different one for a closed return is denied.
+pub fn receive_return(whole: &WholeOrder, receipt: Receipt<'_>, now: Timestamp) -> Step {
+    let Receipt { id, verdict } = receipt;
+    let Some(known) = whole.returns.iter().find(|known| known.return_id == *id) else {
+        return Step::Deny(Denial::UnknownReturn);
+    };
+    if known.status != ReturnStatus::Requested {
+        return if is_closed_so(known, verdict) { Step::Stay } else { Step::Deny(Denial::Closed(known.status)) };
+    }
+    let (mut next, status) = match verdict {
+        Verdict::Accept { .. } => (credited(whole, &known.lines, now), ReturnStatus::Received),
+        Verdict::Refuse { .. } => (WholeOrder { order: next_version(whole), ..whole.clone() }, ReturnStatus::Refused),
+    };
+    next.order.returning = without_units(&whole.order.returning, &known.lines);
+    let credit = next.order.credited() - whole.order.credited();
+    let closed = Return {
+        status,
+        closed_at: Some(now),
+        restocked: matches!(verdict, Verdict::Accept { restock: true }),
+        amount: (status == ReturnStatus::Received).then(|| Money::nearest(credit, whole.order.total.currency())),
+        refusal: if let Verdict::Refuse { reason } = verdict { Some(reason.to_owned()) } else { None },
+        ..known.clone()
+    };
+    for own in next.returns.iter_mut().filter(|own| own.return_id == *id) {
+        *own = closed.clone();
+    }
+    Step::To(Box::new(next))
+}
+
+fn is_closed_so(known: &Return, verdict: Verdict<'_>) -> bool {
+    match verdict {
+        Verdict::Accept { restock } => known.status == ReturnStatus::Received && known.restocked == restock,
+        Verdict::Refuse { reason } => known.status == ReturnStatus::Refused && known.refusal.as_deref() == Some(reason),
+    }
+}
+
+/// The units together with these.
+fn with_units(units: &[LineUnits], more: &[LineUnits]) -> Vec<LineUnits> {
+    let mut sum = units.to_vec();
+    for line in more {
+        match sum.iter_mut().find(|known| known.product_id == line.product_id) {
+            // At most the quantity of the line, because a return has only units that the line has left.
+            Some(known) => known.quantity = known.quantity.plus(line.quantity),
+            None => sum.push(line.clone()),
+        }
+    }
+    sum.sort_by(|a, b| a.product_id.cmp(&b.product_id));
+    sum
+}
+
+/// The units without these. A product of which no unit is left is left out.
+fn without_units(units: &[LineUnits], less: &[LineUnits]) -> Vec<LineUnits> {
+    let left = units.iter().filter_map(|line| {
+        let gone = less.iter().filter(|other| other.product_id == line.product_id);
+        let gone = gone.map(|other| other.quantity.get()).sum();
+        let product_id = line.product_id.clone();
+        line.quantity.less(gone).map(|quantity| LineUnits { product_id, quantity })
+    });
+    left.collect()
+}
