@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::sync::LazyLock;
 
 use key_schema::entity::{
-    CancellationCause, CardPayment, Command, Invoice, Order, OrderStatus, Payment, PaymentState, Progress, Report,
-    WholeOrder,
+    CancellationCause, CardPayment, Command, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentState,
+    Progress, Report, WholeOrder,
 };
 use key_schema::value::{Currency, IntentId, InvoiceId, Money, OrderId, RequestHash, Timestamp};
 use ordering::steps::{Cancel, Step, Transition};
@@ -18,8 +19,14 @@ use stateright::{Model, Property};
 #[cfg(test)]
 mod tests;
 
-/// The amount of the payment, in minor units.
+/// The amount of the payment, in minor units: two units at half of it.
 const WHOLE: i64 = 700;
+
+/// One of the two units.
+static ONE_UNIT: LazyLock<Vec<LineUnits>> = LazyLock::new(|| {
+    let product_id = "thing".parse().expect("an id");
+    vec![LineUnits { product_id, quantity: 1.try_into().expect("a quantity") }]
+});
 
 /// A fault of the shop that the model must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +67,8 @@ pub struct State {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Books {
     intents: BTreeMap<String, Report>,
+    /// The amount of each intent.
+    amounts: BTreeMap<String, Money>,
     /// The keys of the requests that were carried out.
     keys: BTreeSet<String>,
     /// Every state of an intent: each may be reported, any number of times and in any order.
@@ -99,9 +108,13 @@ pub enum Action {
 /// A change of the order by the shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    Ship { captures: bool },
+    Ship {
+        captures: bool,
+    },
     AskForCapture,
     Cancel,
+    /// One of the two units is cancelled.
+    CancelUnit,
     Expire,
 }
 
@@ -123,19 +136,22 @@ pub fn large() -> Vec<Paying> {
 }
 
 impl Change {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Ship { captures: true },
         Self::Ship { captures: false },
         Self::AskForCapture,
         Self::Cancel,
+        Self::CancelUnit,
         Self::Expire,
     ];
 
     fn transition(self) -> Transition<'static> {
+        let cancel = Cancel { cause: CancellationCause::Customer, reason: None };
         match self {
             Self::Ship { captures } => Transition::Advance { to: OrderStatus::Shipped, captures },
             Self::AskForCapture => Transition::RequestCapture,
-            Self::Cancel => Transition::Cancel(Cancel { cause: CancellationCause::Customer, reason: None }),
+            Self::Cancel => Transition::Cancel(cancel),
+            Self::CancelUnit => Transition::CancelUnits { lines: &ONE_UNIT, cancel },
             Self::Expire => Transition::Expire { deadline: now() },
         }
     }
@@ -190,7 +206,7 @@ impl State {
     fn change(&mut self, transition: Transition<'_>) -> bool {
         match transition.of(&self.whole, now()) {
             Step::To(next) => self.whole = *next,
-            Step::Stay | Step::Refuse => return false,
+            Step::Stay | Step::Refuse | Step::Deny(_) => return false,
         }
         true
     }
@@ -203,7 +219,7 @@ impl State {
         {
             provider.report = report;
         }
-        let amount = self.card().amount;
+        let amount = self.books.amounts[intent];
         self.change(Transition::ReportPayment { intent: &id, amount, report });
     }
 
@@ -215,8 +231,10 @@ impl State {
         if let Some(attempt) = self.card().next_attempt() {
             let intent = format!("pi_{attempt}");
             self.books.intents.entry(intent.clone()).or_insert(Report::STARTED);
+            let asked = self.card().asked();
+            let amount = *self.books.amounts.entry(intent.clone()).or_insert(asked);
             let intent: IntentId = intent.parse().expect("an id");
-            self.change(Transition::StartPayment { intent: &intent, attempt });
+            self.change(Transition::StartPayment { intent: &intent, attempt, amount });
         }
     }
 
@@ -273,7 +291,7 @@ impl State {
         let agrees = card.provider.as_ref().is_none_or(|provider| {
             state.books.intents.get(provider.intent.as_str()).is_some_and(|report| *report == provider.report)
         });
-        let wanted = if card.state() == PaymentState::Captured { WHOLE } else { 0 };
+        let wanted = if card.state() == PaymentState::Captured { card.wanted() } else { 0 };
         card.command().is_none() && agrees && state.books.held() == wanted
     }
 }
@@ -340,6 +358,12 @@ impl Model for Paying {
             Property::sometimes("a payment is void", |_, state: &State| is(state, PaymentState::Voided)),
             Property::sometimes("a payment is expired", |_, state: &State| is(state, PaymentState::Expired)),
             Property::sometimes("a payment is refunded", |_, state: &State| is(state, PaymentState::Refunded)),
+            Property::sometimes("a part is refunded", |_, state: &State| {
+                state.books.intents.values().any(|report| report.refunded > 0 && report.kept() > 0)
+            }),
+            Property::sometimes("a part is captured", |_, state: &State| {
+                state.books.intents.values().any(|report| report.captured > 0 && report.captured < WHOLE)
+            }),
             Property::sometimes("the customer pays after the cancellation", |_, state: &State| state.is_late),
         ]
     }
@@ -368,12 +392,22 @@ fn placed() -> WholeOrder {
             uncounted_code: None,
             total: amount,
             request_hash: RequestHash::of(b""),
-            line_count: 0,
-            units: 1,
+            line_count: 1,
+            units: 2,
             shard: 0,
             cancellation: None,
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            delivered_at: None,
         },
-        lines: Vec::new(),
+        lines: vec![OrderLine {
+            product_id: "thing".parse().expect("an id"),
+            name: "A thing".to_owned(),
+            quantity: 2.try_into().expect("a quantity"),
+            unit_price: Money::nearest(WHOLE / 2, amount.currency()),
+            amount,
+        }],
         invoice: Invoice {
             invoice_id: InvoiceId::of(&order_id),
             order_id,
@@ -383,5 +417,6 @@ fn placed() -> WholeOrder {
             payments: vec![Payment::Card(CardPayment::of(amount))],
         },
         flag: None,
+        returns: Vec::new(),
     }
 }

@@ -1,20 +1,21 @@
 //! The items of a sample.
 
-use key_schema::entity::OrderStatus::{Cancelled, Pending};
+use key_schema::entity::OrderStatus::{Cancelled, Delivered, Pending};
 use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
+use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cancellation, CancellationCause, CardPayment, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount,
-    EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine,
+    EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, LineUnits, Order, OrderFlag, OrderItem, OrderLine,
     OrderStatus, Payment, PaymentDue, PaymentStatus, Product, ProductStats, Progress, ProviderPayment, QueuedOrder,
-    Reconciliation, Refusal, Rejection, Report, Settlement, Stock, StockCell, StreamCheckpoint, UsernameClaim,
+    Reconciliation, Refusal, Rejection, Report, Return, Settlement, Stock, StockCell, StreamCheckpoint, UsernameClaim,
     ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{
     Cells, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, InvoiceId, Money, OrderId,
-    ProductId, Quantity, RequestHash, Timestamp,
+    ProductId, Quantity, RequestHash, ReturnId, Timestamp,
 };
 use serde_dynamo::{AttributeValue, Item};
 
@@ -285,6 +286,10 @@ impl<'a> Parts<'a> {
             units: u32::try_from(self.sizes.lines).unwrap_or(u32::MAX),
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            delivered_at: (status == Delivered).then_some(self.later),
         }
     }
 
@@ -293,8 +298,12 @@ impl<'a> Parts<'a> {
         let is_open = [Unpaid, Declined, Authorized].contains(&state);
         // Gift cards are charged and refunded at once.
         let of_gift_card = if is_open || state == Captured { PaymentStatus::Captured } else { PaymentStatus::Refunded };
-        let by_gift_card =
-            Payment::GiftCard { code: self.gift_card.clone(), amount: self.amount(499), status: of_gift_card };
+        let by_gift_card = Payment::GiftCard {
+            code: self.gift_card.clone(),
+            amount: self.amount(499),
+            status: of_gift_card,
+            credited: 0,
+        };
         let mut payments: Vec<_> = (0..self.sizes.gift_cards).map(|_| by_gift_card.clone()).collect();
         let is_captured = [Captured, RefundDue, Refunded].contains(&state);
         let reference = || provider.as_ref().map_or_else(|| self.reason.clone(), |payment| payment.intent.to_string());
@@ -336,7 +345,9 @@ impl<'a> Parts<'a> {
         Ok(ProviderPayment {
             intent: "pi_000000000000000000000000".parse()?,
             attempt: 1,
+            amount: None,
             capture_requested: state == Captured,
+            refunding: refunded,
             report: Report { progress, captured, refunded },
         })
     }
@@ -349,6 +360,7 @@ impl<'a> Parts<'a> {
             amount: self.amount(499),
             at: self.at,
             status,
+            returned: 0,
         })
     }
 
@@ -368,10 +380,29 @@ impl<'a> Parts<'a> {
         let queued = QueuedOrder::new(order_id(), self.customer.clone(), RequestHash::of(b""), self.at);
         let rejection = Rejection::OutOfStock { line: 0, product: self.product.clone(), available: 998 };
         let refused = QueuedOrder { refusal: Some(Refusal { at: self.later, rejection }), ..queued.clone() };
+        let units = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
+        let return_id = ReturnId::of(&self.order, &"a key".parse()?);
+        let returned = |status| Return {
+            return_id: return_id.clone(),
+            order_id: order_id(),
+            customer_id: self.customer.clone(),
+            shard: 1,
+            lines: vec![units.clone(); usize::try_from(self.sizes.lines).unwrap_or(usize::MAX)],
+            reason: Some(self.reason.clone()),
+            requested_at: self.at,
+            status,
+            closed_at: (status != Requested).then_some(self.later),
+            restocked: status == Received,
+            amount: (status == Received).then_some(self.price),
+            refusal: (status == Refused).then(|| self.reason.clone()),
+        };
         let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later };
         Ok(vec![
             (Kind::OrderItem, item(&line)?),
             (Kind::PaymentDue, item(&due)?),
+            (Kind::Return(Requested), item(&returned(Requested))?),
+            (Kind::Return(Received), item(&returned(Received))?),
+            (Kind::Return(Refused), item(&returned(Refused))?),
             (Kind::OrderFlag(First), item(&flag(self.at))?),
             (Kind::OrderFlag(Changed), item(&flag(self.later))?),
             (Kind::QueuedOrder, item(&queued)?),

@@ -9,7 +9,7 @@ use key_schema::entity::CancellationCause;
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -83,6 +83,7 @@ impl Kind {
             GiftCard::TYPE => Self::GiftCard(First),
             GiftCardEntry::TYPE => Self::GiftCardEntry(from_item::<_, GiftCardEntry>(item.clone()).ok()?.status),
             PaymentDue::TYPE => Self::PaymentDue,
+            Return::TYPE => Self::Return(from_item::<_, Return>(item.clone()).ok()?.status),
             DayTotals::TYPE => Self::DayTotals(First),
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
             Reconciliation::TYPE => Self::Reconciliation(First),

@@ -3,7 +3,7 @@
 mod images;
 mod kind;
 
-use key_schema::entity::{OrderStatus, PaymentState, PaymentStatus};
+use key_schema::entity::{OrderStatus, PaymentState, PaymentStatus, ReturnStatus};
 use key_schema::value::Invalid;
 use serde_dynamo::Item;
 
@@ -108,6 +108,8 @@ pub enum Kind {
     CardInvoice(PaymentState),
     /// The mark of an order whose payment is due.
     PaymentDue,
+    /// A return of units of an order.
+    Return(ReturnStatus),
     /// The flag of an order. Another revision has another time.
     OrderFlag(Revision),
     /// A queued order.

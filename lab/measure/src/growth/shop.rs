@@ -200,6 +200,10 @@ impl Shop {
             units: 1,
             shard: order_id.spread(self.shards.status),
             cancellation,
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            delivered_at: None,
         };
         let (status, reference) = match order.status {
             OrderStatus::Pending => (PaymentStatus::Authorized, None),

@@ -169,6 +169,10 @@ impl Placing {
             units: 1,
             shard: 0,
             cancellation: None,
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            delivered_at: None,
         };
         let invoice = Invoice {
             invoice_id: InvoiceId::of(&order_id),
@@ -237,7 +241,7 @@ impl Placing {
             touches.write(&card, transactional());
             touches.read::<GiftCard>(card.key(), eventual());
             let (code, order_id) = (card.code, order_id.clone());
-            touches.put(&GiftCardEntry { code, order_id, amount, at, status: PaymentStatus::Captured });
+            touches.put(&GiftCardEntry { code, order_id, amount, at, status: PaymentStatus::Captured, returned: 0 });
         }
         touches.read::<Order>(order.key(), eventual());
         touches.read::<QueuedOrder>(QueuedOrder::key_of(order_id), eventual());

@@ -172,8 +172,13 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
         Transition::ConfirmRefund { .. } => {
             books.bank_card(id).is_some_and(|(payment, _)| payment == PaymentState::Refunded)
         }
-        // The model of payments has these.
-        Transition::StartPayment { .. } | Transition::ReportPayment { .. } | Transition::RequestCapture => false,
+        // Other models have these.
+        Transition::StartPayment { .. }
+        | Transition::ReportPayment { .. }
+        | Transition::RequestCapture
+        | Transition::CancelUnits { .. }
+        | Transition::RequestReturn(_)
+        | Transition::ReceiveReturn(_) => false,
     }
 }
 

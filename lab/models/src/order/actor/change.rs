@@ -85,7 +85,7 @@ fn follow(changing: Box<Changing<'static>>, next: Next) -> Phase {
         Next::Done(change) => Phase::Answered(match *change {
             Transitioned::Done(_) => Answer::Changed,
             Transitioned::DoneBefore(_) => Answer::ChangedBefore,
-            Transitioned::Refused(_) => Answer::Refused,
+            Transitioned::Refused(_) | Transitioned::Denied(_) => Answer::Refused,
             Transitioned::NotFound => Answer::NotFound,
         }),
     }
