@@ -35,12 +35,12 @@ pub fn sample(schema: &Value) -> Value {
     let kind = if schema["type"].is_array() { &schema["type"][0] } else { &schema["type"] };
     match kind.as_str() {
         Some("object") => {
-            let properties = schema["properties"].as_object().expect("properties");
+            let properties = schema["properties"].as_object().into_iter().flatten();
             let value = |name: &str, property| match name {
                 "email" => json!("ada@example.com"),
                 _ => sample(property),
             };
-            properties.iter().map(|(name, property)| (name.clone(), value(name, property))).collect()
+            properties.map(|(name, property)| (name.clone(), value(name, property))).collect()
         }
         Some("array") => json!([sample(&schema["items"])]),
         Some("integer") => json!(schema["minimum"].as_i64().filter(|least| *least > 0).unwrap_or(1)),
