@@ -147,11 +147,14 @@ async fn the_description_of_the_api_is_served() {
     assert_eq!(&shop.nobody().open_api().await, openapi::document());
 }
 
+/// Files with code that several functions of a program share.
+const SHARED: [&str; 3] = ["lib.rs", "main.rs", "units.rs"];
+
 #[test]
 fn every_function_has_a_file_an_event_a_handler_and_a_resource() {
     let files = ["reads", "writes", "consumers"].map(|program| {
         let modules = listed(&format!("functions/{program}/src")).into_iter();
-        let modules = modules.filter(|file| has_extension(file, "rs") && file != "lib.rs" && file != "main.rs");
+        let modules = modules.filter(|file| has_extension(file, "rs") && !SHARED.contains(&file.as_str()));
         modules.map(move |file| format!("functions/{program}/src/{file}"))
     });
     assert_eq!(files.into_iter().flatten().collect::<BTreeSet<_>>(), all().map(source_of).collect());

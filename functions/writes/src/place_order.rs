@@ -29,6 +29,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
         "count-orders",
         "drain-writes",
         "expire-orders",
+        "list-open-returns",
         "list-orders",
         "list-payments-due",
         "list-product-orders",

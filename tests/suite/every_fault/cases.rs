@@ -163,6 +163,7 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
         Case::post(name, "cancel-order", by, at(order, "cancellation"), json!({ "reason": "changed my mind" }))
     };
     let ship = json!({ "status": "SHIPPED" });
+    let one = json!([{ "productId": "thing", "quantity": 1 }]);
     let flag = json!({ "reason": "a doubt" });
     vec![
         Case::post("capture", "capture-payment", Admin, payments(&seed.pending), json!({ "reference": "bank-2" })),
@@ -177,6 +178,16 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
         Case::post("report a payment", "receive-payment-event", Admin, "/payment-events", json!(seed.report))
             .header("stripe-signature", &seed.signature),
         cancel("cancel", ADA, &seed.pending),
+        Case::post("cancel a unit", "cancel-order", ADA, at(&seed.paid, "cancellation"), json!({ "lines": one })),
+        Case::post("request a return", "request-return", ADA, at(&seed.delivered, "returns"), json!({ "lines": one }))
+            .header("idempotency-key", "return-1"),
+        Case::post(
+            "receive a return",
+            "receive-return",
+            Admin,
+            format!("/returns/{}/receipt", text(&seed.returned["returnId"])),
+            json!({ "accepted": true, "restock": true }),
+        ),
         cancel("cancel what is being paid", ADA, &seed.started),
         cancel("cancel what is paid", Admin, &seed.paid),
         Case::post("ship", "change-order-status", Admin, at(&seed.paid, "status"), ship),

@@ -37,6 +37,9 @@ pub struct Seed {
     /// A pending order whose payment at the provider is started, and one whose payment has to be captured.
     pub started: Value,
     pub due: Value,
+    /// A delivered order that the provider was paid for, with a return of one of its units.
+    pub delivered: Value,
+    pub returned: Value,
     /// A signed report that the payment of `started` is authorized.
     pub report: String,
     pub signature: String,
@@ -138,6 +141,18 @@ impl World {
         shop.start_payment(&due).await.expect(200);
         let ship = json!({ "status": "SHIPPED" });
         admin.post(&format!("/orders/{}/status", text(&due["orderId"])), ship).await.expect(200);
+        let delivered = ada.order("delivered", things(3)).await.expect(201);
+        let payment = shop.start_payment(&delivered).await.expect(200);
+        shop.confirm(&payment, "pm_card_visa").await;
+        shop.act_at_provider(&delivered, "capture").await;
+        shop.start_payment(&delivered).await.expect(200);
+        let at = |what| format!("/orders/{}/{what}", text(&delivered["orderId"]));
+        for status in ["SHIPPED", "DELIVERED"] {
+            admin.post(&at("status"), json!({ "status": status })).await.expect(200);
+        }
+        let one = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] }).to_string();
+        let key = [("idempotency-key", "returned")];
+        let returned = ada.send(Method::POST, &at("returns"), &key, Some(one)).await.expect(201);
         let report = shop.report_of(&started, "requires_capture").to_string();
         // The report stays genuine for ten minutes.
         let at = Timestamp::now().as_second() + 290;
@@ -159,6 +174,8 @@ impl World {
             cancelled,
             started,
             due,
+            delivered,
+            returned,
             report,
             signature,
             ledger,

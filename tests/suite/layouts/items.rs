@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use sample_items::{Sample, SampleSizes};
@@ -104,7 +104,7 @@ macro_rules! by_type {
 by_type! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
     Product Stock StockCell ProductStats ViewShard
-    Order OrderItem Invoice PaymentDue OrderFlag QueuedOrder
+    Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
 }

@@ -1,7 +1,8 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Discount, Order, OrderStatus, QueuedOrder, Reconciliation, Refusal, Rejection, Stock, StockCell,
+    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus, Payment, QueuedOrder, Reconciliation,
+    RecordedRefund, Refusal, Rejection, Stock, StockCell,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -29,7 +30,21 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let order: Order = from_item(item()).expect("an order");
                 assert_eq!(order.status, OrderStatus::Pending);
                 let uncounted_code = order.discount_code.clone();
-                rare.push(image("Order(Uncounted)", &Order { discount_code: None, uncounted_code, ..order }));
+                rare.push(image("Order(Uncounted)", &Order { discount_code: None, uncounted_code, ..order.clone() }));
+                let product_id = product();
+                let credits = vec![Credit { product_id: product_id.clone(), units: 1, gross: 1999, amount: 1799 }];
+                let quantity = 1.try_into().expect("a quantity");
+                let returning = vec![LineUnits { product_id, quantity }];
+                rare.push(image("Order(Returned)", &Order { credits, returning, return_count: 2, ..order }));
+            }
+            ("giftCardEntry", "GiftCardEntry(Captured)") => {
+                let entry: GiftCardEntry = from_item(item()).expect("an entry");
+                rare.push(image("GiftCardEntry(Credited)", &GiftCardEntry { returned: 99, ..entry }));
+            }
+            ("invoice", "Invoice(Captured)" | "CardInvoice(Captured)") => {
+                let mut invoice: Invoice = from_item(item()).expect("an invoice");
+                invoice.payments.iter_mut().for_each(credit);
+                rare.push(image(&sample.state.replace("Captured", "Credited"), &invoice));
             }
             ("stock", "FirstCell(First)") => {
                 let stock: Stock = from_item(item()).expect("a stock");
@@ -66,13 +81,34 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 7 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 11 + rejections().len(), "a sample has another name than here");
     rare
+}
+
+/// Credits a part of a payment, and refunds a part of that.
+fn credit(payment: &mut Payment) {
+    match payment {
+        Payment::GiftCard { credited, .. } => *credited = 99,
+        Payment::Card(card) => {
+            card.credited = 100;
+            match &mut card.provider {
+                Some(provider) => (provider.amount, provider.refunding) = (Some(1899), 100),
+                None => {
+                    card.recorded = Some(1899);
+                    card.refunds = vec![RecordedRefund { reference: "refund-1".to_owned(), amount: 50 }];
+                }
+            }
+        }
+    }
+}
+
+fn product() -> ProductId {
+    "pppppppp".parse().expect("an id")
 }
 
 /// A rejection of each kind in [`reason`].
 fn rejections() -> Vec<Rejection> {
-    let product: ProductId = "pppppppp".parse().expect("an id");
+    let product = product();
     vec![
         Rejection::UnknownCustomer,
         Rejection::UnknownProduct { line: 1, product: product.clone() },

@@ -4,6 +4,8 @@ use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::json;
 
+use shop::Shop;
+
 use super::{VISA, id, order, shop};
 use crate::invariants;
 
@@ -58,7 +60,8 @@ async fn late_doubled_and_disordered_reports_change_nothing_more() {
 /// The provider's report may be faster than the request that starts the payment.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_that_is_authorized_after_its_order_expired_is_voided() {
-    let shop = shop().await;
+    let shop = Shop::open_paying_uncounted().await;
+    shop.product("thing", 1000, 10).await;
     let order = order(&shop, "k").await;
     let payment = shop.start_payment(&order).await.expect(200);
     shop.age(&order).await;
