@@ -1,24 +1,28 @@
 //! A pretend payment provider for a laptop: it speaks the part of Stripe's protocol that Till uses, and moves no money.
 //!
-//! It keeps payment intents and refunds, honours idempotency keys, accepts Stripe's test cards, and sends signed webhooks
-//! to the API over HTTP, again and again until the API takes them. Like the other services of the laptop stack, it listens
-//! on a loopback address only.
+//! It keeps payment intents and refunds, honours idempotency keys for 24 hours, accepts Stripe's test cards, and sends
+//! signed webhooks to the API over HTTP, again and again until the API takes them. Like the other services of the laptop
+//! stack, it listens on a loopback address only.
+//!
+//! It differs from Stripe in this: a browser confirms a payment with the client secret alone, without a publishable key;
+//! cards never ask for 3-D Secure; a webhook is sent until it is taken, not for three days; and no amount is too small.
 
 mod api;
 mod ledger;
 mod page;
 mod webhook;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-pub use ledger::{Entry, Ledger};
+pub use ledger::{Entry, Ledger, Status};
 
 /// The keys of the pretend account.
 #[derive(Clone, Debug)]
@@ -46,8 +50,8 @@ impl Keys {
 pub struct PretendProvider {
     url: String,
     shared: Arc<Shared>,
-    /// The events to send, until somebody says where to.
-    unsent: Option<mpsc::UnboundedReceiver<serde_json::Value>>,
+    /// The events to send, until [`PretendProvider::send_webhooks_to`] says where to.
+    unsent: Option<mpsc::UnboundedReceiver<Value>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -56,29 +60,55 @@ struct Shared {
     keys: Keys,
     ledger: Mutex<Ledger>,
     /// The file that keeps the ledger, if there is one.
-    file: Option<std::path::PathBuf>,
-    /// The events to send.
-    events: mpsc::UnboundedSender<serde_json::Value>,
+    file: Option<PathBuf>,
+    /// The events to send. The ledger keeps each of them until it is taken.
+    events: mpsc::UnboundedSender<Value>,
 }
 
 impl Shared {
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Keeps a change of the ledger, and sends the events that tell of the change.
+    fn keep(&self, ledger: &Ledger, events: Vec<Value>) {
+        if let Some(file) = &self.file
+            && let Err(error) = ledger.write(file)
+        {
+            tracing::error!("the pretend payment provider cannot keep its ledger: {error:#}");
+        }
+        for event in events {
+            let [kind, id] = [&event["type"], &event["data"]["object"]["id"]].map(|it| it.as_str().unwrap_or_default());
+            tracing::info!("pretend payment provider: {kind} {id}");
+            // The receiver ends only with the provider itself.
+            _ = self.events.send(event);
+        }
+    }
+
+    /// Takes note that the API has taken this event.
+    fn taken(&self, event: &Value) {
+        let mut ledger = self.ledger();
+        ledger.forget_event(event);
+        self.keep(&ledger, Vec::new());
+    }
 }
 
 impl PretendProvider {
-    /// Starts the provider. With `file`, it keeps its ledger there.
+    /// Starts the provider. With `file`, it keeps its ledger and the webhooks that were not taken there.
     ///
     /// # Errors
-    /// The port is in use, or the file cannot be read.
+    /// The listener has no address, or the file cannot be read.
     pub fn start(listener: TcpListener, keys: Keys, file: Option<&Path>) -> Result<Self> {
         let url = format!("http://{}", listener.local_addr().context("a listener has no address")?);
         let ledger = file.map(Ledger::read).transpose()?.unwrap_or_default();
         let (events, unsent) = mpsc::unbounded_channel();
+        for event in ledger.unsent() {
+            // The receiver is kept until the provider ends.
+            _ = events.send(event.clone());
+        }
         let file = file.map(Path::to_owned);
         let shared = Arc::new(Shared { keys, ledger: Mutex::new(ledger), file, events });
-        let router = api::router(Arc::clone(&shared), url.clone());
+        let router = devstack::refuse_other_hosts(api::router(Arc::clone(&shared), url.clone()));
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
                 tracing::error!("the pretend payment provider stopped: {error}");
@@ -90,8 +120,7 @@ impl PretendProvider {
     /// From now on sends what happens, and what has happened, to this URL. Only the first call has an effect.
     pub fn send_webhooks_to(&mut self, url: &str) {
         if let Some(unsent) = self.unsent.take() {
-            let secret = self.shared.keys.webhook_secret.clone();
-            self.tasks.push(tokio::spawn(webhook::send_all(unsent, url.to_owned(), secret)));
+            self.tasks.push(tokio::spawn(webhook::send_all(unsent, url.to_owned(), Arc::clone(&self.shared))));
         }
     }
 
@@ -109,6 +138,18 @@ impl PretendProvider {
     pub fn ledger(&self) -> Ledger {
         self.shared.ledger().clone()
     }
+
+    /// Ends an authorization that was not captured, as Stripe does by itself after seven days.
+    ///
+    /// # Errors
+    /// The intent does not exist, or is not authorized.
+    pub fn let_authorization_lapse(&self, intent: &str) -> Result<()> {
+        let mut ledger = self.shared.ledger();
+        let change = ledger.lapse(intent).map_err(|refused| anyhow!(refused.message))?;
+        let events = ledger.tell(change.events, None);
+        self.shared.keep(&ledger, events);
+        Ok(())
+    }
 }
 
 impl Drop for PretendProvider {
@@ -118,3 +159,6 @@ impl Drop for PretendProvider {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,10 @@
 //! Card payments at a provider: the customer pays, the shop captures, voids and refunds.
 
+mod any_provider;
+mod forged;
+mod races;
 mod reports;
+mod schedules;
 
 use serde_json::{Value, json};
 use shop::Shop;

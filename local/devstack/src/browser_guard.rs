@@ -17,10 +17,12 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response as AxumResponse;
 use serde_json::json;
 use tokio::net::TcpListener;
+
+use crate::problem::plain_problem;
 
 const DEFAULT_PORT: u16 = 80;
 
@@ -83,6 +85,19 @@ impl BrowserGuard {
     /// Guards an AWS service, so that only programs can call it.
     pub(crate) fn protect(self, service: Router) -> Router {
         service.layer(from_fn_with_state(self, pass_programs))
+    }
+}
+
+/// Guards a service that stands beside the stack against pages that rebind their names. Pages of other origins may call
+/// the service, as far as it answers them.
+pub fn refuse_other_hosts(service: Router) -> Router {
+    service.layer(from_fn(pass_local_hosts))
+}
+
+async fn pass_local_hosts(request: Request, next: Next) -> AxumResponse {
+    match BrowserGuard::check_host(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => plain_problem(refusal.status(), refusal.detail()),
     }
 }
 

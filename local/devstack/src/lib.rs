@@ -174,6 +174,7 @@ mod test_stack;
 pub mod token;
 
 pub use self::functions::{Endpoints, Functions};
+pub use browser_guard::refuse_other_hosts;
 pub use bus::{Bus, Entry};
 pub use deployment::Deployment;
 pub use fault_proxy::FaultProxy;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use devstack::Stack;
 use local::PAYMENT_SECRET;
 use local::pretend_provider::{Keys, PretendProvider};
@@ -35,6 +35,10 @@ impl Payments {
                 value.with_context(|| format!("--payments needs the environment variable {name}"))
             };
             let keys = Keys { api_key: key(API_KEY)?, webhook_secret: key(WEBHOOK_SECRET)? };
+            ensure!(
+                !keys.api_key.contains("_live_"),
+                "{API_KEY} moves real money: a laptop takes a test key, such as sk_test_..."
+            );
             return Ok(Self::Other { url: url.clone(), keys });
         }
         let port = arguments.payments_port;

@@ -18,13 +18,15 @@ pub(super) fn of(url: &str, ledger: &Ledger) -> String {
             entry.refunded,
         );
     }
+    let waiting = ledger.unsent().count();
     format!(
         "<!doctype html><meta charset=\"utf-8\"><title>Pretend payment provider</title>
 <h1>Pretend payment provider</h1>
-<p>No money moves here. It speaks the part of Stripe's protocol that Till uses.</p>
+<p>No money moves here. It speaks the part of Stripe's protocol that Till uses. Amounts are in minor units.</p>
 <p>To pay, start the payment of an order, and confirm it with a test card: <code>pm_card_visa</code> pays,
 <code>pm_card_chargeDeclined</code> is declined.</p>
 <pre>curl {url}/v1/payment_intents/INTENT_ID/confirm -d client_secret=CLIENT_SECRET -d payment_method=pm_card_visa</pre>
+<p>Webhooks that the API has not taken yet: {waiting}.</p>
 <table><tr><th>intent</th><th>order</th><th>amount</th><th>status</th><th>captured</th><th>refunded</th></tr>{rows}</table>"
     )
 }

@@ -1,36 +1,65 @@
 //! The webhooks: what happens at the provider, sent to the API until the API takes it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use payments::stripe::signature;
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
-/// The pauses between the attempts to send one event. Stripe goes on for three days.
-const PAUSES: [u64; 8] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000];
+use super::Shared;
+
+/// The pause after the first attempt. Each pause is twice as long as the one before it.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// The time that the API has to answer.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Sends each event, side by side: a slow one does not hold up the others, so they may arrive in another order.
-pub(super) async fn send_all(mut events: mpsc::UnboundedReceiver<Value>, url: String, secret: String) {
-    let client = reqwest::Client::new();
-    while let Some(event) = events.recv().await {
-        let (client, url, secret) = (client.clone(), url.clone(), secret.clone());
-        tokio::spawn(async move { send(&client, &url, &secret, &event.to_string()).await });
+pub(super) async fn send_all(mut events: mpsc::UnboundedReceiver<Value>, url: String, shared: Arc<Shared>) {
+    // Like Stripe, it follows no redirect. A proxy for the network is not for this machine.
+    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(TIMEOUT);
+    let client = match client.build() {
+        Ok(client) => client,
+        Err(error) => return tracing::error!("the pretend payment provider cannot send webhooks: {error}"),
+    };
+    // Aborting this task drops the set, and with it every webhook under way.
+    let mut under_way = JoinSet::new();
+    loop {
+        tokio::select! {
+            event = events.recv() => {
+                let Some(event) = event else { return };
+                let (client, url, shared) = (client.clone(), url.clone(), Arc::clone(&shared));
+                under_way.spawn(async move {
+                    send(&client, &url, &shared.keys.webhook_secret, &event.to_string()).await;
+                    shared.taken(&event);
+                });
+            }
+            Some(_) = under_way.join_next() => {}
+        }
     }
 }
 
+/// Sends an event until it is answered with success. Each attempt has a signature of its own time.
 async fn send(client: &reqwest::Client, url: &str, secret: &str, body: &str) {
-    for pause in PAUSES.iter().map(Some).chain([None]) {
+    let mut pause = FIRST_PAUSE;
+    loop {
         let signature = signature::sign(secret, body.as_bytes(), Timestamp::now().as_second());
         let request = client.post(url).header("stripe-signature", signature).header("content-type", "application/json");
         match request.body(body.to_owned()).send().await {
             Ok(answer) if answer.status().is_success() => return,
             Ok(answer) => tracing::warn!("a webhook of the pretend payment provider was answered {}", answer.status()),
-            Err(error) => tracing::warn!("a webhook of the pretend payment provider was not answered: {error}"),
+            Err(error) => {
+                let error = error.without_url();
+                tracing::warn!("a webhook of the pretend payment provider was not answered: {error}");
+            }
         }
-        match pause {
-            Some(pause) => tokio::time::sleep(Duration::from_millis(*pause)).await,
-            None => tracing::error!("a webhook of the pretend payment provider was given up"),
-        }
+        tokio::time::sleep(pause).await;
+        pause = (2 * pause).min(LONGEST_PAUSE);
     }
 }

@@ -43,7 +43,22 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("OrderItem", &["customerId", "orderId", "placedAt"]),
     ("OrderLine", &["amount", "name", "productId", "quantity", "unitPrice"]),
     ("Overview", &["customer", "orders"]),
-    ("Payment", &["amount", "code", "reference", "refundReference", "status", "type"]),
+    (
+        "Payment",
+        &[
+            "amount",
+            "code",
+            "credited",
+            "due",
+            "received",
+            "reference",
+            "refundReference",
+            "returned",
+            "status",
+            "type",
+        ],
+    ),
+    ("PaymentIntent", &["amount", "clientSecret", "intentId", "orderId", "provider", "status"]),
     (
         "Problem",
         &[

@@ -18,20 +18,24 @@ pub mod customer_view;
 pub mod engine;
 pub mod events;
 pub mod expiry;
+pub mod kills;
 pub mod last_release;
 pub mod openapi;
 pub mod payments;
+pub mod provider;
 pub mod queue;
 pub mod reconcile;
 pub mod roles;
 pub mod stream;
+pub mod wire;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use devstack::gateway::Invoke;
 use devstack::iam::Guard;
-use devstack::{Bus, Deployment, Endpoints, FaultProxy, Options, Stack, Template};
+use devstack::{Bus, Deployment, Endpoints, FaultProxy, Functions, Options, Stack, Template};
 use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
 use key_schema::entity::GiftCard;
 use key_schema::layout::{ENTITY_TYPE, Stored};
@@ -53,7 +57,7 @@ pub struct Shop {
     /// The proxy to an external engine, if the tests run on one. It stops with the shop.
     _engine: Option<FaultProxy>,
     http: Http,
-    /// The payment provider, if the shop takes card payments.
+    /// The pretend payment provider, if the shop takes card payments there.
     payments: Option<Payments>,
 }
 
@@ -115,17 +119,23 @@ impl Shop {
     }
 
     async fn start(template: Template) -> Self {
-        Self::start_with(template, None).await
+        Self::start_with(template, BTreeMap::new(), |functions| functions).await
     }
 
-    async fn start_with(template: Template, payments: Option<Payments>) -> Self {
+    /// Starts a shop with these secrets, by ARN, whose functions are changed.
+    async fn start_with(
+        template: Template,
+        secrets: BTreeMap<String, String>,
+        change: impl FnOnce(Functions) -> Functions,
+    ) -> Self {
         let engine = Engine::of_this_run().open().await;
         let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
         let options = local::options(template).expect("the API is described");
-        let secrets = payments.as_ref().map(Payments::secrets).unwrap_or_default();
         let options = Options { inject_faults: true, dynamodb_endpoint, secrets, ..options };
-        let stack = Stack::start(options, functions::start_all).await.expect("the stack starts");
-        Self { stack, _engine: engine, http: Http::new(), payments }
+        let functions =
+            |endpoints: &Endpoints, template: &Template| functions::start_all(endpoints, template).map(change);
+        let stack = Stack::start(options, functions).await.expect("the stack starts");
+        Self { stack, _engine: engine, http: Http::new(), payments: None }
     }
 
     /// A shop with the customer ada.

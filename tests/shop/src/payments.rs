@@ -1,6 +1,7 @@
 //! A shop that takes card payments, at the laptop's pretend provider.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use devstack::Template;
@@ -9,6 +10,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::kills::Kills;
+use crate::provider::{Faults, Provider};
+use crate::wire::Wire;
 use crate::{PATIENCE, Reply, Shop, uncounted};
 
 /// The provider of a shop, and the keys that both know.
@@ -28,56 +32,90 @@ impl Payments {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         Self { provider: PretendProvider::start(listener, keys.clone(), None).expect("it starts"), keys }
     }
-
-    /// The secret that the functions read.
-    pub fn secrets(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([(local::PAYMENT_SECRET.to_owned(), self.keys.secret())])
-    }
 }
 
-/// The template of a shop that takes card payments at this provider.
-fn paying_template(payments: &Payments, parameters: &[(&str, &str)]) -> Template {
-    let mut deployment = local::paying_deployment(payments.provider.url());
+/// The secret that the functions read, by its ARN.
+fn secrets(keys: &Keys) -> BTreeMap<String, String> {
+    BTreeMap::from([(local::PAYMENT_SECRET.to_owned(), keys.secret())])
+}
+
+/// The template of a shop that takes card payments at the provider with this URL.
+fn paying_template(provider: &str, parameters: &[(&str, &str)]) -> Template {
+    let mut deployment = local::paying_deployment(provider);
     deployment.table_name = crate::engine::new_table_name();
     let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     deployment.parameters.extend(parameters);
     Template::parse_for(&crate::template_text(), &deployment).expect("template.yaml is valid")
 }
 
+/// Leaves the stream to the publisher of events, which says what payments are due. Nothing counts orders.
+fn publish_only(template: &mut Template) {
+    for source in &mut template.stream_sources {
+        source.enabled = source.function == "PublishOrderEvents";
+    }
+}
+
 impl Shop {
-    /// A shop with the customer ada that takes card payments, and captures them when orders are shipped.
+    /// A shop with the customer ada that takes card payments, and captures them when orders are shipped. Nothing counts
+    /// orders.
     pub async fn open_paying() -> Self {
         Self::open_paying_with(&[]).await
     }
 
     /// The same, with these parameters of the template.
     pub async fn open_paying_with(parameters: &[(&str, &str)]) -> Self {
-        let payments = Payments::start().await;
-        Self::open_reporting(paying_template(&payments, parameters), payments).await
-    }
-
-    /// The same, without counts: for tests that change times in the table.
-    pub async fn open_paying_uncounted() -> Self {
-        let payments = Payments::start().await;
-        let mut template = paying_template(&payments, &[]);
-        template.stream_sources.retain(|source| source.function != "CountOrders");
-        Self::open_reporting(template, payments).await
-    }
-
-    async fn open_reporting(template: Template, payments: Payments) -> Self {
-        let mut shop = Self::start_with(template, Some(payments)).await;
-        let url = format!("{}/payment-events", shop.url());
-        shop.payments.as_mut().expect("a provider").provider.send_webhooks_to(&url);
+        let mut payments = Payments::start().await;
+        let mut template = paying_template(payments.provider.url(), parameters);
+        publish_only(&mut template);
+        let mut shop = Self::start_with(template, secrets(&payments.keys), |functions| functions).await;
+        payments.provider.send_webhooks_to(&format!("{}/payment-events", shop.url()));
+        shop.payments = Some(payments);
         shop.sign_up("ada").await;
         shop
+    }
+
+    /// The same, with wires that can be faulty, and functions that can be killed. A message whose invocation is killed comes
+    /// back after two seconds.
+    pub async fn open_paying_faulty(parameters: &[(&str, &str)]) -> (Self, Faults) {
+        let mut payments = Payments::start().await;
+        let (to_provider, kills) = (Wire::to(payments.provider.url()).await, Arc::new(Kills::default()));
+        let mut template = paying_template(to_provider.url(), parameters);
+        publish_only(&mut template);
+        for queue in template.queues.iter_mut().filter(|queue| queue.logical_id == "DuePayments") {
+            queue.visibility_timeout_seconds = 2;
+        }
+        let mut shop = Self::start_with(template, secrets(&payments.keys), |functions| kills.of(functions)).await;
+        let to_shop = Wire::to(shop.url()).await;
+        payments.provider.send_webhooks_to(&format!("{}/payment-events", to_shop.url()));
+        shop.payments = Some(payments);
+        shop.sign_up("ada").await;
+        (shop, Faults { to_provider, to_shop, kills })
+    }
+
+    /// A shop with the customer ada at the provider that the environment names, or else at a pretend one.
+    pub async fn open_paying_at_any_provider() -> (Self, Provider) {
+        let Some((url, api_key)) = Provider::of_environment() else {
+            let shop = Self::open_paying().await;
+            let Payments { provider, keys } = shop.payments();
+            let provider = Provider::new(provider.url(), &keys.api_key);
+            return (shop, provider);
+        };
+        let keys = Keys { api_key, ..Keys::random() };
+        let shop = Self::start_with(paying_template(&url, &[]), secrets(&keys), |functions| functions).await;
+        let mut provider = Provider::new(&url, &keys.api_key);
+        provider.send_webhooks_to(Wire::to(shop.url()).await, &keys.webhook_secret).await;
+        shop.sign_up("ada").await;
+        (shop, provider)
     }
 
     /// An empty shop with this provider, which does not report. The stream has no consumers, and the template is changed
     /// after parsing.
     pub async fn open_silently_paying(payments: Payments, change: impl FnOnce(&mut Template)) -> Self {
-        let mut template = uncounted(paying_template(&payments, &[]));
+        let mut template = uncounted(paying_template(payments.provider.url(), &[]));
         change(&mut template);
-        Self::start_with(template, Some(payments)).await
+        let mut shop = Self::start_with(template, secrets(&payments.keys), |functions| functions).await;
+        shop.payments = Some(payments);
+        shop
     }
 
     /// The shop's payment provider.
@@ -93,10 +131,7 @@ impl Shop {
     /// The provider's newest intent of an order.
     pub fn intent(&self, order: &Value) -> Entry {
         let id = order["orderId"].as_str().expect("an id");
-        let ledger = self.ledger();
-        let of_order = ledger.intents.values().filter(|entry| entry.order.as_deref() == Some(id));
-        // The ids end with a number.
-        of_order.max_by_key(|entry| (entry.id.len(), entry.id.clone())).expect("an intent").clone()
+        self.ledger().of_order(id).next_back().expect("an intent").clone()
     }
 
     /// Starts or resumes the payment of an order.
@@ -144,7 +179,11 @@ impl Shop {
 
     /// Sends a report to the API, signed with this key at this time.
     pub async fn report(&self, key: &str, seconds: i64, body: &Value) -> Reply {
-        let body = body.to_string();
+        self.report_text(key, seconds, body.to_string()).await
+    }
+
+    /// The same with any body.
+    pub async fn report_text(&self, key: &str, seconds: i64, body: String) -> Reply {
         let signature = payments::stripe::signature::sign(key, body.as_bytes(), seconds);
         let headers = [("stripe-signature", signature.as_str())];
         self.nobody().send(Method::POST, "/payment-events", &headers, Some(body)).await

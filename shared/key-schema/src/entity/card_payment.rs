@@ -132,9 +132,41 @@ impl Report {
         }
     }
 
+    /// Whether the provider holds money of the customer, reserved or captured.
+    pub fn holds_money(self) -> bool {
+        self.progress == Progress::Authorized || self.kept() > 0
+    }
+
     /// The captured amount that was not refunded, in minor units.
     pub fn kept(self) -> i64 {
         self.captured - self.refunded
+    }
+}
+
+impl ProviderPayment {
+    /// A first intent, for the whole payment.
+    fn of(intent: IntentId) -> Self {
+        let report = Report::STARTED;
+        Self { intent, attempt: 1, amount: None, capture_requested: false, refunding: 0, report }
+    }
+
+    /// Another attempt has another intent, so the intent itself need not differ.
+    fn unlike(&self) -> Self {
+        let Self { intent, attempt, amount, capture_requested, refunding, report } = self;
+        let Report { progress, captured, refunded } = report;
+        let started = Progress::Started;
+        Self {
+            intent: intent.clone(),
+            attempt: attempt + 1,
+            amount: Some(amount.unwrap_or_default() + 1),
+            capture_requested: !capture_requested,
+            refunding: refunding + 1,
+            report: Report {
+                progress: if *progress == started { Progress::Declined } else { started },
+                captured: captured + 1,
+                refunded: refunded + 1,
+            },
+        }
     }
 }
 
@@ -383,6 +415,32 @@ impl CardPayment {
 
     fn wanted_of_provider(&self) -> i64 {
         if self.is_paid_otherwise() { 0 } else { self.wanted() }
+    }
+
+    /// A payment that differs from this one in every field that ever changes, also in those that are absent here: see
+    /// [`Invoice::unlike`](super::Invoice::unlike).
+    pub(super) fn unlike(&self) -> Self {
+        let Self { amount, status, reference, settlement, provider, expired, credited, recorded, refunds } = self;
+        let text = || "unlike".to_owned();
+        let provider = match provider {
+            Some(provider) => Some(provider.unlike()),
+            None => text().parse().ok().map(ProviderPayment::of),
+        };
+        let refund = RecordedRefund { reference: text(), amount: 0 };
+        Self {
+            amount: *amount,
+            status: status.unlike(),
+            reference: reference.is_none().then(text),
+            settlement: Some(match settlement {
+                Some(Settlement::Voided) => Settlement::RefundDue,
+                _ => Settlement::Voided,
+            }),
+            provider,
+            expired: !expired,
+            credited: credited + 1,
+            recorded: Some(recorded.unwrap_or_default() + 1),
+            refunds: refunds.iter().cloned().chain([refund]).collect(),
+        }
     }
 
     /// Whether the shop has to act: the provider must be asked for something, or staff must refund a payment that they

@@ -100,6 +100,12 @@ pub enum PaymentState {
     Refunded,
 }
 
+impl PaymentStatus {
+    pub(super) fn unlike(self) -> Self {
+        if self == Self::Captured { Self::Refunded } else { Self::Captured }
+    }
+}
+
 impl Payment {
     pub fn amount(&self) -> Money {
         match self {
@@ -198,6 +204,26 @@ impl Invoice {
     /// The card payment. An invoice has at most one, for what the gift cards leave.
     pub fn card(&self) -> Option<&CardPayment> {
         self.payments.iter().find_map(Payment::card)
+    }
+
+    /// An invoice that differs from this one in every field that ever changes.
+    ///
+    /// A write has the condition that no field has changed in which the invoice and this one differ. A condition on the
+    /// fields that the write changes would not do: two writes at once may change different fields of one payment, and
+    /// only both together decide whether the payment is due. A condition on the whole item would not do either, because
+    /// another release may have written fields that this one does not know.
+    #[must_use]
+    pub fn unlike(&self) -> Self {
+        let unlike = |payment: &Payment| match payment {
+            Payment::Card(card) => Payment::Card(card.unlike()),
+            Payment::GiftCard { code, amount, status, credited } => Payment::GiftCard {
+                code: code.clone(),
+                amount: *amount,
+                status: status.unlike(),
+                credited: credited + 1,
+            },
+        };
+        Self { payments: self.payments.iter().map(unlike).collect(), ..self.clone() }
     }
 
     /// The invoice with this card payment in the place of its own.

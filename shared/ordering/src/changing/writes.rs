@@ -18,25 +18,25 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
         writes.push(Write::change(&from.order, &to.order, Condition::version(from.order.version)?)?);
     }
     if from.invoice != to.invoice {
-        // A Query may return a header from after a transaction and an invoice from before it, so the invoice has a
-        // condition of its own.
-        let as_read = Condition::as_read(&from.invoice, &to.invoice)?;
+        // The header's version does not guard the invoice: a Query may return a header from after a transaction and an
+        // invoice from before it, and a report of the payment provider changes the invoice alone.
+        let as_read = Condition::as_read(&from.invoice, &from.invoice.unlike())?;
         writes.push(Write::change(&from.invoice, &to.invoice, as_read)?);
     }
     for (before, after) in changed_returns(from, to) {
         writes.push(match before {
             None => Write::put_new(after)?,
-            // The same holds for a return.
+            // A Query may return a return from before a transaction, too.
             Some(before) => Write::change(before, after, Condition::as_read(before, after)?)?,
         });
     }
     let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
     match (is_due(from), is_due(to)) {
-        (false, true) => {
+        // The last release marks nothing. So the mark may be absent although the payment was due before.
+        (_, true) if from.invoice != to.invoice => {
             let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
             writes.push(Write::put(&PaymentDue { order_id, shard, since: now })?);
         }
-        // The last release marks nothing, so the mark may be absent.
         (true, false) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
         _ => {}
     }

@@ -1,9 +1,12 @@
 //! Laws of card payments: for any reports of the provider, in any order and number.
 #![allow(clippy::expect_used, reason = "tests")]
 
+use std::collections::BTreeSet;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use serde_dynamo::{AttributeValue, Item, to_item};
 
 use super::*;
 use crate::value::Currency;
@@ -123,6 +126,50 @@ proptest! {
         let Balance { received, returned, due } = card.balance();
         let kept = if card.status == PaymentStatus::Captured { card.wanted() } else { 0 };
         prop_assert_eq!(received.amount() - returned.amount(), kept + due.amount(), "{:?}", card);
+    }
+}
+
+/// The paths in which two items differ, each as deep as both are maps.
+fn differences(path: &str, one: &Item, other: &Item, found: &mut Vec<String>) {
+    let names: BTreeSet<_> = one.keys().chain(other.keys()).collect();
+    for name in names {
+        let path = format!("{path}.{name}");
+        match (one.get(name), other.get(name)) {
+            (one, other) if one == other => {}
+            (Some(AttributeValue::M(one)), Some(AttributeValue::M(other))) => {
+                differences(&path, &one.clone().into(), &other.clone().into(), found);
+            }
+            _ => found.push(path),
+        }
+    }
+}
+
+proptest! {
+    /// Two writes at once conflict, whichever fields they change.
+    #[test]
+    fn whatever_changes_in_a_payment_differs_in_its_opposite(
+        some in any_payment(), is_new: bool, reports in vec(any_report(), 0..3), credited in 0..=WHOLE,
+        [is_cancelled, is_paid, is_refunded]: [bool; 3],
+    ) {
+        let before = if is_new { CardPayment::of(eur(WHOLE)) } else { some.clone() };
+        let started = CardPayment { provider: before.provider.clone().or(some.provider), ..before.clone() };
+        let mut next = after(&started, &reports);
+        if is_paid {
+            next = next.paid_under("bank-2");
+        }
+        next = next.clone().with_credited(next.credited.max(credited));
+        if is_cancelled {
+            next = next.cancelled(true);
+        }
+        if is_refunded {
+            next = next.refunded_under("back-1").unwrap_or(next);
+        }
+        let item = |card: &CardPayment| to_item(card).expect("an item");
+        let (mut changed, mut guarded) = (Vec::new(), Vec::new());
+        differences("", &item(&before), &item(&next), &mut changed);
+        differences("", &item(&before), &item(&before.unlike()), &mut guarded);
+        let is_guarded = |path: &String| guarded.iter().any(|guard| path.starts_with(guard.as_str()));
+        prop_assert!(changed.is_empty() || changed.iter().any(is_guarded), "{:?} of {:?}", changed, guarded);
     }
 }
 

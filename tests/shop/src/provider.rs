@@ -1,0 +1,139 @@
+//! A payment provider that speaks Stripe's protocol: the laptop's pretend provider, or the one that the environment names;
+//! and faulty wires between the shop and its provider.
+
+use std::env;
+use std::sync::Arc;
+use std::time::Duration;
+
+use form_urlencoded::Serializer;
+use reqwest::Client as Http;
+use serde_json::{Value, json};
+
+use crate::aws_json::OPERATOR;
+use crate::kills::Kills;
+use crate::wire::Wire;
+use crate::{PATIENCE, Reply, Shop};
+
+/// The base URL of another provider than the pretend one, and its API key.
+const URL: &str = "TILL_PAYMENTS_URL";
+const KEY: &str = "TILL_PAYMENTS_KEY";
+
+/// A provider, as a program with its API key sees it.
+pub struct Provider {
+    http: Http,
+    url: String,
+    key: String,
+    /// The wire on which the provider sends webhooks. `None` if the provider cannot be told where to send them.
+    pub(crate) webhooks: Option<Wire>,
+}
+
+impl Provider {
+    /// The provider that the environment names, with its keys, if there is one.
+    pub(crate) fn of_environment() -> Option<(String, String)> {
+        let url = env::var(URL).ok().filter(|url| !url.is_empty())?;
+        Some((url, env::var(KEY).unwrap_or_else(|_| panic!("{URL} is set, and {KEY} is not"))))
+    }
+
+    pub(crate) fn new(url: &str, key: &str) -> Self {
+        Self { http: Http::new(), url: url.to_owned(), key: key.to_owned(), webhooks: None }
+    }
+
+    /// Asks localstripe to send its webhooks to this wire. Other providers have no such request.
+    pub(crate) async fn send_webhooks_to(&mut self, wire: Wire, secret: &str) {
+        let url = format!("{}/_config/webhooks/{}", self.url, wire.url().rsplit(':').next().unwrap_or_default());
+        let body = json!({ "url": format!("{}/payment-events", wire.url()), "secret": secret });
+        let answer = self.http.post(url).json(&body).send().await.expect("the provider answers");
+        self.webhooks = answer.status().is_success().then_some(wire);
+    }
+
+    /// Sends a request of Stripe's API. Returns status and answer.
+    pub async fn post(&self, path: &str, form: &[(&str, &str)]) -> (u16, Value) {
+        let form = Serializer::new(String::new()).extend_pairs(form).finish();
+        let request = self.http.post(format!("{}/v1/{path}", self.url)).bearer_auth(&self.key);
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(form);
+        let answer = request.send().await.expect("the provider answers");
+        (answer.status().as_u16(), answer.json().await.expect("JSON"))
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let request = self.http.get(format!("{}/v1/{path}", self.url)).bearer_auth(&self.key);
+        request.send().await.expect("the provider answers").json().await.expect("JSON")
+    }
+}
+
+/// What can go wrong around a shop and its provider. Nothing does until [`Faults::begin`].
+pub struct Faults {
+    /// The wire from the functions to the provider.
+    pub(crate) to_provider: Wire,
+    /// The wire from the provider to the API.
+    pub(crate) to_shop: Wire,
+    pub kills: Arc<Kills>,
+}
+
+impl Faults {
+    /// From now on, these shares of requests fail and of invocations are killed.
+    pub fn begin(&self, faulty: f64, killed: f64, seed: u64) {
+        self.to_provider.fail(faulty, seed);
+        self.to_shop.fail(faulty, seed + 1);
+        self.kills.begin(killed, seed + 2);
+    }
+
+    /// From now on everything works.
+    pub fn end(&self) {
+        self.to_provider.heal();
+        self.to_shop.heal();
+        self.kills.end();
+    }
+
+    /// Whether no request is under way on the wires.
+    pub fn are_idle(&self) -> bool {
+        self.to_provider.is_idle() && self.to_shop.is_idle()
+    }
+
+    /// The number of requests that suffered a fault.
+    pub fn suffered(&self) -> usize {
+        self.to_provider.suffered() + self.to_shop.suffered()
+    }
+}
+
+impl Shop {
+    /// Waits until the API has taken a webhook, if the provider sends any. No webhook may be refused.
+    pub async fn await_webhook(&self, provider: &Provider) {
+        let Some(wire) = &provider.webhooks else { return };
+        let waiting = async {
+            while wire.statuses().is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("a webhook arrives");
+        let statuses = wire.statuses();
+        assert!(statuses.iter().all(|status| *status == 204), "{statuses:?}");
+    }
+
+    /// Invokes a function as its schedule does.
+    pub async fn run_schedule(&self, function: &str) -> Reply {
+        let url = format!("{}/_local/scheduled/{function}", self.url());
+        let answer = self.http.post(url).body("{}").send().await.expect("the gateway answers");
+        let status = answer.status().as_u16();
+        Reply { status, headers: [].into(), body: answer.json().await.expect("JSON") }
+    }
+
+    /// Makes every payment that is due older than the time that the schedule leaves to the queue, directly in the table.
+    pub async fn age_payments_due(&self) {
+        let dump = self.dump().await;
+        for mark in dump.iter().filter(|item| item["EntityType"]["S"] == "paymentDue") {
+            let id = mark["orderId"]["S"].as_str().expect("an id");
+            let at = "2026-01-01T00:00:00.000Z";
+            let update = json!({
+                "TableName": self.table(),
+                "Key": { "PK": mark["PK"], "SK": mark["SK"] },
+                "UpdateExpression": "SET since = :at, GSI1SK = :gsi1",
+                "ConditionExpression": "attribute_exists(PK)",
+                "ExpressionAttributeValues": { ":at": { "S": at }, ":gsi1": { "S": format!("{at}#{id}") } },
+            });
+            // The condition fails if the payment was settled in the meantime.
+            let target = "DynamoDB_20120810.UpdateItem";
+            _ = self.call_as(OPERATOR, self.dynamodb_url(), target, &update).await;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Random schedules of what customers, staff and the provider do, over faulty wires, with functions killed at any point.
+//!
+//! Each schedule places some orders, and then pays, declines, pays again, ships, captures, cancels and expires them, some
+//! of it at once. Meanwhile the wires from the functions to the provider, and from the provider to the API, cut, delay,
+//! double and reorder requests; DynamoDB, SQS and EventBridge fail now and then; and functions are killed at any step. In
+//! the end everything works again, and what is due is done. Then the laws of [`laws`] hold.
+//!
+//!     TILL_PAYMENT_SCHEDULES=1000 cargo test -p tests --test suite payments::schedules -- --nocapture
+//!
+//! runs 1,000 schedules. A complaint names the seed of its schedule, and `TILL_PAYMENT_SEED=7 TILL_PAYMENT_SCHEDULES=1`
+//! runs that one again. The seed determines the steps and the faults, but not how steps interleave.
+
+mod laws;
+mod script;
+mod world;
+
+use std::collections::VecDeque;
+use std::env;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use tokio::task::JoinSet;
+
+use self::script::Script;
+use self::world::{Tally, World};
+
+/// The number of parallel worlds. Most of a schedule is waiting for a delay or a retry, so many can run at the same time.
+const WORLDS: u64 = 12;
+
+/// The number of schedules unless the environment says otherwise.
+const IN_EVERY_RUN: u64 = 12;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ledgers_agree_after_any_schedule_over_faulty_wires() {
+    let (first, schedules) = (number("TILL_PAYMENT_SEED", 1), number("TILL_PAYMENT_SCHEDULES", IN_EVERY_RUN));
+    eprintln!("{schedules} schedules, from seed {first}");
+    let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new((first..first + schedules).collect()));
+    let began = Instant::now();
+    let mut worlds = JoinSet::new();
+    for number in 0..WORLDS.min(schedules.div_ceil(2)) {
+        worlds.spawn(work(number, Arc::clone(&seeds)));
+    }
+    let (mut complaints, mut tally) = (Vec::new(), Tally::default());
+    while let Some(done) = worlds.join_next().await {
+        let (found, of_world) = done.expect("no schedule panics");
+        complaints.extend(found);
+        tally.add(&of_world);
+    }
+    eprintln!("all in {:.1} s\n{tally}", began.elapsed().as_secs_f64());
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Runs schedules in one world until none is left.
+async fn work(number: u64, seeds: Arc<Mutex<VecDeque<u64>>>) -> (Vec<String>, Tally) {
+    // In every second world, staff capture each payment by hand.
+    let world = World::open(number % 2 == 0).await;
+    let mut complaints = Vec::new();
+    loop {
+        let next = seeds.lock().expect("no schedule panics with the lock").pop_front();
+        let Some(seed) = next else { return (complaints, world.tally()) };
+        let script = Script::of(seed);
+        for what in world.run(&script).await {
+            let complaint = format!("seed {seed}: {what}");
+            eprintln!("{complaint}\n{script:#?}");
+            complaints.push(complaint);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The laws of money that hold once everything has settled.
+
+use key_schema::entity::{CancellationCause, CardPayment, Entity, Invoice, Order, OrderStatus, Progress, Report};
+use local::pretend_provider::{Entry, Status};
+use serde::de::DeserializeOwned;
+use serde_dynamo::Item;
+use serde_json::Value;
+use shop::Shop;
+
+use super::world::Purchase;
+
+/// What the provider has recorded of an intent, in Till's terms.
+fn report_of(entry: &Entry) -> Report {
+    let progress = match entry.status {
+        Status::RequiresPaymentMethod if entry.declined.is_some() => Progress::Declined,
+        Status::RequiresPaymentMethod => Progress::Started,
+        Status::RequiresCapture => Progress::Authorized,
+        Status::Canceled => Progress::Ended,
+        Status::Succeeded => Progress::Captured,
+    };
+    Report { progress, captured: entry.captured, refunded: entry.refunded }
+}
+
+/// An order's end in words, and the laws that it breaks.
+pub fn judge(shop: &Shop, dump: &[Value], purchase: &Purchase, captures_when_shipped: bool) -> (String, Vec<String>) {
+    let id = purchase.id();
+    let (header, invoice): (Order, Invoice) = (stored(dump, id), stored(dump, id));
+    let ledger = shop.ledger();
+    let intents: Vec<_> = ledger.of_order(id).collect();
+    let mut broken = of_order(&header, purchase.is_old, &shop.bus().events());
+    let state = invoice.card().map_or("paid by gift cards".to_owned(), |card| format!("{:?}", card.state()));
+    match invoice.card() {
+        Some(card) => broken.extend(of_card(&header, card, &intents, captures_when_shipped)),
+        None if !intents.is_empty() => {
+            broken.push("gift cards paid the order, and the provider has an intent".to_owned())
+        }
+        None => {}
+    }
+    let end = format!("{} {state}", header.status);
+    let told = |what: String| format!("order {id}, {end}: {what}\n  {:?}\n  {intents:?}", invoice.card());
+    (end.clone(), broken.into_iter().map(told).collect())
+}
+
+/// The item of this kind in the collection of an order.
+fn stored<T: Entity + DeserializeOwned>(dump: &[Value], order: &str) -> T {
+    let is_wanted = |item: &&Value| item["EntityType"]["S"] == T::TYPE && item["orderId"]["S"] == order;
+    let item = dump.iter().find(is_wanted).expect("an item");
+    let item: Item = serde_json::from_value(item.clone()).expect("an item");
+    serde_dynamo::from_item(item).expect("an entity")
+}
+
+/// The laws of expiry: an unpaid order ends, and a paid one does not expire.
+fn of_order(order: &Order, is_old: bool, events: &[Value]) -> Vec<String> {
+    let mut broken = Vec::new();
+    if is_old && order.status == OrderStatus::Pending {
+        broken.push("it was not paid in time, and keeps its stock".to_owned());
+    }
+    let was_paid = events.iter().any(|event| {
+        event["detail-type"] == "OrderStatusChanged"
+            && event["detail"]["orderId"] == order.order_id.as_str()
+            && event["detail"]["to"] == "PAID"
+    });
+    let expired = order.cancellation.as_ref().is_some_and(|it| it.cause == Some(CancellationCause::Unpaid));
+    if expired && (was_paid || !is_old) {
+        broken.push(format!("it expired, and was paid: {was_paid}, old: {is_old}"));
+    }
+    broken
+}
+
+/// The laws of a card payment. The audit checks the amounts within the table; here is what the provider must agree with.
+fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_shipped: bool) -> Vec<String> {
+    let mut broken = Vec::new();
+    let mut law = |holds: bool, text: &str| {
+        if !holds {
+            broken.push(text.to_owned());
+        }
+    };
+    let held: i64 = intents.iter().map(|entry| entry.held()).sum();
+    let is_open = |entry: &&&Entry| entry.status == Status::RequiresCapture;
+    let newest = card.provider.as_ref();
+
+    let attempts = newest.map_or(0, |payment| payment.attempt as usize);
+    // A request that started an intent may have been killed before the table knew of the intent.
+    law(intents.len() <= attempts + 1, "one attempt has one intent");
+    for entry in intents {
+        let possible = card.wanted().min(card.amount.amount())..=card.amount.amount();
+        law(possible.contains(&entry.amount), "the customer is asked for the card's part, less credits");
+        law(
+            card.amount.currency().to_string().eq_ignore_ascii_case(&entry.currency),
+            "the customer is asked in the order's currency",
+        );
+        match newest {
+            Some(payment) if payment.intent.as_str() == entry.id => {
+                law(payment.report == report_of(entry), "the table knows what the provider has recorded");
+            }
+            _ => law(entry.held() == 0 && !is_open(&entry), "an intent that the table does not know holds no money"),
+        }
+    }
+    law(newest.is_none_or(|payment| intents.iter().any(|it| it.id == payment.intent.as_str())), "the intent exists");
+    law(intents.iter().filter(|entry| entry.captured > 0).count() <= 1, "the customer is charged once");
+    law(intents.iter().filter(is_open).count() <= 1, "the customer's money is reserved once");
+
+    let is_captured = card.report().is_some_and(|report| report.progress == Progress::Captured);
+    let wanted = if is_captured && !card.is_recorded_by_staff() { card.wanted() } else { 0 };
+    law(held == wanted, "the provider holds what the shop may keep");
+    law(card.command().is_none(), "what is due is done");
+    match order.status {
+        OrderStatus::Cancelled => {
+            law(intents.iter().all(|it| !is_open(&it) && it.held() == 0), "no money of a cancelled order is held")
+        }
+        OrderStatus::Pending => {
+            law(intents.iter().all(|it| !is_open(&it) && it.captured == 0), "a payment makes an order paid")
+        }
+        OrderStatus::Shipped | OrderStatus::Delivered => {
+            let is_settled = is_captured || card.is_recorded_by_staff() || card.wanted() == 0;
+            // An authorization may lapse between the shipping and the capture. Then the customer may pay again.
+            let has_lapsed = intents.iter().any(|it| it.status == Status::Canceled);
+            law(is_settled || has_lapsed || !captures_when_shipped, "what is shipped is captured");
+        }
+        OrderStatus::Paid => {}
+    }
+    broken
+}

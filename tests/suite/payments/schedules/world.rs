@@ -1,0 +1,306 @@
+//! A shop and its provider, with faulty wires between them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use devstack::fault_proxy::{Fault, Match};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shop::provider::Faults;
+use shop::{Client, Reply, Shop, eur};
+
+use super::laws;
+use super::script::{Placing, Script, Step, VISA, What};
+use crate::invariants;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The share of requests on the wires that suffer a fault.
+const FAULTY: f64 = 0.3;
+
+/// The share of invocations that are killed.
+const KILLED: f64 = 0.2;
+
+/// The share of calls of AWS that suffer each of some faults.
+const FAULTY_CALLS: f64 = 0.02;
+
+/// The most times that a customer sends the request for an order. On average, some three of ten fail.
+const MOST_TRIES: usize = 40;
+
+/// The runs of the schedule in which everything that is due must be done.
+const MOST_SWEEPS: usize = 4;
+
+pub struct World {
+    shop: Shop,
+    faults: Faults,
+    /// Whether shipping an order captures its payment.
+    captures_when_shipped: bool,
+    tally: Mutex<Tally>,
+}
+
+/// An order of a schedule.
+pub struct Purchase {
+    pub order: Value,
+    pub is_old: bool,
+    /// The last answer to the request to start the payment, which has the client secret.
+    payment: Mutex<Option<Value>>,
+}
+
+impl Purchase {
+    pub fn id(&self) -> &str {
+        self.order["orderId"].as_str().expect("an id")
+    }
+}
+
+/// What happened in some schedules.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    schedules: u64,
+    faults: usize,
+    killed: usize,
+    /// The number of steps, by their names and the status of the answer.
+    steps: BTreeMap<(String, u16), u64>,
+    /// The number of orders, by the order's and the payment's status in the end.
+    ends: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Self) {
+        self.schedules += other.schedules;
+        self.faults += other.faults;
+        self.killed += other.killed;
+        for (step, times) in &other.steps {
+            *self.steps.entry(step.clone()).or_default() += times;
+        }
+        for (end, times) in &other.ends {
+            *self.ends.entry(end.clone()).or_default() += times;
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { schedules, faults, killed, steps, ends } = self;
+        writeln!(f, "{schedules} schedules, {faults} faults on the wires, {killed} invocations killed")?;
+        for ((step, status), times) in steps {
+            writeln!(f, "{times:6} {step} {status}")?;
+        }
+        ends.iter().try_for_each(|(end, times)| writeln!(f, "{times:6} orders end {end}"))
+    }
+}
+
+impl World {
+    pub async fn open(captures_when_shipped: bool) -> Self {
+        let when = if captures_when_shipped { "SHIPPED" } else { "DEMAND" };
+        let (shop, faults) = Shop::open_paying_faulty(&[("CaptureWhen", when)]).await;
+        Self { shop, faults, captures_when_shipped, tally: Mutex::default() }
+    }
+
+    pub fn tally(&self) -> Tally {
+        let tally = self.tally.lock().expect("no panic").clone();
+        Tally { faults: self.faults.suffered(), killed: self.faults.kills.killed(), ..tally }
+    }
+
+    /// Runs a schedule, lets everything settle, and returns the complaints.
+    pub async fn run(&self, script: &Script) -> Vec<String> {
+        let Script { seed, orders, groups } = script;
+        let product = format!("thing-{seed}");
+        self.shop.product(&product, 1000, 10).await;
+        for (position, placing) in orders.iter().enumerate() {
+            if placing.by_gift_card > 0 {
+                self.shop.gift_card(&gift_card(*seed, position), placing.by_gift_card).await;
+            }
+        }
+        self.fail(*seed);
+        let mut purchases = Vec::new();
+        for (position, placing) in orders.iter().enumerate() {
+            purchases.push(self.place(*seed, position, *placing).await);
+        }
+        let mut complaints = Vec::new();
+        for group in groups {
+            let steps = group.iter().map(|step| self.take(step, &purchases[step.order]));
+            complaints.extend(join_all(steps).await.into_iter().flatten());
+        }
+        complaints.extend(self.settle().await);
+        let dump = self.shop.dump().await;
+        for purchase in &purchases {
+            let (end, broken) = laws::judge(&self.shop, &dump, purchase, self.captures_when_shipped);
+            *self.tally.lock().expect("no panic").ends.entry(end).or_default() += 1;
+            complaints.extend(broken);
+        }
+        complaints.extend(invariants::complaints(&self.shop).await);
+        let scans = self.shop.fault_proxy().take_calls().into_iter().filter(|call| call.action == "Scan").count();
+        assert_eq!(scans, 0, "a function scanned the table");
+        self.tally.lock().expect("no panic").schedules += 1;
+        complaints
+    }
+
+    /// From now on things fail.
+    fn fail(&self, seed: u64) {
+        self.faults.begin(FAULTY, KILLED, seed);
+        let [queues, bus] = self.shop.service_proxies();
+        for (number, proxy) in (0..).zip([self.shop.fault_proxy(), queues, bus]) {
+            for (more, fault) in (0..).zip([Fault::CutBefore, Fault::CutAfter, Fault::InternalError]) {
+                proxy.inject_share(Match::any(), fault, FAULTY_CALLS, seed + 10 * number + more);
+            }
+        }
+        let conflict = Match::action("TransactWriteItems");
+        self.shop.fault_proxy().inject_share(conflict, Fault::conflict(0), FAULTY_CALLS, seed);
+    }
+
+    /// From now on everything works.
+    fn heal(&self) {
+        self.faults.end();
+        let [queues, bus] = self.shop.service_proxies();
+        for proxy in [self.shop.fault_proxy(), queues, bus] {
+            proxy.heal();
+        }
+    }
+
+    /// Places an order: the customer repeats the request until it is answered.
+    async fn place(&self, seed: u64, position: usize, placing: Placing) -> Purchase {
+        let Placing { quantity, by_gift_card, is_old } = placing;
+        let mut body = json!({
+            "lines": [{ "productId": format!("thing-{seed}"), "quantity": quantity }],
+            "expectedTotal": eur(quantity * 1000),
+        });
+        if by_gift_card > 0 {
+            body["giftCards"] = json!([gift_card(seed, position)]);
+        }
+        for _ in 0..MOST_TRIES {
+            let reply = self.shop.customer("ada").order(&format!("order-{seed}-{position}"), body.clone()).await;
+            if reply.status == 201 {
+                if is_old {
+                    self.shop.age(&reply.body).await;
+                }
+                return Purchase { order: reply.body, is_old, payment: Mutex::new(None) };
+            }
+            assert!([500, 503].contains(&reply.status), "{}", reply.body);
+        }
+        panic!("seed {seed}: an order was not placed in {MOST_TRIES} tries");
+    }
+
+    /// Takes one step. Returns a complaint if the answer is none of those that are allowed.
+    async fn take(&self, step: &Step, purchase: &Purchase) -> Option<String> {
+        let (admin, ada) = (self.shop.admin(), self.shop.customer("ada"));
+        let at = |what: &str| format!("/orders/{}/{what}", purchase.id());
+        let (reply, allowed): (_, &[u16]) = match step.what {
+            What::Start => (self.start(purchase).await, &[200, 409]),
+            What::Pay(card) => (self.pay(purchase, card).await, &[200, 400, 402, 409]),
+            What::Cancel => (ada.post(&at("cancellation"), json!({})).await, &[200, 409]),
+            What::Ship => (admin.post(&at("status"), json!({ "status": "SHIPPED" })).await, &[200, 409]),
+            What::Deliver => (admin.post(&at("status"), json!({ "status": "DELIVERED" })).await, &[200, 409]),
+            What::Capture => (self.record(&admin, purchase, json!({})).await, &[200, 409]),
+            What::RecordTransfer => (self.record(&admin, purchase, json!({ "reference": "bank" })).await, &[200, 409]),
+            // A run that is killed, or whose first read fails, is answered with 400.
+            What::Expire => (self.run_schedule("expire-orders").await, &[200, 400]),
+            What::Sweep => {
+                self.shop.age_payments_due().await;
+                (self.run_schedule("settle-payments").await, &[200, 400])
+            }
+            What::Lapse => {
+                let ledger = self.shop.ledger();
+                let newest = ledger.of_order(purchase.id()).next_back().map(|entry| entry.id.clone());
+                // It is refused unless the intent is authorized.
+                let lapsed =
+                    newest.is_some_and(|id| self.shop.payments().provider.let_authorization_lapse(&id).is_ok());
+                self.count(step, if lapsed { 200 } else { 400 });
+                return None;
+            }
+            What::Wait(milliseconds) => {
+                tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+                return None;
+            }
+        };
+        self.count(step, reply.status);
+        let is_killed =
+            reply.status == 500 && reply.body["detail"].as_str().is_some_and(|it| it.contains("in the log"));
+        let is_allowed = allowed.contains(&reply.status) || reply.status == 503 || is_killed;
+        (!is_allowed).then(|| format!("{step:?}: {} {}", reply.status, reply.body))
+    }
+
+    fn count(&self, step: &Step, status: u16) {
+        let mut tally = self.tally.lock().expect("no panic");
+        *tally.steps.entry((format!("{:?}", step.what), status)).or_default() += 1;
+    }
+
+    /// Starts or resumes the payment, and remembers the answer.
+    async fn start(&self, purchase: &Purchase) -> Reply {
+        let reply = self.shop.start_payment(&purchase.order).await;
+        if reply.status == 200 {
+            *purchase.payment.lock().expect("no panic") = Some(reply.body.clone());
+        }
+        reply
+    }
+
+    /// The customer pays at the provider with the client secret, once there is one.
+    async fn pay(&self, purchase: &Purchase, card: &str) -> Reply {
+        let reply = self.start(purchase).await;
+        let known = purchase.payment.lock().expect("no panic").clone();
+        match known {
+            // The browser may still show the form of a payment that ended.
+            Some(payment) if payment["clientSecret"].is_string() => {
+                let (status, body) = self.shop.confirm(&payment, card).await;
+                let is_paid = status == 200 && card == VISA;
+                let is_declined = status == 402 && card != VISA;
+                let is_refused = status == 400;
+                assert!(is_paid || is_declined || is_refused, "{card}: {status} {body}");
+                Reply { status, body, headers: BTreeMap::new() }
+            }
+            _ => reply,
+        }
+    }
+
+    /// Asks for the capture of the payment, or records one.
+    async fn record(&self, admin: &Client, purchase: &Purchase, body: Value) -> Reply {
+        let invoice = purchase.order["invoice"]["invoiceId"].as_str().expect("an id");
+        admin.post(&format!("/invoices/{invoice}/payments"), body).await
+    }
+
+    /// Invokes a function as its schedule does.
+    async fn run_schedule(&self, function: &str) -> Reply {
+        self.shop.run_schedule(function).await
+    }
+
+    /// Lets everything settle: webhooks arrive, orders expire, and what is due is done.
+    async fn settle(&self) -> Option<String> {
+        self.heal();
+        self.quiet().await;
+        let report = self.shop.run_schedule("expire-orders").await.expect(200);
+        if report["failed"] != 0 {
+            return Some(format!("orders do not expire: {report}"));
+        }
+        let mut last = Value::Null;
+        for _ in 0..MOST_SWEEPS {
+            self.shop.settle_payments().await;
+            self.shop.age_payments_due().await;
+            last = self.shop.run_schedule("settle-payments").await.expect(200);
+            self.quiet().await;
+            if last == json!({ "settled": 0, "failed": 0, "done": true }) {
+                return None;
+            }
+        }
+        // Refunds that staff must make stay in the list.
+        (last["failed"] != 0).then(|| format!("payments stay due: {last}"))
+    }
+
+    /// Waits until nothing is under way between the shop and the provider.
+    async fn quiet(&self) {
+        let begin = Instant::now();
+        let [queues, bus] = self.shop.service_proxies();
+        loop {
+            let is_idle = [self.shop.fault_proxy(), queues, bus].iter().all(|proxy| proxy.is_idle());
+            if is_idle && self.faults.are_idle() && self.shop.ledger().unsent().next().is_none() {
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "requests are still under way");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+fn gift_card(seed: u64, position: usize) -> String {
+    format!("CARD-{seed:010}-{position}")
+}
