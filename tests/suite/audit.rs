@@ -220,6 +220,7 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
             &[
                 "day ",
                 "order ORDER: 3 tea at 500 EUR (minor units) are said to be 1000 EUR",
+                "order ORDER: its lines have 3 units, its header says 2",
                 "product tea: its counts lack ",
             ],
         ),

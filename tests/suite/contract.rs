@@ -43,6 +43,7 @@ pub fn sample(schema: &Value) -> Value {
             properties.map(|(name, property)| (name.clone(), value(name, property))).collect()
         }
         Some("array") => json!([sample(&schema["items"])]),
+        Some("boolean") => json!(true),
         Some("integer") => json!(schema["minimum"].as_i64().filter(|least| *least > 0).unwrap_or(1)),
         _ => match (schema["format"].as_str(), schema["pattern"].as_str(), schema["enum"].as_array()) {
             (_, _, Some(names)) => names[0].clone(),
@@ -74,6 +75,7 @@ fn swaps(part: &Value, at: &str, whole: &dyn Fn(Value) -> Value, all: &mut Vec<S
         }
         Value::Array(items) => swaps(&items[0], &format!("{at}[0]"), &|part| whole(json!([part])), all),
         Value::String(name) => swap(json!({ name: null }), "must be a string"),
+        Value::Bool(_) => swap(json!("true"), "must be true or false"),
         _ => {}
     }
 }

@@ -13,8 +13,14 @@ use shop::{Client, Shop, eur};
 /// Problems that clients do not cause.
 const OURS: [Kind; 2] = [Kind::Throttled, Kind::Internal];
 
-/// Problems of changes, which the tests of orders and products cover.
-const OF_CHANGES: [Kind; 3] = [Kind::InvalidTransition, Kind::VersionConflict, Kind::PreconditionRequired];
+/// Problems of changes, which the tests of orders, returns and products cover.
+const OF_CHANGES: [Kind; 5] = [
+    Kind::InvalidTransition,
+    Kind::TooFewUnits,
+    Kind::WithdrawalOver,
+    Kind::VersionConflict,
+    Kind::PreconditionRequired,
+];
 
 /// A request.
 pub struct Ask<'a> {

@@ -26,10 +26,11 @@ enum Named {
 }
 
 /// Every parameter of a path.
-const IN_PATHS: [(&str, Named); 5] = [
+const IN_PATHS: [(&str, Named); 6] = [
     ("customerId", Named::OfACustomer),
     ("orderId", Named::OfACustomer),
     ("invoiceId", Named::OfACustomer),
+    ("returnId", Named::OfACustomer),
     ("productId", Named::OfEverybody),
     ("code", Named::OfTheBearer),
 ];

@@ -112,7 +112,11 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let invoice = format!("{}/refunds", order.replace("/orders/", "/invoices/inv-"));
     let captured = json!({ "reference": "bank-2" });
     admin.post(&invoice.replace("/refunds", "/payments"), captured).await.expect(200);
+    ada.get(&order).await.expect(200);
     admin.post(&invoice, json!({ "reference": "refund-2" })).await.expect(200);
+    let some = ada.post("/orders", "two", of(2)).await.expect(201);
+    let some = format!("/orders/{}/cancellation", some["orderId"].as_str().expect("an id"));
+    ada.post(&some, "", of(1)).await.expect(200);
     ada.get(&order).await.expect(200);
     let shipped = Sample::of("get-order").path;
     ada.get(&shipped).await.expect(200);

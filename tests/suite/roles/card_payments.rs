@@ -59,7 +59,7 @@ pub async fn settled(shop: &Shop) {
     shop.settle_payments().await;
     shop.sweep_payments().await;
     shop.admin().get("/payments-due").await.expect(200);
-    assert_eq!((shop.intent(&shipped).captured, shop.intent(&cancelled).captured), (1000, 0));
+    assert_eq!((shop.intent(&shipped).captured, shop.intent(&cancelled).captured), (shop.intent(&shipped).amount, 0));
 }
 
 /// No event reaches the settling function, and the provider's reports are faster.
@@ -82,7 +82,7 @@ pub async fn overtaken(shop: &Shop) {
     let order = order(shop, "cancelled first").await;
     cancel(shop, &order).await;
     let unknown = json!({ "id": "evt", "object": "event", "type": "payment_intent.test", "data": { "object": {
-        "id": "pi_unknown", "object": "payment_intent", "amount": 1000, "currency": "eur",
+        "id": "pi_unknown", "object": "payment_intent", "amount": order["total"]["amount"], "currency": "eur",
         "status": "requires_capture", "latest_charge": null, "metadata": { "orderId": order["orderId"] },
     } } });
     report(shop, &unknown).await;
