@@ -43,6 +43,9 @@ pub enum Service {
     /// Amazon SQS.
     #[serde(rename = "SQS")]
     Sqs,
+    /// AWS Secrets Manager.
+    #[serde(rename = "Secrets Manager")]
+    SecretsManager,
     /// Amazon CloudWatch, with its logs.
     CloudWatch,
     /// Data transfer out of AWS.
@@ -158,7 +161,14 @@ impl Payer<'_> {
             Line::new(Service::Lambda, "requests", calls, "calls", &prices.lambda.request),
             Line::new(Service::Lambda, "duration", usage.gb_seconds(), "GB-seconds", gb_second),
             Line::new(Service::EventBridge, "events", usage.events, "events", &prices.eventbridge.event),
-            Line::new(Service::Sqs, "orders that wait", usage.sqs_requests, "requests", &prices.sqs.request),
+            Line::new(Service::Sqs, "orders that wait, payments", usage.sqs_requests, "requests", &prices.sqs.request),
+            Line::new(
+                Service::SecretsManager,
+                "the payment provider's keys",
+                usage.secrets,
+                "secrets",
+                &prices.secrets_manager.secret_month,
+            ),
             Line::new(Service::CloudWatch, "logs written", usage.log_gb, "GB", &cloudwatch.log_gb),
             Line::new(Service::CloudWatch, "logs kept", logs_kept, "GB-months", &cloudwatch.log_storage_gb_month),
             Line::new(Service::CloudWatch, "metrics", usage.metrics, "metrics", &cloudwatch.metric_month),

@@ -7,8 +7,8 @@ mod tests;
 use std::fmt::Write as _;
 
 use plotters::prelude::*;
-use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
+use rust_decimal::{Decimal, dec};
 
 use designs::{Consumed, Design, Shop, TASKS, Task};
 
@@ -74,6 +74,30 @@ fn shops() -> String {
         let orders = number(orders);
         writeln!(rows, "| {orders} | ${total} | {cents} cents | ${dynamodb} | ${cloudwatch} | {cheapest} |").unwrap();
     }
+    rows
+}
+
+/// What payments by card add to the bill of the example, line by line.
+fn payments() -> String {
+    let ((example, deployment), prices) = (deployed(), prices());
+    let [without, with] = [Decimal::ZERO, Decimal::ONE].map(|by_card| {
+        let mut profile = example.clone();
+        profile.calls_per_order.remove("capture-payment");
+        profile.order.by_card = by_card;
+        estimate(&profile, &prices, &deployment).unwrap().bill
+    });
+    let mut rows = String::from("| service | what | how much more | USD |\n|---|---|---|---|\n");
+    for (line, before) in with.lines.iter().zip(&without.lines) {
+        assert_eq!((line.service, line.what), (before.service, before.what));
+        let more = (line.quantity - before.quantity).round_dp(1);
+        if !more.is_zero() {
+            let usd = dollars(line.usd - before.usd);
+            writeln!(rows, "| {} | {} | {} {} | {usd} |", line.service, line.what, number(more), line.unit).unwrap();
+        }
+    }
+    let total = with.total - without.total;
+    let cents = number(total * dec!(100000) / example.orders);
+    writeln!(rows, "| **total** | | {cents} cents for a thousand orders | **{}** |", dollars(total)).unwrap();
     rows
 }
 
@@ -227,8 +251,14 @@ fn picture() -> String {
 
 #[test]
 fn the_page_on_costs_says_what_is_computed() {
-    let parts =
-        [("bill", bill()), ("shops", shops()), ("compared", compared()), ("tasks", tasks()), ("months", months())];
+    let parts = [
+        ("bill", bill()),
+        ("payments", payments()),
+        ("shops", shops()),
+        ("compared", compared()),
+        ("tasks", tasks()),
+        ("months", months()),
+    ];
     let command = "cargo test -p cost";
     docs_check::check("cost.md", &parts, command).unwrap();
     docs_check::check_file("cost-of-designs.svg", &picture(), command).unwrap();

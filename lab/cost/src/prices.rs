@@ -31,12 +31,14 @@ pub struct PriceList {
     pub lambda: Lambda,
     /// The gateway.
     pub http_api: HttpApi,
-    /// The queue of orders that wait.
+    /// The queues of orders that wait and of payments that are due.
     pub sqs: Sqs,
     /// The bus.
     pub eventbridge: EventBridge,
     /// Logs, metrics, alarms and dashboards.
     pub cloudwatch: CloudWatch,
+    /// The secret with the payment provider's keys.
+    pub secrets_manager: SecretsManager,
     /// Data transfer out of AWS.
     pub transfer: Transfer,
 }
@@ -133,6 +135,14 @@ pub struct CloudWatch {
     pub alarm_metric_month: Price,
     /// A dashboard.
     pub dashboard_month: Price,
+}
+
+/// The prices of secrets.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecretsManager {
+    /// A secret, kept for a month.
+    pub secret_month: Price,
 }
 
 /// The prices of data transfer out of AWS.

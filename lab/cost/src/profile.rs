@@ -53,6 +53,8 @@ pub struct Order {
     pub with_gift_card: Decimal,
     /// The share of orders that are queued for lack of capacity.
     pub queued: Decimal,
+    /// The share of orders that are paid by card, through the payment provider.
+    pub by_card: Decimal,
 }
 
 /// The sizes of items.
@@ -126,6 +128,7 @@ impl Profile {
             ("order.with_discount", order.with_discount, 0..=1),
             ("order.with_gift_card", order.with_gift_card, 0..=1),
             ("order.queued", order.queued, 0..=1),
+            ("order.by_card", order.by_card, 0..=1),
             ("sizes.id_bytes", whole(sizes.id_bytes), 1..=64),
             ("sizes.name_bytes", whole(sizes.name_bytes), 1..=800),
             ("sizes.description_bytes", whole(sizes.description_bytes), 0..=20_000),

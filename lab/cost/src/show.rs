@@ -93,6 +93,7 @@ impl Display for Service {
             Self::Lambda => "Lambda",
             Self::EventBridge => "EventBridge",
             Self::Sqs => "SQS",
+            Self::SecretsManager => "Secrets Manager",
             Self::CloudWatch => "CloudWatch",
             Self::Transfer => "Transfer",
         })

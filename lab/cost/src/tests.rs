@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 
-use super::bill::{Class, Mode};
+use super::bill::{Class, Mode, Service};
 use super::billing_mode::{Units, break_even, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::estimate::{Estimate, break_even_storage_share, estimate};
@@ -122,19 +122,20 @@ proptest! {
 fn the_example_is_a_profile() {
     let estimate = costs(&example());
     assert_eq!(estimate.orders, dec!(1000000));
-    assert!(estimate.bill.lines.iter().all(|line| !line.quantity.is_zero()), "the example uses everything");
+    let unused = estimate.bill.lines.iter().filter(|line| line.quantity.is_zero()).map(|line| line.service);
+    assert_eq!(unused.collect::<Vec<_>>(), [Service::SecretsManager], "the example uses everything but cards");
 }
 
 #[test]
 fn an_order_costs_the_units_of_the_ledger() {
-    // Two lines, no code, no gift card, no queue: 12 units of the table and 4 of each index, and 3.5 read units.
+    // Two lines, no code, no gift card, no queue: 12 units of the table and 4 of each index, and 4 read units.
     let mut profile = example();
     profile.calls_per_order.clear();
     (profile.order.with_discount, profile.order.with_gift_card) = (Decimal::ZERO, Decimal::ZERO);
     profile.order.queued = Decimal::ZERO;
     let function = |name: &str| costs(&profile).functions.into_iter().find(|function| function.name == name).unwrap();
     let placed = function("place-order");
-    assert_eq!((placed.calls, placed.write_units, placed.read_units), (dec!(1000000), dec!(20000000), dec!(3500000)));
+    assert_eq!((placed.calls, placed.write_units, placed.read_units), (dec!(1000000), dec!(20000000), dec!(4000000)));
 }
 
 #[test]
@@ -200,8 +201,32 @@ fn a_queued_order_costs_messages_and_a_second_attempt() {
 }
 
 #[test]
+fn a_payment_by_card_costs_requests_a_message_events_and_a_secret() {
+    let [without, with] = [Decimal::ZERO, Decimal::ONE].map(|by_card| {
+        let mut profile = example();
+        profile.order.by_card = by_card;
+        Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap()
+    });
+    let orders = example().orders;
+    assert_eq!(with.http_requests - without.http_requests, dec!(3) * orders);
+    assert_eq!(with.sqs_requests - without.sqs_requests, dec!(3) * orders);
+    assert_eq!(with.events - without.events, dec!(4) * orders);
+    assert_eq!((with.secrets, without.secrets), (Decimal::ONE, Decimal::ZERO));
+    let calls = |usage: &Usage, function: &str| usage.calls[function].count;
+    for (function, times) in [("start-payment", 1), ("receive-payment-event", 2), ("settle-payments", 1)] {
+        let more = calls(&with, function) - calls(&without, function);
+        assert_eq!(more, Decimal::from(times) * orders, "{function}");
+    }
+    let units = |usage: &Usage, function: &str| usage.calls[function].units.write();
+    assert!(units(&with, "change-order-status") > units(&without, "change-order-status"), "the mark is not free");
+    assert_eq!(units(&without, "settle-payments"), Decimal::ZERO, "the schedule only reads");
+}
+
+#[test]
 fn the_bill_has_the_metrics_that_functions_emit() {
-    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../functions/consumers/src")).unwrap();
+    let folders =
+        ["consumers", "writes"].map(|name| format!("{}/../../functions/{name}/src", env!("CARGO_MANIFEST_DIR")));
+    let files = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
     let told = files.map(|path| std::fs::read_to_string(path).unwrap().matches(", Measure::").count());
     let usage = Usage::of(&example(), &DEPLOYED, PRICES.month).unwrap();
@@ -236,7 +261,7 @@ fn a_closed_shop_pays_for_fixed_costs() {
     let usd = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().usd;
     // Ten units of the table and of two indexes, for 730 hours.
     assert_eq!(usd("provisioned writes"), dec!(14.24));
-    assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(4.40), dec!(3.00), dec!(3.60)));
+    assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(4.90), dec!(3.00), dec!(4.80)));
     // There are no requests, but the schedules still run.
     assert_eq!(usd("requests"), Decimal::ZERO);
 }
@@ -274,7 +299,7 @@ fn an_error_in_a_profile_names_the_field() {
         ("with_discount: 0.1", "with_discount: 10", "order.with_discount: 10 is not from 0 to 1"),
         ("utilization: 0.4", "utilization: 0", "utilization: of a capacity that is never used"),
         ("get-order: 2", "get-order: -2", "calls_per_order.get-order: -2 is not from 0 to"),
-        ("usually: 20, ", "", "call.milliseconds: `usually` is missing"),
+        ("    usually: 20\n", "", "call.milliseconds: `usually` is missing"),
     ] {
         let error = format!("{:#}", changed(from, to).unwrap_err());
         assert!(error.contains(complaint), "{error}");

@@ -19,6 +19,8 @@ const CANCEL_ORDER: &str = "cancel-order";
 const COUNT_ORDERS: &str = "count-orders";
 const PUBLISH: &str = "publish-order-events";
 const EXPIRE: &str = "expire-orders";
+const SETTLE: &str = "settle-payments";
+const CHANGE_STATUS: &str = "change-order-status";
 
 /// The functions that change an order's status, and the number of events of each. A capture has two: it is also a
 /// payment.
@@ -28,8 +30,20 @@ const STATUS_CHANGES: &[(&str, Decimal)] =
 /// The requests for each message: send, receive and delete.
 const REQUESTS_PER_MESSAGE: Decimal = dec!(3);
 
-/// The metrics that functions emit: those of drain-writes, expire-orders and reconcile-counts.
-const METRICS: Decimal = dec!(12);
+/// The requests that a payment by card makes, each by a function and a case of the ledger: the customer starts it, and
+/// the provider reports its authorization and, after settle-payments has recorded it, its capture.
+const CARD_REQUESTS: [(&str, &str); 3] = [
+    ("start-payment", "started"),
+    ("receive-payment-event", "authorized"),
+    ("receive-payment-event", "captured before"),
+];
+
+/// The events of a payment by card: `PaymentAuthorized`, `OrderStatusChanged`, `PaymentDue` and `PaymentCaptured`.
+const CARD_EVENTS: Decimal = dec!(4);
+
+/// The metrics that functions emit: those of drain-writes, expire-orders, receive-payment-event, reconcile-counts and
+/// settle-payments.
+const METRICS: Decimal = dec!(16);
 
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 
@@ -44,8 +58,10 @@ pub struct Usage {
     pub table_gb: Decimal,
     /// The size of its indexes.
     pub indexes_gb: Decimal,
-    /// Requests to the queue of orders.
+    /// Requests to the queues of orders and of payments.
     pub sqs_requests: Decimal,
+    /// Secrets with keys.
+    pub secrets: Decimal,
     /// Events on the bus.
     pub events: Decimal,
     /// The volume of logs.
@@ -76,6 +92,7 @@ impl Usage {
         let mut usage = Self { metrics: METRICS, ..Self::default() };
         shop.requests(&mut usage)?;
         shop.queue(&mut usage)?;
+        shop.payments(&mut usage)?;
         shop.stream(&mut usage)?;
         shop.comparison(&mut usage)?;
         shop.expiry(&mut usage)?;
@@ -97,7 +114,10 @@ impl Usage {
     /// Units of work that does not depend on requests.
     pub fn steady(&self) -> UnitsByIndex {
         let mut steady = UnitsByIndex::default();
-        [RECONCILE, EXPIRE].iter().filter_map(|name| self.calls.get(*name)).for_each(|calls| steady += calls.units);
+        [RECONCILE, EXPIRE, SETTLE]
+            .iter()
+            .filter_map(|name| self.calls.get(*name))
+            .for_each(|calls| steady += calls.units);
         steady
     }
 
@@ -144,8 +164,39 @@ impl Shop<'_> {
     fn queue(&self, usage: &mut Usage) -> Result<()> {
         let queued = self.profile.orders * self.profile.order.queued;
         let units = self.charge(operation(DRAIN_WRITES, "placed")?)? * queued;
-        usage.sqs_requests = queued * REQUESTS_PER_MESSAGE;
+        usage.sqs_requests += queued * REQUESTS_PER_MESSAGE;
         self.call(usage, DRAIN_WRITES, queued, units)
+    }
+
+    /// Adds the payments by card. In this model no card is declined, and each payment is captured when its order is
+    /// shipped, by a call of its own.
+    fn payments(&self, usage: &mut Usage) -> Result<()> {
+        let by_card = self.profile.orders * self.profile.order.by_card;
+        for (function, case) in CARD_REQUESTS {
+            let units = self.charge(operation(function, case)?)? * by_card;
+            self.call(usage, function, by_card, units)?;
+            usage.http_requests += by_card;
+        }
+        let settled = self.charge(operation(SETTLE, "captured")?)? * by_card;
+        self.call(usage, SETTLE, by_card, settled)?;
+        // The shipment also marks the payment as due.
+        let [marked, usual] = ["shipped, and its payment is due", "shipped"].map(|case| operation(CHANGE_STATUS, case));
+        let mark = (self.charge(marked?)? - self.charge(usual?)?) * by_card;
+        self.call(usage, CHANGE_STATUS, Decimal::ZERO, mark)?;
+        usage.sqs_requests += by_card * REQUESTS_PER_MESSAGE;
+        usage.events += by_card * CARD_EVENTS;
+        usage.secrets = if by_card.is_zero() { Decimal::ZERO } else { Decimal::ONE };
+
+        let times = self.runs(SETTLE)?;
+        let units = self.charge(operation(SETTLE, "nothing is due")?)? * times;
+        self.call(usage, SETTLE, times, units)
+    }
+
+    /// How often a function's schedule invokes it in a month.
+    fn runs(&self, function: &str) -> Result<Decimal> {
+        let schedule = self.deployment.function(function)?.schedule;
+        let interval = schedule.with_context(|| format!("{function} has no schedule"))?.seconds(self.month);
+        Ok(self.month.seconds() / interval)
     }
 
     /// Adds counting and publishing.
@@ -154,32 +205,38 @@ impl Shop<'_> {
     /// the rate of batches is r / (1 + r w).
     fn stream(&self, usage: &mut Usage) -> Result<()> {
         let Profile { orders, order, stream_shards, .. } = self.profile;
-        let mut changes = *orders;
-        usage.events = *orders;
+        let by_card = orders * order.by_card;
+        // An authorization changes the order's status. A capture and a mark are published, but not counted.
+        let mut changes = orders + by_card;
+        usage.events += orders;
         for (function, events) in STATUS_CHANGES {
             let calls = orders * self.changes_per_order(function)?;
             changes += calls;
             usage.events += calls * events;
         }
-        let batches = |function: &str| -> Decimal {
+        let batches = |function: &str, changes: Decimal| -> Decimal {
             let window = self.deployment.functions.get(function).and_then(|function| function.batching_window_seconds);
             let a_second = changes / self.month.seconds() / stream_shards;
             changes / (Decimal::ONE + a_second * Decimal::from(window.unwrap_or_default()))
         };
         // The event of an order contains its lines, which the record does not.
         let lines = self.charge(operation(PUBLISH, "an order that was placed")?)?;
-        self.call(usage, PUBLISH, batches(PUBLISH), lines.reads() * *orders)?;
+        let published = batches(PUBLISH, changes + by_card + by_card);
+        self.call(usage, PUBLISH, published, lines.reads() * *orders)?;
 
-        let count = batches(COUNT_ORDERS);
+        let count = batches(COUNT_ORDERS, changes);
         if count.is_zero() {
             return Ok(());
         }
         let called_off = orders * self.changes_per_order(CANCEL_ORDER)?;
         let orders_in_one = (orders + called_off) / count;
+        // A customer's open units end with the payment.
+        let paid = by_card + orders * self.changes_per_order("capture-payment")?;
+        let customers_in_one = orders_in_one + paid / count;
         let counting = operation(COUNT_ORDERS, "a batch")?;
         let mut units = UnitsByIndex::default();
         // All orders of a batch are assumed to have different customers and products.
-        for (share, customers) in around(orders_in_one) {
+        for (share, customers) in around(customers_in_one) {
             for (of_products, products) in around(orders_in_one * order.lines) {
                 let batch = Batch { customers, products, days: 1 };
                 let sample =
@@ -195,9 +252,7 @@ impl Shop<'_> {
 
     /// Adds the search for orders that were not paid in time. In this model every order is paid, so none is found.
     fn expiry(&self, usage: &mut Usage) -> Result<()> {
-        let schedule = self.deployment.function(EXPIRE)?.schedule;
-        let interval = schedule.with_context(|| format!("{EXPIRE} has no schedule"))?.seconds(self.month);
-        let times = self.month.seconds() / interval;
+        let times = self.runs(EXPIRE)?;
         let units = self.charge(operation(EXPIRE, "nothing is overdue")?)? * times;
         self.call(usage, EXPIRE, times, units)
     }

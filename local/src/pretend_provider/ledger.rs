@@ -172,7 +172,8 @@ impl Ledger {
             return Err(Refused::malformed("the pretend payment provider knows capture_method=manual alone"));
         }
         self.last_id += 1;
-        let id = format!("pi_pretend_{}{:06}", self.account, self.last_id);
+        // As long as Stripe's ids, so that items have the same sizes.
+        let id = format!("pi_pretend_{}{:08}", self.account, self.last_id);
         let entry = Entry::new(&id, amount, currency, form.get("metadata[orderId]"));
         let body = entry.show(form);
         self.intents.insert(id, entry);

@@ -9,8 +9,8 @@ use key_schema::entity::{
     Cancellation, CancellationCause, CardPayment, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount,
     EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, LineUnits, Order, OrderFlag, OrderItem, OrderLine,
     OrderStatus, Payment, PaymentDue, PaymentStatus, Product, ProductStats, Progress, ProviderPayment, QueuedOrder,
-    Reconciliation, Refusal, Rejection, Report, Return, Settlement, Stock, StockCell, StreamCheckpoint, UsernameClaim,
-    ViewShard,
+    Reconciliation, RecordedRefund, Refusal, Rejection, Report, Return, Settlement, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Stored};
 use key_schema::value::{
@@ -40,11 +40,15 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.push((Kind::Order(status), parts.order(status)?));
     }
     images.push((Kind::ExpiredOrder, parts.expired()?));
-    for state in [Unpaid, Captured, Voided, RefundDue, Refunded] {
+    for state in [Unpaid, Captured, Voided, Expired, RefundDue, Refunded] {
         images.push((Kind::Invoice(state), parts.invoice(state, None)?));
     }
     for state in [Unpaid, Declined, Authorized, Captured, Voided, Expired, RefundDue, Refunded] {
         images.push((Kind::CardInvoice(state), parts.invoice(state, Some(parts.at_provider(state)?))?));
+    }
+    for state in [Authorized, Voided, Expired] {
+        let due = ProviderPayment { capture_requested: state == Authorized, ..parts.at_provider(Authorized)? };
+        images.push((Kind::DueInvoice(state), parts.invoice(state, Some(due))?));
     }
     for status in [PaymentStatus::Captured, PaymentStatus::Refunded] {
         images.push((Kind::GiftCardEntry(status), parts.gift_card_entry(status)?));
@@ -317,6 +321,11 @@ impl<'a> Parts<'a> {
                 _ => None,
             },
             expired: state == Expired,
+            refunds: if state == Refunded && provider.is_none() {
+                vec![RecordedRefund { reference: reference(), amount: self.price.amount() }]
+            } else {
+                Vec::new()
+            },
             provider,
             ..CardPayment::of(self.price)
         }));

@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use key_schema::entity::CancellationCause;
+use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
     Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
@@ -68,10 +68,11 @@ impl Kind {
             OrderItem::TYPE => Self::OrderItem,
             Invoice::TYPE => {
                 let invoice: Invoice = from_item(item.clone()).ok()?;
-                match invoice.card() {
-                    Some(card) if card.provider.is_some() => Self::CardInvoice(card.state()),
-                    Some(card) => Self::Invoice(card.state()),
-                    None => Self::Invoice(invoice.payments.first()?.state()),
+                let Some(card) = invoice.card() else { return Some(Self::Invoice(invoice.payments.first()?.state())) };
+                match card.state() {
+                    state if card.provider.is_none() => Self::Invoice(state),
+                    state if state != PaymentState::RefundDue && card.command().is_some() => Self::DueInvoice(state),
+                    state => Self::CardInvoice(state),
                 }
             }
             OrderFlag::TYPE => Self::OrderFlag(First),

@@ -106,6 +106,8 @@ pub enum Kind {
     Invoice(PaymentState),
     /// The invoice of an order whose payment was started at the payment provider.
     CardInvoice(PaymentState),
+    /// The same, if the provider must still capture or void the payment.
+    DueInvoice(PaymentState),
     /// The mark of an order whose payment is due.
     PaymentDue,
     /// A return of units of an order.

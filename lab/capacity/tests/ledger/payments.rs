@@ -42,6 +42,9 @@ async fn ship(shop: &mut MeteredShop, number: u32) {
     shop.check("settle-payments", "captured").await;
     report(shop, &order, "succeeded").await;
     shop.check("receive-payment-event", "captured before").await;
+    let sweep = shop.shop.consumer("settle-payments", &shop.shop.endpoints());
+    assert_eq!(sweep(json!({})).await.expect("an answer")["done"], true);
+    shop.check("settle-payments", "nothing is due").await;
 }
 
 /// Cancels an order whose payment is authorized.
