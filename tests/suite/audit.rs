@@ -211,6 +211,39 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
                 "order ORDER: a payment of 600 EUR (minor units) is Pending, the order PAID",
             ],
         ),
+        damage(
+            &o,
+            &o,
+            "credits",
+            json!({ "L": [{ "M": {
+                "productId": { "S": "tea" }, "units": { "N": "1" }, "gross": { "N": "500" }, "amount": { "N": "400" },
+            } }] }),
+            &[
+                "customer ada: its counts lack ",
+                "day ",
+                "order ORDER: 400 of the order is credited, and 0 of its payments",
+                "order ORDER: its credits are [",
+                "product tea: its counts lack ",
+            ],
+        ),
+        damage(
+            &o,
+            &o,
+            "returning",
+            json!({ "L": [{ "M": { "productId": { "S": "tea" }, "quantity": { "N": "3" } } }] }),
+            &[
+                "order ORDER: 3 tea are credited or in open returns, of 2",
+                "order ORDER: the units in open returns are {}",
+            ],
+        ),
+        damage(&o, &o, "returnCount", number(1), &["order ORDER: it is incomplete: 1 lines of 1, lacks [\"returns\"]"]),
+        damage(
+            "g#CARD",
+            &o,
+            "returned",
+            number(100),
+            &["gift card CARD: 100 taken from its balance", "order ORDER: 100 paid with gift card CARD"],
+        ),
         damage(&o, &o, "lineCount", number(2), &["order ORDER: it is incomplete: 1 lines of 2, lacks []"]),
         damage(
             &o,

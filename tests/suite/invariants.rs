@@ -31,6 +31,18 @@ pub async fn complaints(shop: &Shop) -> Vec<String> {
     for line in of("orderItem").filter(|line| !cancelled.contains(&text(line, "orderId"))) {
         *sold.entry(text(line, "productId")).or_default() += number(&line["quantity"]);
     }
+    // Credited units are back in stock, except those of returns that cannot be sold again.
+    for order in of("order").filter(|order| !cancelled.contains(&text(order, "orderId"))) {
+        for credit in order["credits"]["L"].as_array().into_iter().flatten() {
+            *sold.entry(text(&credit["M"], "productId")).or_default() -= number(&credit["M"]["units"]);
+        }
+    }
+    let is_lost = |one: &&Value| text(one, "status") == "received" && one["restocked"]["BOOL"] != true;
+    for lost in of("return").filter(is_lost) {
+        for line in lost["lines"]["L"].as_array().into_iter().flatten() {
+            *sold.entry(text(&line["M"], "productId")).or_default() += number(&line["M"]["quantity"]);
+        }
+    }
     for product in of("product") {
         let id = text(product, "productId");
         let cells = of("stock").chain(of("stockCell")).filter(|cell| text(cell, "productId") == id);

@@ -45,6 +45,7 @@ mod queue;
 mod ranges;
 mod reconcile;
 mod repeating;
+mod returns;
 mod roles;
 mod rollback;
 mod rooms;

@@ -2,9 +2,9 @@
 
 use lambda::Function;
 use local::functions;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::read;
+use crate::{Shop, read};
 
 /// The functions in the order of their events' times: the events form one scenario.
 pub fn functions_by_event_time() -> Vec<String> {
@@ -26,5 +26,17 @@ fn time_of(event: &Value) -> u64 {
     match record["dynamodb"]["ApproximateCreationDateTime"].as_f64() {
         Some(seconds) => format!("{:.0}", seconds * 1000.0).parse().expect("a time"),
         None => record["attributes"]["SentTimestamp"].as_str().expect("a time").parse().expect("a time"),
+    }
+}
+
+impl Shop {
+    /// Does what the scenario needs before the event of this function and what is no event of its own, because each
+    /// function has one: an order is delivered after it was shipped.
+    pub async fn prepare_for(&self, function: &str) {
+        if function == "request-return" {
+            let order = event(function)["pathParameters"]["orderId"].as_str().expect("an id").to_owned();
+            let delivered = json!({ "status": "DELIVERED" });
+            self.admin().post(&format!("/orders/{order}/status"), delivered).await.expect(200);
+        }
     }
 }

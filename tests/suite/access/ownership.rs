@@ -159,6 +159,7 @@ async fn no_caller_can_read_or_change_another_customer_s_data() {
             consume(&shop, &name).await;
             continue;
         }
+        shop.prepare_for(&name).await;
         let sample = Sample::of(&name);
         let before = shop.dump().await;
         if !sample.scopes.is_empty() {
@@ -205,6 +206,7 @@ async fn an_admin_may_do_what_each_customer_may() {
             consume(&shop, &name).await;
             continue;
         }
+        shop.prepare_for(&name).await;
         let sample = Sample::of(&name);
         // Without a parameter that names the owner, the resource is the caller's own.
         let client = if is_of_a_customer(&name) { admin.clone() } else { rightful(&shop, &sample) };

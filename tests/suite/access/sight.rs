@@ -52,6 +52,7 @@ async fn every_field_on_the_list_is_shown_in_some_reply() {
             consume(&shop, &name).await;
             continue;
         }
+        shop.prepare_for(&name).await;
         let sample = Sample::of(&name);
         let reply = sample.send(&rightful(&shop, &sample)).await;
         if sample.scopes != [ADMIN_SCOPE] {
@@ -121,6 +122,7 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let shipped = Sample::of("get-order").path;
     ada.get(&shipped).await.expect(200);
     ada.post(&format!("{shipped}/cancellation"), "", json!({})).await.problem(Kind::InvalidTransition);
+    give_back(shop, ada).await;
     let stale = [("if-match", "\"77\"")];
     let change = Some(json!({ "name": "Ada" }));
     ada.send(Method::PATCH, "/customers/ada", &stale, change).await.problem(Kind::VersionConflict);
@@ -143,4 +145,38 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     let customer_id = "ada".parse().expect("an id");
     shop.put(&CustomerStats { customer_id, orders: 1, spent: Sums::default(), open_units: 1_000 }).await;
     ada.post("/orders", "more than may be open", of(1)).await.problem(Kind::OpenUnits);
+}
+
+/// Units of an order are cancelled, returned and refused, too many of them, and too late.
+async fn give_back(shop: &Shop, ada: &mut Witness) {
+    let admin = shop.admin();
+    shop.gift_card("GIFT-FOR-RETURNS", 150).await;
+    let body = json!({ "lines": [{ "productId": "spread", "quantity": 5 }], "giftCards": ["GIFT-FOR-RETURNS"] });
+    let order = ada.post("/orders", "to return", body).await.expect(201);
+    let (id, invoice) = (order["orderId"].as_str().expect("an id"), order["invoice"]["invoiceId"].as_str());
+    let path = format!("/orders/{id}");
+    let units = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });
+    ada.post(&format!("{path}/cancellation"), "", units(9)).await.problem(Kind::TooFewUnits);
+    ada.post(&format!("{path}/cancellation"), "", units(1)).await.expect(200);
+    let payments = format!("/invoices/{}/payments", invoice.expect("an id"));
+    admin.post(&payments, json!({ "reference": "bank-3" })).await.expect(200);
+    for status in ["SHIPPED", "DELIVERED"] {
+        admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
+    }
+    let refused = json!({ "accepted": false, "reason": "used" });
+    let accepted = json!({ "accepted": true, "restock": true });
+    for (key, quantity, receipt) in [("a", 1, refused), ("b", 4, accepted)] {
+        let asked = ada.post(&format!("{path}/returns"), key, units(quantity)).await.expect(201);
+        let receipt_of = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
+        admin.post(&receipt_of, receipt).await.expect(200);
+    }
+    ada.get(&path).await.expect(200);
+    ada.get("/gift-cards/GIFT-FOR-RETURNS").await.expect(200);
+    let long_ago = json!({
+        "TableName": shop.table(), "Key": { "PK": { "S": format!("o#{id}") }, "SK": { "S": format!("o#{id}") } },
+        "UpdateExpression": "SET deliveredAt = :at",
+        "ExpressionAttributeValues": { ":at": { "S": "2026-01-01T00:00:00.000Z" } },
+    });
+    shop.dynamodb("UpdateItem", &long_ago).await;
+    ada.post(&format!("{path}/returns"), "late", units(1)).await.problem(Kind::WithdrawalOver);
 }

@@ -162,6 +162,10 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
     let cancel = |name, by, order| {
         Case::post(name, "cancel-order", by, at(order, "cancellation"), json!({ "reason": "changed my mind" }))
     };
+    let receive = |name, receipt| {
+        let path = format!("/returns/{}/receipt", text(&seed.returned["returnId"]));
+        Case::post(name, "receive-return", Admin, path, receipt)
+    };
     let ship = json!({ "status": "SHIPPED" });
     let one = json!([{ "productId": "thing", "quantity": 1 }]);
     let flag = json!({ "reason": "a doubt" });
@@ -181,15 +185,17 @@ fn afterwards(seed: &Seed) -> Vec<Case> {
         Case::post("cancel a unit", "cancel-order", ADA, at(&seed.paid, "cancellation"), json!({ "lines": one })),
         Case::post("request a return", "request-return", ADA, at(&seed.delivered, "returns"), json!({ "lines": one }))
             .header("idempotency-key", "return-1"),
-        Case::post(
-            "receive a return",
-            "receive-return",
-            Admin,
-            format!("/returns/{}/receipt", text(&seed.returned["returnId"])),
-            json!({ "accepted": true, "restock": true }),
-        ),
+        receive("receive a return", json!({ "accepted": true, "restock": true })),
         cancel("cancel what is being paid", ADA, &seed.started),
         cancel("cancel what is paid", Admin, &seed.paid),
+        Case::post(
+            "cancel a unit of what a gift card paid in part",
+            "cancel-order",
+            ADA,
+            at(&seed.pending, "cancellation"),
+            json!({ "lines": [{ "productId": "spread", "quantity": 1 }] }),
+        ),
+        receive("refuse a return", json!({ "accepted": false, "reason": "used" })),
         Case::post("ship", "change-order-status", Admin, at(&seed.paid, "status"), ship),
         Case::request("flag", "flag-order", Admin, Method::PUT, at(&seed.paid, "flag")).body(flag),
         Case::request("unflag", "unflag-order", Admin, Method::DELETE, at(&seed.flagged, "flag")),

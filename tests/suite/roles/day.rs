@@ -64,6 +64,7 @@ async fn run_sample_events(shop: &Shop) {
     let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
     for name in routes_by_event_time() {
         let (_, invoke) = functions.handlers.iter().find(|(known, _)| *known == name).expect("it is known");
+        shop.prepare_for(&name).await;
         invoke(event(&name)).await.expect("a response");
     }
 }
@@ -203,6 +204,33 @@ async fn waiting(shop: &Shop) {
     shop.fault_proxy().limit_writes(None).await;
 }
 
+/// Units are cancelled, and others come back: to the stock, to a gift card and to the customer's account.
+async fn given_back(shop: &Shop) {
+    let (ada, admin) = (shop.customer("ada"), shop.admin());
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 4 }], "giftCards": ["GIFT-FOR-RETURNS"] });
+    shop.gift_card("GIFT-FOR-RETURNS", 3_000).await;
+    let order = ada.order("given back", body).await.expect(201);
+    let path = format!("/orders/{}", order["orderId"].as_str().expect("an id"));
+    let units = |quantity: u64| json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
+    ada.post(&format!("{path}/cancellation"), units(1)).await.expect(200);
+    let payments = format!("/invoices/{}/payments", order["invoice"]["invoiceId"].as_str().expect("an id"));
+    admin.post(&payments, json!({ "reference": "bank-10" })).await.expect(200);
+    for status in ["SHIPPED", "DELIVERED"] {
+        admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
+    }
+    for (key, quantity) in [("a", 2), ("b", 1)] {
+        let (headers, body) = ([("idempotency-key", key)], Some(units(quantity).to_string()));
+        let asked = ada.send(Method::POST, &format!("{path}/returns"), &headers, body).await.expect(201);
+        let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
+        admin.post(&receipt, json!({ "accepted": true, "restock": true })).await.expect(200);
+        // A refusal and a repetition need a read that is not torn.
+        admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(409);
+    }
+    ada.send(Method::POST, &format!("{path}/returns"), &[("idempotency-key", "c")], Some(units(1).to_string()))
+        .await
+        .expect(409);
+}
+
 /// Records that are given up go to a queue.
 async fn lost(shop: &Shop) {
     shop.settle().await;
@@ -235,6 +263,7 @@ pub async fn eventful_day() -> Vec<Ruling> {
     let shop = open().await;
     run_sample_events(&shop).await;
     now_and_then(&shop).await;
+    given_back(&shop).await;
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
     drifted(&shop).await;

@@ -19,6 +19,7 @@ pub async fn record(sizes: SampleSizes) -> Book {
     };
     let all: Vec<_> = functions_by_event_time().into_iter().map(|name| (invoke(&name), name)).collect();
     for (invoke, name) in all {
+        shop.shop.prepare_for(&name).await;
         invoke(event(&name)).await.expect("an answer");
         shop.check(&name, CASE).await;
     }
