@@ -88,7 +88,7 @@ pub(crate) struct Serve {
     audience: Option<String>,
 
     /// Take card payments at this provider, which speaks Stripe's protocol. Its keys are in the environment variables
-    /// PAYMENT_API_KEY and PAYMENT_WEBHOOK_SECRET [default: a pretend provider]
+    /// `PAYMENT_API_KEY` and `PAYMENT_WEBHOOK_SECRET` [default: a pretend provider]
     #[arg(long, value_name = "URL")]
     payments: Option<String>,
 

@@ -46,7 +46,9 @@ pub async fn handle(
             }
             Err(mismatch(&notice, "The payment is not that of the order."))
         }
-        Transitioned::Refused(_) | Transitioned::Denied(_) => Err(mismatch(&notice, "The amount is not that of the order.")),
+        Transitioned::Refused(_) | Transitioned::Denied(_) => {
+            Err(mismatch(&notice, "The amount is not that of the order."))
+        }
         Transitioned::NotFound => {
             warn!(%order, %intent, "the payment provider reports a payment of an order that is not here");
             Ok(())

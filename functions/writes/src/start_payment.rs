@@ -5,7 +5,7 @@
 //! notice.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, Path, PaymentIntentView, Problem, Route, Scope};
-use key_schema::entity::{OrderStatus, PaymentState, Progress};
+use key_schema::entity::{CardPayment, OrderStatus, PaymentState, Progress};
 use key_schema::value::OrderId;
 use ordering::{Lifecycle, Transitioned};
 use payments::Provider;
@@ -67,7 +67,7 @@ pub async fn handle(
     if intent.report.join(report) != report {
         let reported = orders.report_payment(&id, &intent.id, intent.amount, intent.report, budget).await?;
         if let Transitioned::Done(whole) | Transitioned::DoneBefore(whole) = reported {
-            state = whole.invoice.card().map_or(state, |card| card.state());
+            state = whole.invoice.card().map_or(state, CardPayment::state);
         }
     }
     let is_open = matches!(state, PaymentState::Pending | PaymentState::Declined | PaymentState::Expired);

@@ -104,7 +104,7 @@ impl Template {
         let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
         let stream = request.get("StreamSpecification").map(|_| stream_arn(&table_name));
 
-        let rules = rule::read_all(&scope, resources, &queues)?;
+        let of_bus = rule::read_all(&scope, resources, &queues)?;
         let roles = Roles::read(&mut scope, resources)?;
 
         let globals = document.get("Globals").and_then(|globals| globals.get("Function")).unwrap_or(&Yaml::Null);
@@ -131,7 +131,7 @@ impl Template {
             queues,
             queue_sources,
             stream_sources,
-            rules,
+            rules: of_bus,
             scheduled,
             cors: Cors::read(&scope, &document)?,
             table: request,

@@ -1,5 +1,7 @@
 //! The page at `/`, which says what the provider is and how to pay.
 
+use std::fmt::Write as _;
+
 use super::Ledger;
 
 /// The page, with the newest intents.
@@ -7,7 +9,8 @@ pub(super) fn of(url: &str, ledger: &Ledger) -> String {
     let mut rows = String::new();
     for entry in ledger.intents.values().rev().take(20) {
         let order = entry.order.as_deref().unwrap_or("-");
-        rows += &format!(
+        _ = write!(
+            rows,
             "<tr><td>{}</td><td>{}</td><td>{} {}</td><td>{:?}</td><td>{}</td><td>{}</td></tr>",
             escaped(&entry.id),
             escaped(order),

@@ -15,7 +15,7 @@ use super::Shared;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// The longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// The time that the API has to answer.
 const TIMEOUT: Duration = Duration::from_secs(20);

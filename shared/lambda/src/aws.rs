@@ -100,11 +100,6 @@ impl Connections {
         Ok(config.build())
     }
 
-    /// A connector for a service that is not AWS's.
-    pub(crate) fn elsewhere(&self, base: &str, timeout: Duration) -> Result<SharedHttpConnector, Misconfigured> {
-        connector(Trust::of(Some(base)), timeout)
-    }
-
     fn connector(&self, trust: Trust) -> Result<SharedHttpConnector, Misconfigured> {
         let shared = &self.0[trust as usize];
         if let Some(connector) = shared.get() {
@@ -113,6 +108,11 @@ impl Connections {
         let new = connector(trust, ATTEMPT_TIMEOUT)?;
         Ok(shared.get_or_init(|| new).clone())
     }
+}
+
+/// A connector for a service that is not AWS's.
+pub(crate) fn elsewhere(base: &str, timeout: Duration) -> Result<SharedHttpConnector, Misconfigured> {
+    connector(Trust::of(Some(base)), timeout)
 }
 
 fn credentials(variables: &Variables) -> Result<Credentials, Misconfigured> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use aws_types::SdkConfig;
 
-use crate::aws::{Connections, Service};
+use crate::aws::{self, Connections, Service};
 use crate::https::Https;
 use crate::variables::{Misconfigured, Variables};
 
@@ -133,7 +133,7 @@ impl Environment {
     /// # Errors
     /// The system's certificates cannot be read.
     pub fn https(&self, base: &str, timeout: Duration) -> Result<Https, Misconfigured> {
-        Ok(Https::new(self.connections.elsewhere(base, timeout)?, base))
+        Ok(Https::new(aws::elsewhere(base, timeout)?, base))
     }
 
     /// Registers work to do before the first event on Lambda, once for each service: during initialization a function

@@ -13,7 +13,7 @@ use crate::{EventId, Failure, OrderExpired, PaymentAuthorized, PaymentCaptured, 
 /// The event of this change, if it has one. An invoice has at most one card payment, for what the gift cards leave.
 pub(crate) fn card_payment_changed(old: &Invoice, new: Invoice) -> Option<Event> {
     let (before, after) = (old.card()?, new.card()?.clone());
-    money_moved(before, &after, &new).or_else(|| payment_moved(before, after, new))
+    money_moved(before, &after, &new).or_else(|| payment_moved(before, &after, new))
 }
 
 /// The event of money that was received or returned, or that must be returned.
@@ -49,7 +49,7 @@ fn money_moved(before: &CardPayment, after: &CardPayment, new: &Invoice) -> Opti
 }
 
 /// The event of a payment that was authorized or failed, or of an order that was not paid in time.
-fn payment_moved(before: &CardPayment, after: CardPayment, new: Invoice) -> Option<Event> {
+fn payment_moved(before: &CardPayment, after: &CardPayment, new: Invoice) -> Option<Event> {
     let Invoice { invoice_id, order_id, customer_id, .. } = new;
     let layout_version = LAYOUT_VERSION;
     // What was to be paid before this change, also if the order is cancelled now.
@@ -61,7 +61,7 @@ fn payment_moved(before: &CardPayment, after: CardPayment, new: Invoice) -> Opti
         return Some(OrderExpired { id, layout_version, order_id, customer_id, amount }.into());
     }
     let progress = |card: &CardPayment| card.report().map(|report| report.progress);
-    let is_authorized = progress(before) < Some(Progress::Authorized) && progress(&after) == Some(Progress::Authorized);
+    let is_authorized = progress(before) < Some(Progress::Authorized) && progress(after) == Some(Progress::Authorized);
     let reason = match (before.state(), after.state()) {
         // The order is cancelled, or all that the card was to pay is.
         _ if is_authorized && after.wanted() == 0 => Some(Failure::TooLate),
@@ -71,7 +71,7 @@ fn payment_moved(before: &CardPayment, after: CardPayment, new: Invoice) -> Opti
         _ => return None,
     };
     let attempt = after.provider.as_ref().map_or(1, |provider| provider.attempt);
-    let reference = intent_of(&after)?.to_string();
+    let reference = intent_of(after)?.to_string();
     Some(match reason {
         None => {
             let id = EventId::of_authorization(&invoice_id, attempt);

@@ -287,7 +287,7 @@ impl<'a> Parts<'a> {
             total: self.price,
             request_hash: RequestHash::of(b""),
             line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),
-            units: u32::try_from(self.sizes.lines).unwrap_or(u32::MAX),
+            units: self.sizes.lines,
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
             credits: Vec::new(),

@@ -139,8 +139,8 @@ impl World {
         }
         // The same request again sees that the payment is authorized.
         shop.start_payment(&due).await.expect(200);
-        let ship = json!({ "status": "SHIPPED" });
-        admin.post(&format!("/orders/{}/status", text(&due["orderId"])), ship).await.expect(200);
+        let shipped = json!({ "status": "SHIPPED" });
+        admin.post(&format!("/orders/{}/status", text(&due["orderId"])), shipped).await.expect(200);
         let delivered = ada.order("delivered", things(3)).await.expect(201);
         let payment = shop.start_payment(&delivered).await.expect(200);
         shop.confirm(&payment, "pm_card_visa").await;

@@ -91,12 +91,11 @@ fn credit(payment: &mut Payment) {
         Payment::GiftCard { credited, .. } => *credited = 99,
         Payment::Card(card) => {
             card.credited = 100;
-            match &mut card.provider {
-                Some(provider) => (provider.amount, provider.refunding) = (Some(1899), 100),
-                None => {
-                    card.recorded = Some(1899);
-                    card.refunds = vec![RecordedRefund { reference: "refund-1".to_owned(), amount: 50 }];
-                }
+            if let Some(provider) = &mut card.provider {
+                (provider.amount, provider.refunding) = (Some(1899), 100);
+            } else {
+                card.recorded = Some(1899);
+                card.refunds = vec![RecordedRefund { reference: "refund-1".to_owned(), amount: 50 }];
             }
         }
     }

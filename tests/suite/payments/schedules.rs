@@ -57,7 +57,7 @@ async fn the_ledgers_agree_after_any_schedule_over_faulty_wires() {
 /// Runs schedules in one world until none is left.
 async fn work(number: u64, seeds: Arc<Mutex<VecDeque<u64>>>) -> (Vec<String>, Tally) {
     // In every second world, staff capture each payment by hand.
-    let world = World::open(number % 2 == 0).await;
+    let world = World::open(number.is_multiple_of(2)).await;
     let mut complaints = Vec::new();
     loop {
         let next = seeds.lock().expect("no schedule panics with the lock").pop_front();

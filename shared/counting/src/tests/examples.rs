@@ -67,7 +67,9 @@ fn units_are_open_while_their_order_is_pending() {
     let ada = "ada".parse().expect("an id");
     let open = |changes: &[Change]| {
         let mut counts = Counts::default();
-        changes.iter().for_each(|change| counts.add(&change.counts(&[line().line])));
+        for change in changes {
+            counts.add(&change.counts(&[line().line]));
+        }
         counts.customer(&ada).open_units
     };
     let moved = |to: &str, before: OrderStatus| Change::Moved(order(to), before.into());

@@ -93,7 +93,7 @@ fn found(value: &Value) -> Option<String> {
 
 /// The text in JSON, with each character as an escape.
 fn escaped(text: &str) -> String {
-    text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()
+    text.encode_utf16().fold(String::new(), |text, unit| text + &format!("\\u{unit:04x}"))
 }
 
 #[test]

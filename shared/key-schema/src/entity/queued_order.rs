@@ -53,7 +53,7 @@ mod stored {
 
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct OpenUnits<'a> {
+    struct BeyondTheCap<'a> {
         #[serde(flatten)]
         known_as: &'a Rejection,
         open_units: u64,
@@ -71,7 +71,7 @@ mod stored {
         match *rejection {
             Rejection::OpenUnits { open, allowed } => {
                 let known_as = &Rejection::TooExpensive;
-                OpenUnits { known_as, open_units: open, allowed_units: allowed }.serialize(serializer)
+                BeyondTheCap { known_as, open_units: open, allowed_units: allowed }.serialize(serializer)
             }
             ref other => other.serialize(serializer),
         }

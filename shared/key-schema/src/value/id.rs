@@ -1,6 +1,6 @@
 //! Ids and codes.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -145,8 +145,12 @@ impl ReturnId {
     /// The hash has 16 characters, so that the id of a UUID fits into 64.
     pub fn of(order: &OrderId, key: &IdempotencyKey) -> Self {
         let hash = Sha256::digest(key.as_str().as_bytes());
-        let hash: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Self(format!("{}{order}-{hash}", Self::PREFIX))
+        let mut id = format!("{}{order}-", Self::PREFIX);
+        for byte in hash.iter().take(8) {
+            // Writing to a string cannot fail.
+            _ = write!(id, "{byte:02x}");
+        }
+        Self(id)
     }
 
     /// The order's id in this return's id. `None` if the id is of another form, so that there is no such return.

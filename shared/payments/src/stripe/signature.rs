@@ -70,7 +70,7 @@ fn mac(key: &str, time: &str, body: &[u8]) -> Hmac<Sha256> {
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
     let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    if digits.len() % 2 == 0 { digits.chunks(2).map(pair).collect() } else { None }
+    if digits.len().is_multiple_of(2) { digits.chunks(2).map(pair).collect() } else { None }
 }
 
 #[cfg(test)]

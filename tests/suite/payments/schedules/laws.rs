@@ -32,7 +32,7 @@ pub fn judge(shop: &Shop, dump: &[Value], purchase: &Purchase, captures_when_shi
     match invoice.card() {
         Some(card) => broken.extend(of_card(&header, card, &intents, captures_when_shipped)),
         None if !intents.is_empty() => {
-            broken.push("gift cards paid the order, and the provider has an intent".to_owned())
+            broken.push("gift cards paid the order, and the provider has an intent".to_owned());
         }
         None => {}
     }
@@ -106,10 +106,10 @@ fn of_card(order: &Order, card: &CardPayment, intents: &[&Entry], captures_when_
     law(card.command().is_none(), "what is due is done");
     match order.status {
         OrderStatus::Cancelled => {
-            law(intents.iter().all(|it| !is_open(&it) && it.held() == 0), "no money of a cancelled order is held")
+            law(intents.iter().all(|it| !is_open(&it) && it.held() == 0), "no money of a cancelled order is held");
         }
         OrderStatus::Pending => {
-            law(intents.iter().all(|it| !is_open(&it) && it.captured == 0), "a payment makes an order paid")
+            law(intents.iter().all(|it| !is_open(&it) && it.captured == 0), "a payment makes an order paid");
         }
         OrderStatus::Shipped | OrderStatus::Delivered => {
             let is_settled = is_captured || card.is_recorded_by_staff() || card.wanted() == 0;

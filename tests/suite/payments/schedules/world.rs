@@ -15,7 +15,7 @@ use super::laws;
 use super::script::{Placing, Script, Step, VISA, What};
 use crate::invariants;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The share of requests on the wires that suffer a fault.
 const FAULTY: f64 = 0.3;

@@ -1,7 +1,7 @@
 //! Laws of payments at a provider: for any sequence of what the customer, the shop, the provider and the settling function
 //! do, with reports that come late, several times, in another order or never.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{CardPayment, Command, LineUnits, PaymentStatus, Progress, Report};
 use proptest::collection::vec;
@@ -19,7 +19,7 @@ const WHOLE: i64 = 700;
 struct Books {
     intents: BTreeMap<IntentId, Report>,
     amounts: BTreeMap<IntentId, i64>,
-    done: BTreeMap<String, ()>,
+    done: BTreeSet<String>,
     /// Every state that an intent ever had: what a report may say.
     reports: Vec<(IntentId, Report)>,
 }
@@ -62,7 +62,7 @@ impl Books {
             Command::Void => format!("void:{intent}"),
             Command::Refund { total, .. } => format!("refund:{intent}:{total}"),
         };
-        if self.done.insert(key, ()).is_some() {
+        if !self.done.insert(key) {
             return;
         }
         let report = self.intents[intent];
