@@ -28,7 +28,7 @@ pub struct Step {
     pub what: What,
 }
 
-/// What happens. Steps of returns and refunds belong here, too.
+/// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum What {
     /// The customer starts or resumes the payment.
@@ -37,6 +37,12 @@ pub enum What {
     Pay(&'static str),
     /// The customer cancels the order.
     Cancel,
+    /// The customer cancels so many units of the order in all.
+    CancelUnits(u64),
+    /// The customer asks to return so many units.
+    Return(u64),
+    /// Staff accept the newest return and put its units back to the stock, or refuse the return.
+    Receive { accepted: bool },
     /// Staff ship the order.
     Ship,
     /// Staff set the order to delivered.
@@ -59,20 +65,58 @@ pub const VISA: &str = "pm_card_visa";
 const DECLINED: [&str; 2] = ["pm_card_chargeDeclined", "4000000000009995"];
 
 impl Script {
-    /// The script of a seed.
+    /// The script of a seed: a story of each order, woven into one another, with other steps in between.
     pub fn of(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         let orders: Vec<_> = (0..random.usize(1..=3)).map(|_| placing(&mut random)).collect();
-        let length = random.usize(5..=14);
+        let mut stories: Vec<_> = orders.iter().map(|_| story(&mut random).into_iter()).collect();
         let mut groups = Vec::new();
-        for position in 0..length {
-            let side_by_side = random.choice([1, 1, 1, 2, 3]).unwrap_or(1);
-            let what = if position * 3 < length { paying } else { afterwards };
-            let step = |_| Step { order: random.usize(..orders.len()), what: what(&mut random) };
-            groups.push((0..side_by_side).map(step).collect());
+        let mut open: Vec<usize> = (0..orders.len()).collect();
+        while let Some(order) = random.choice(open.iter().copied()) {
+            let Some(what) = stories[order].next() else {
+                open.retain(|other| *other != order);
+                continue;
+            };
+            let mut group = vec![Step { order, what }];
+            for _ in 0..random.choice([0, 0, 0, 1, 2]).unwrap_or(0) {
+                group.push(Step { order: random.usize(..orders.len()), what: anything(&mut random) });
+            }
+            groups.push(group);
+            if random.bool() {
+                groups.push(vec![Step { order, what: What::Wait(random.u64(..250)) }]);
+            }
         }
         Self { seed, orders, groups }
     }
+}
+
+/// What would happen to an order if nothing came between.
+fn story(random: &mut Rng) -> Vec<What> {
+    use What::{Cancel, CancelUnits, Capture, Deliver, Expire, Lapse, Receive, RecordTransfer, Return, Ship, Start};
+
+    let pay = What::Pay(VISA);
+    let declined = What::Pay(DECLINED[random.usize(..2)]);
+    let (units, accepted) = (random.u64(1..=2), random.u8(..4) > 0);
+    let back = [Deliver, Return(units), Receive { accepted }];
+    let stories: [&[What]; 12] = [
+        &[Start, Expire],
+        &[declined, pay, Ship],
+        &[pay, Cancel],
+        &[Start, Cancel, pay],
+        &[pay, Capture, Cancel],
+        &[pay, Capture, CancelUnits(units), Ship],
+        &[CancelUnits(units), pay, Ship, Deliver],
+        &[pay, CancelUnits(units), Ship],
+        &[pay, Ship, back[0], back[1], back[2]],
+        &[pay, Ship, back[0], back[1], back[2], Return(1), back[2]],
+        &[pay, Lapse, pay, Ship],
+        &[Start, RecordTransfer, pay, Cancel],
+    ];
+    let mut story = stories[random.usize(..stories.len())].to_vec();
+    if random.u8(..3) == 0 {
+        story.push(What::Sweep);
+    }
+    story
 }
 
 fn placing(random: &mut Rng) -> Placing {
@@ -86,33 +130,22 @@ fn placing(random: &mut Rng) -> Placing {
     Placing { quantity, by_gift_card, is_old: random.u8(..3) == 0 }
 }
 
-/// Steps of the first third of a schedule. Most of them lead to a payment.
-fn paying(random: &mut Rng) -> What {
-    match random.u8(..20) {
+/// A step that has nothing to do with the order's story.
+fn anything(random: &mut Rng) -> What {
+    match random.u8(..24) {
         0..=1 => What::Start,
-        2..=11 => What::Pay(VISA),
-        12..=14 => What::Pay(DECLINED[random.usize(..2)]),
-        15 => What::Expire,
-        16 => What::Cancel,
-        17 => What::Lapse,
-        _ => What::Wait(random.u64(..200)),
-    }
-}
-
-/// The other steps.
-fn afterwards(random: &mut Rng) -> What {
-    match random.u8(..30) {
-        0 => What::Start,
-        1..=4 => What::Pay(VISA),
-        5 => What::Pay(DECLINED[random.usize(..2)]),
-        6..=9 => What::Cancel,
-        10..=14 => What::Ship,
-        15 => What::Deliver,
-        16..=19 => What::Capture,
-        20 => What::RecordTransfer,
-        21..=22 => What::Expire,
-        23..=24 => What::Sweep,
-        25..=26 => What::Lapse,
-        _ => What::Wait(random.u64(..300)),
+        2..=5 => What::Pay(VISA),
+        6..=7 => What::Pay(DECLINED[random.usize(..2)]),
+        8..=9 => What::Cancel,
+        10 => What::CancelUnits(random.u64(1..=3)),
+        11..=12 => What::Ship,
+        13 => What::Deliver,
+        14 => What::Return(random.u64(1..=2)),
+        15 => What::Receive { accepted: true },
+        16..=17 => What::Capture,
+        18 => What::RecordTransfer,
+        19..=20 => What::Expire,
+        21..=22 => What::Sweep,
+        _ => What::Lapse,
     }
 }

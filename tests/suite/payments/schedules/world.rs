@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use devstack::fault_proxy::{Fault, Match};
 use futures_util::future::join_all;
+use reqwest::Method;
 use serde_json::{Value, json};
 use shop::provider::Faults;
 use shop::{Client, Reply, Shop, eur};
@@ -46,11 +47,18 @@ pub struct Purchase {
     pub is_old: bool,
     /// The last answer to the request to start the payment, which has the client secret.
     payment: Mutex<Option<Value>>,
+    /// The returns that were requested.
+    returns: Mutex<Vec<String>>,
 }
 
 impl Purchase {
     pub fn id(&self) -> &str {
         self.order["orderId"].as_str().expect("an id")
+    }
+
+    /// So many units of the order's product.
+    fn lines(&self, units: u64) -> Value {
+        json!([{ "productId": self.order["lines"][0]["productId"], "quantity": units }])
     }
 }
 
@@ -175,7 +183,7 @@ impl World {
                 if is_old {
                     self.shop.age(&reply.body).await;
                 }
-                return Purchase { order: reply.body, is_old, payment: Mutex::new(None) };
+                return Purchase { order: reply.body, is_old, payment: Mutex::default(), returns: Mutex::default() };
             }
             assert!([500, 503].contains(&reply.status), "{}", reply.body);
         }
@@ -190,6 +198,18 @@ impl World {
             What::Start => (self.start(purchase).await, &[200, 409]),
             What::Pay(card) => (self.pay(purchase, card).await, &[200, 400, 402, 409]),
             What::Cancel => (ada.post(&at("cancellation"), json!({})).await, &[200, 409]),
+            What::CancelUnits(units) => {
+                (ada.post(&at("cancellation"), json!({ "lines": purchase.lines(units) })).await, &[200, 409])
+            }
+            What::Return(units) => (self.request_return(purchase, units).await, &[200, 201, 409]),
+            What::Receive { accepted } => {
+                let newest = purchase.returns.lock().expect("no panic").last().cloned();
+                let Some(id) = newest else { return None };
+                let verdict = if accepted { json!({ "restock": true }) } else { json!({ "reason": "used" }) };
+                let mut body = json!({ "accepted": accepted });
+                body.as_object_mut().expect("an object").extend(verdict.as_object().expect("an object").clone());
+                (admin.post(&format!("/returns/{id}/receipt"), body).await, &[200, 409])
+            }
             What::Ship => (admin.post(&at("status"), json!({ "status": "SHIPPED" })).await, &[200, 409]),
             What::Deliver => (admin.post(&at("status"), json!({ "status": "DELIVERED" })).await, &[200, 409]),
             What::Capture => (self.record(&admin, purchase, json!({})).await, &[200, 409]),
@@ -251,6 +271,19 @@ impl World {
             }
             _ => reply,
         }
+    }
+
+    /// Asks to return units. Each time it is another return.
+    async fn request_return(&self, purchase: &Purchase, units: u64) -> Reply {
+        let key = format!("return-{}", fastrand::u64(..));
+        let body = json!({ "lines": purchase.lines(units) }).to_string();
+        let path = format!("/orders/{}/returns", purchase.id());
+        let ada = self.shop.customer("ada");
+        let reply = ada.send(Method::POST, &path, &[("idempotency-key", &key)], Some(body)).await;
+        if let Some(id) = reply.body["returnId"].as_str() {
+            purchase.returns.lock().expect("no panic").push(id.to_owned());
+        }
+        reply
     }
 
     /// Asks for the capture of the payment, or records one.
