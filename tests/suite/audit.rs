@@ -179,6 +179,7 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn damages(order: &str, invoice: &str) -> Vec<Damage> {
     let damage = |pk: &str, sk: &str, attribute, value, breaches: &[&str]| {
         let breaches = breaches.iter().map(|breach| breach.replace("ORDER", order)).collect();

@@ -290,22 +290,17 @@ impl Stream {
 fn left_of(line: &OrderLine, order: &Order) -> Counts {
     let credited = order.credited_units(&line.product_id);
     let price = line.unit_price.amount();
-    match line.quantity.less(credited) {
-        Some(quantity) => {
-            let amount = Money::nearest(price * i64::from(quantity.get()), line.amount.currency());
-            Counts::of_line(&OrderLine { quantity, amount, ..line.clone() }, order.placed_at, 1)
-        }
-        // The line of which all units came back still counts as an order of its product.
-        None => {
-            let mut counts = Counts::default();
-            let one = OrderLine { quantity: 1.try_into().unwrap(), amount: line.unit_price, ..line.clone() };
-            let two = OrderLine { quantity: 2.try_into().unwrap(), amount: twice(line.unit_price), ..line.clone() };
-            // A line of one unit twice, less one of two units, is a line of none.
-            counts.add(&Counts::of_line(&one, order.placed_at, 2));
-            counts.add(&Counts::of_line(&two, order.placed_at, -1));
-            counts
-        }
+    if let Some(quantity) = line.quantity.less(credited) {
+        let amount = Money::nearest(price * i64::from(quantity.get()), line.amount.currency());
+        return Counts::of_line(&OrderLine { quantity, amount, ..line.clone() }, order.placed_at, 1);
     }
+    // The line of which all units came back still counts as an order of its product. A line of one unit twice, less one
+    // of two units, is a line of none.
+    let one = OrderLine { quantity: 1.try_into().unwrap(), amount: line.unit_price, ..line.clone() };
+    let two = OrderLine { quantity: 2.try_into().unwrap(), amount: twice(line.unit_price), ..line.clone() };
+    let mut counts = Counts::of_line(&one, order.placed_at, 2);
+    counts.add(&Counts::of_line(&two, order.placed_at, -1));
+    counts
 }
 
 fn twice(money: Money) -> Money {

@@ -203,8 +203,7 @@ impl World {
             }
             What::Return(units) => (self.request_return(purchase, units).await, &[200, 201, 409]),
             What::Receive { accepted } => {
-                let newest = purchase.returns.lock().expect("no panic").last().cloned();
-                let Some(id) = newest else { return None };
+                let id = purchase.returns.lock().expect("no panic").last().cloned()?;
                 let verdict = if accepted { json!({ "restock": true }) } else { json!({ "reason": "used" }) };
                 let mut body = json!({ "accepted": accepted });
                 body.as_object_mut().expect("an object").extend(verdict.as_object().expect("an object").clone());

@@ -82,7 +82,7 @@ impl Books {
 }
 
 /// One thing that happens.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Happens {
     /// The customer starts or resumes the payment. The function that starts it crashes before it records the intent, or
     /// does not.

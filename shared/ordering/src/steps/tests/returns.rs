@@ -103,7 +103,7 @@ fn units_in_an_open_return_cannot_be_returned_again_until_it_is_refused() {
 fn a_return_is_received_once() {
     let asked = to(ask(&delivered(), "k", &[units("p0", 2)], "2026-11-23"));
     let received = to(receive(&asked, "k", ACCEPT));
-    assert_eq!(received.returns[0].amount.map(|amount| amount.amount()), Some(200));
+    assert_eq!(received.returns[0].amount.map(Money::amount), Some(200));
     assert_eq!(receive(&received, "k", ACCEPT), Step::Stay);
     let denied = Step::Deny(Denial::Closed(ReturnStatus::Received));
     assert_eq!(receive(&received, "k", Verdict::Accept { restock: false }), denied);
