@@ -79,6 +79,24 @@ async fn an_order_beyond_the_cap_is_refused_until_units_are_paid_or_cancelled() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn units_that_are_cancelled_alone_are_not_open_any_more() {
+    let shop = capped(MOST).await;
+    let ada = shop.customer("ada");
+    let order = ada.order("first", things(MOST)).await.expect(201);
+    assert_eq!(open_units(&shop).await, "5");
+    // All units that are cancelled in the end, so the second request cancels one more.
+    for (cancelled, left) in [(3, "2"), (3, "2"), (4, "1")] {
+        let path = format!("/orders/{}/cancellation", order["orderId"].as_str().expect("an id"));
+        ada.post(&path, things(cancelled)).await.expect(200);
+        assert_eq!(open_units(&shop).await, left);
+    }
+    ada.order("second", things(MOST)).await.problem(Kind::OpenUnits);
+    shop.admin().post(&paid(&order).0, paid(&order).1).await.expect(200);
+    assert_eq!(open_units(&shop).await, "0", "the units that were left");
+    ada.order("second", things(MOST)).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_gift_cards_pay_has_no_open_units_and_passes() {
     let shop = capped(MOST).await;
     let ada = shop.customer("ada");
