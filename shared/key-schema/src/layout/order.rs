@@ -184,6 +184,7 @@ impl AccessPattern for OrdersOfCustomer<'_> {
 
 /// A customer's profile or one of the customer's orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "all but one are orders")]
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are orders")]
 pub enum ProfileOrOrder {

@@ -52,10 +52,11 @@ pub(super) fn any_payment() -> impl Strategy<Value = Payment> {
         option::of(any_provider_payment()),
         any::<bool>(),
     );
-    parts.prop_map(|(code, amount, status, reference, settlement, provider, expired)| match code {
-        Some(code) => Payment::GiftCard { code, amount, status, credited: i64::from(expired) },
-        None => {
-            let credited = i64::from(expired);
+    parts.prop_map(|(code, amount, status, reference, settlement, provider, expired)| {
+        let credited = i64::from(expired);
+        if let Some(code) = code {
+            Payment::GiftCard { code, amount, status, credited }
+        } else {
             let recorded = Some(amount.amount()).filter(|_| expired);
             let refund = |reference: &String| RecordedRefund { reference: reference.clone(), amount: 1 };
             let refunds = reference.iter().map(refund).collect();

@@ -211,9 +211,9 @@ impl Shop {
         }
     }
 
-    fn happen(&mut self, happens: Happens) {
+    fn happen(&mut self, happens: &Happens) {
         let newest = self.card().provider.as_ref().map(|provider| provider.intent.clone());
-        match happens {
+        match *happens {
             Happens::Start { crashes } => {
                 self.look();
                 if let Some(attempt) = self.card().next_attempt() {
@@ -290,7 +290,7 @@ proptest! {
         let mut shop = Shop { whole, past: Vec::new(), books: Books::default() };
         for happens in story {
             let before = shop.whole.clone();
-            shop.happen(happens);
+            shop.happen(&happens);
             prop_assert!(shop.whole.is_consistent(), "{:?}", shop.whole);
             prop_assert!(shop.held() <= WHOLE, "one payment is held at a time: {:?}", shop.books);
             if shop.is_captured_by_provider() {
@@ -303,7 +303,7 @@ proptest! {
         // In the end the settling function is called often enough, and its answers arrive.
         for _ in 0..6 {
             shop.look();
-            shop.happen(Happens::Settle { crashes: false });
+            shop.happen(&Happens::Settle { crashes: false });
         }
         prop_assert_eq!(shop.card().command(), None);
         if let Some(provider) = &shop.card().provider {
