@@ -3,11 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::stock::is_zero;
-use super::{Balance, OrderStatus, PaymentState, PaymentStatus, Settlement};
+use super::{OrderStatus, PaymentState, PaymentStatus, Settlement};
 use crate::value::{IntentId, Money};
 
+mod money;
+mod provider;
 #[cfg(test)]
 mod tests;
+
+pub use provider::{Command, Progress, ProviderPayment, Report};
 
 /// The card payment of an invoice, for what the gift cards leave.
 ///
@@ -50,124 +54,6 @@ pub struct RecordedRefund {
     pub reference: String,
     /// The amount, in minor units.
     pub amount: i64,
-}
-
-/// A payment at the provider: a payment intent, and all that the provider has reported about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ProviderPayment {
-    /// The provider's id of the payment intent.
-    pub intent: IntentId,
-    /// The number of the intent: 1 for an order's first. The next one is started if the provider ended this one.
-    pub attempt: u32,
-    /// The amount of the intent, in minor units, if a part of the payment was credited before. Absent if it is the
-    /// whole payment. The amount of an intent never changes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub amount: Option<i64>,
-    /// Whether the shop has asked for the capture: the order is shipped, or staff asked for it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub capture_requested: bool,
-    /// The sum of all refunds once the one that is under way is made, in minor units: see
-    /// [`command`](CardPayment::command).
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub refunding: i64,
-    #[serde(flatten)]
-    pub report: Report,
-}
-
-/// What the provider has reported about a payment intent.
-///
-/// Reports arrive several times and in any order. They only grow: [`join`](Self::join) of two reports has all that either
-/// of them has, whichever came first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Report {
-    pub progress: Progress,
-    /// The amount that the provider has captured, in minor units.
-    #[serde(default)]
-    pub captured: i64,
-    /// The amount that the provider has refunded, in minor units.
-    #[serde(default)]
-    pub refunded: i64,
-}
-
-/// The progress of a payment intent, in the order in which an intent passes through it. An intent never returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Progress {
-    /// The customer has not paid yet.
-    Started,
-    /// The last attempt to pay was declined. The customer may try again.
-    Declined,
-    /// The amount is reserved on the customer's account.
-    Authorized,
-    /// The intent ended without a capture: the shop voided it, or the authorization expired.
-    Ended,
-    /// The provider has captured the payment.
-    Captured,
-}
-
-/// What the shop has to ask of the provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// Capture this amount, in minor units.
-    Capture { amount: i64 },
-    /// End the intent, and with it an authorization.
-    Void,
-    /// Refund `amount`, so that the refunds add up to `total`. Both are in minor units.
-    Refund { amount: i64, total: i64 },
-}
-
-impl Report {
-    /// The report of a new intent.
-    pub const STARTED: Self = Self { progress: Progress::Started, captured: 0, refunded: 0 };
-
-    /// All that either report has. The operation is commutative, associative and idempotent.
-    #[must_use]
-    pub fn join(self, other: Self) -> Self {
-        Self {
-            progress: self.progress.max(other.progress),
-            captured: self.captured.max(other.captured),
-            refunded: self.refunded.max(other.refunded),
-        }
-    }
-
-    /// Whether the provider holds money of the customer, reserved or captured.
-    pub fn holds_money(self) -> bool {
-        self.progress == Progress::Authorized || self.kept() > 0
-    }
-
-    /// The captured amount that was not refunded, in minor units.
-    pub fn kept(self) -> i64 {
-        self.captured - self.refunded
-    }
-}
-
-impl ProviderPayment {
-    /// A first intent, for the whole payment.
-    fn of(intent: IntentId) -> Self {
-        let report = Report::STARTED;
-        Self { intent, attempt: 1, amount: None, capture_requested: false, refunding: 0, report }
-    }
-
-    /// Another attempt has another intent, so the intent itself need not differ.
-    fn unlike(&self) -> Self {
-        let Self { intent, attempt, amount, capture_requested, refunding, report } = self;
-        let Report { progress, captured, refunded } = report;
-        let started = Progress::Started;
-        Self {
-            intent: intent.clone(),
-            attempt: attempt + 1,
-            amount: Some(amount.unwrap_or_default() + 1),
-            capture_requested: !capture_requested,
-            refunding: refunding + 1,
-            report: Report {
-                progress: if *progress == started { Progress::Declined } else { started },
-                captured: captured + 1,
-                refunded: refunded + 1,
-            },
-        }
-    }
 }
 
 impl CardPayment {
@@ -364,59 +250,6 @@ impl CardPayment {
         }
     }
 
-    /// Whether the payment, as far as it is captured, did not come through the provider.
-    pub fn is_recorded_by_staff(&self) -> bool {
-        self.provider.is_none() || self.is_paid_otherwise()
-    }
-
-    /// Whether staff recorded a payment that did not come through the provider.
-    fn is_paid_otherwise(&self) -> bool {
-        let intent = self.provider.as_ref().map(|provider| provider.intent.as_str());
-        self.reference.as_deref().is_some_and(|reference| Some(reference) != intent)
-    }
-
-    /// What the provider must be asked to do next, if anything. It depends on the stored payment alone.
-    ///
-    /// One refund is under way at a time. Its sum with all earlier ones, `refunding`, is stored before the provider is
-    /// asked, and stays until the provider reports it. So two processes that ask for it, one of them late, ask for the
-    /// same refund with the same idempotency key, even if more was credited between them.
-    pub fn command(&self) -> Option<Command> {
-        let provider = self.provider.as_ref()?;
-        let (report, wanted) = (provider.report, self.wanted_of_provider());
-        match report.progress {
-            Progress::Captured => {
-                let total = if provider.refunding > report.refunded { provider.refunding } else { self.to_refund() };
-                (total > report.refunded).then(|| Command::Refund { amount: total - report.refunded, total })
-            }
-            Progress::Authorized if wanted > 0 => {
-                provider.capture_requested.then_some(Command::Capture { amount: wanted })
-            }
-            Progress::Started | Progress::Declined | Progress::Authorized if wanted == 0 => Some(Command::Void),
-            _ => None,
-        }
-    }
-
-    /// The payment with its next refund, if the last one is reported.
-    fn with_next_refund(mut self) -> Self {
-        let total = self.to_refund();
-        if let Some(provider) = &mut self.provider
-            && provider.report.refunded >= provider.refunding
-        {
-            provider.refunding = provider.refunding.max(total);
-        }
-        self
-    }
-
-    /// The sum of all refunds after which the provider has what the shop wants, in minor units.
-    fn to_refund(&self) -> i64 {
-        let captured = self.report().map_or(0, |report| report.captured);
-        (captured - self.wanted_of_provider()).max(0)
-    }
-
-    fn wanted_of_provider(&self) -> i64 {
-        if self.is_paid_otherwise() { 0 } else { self.wanted() }
-    }
-
     /// A payment that differs from this one in every field that ever changes, also in those that are absent here: see
     /// [`Invoice::unlike`](super::Invoice::unlike).
     pub(super) fn unlike(&self) -> Self {
@@ -441,60 +274,5 @@ impl CardPayment {
             recorded: Some(recorded.unwrap_or_default() + 1),
             refunds: refunds.iter().cloned().chain([refund]).collect(),
         }
-    }
-
-    /// Whether the shop has to act: the provider must be asked for something, or staff must refund a payment that they
-    /// recorded themselves.
-    pub fn is_due(&self) -> bool {
-        self.command().is_some() || self.due_by_staff() > 0
-    }
-
-    /// The amount that came without the provider, in minor units.
-    ///
-    /// The release of 2026-11-21 marked every payment of a cancelled order as `refunded`, captured or not, and published
-    /// no event for the refund. If such a payment has a reference, it was captured.
-    fn received_by_staff(&self) -> i64 {
-        let is_received = match (self.status, &self.settlement) {
-            (PaymentStatus::Captured, _)
-            | (PaymentStatus::Refunded, Some(Settlement::RefundDue | Settlement::Refunded { .. })) => true,
-            (PaymentStatus::Refunded, None) => self.reference.is_some(),
-            (PaymentStatus::Refunded, Some(Settlement::Voided)) | (PaymentStatus::Authorized, _) => false,
-        };
-        if is_received && self.is_recorded_by_staff() { self.recorded.unwrap_or(self.amount.amount()) } else { 0 }
-    }
-
-    /// The amount that went back without the provider, in minor units.
-    fn returned_by_staff(&self) -> i64 {
-        match self.settlement {
-            Some(Settlement::Refunded { .. }) => self.received_by_staff(),
-            _ => self.refunds.iter().map(|refund| refund.amount).sum(),
-        }
-    }
-
-    /// The amount that staff have to refund, in minor units.
-    fn due_by_staff(&self) -> i64 {
-        (self.received_by_staff() - self.returned_by_staff() - self.wanted()).max(0)
-    }
-
-    /// The amount that the shop received, in minor units.
-    fn received(&self) -> i64 {
-        self.received_by_staff() + self.report().map_or(0, |report| report.captured)
-    }
-
-    /// The amount that the shop returned, in minor units.
-    fn returned(&self) -> i64 {
-        self.returned_by_staff() + self.report().map_or(0, |report| report.refunded)
-    }
-
-    /// The amount that the shop has to return, in minor units.
-    fn due(&self) -> i64 {
-        let kept = self.report().map_or(0, Report::kept);
-        self.due_by_staff() + (kept - self.wanted_of_provider()).max(0)
-    }
-
-    /// The amounts that this payment brought in, that were returned, and that are due.
-    pub fn balance(&self) -> Balance {
-        let money = |amount| Money::nearest(amount, self.amount.currency());
-        Balance { received: money(self.received()), returned: money(self.returned()), due: money(self.due()) }
     }
 }

@@ -9,6 +9,7 @@ use proptest::sample::select;
 use serde_dynamo::{AttributeValue, Item, to_item};
 
 use super::*;
+use crate::entity::Balance;
 use crate::value::Currency;
 
 fn eur(amount: i64) -> Money {
