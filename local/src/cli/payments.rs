@@ -47,9 +47,7 @@ impl Payments {
             _ => anyhow!("cannot listen on port {port} ({error}): choose another with --payments-port"),
         })?;
         let keys = Keys::random();
-        if let Some(data) = &arguments.data {
-            std::fs::create_dir_all(data).with_context(|| format!("cannot create {}", data.display()))?;
-        }
+        // The stack creates the directory, before the provider first writes.
         let file = arguments.data.as_ref().map(|data| data.join(LEDGER));
         Ok(Self::Pretend { provider: PretendProvider::start(listener, keys.clone(), file.as_deref())?, keys })
     }

@@ -101,7 +101,10 @@ impl Ledger {
         let name = file.display();
         match std::fs::read(file) {
             Ok(text) => serde_json::from_slice(&text).with_context(|| format!("cannot read {name}")),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            // If the directory is none, the stack says so.
+            Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
+                Ok(Self::default())
+            }
             Err(error) => Err(error).with_context(|| format!("cannot read {name}")),
         }
     }

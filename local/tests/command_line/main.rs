@@ -4,6 +4,7 @@
 
 mod browsers;
 mod issuer;
+mod payments;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
