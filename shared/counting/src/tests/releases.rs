@@ -33,6 +33,11 @@ fn records_of_every_release_are_counted() {
         let placed = read("INSERT", &Item::default(), pending).expect(&release);
         assert!(matches!(placed, Change::Placed(_)), "{release}: {placed:?}");
         assert!(matches!(read("MODIFY", pending, paid).expect(&release), Change::Moved(..)), "{release}");
+        // The first releases had no credits.
+        if let Some(credited) = items.get("Order(Returned)") {
+            let moved = read("MODIFY", pending, credited).expect(&release);
+            assert!(matches!(&moved, Change::Moved(order, _) if !order.credits.is_empty()), "{release}: {moved:?}");
+        }
         let cancelled = read("MODIFY", paid, cancelled).expect(&release);
         assert!(cancelled.called_off().is_some(), "{release}: {cancelled:?}");
     }
