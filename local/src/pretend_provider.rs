@@ -139,6 +139,11 @@ impl PretendProvider {
         self.shared.ledger().clone()
     }
 
+    /// The number of webhooks that the API has not taken yet.
+    pub fn webhooks_waiting(&self) -> usize {
+        self.shared.ledger().unsent().count()
+    }
+
     /// Ends an authorization that was not captured, as Stripe does by itself after seven days.
     ///
     /// # Errors

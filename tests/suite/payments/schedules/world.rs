@@ -324,11 +324,11 @@ impl World {
         let [queues, bus] = self.shop.service_proxies();
         loop {
             let is_idle = [self.shop.fault_proxy(), queues, bus].iter().all(|proxy| proxy.is_idle());
-            if is_idle && self.faults.are_idle() && self.shop.ledger().unsent().next().is_none() {
+            if is_idle && self.faults.are_idle() && self.shop.payments().provider.webhooks_waiting() == 0 {
                 return;
             }
             assert!(begin.elapsed() < PATIENCE, "requests are still under way");
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 }
