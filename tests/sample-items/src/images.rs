@@ -1,12 +1,12 @@
 //! The items of a sample.
 
-use key_schema::entity::OrderStatus::{Cancelled, Delivered, Pending};
+use key_schema::entity::OrderStatus::{Cancelled, Delivered, Paid, Pending};
 use key_schema::entity::PaymentState::{
     self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, Cart, CartLine, Customer, CustomerStats, DayTotals, Discount,
+    Cancellation, CancellationCause, CardPayment, Cart, CartLine, Credit, Customer, CustomerStats, DayTotals, Discount,
     EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, LineUnits, Order, OrderFlag, OrderItem, OrderLine,
     OrderStatus, Payment, PaymentDue, PaymentStatus, Product, ProductStats, Progress, ProviderPayment, QueuedOrder,
     Reconciliation, RecordedRefund, Refusal, Rejection, Report, Return, Settlement, Stock, StockCell, StreamCheckpoint,
@@ -40,6 +40,10 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.push((Kind::Order(status), parts.order(status)?));
     }
     images.push((Kind::ExpiredOrder, parts.expired()?));
+    images.push((Kind::ReturningOrder, parts.returning()?));
+    for status in [Pending, Paid, Delivered] {
+        images.push((Kind::CreditedOrder(status), parts.credited(status)?));
+    }
     for state in [Unpaid, Captured, Voided, Expired, RefundDue, Refunded] {
         images.push((Kind::Invoice(state), parts.invoice(state, None)?));
     }
@@ -265,6 +269,23 @@ impl<'a> Parts<'a> {
         let cause = Some(CancellationCause::Unpaid);
         let cancellation = Some(Cancellation { at: self.later, reason: None, cause });
         item(&Order { cancellation, ..self.header(Cancelled) })
+    }
+
+    /// One entry for each line of the order.
+    fn by_line<T: Clone>(&self, entry: T) -> Vec<T> {
+        (0..self.sizes.lines).map(|_| entry.clone()).collect()
+    }
+
+    fn returning(&self) -> Result<Item, NoSample> {
+        let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
+        item(&Order { returning: self.by_line(unit), return_count: 1, ..self.header(Delivered) })
+    }
+
+    fn credited(&self, status: OrderStatus) -> Result<Item, NoSample> {
+        let amount = self.price.amount();
+        let credit = Credit { product_id: self.product.clone(), units: 1, gross: amount, amount };
+        let return_count = u8::from(status == Delivered);
+        item(&Order { credits: self.by_line(credit), return_count, ..self.header(status) })
     }
 
     fn header(&self, status: OrderStatus) -> Order {

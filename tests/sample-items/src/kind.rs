@@ -62,6 +62,8 @@ impl Kind {
                 let order: Order = from_item(item.clone()).ok()?;
                 match order.cancellation.and_then(|cancellation| cancellation.cause) {
                     Some(CancellationCause::Unpaid) => Self::ExpiredOrder,
+                    _ if !order.returning.is_empty() => Self::ReturningOrder,
+                    None if !order.credits.is_empty() => Self::CreditedOrder(order.status),
                     _ => Self::Order(order.status),
                 }
             }

@@ -100,6 +100,10 @@ pub enum Kind {
     Order(OrderStatus),
     /// The header of an order that was not paid in time. It has no reason.
     ExpiredOrder,
+    /// The header of a delivered order with an open return of each line.
+    ReturningOrder,
+    /// The header of an order of which a unit of each line was cancelled or returned.
+    CreditedOrder(OrderStatus),
     /// A line of an order.
     OrderItem,
     /// The invoice of an order whose payment, if any, staff record.
