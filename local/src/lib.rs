@@ -17,12 +17,12 @@ use http_api::Kind;
 /// The origins of pages of this machine, which may call the API unless the user says otherwise.
 pub const OWN_ORIGINS: [&str; 2] = ["http://localhost:*", "http://127.0.0.1:*"];
 
-/// The names that the deployment on a laptop has. CORS is off, as in the template's defaults.
+/// The names that the deployment on a laptop has. CORS is off, as in the template's defaults. Orders may be paid later.
 pub fn deployment() -> Deployment {
     Deployment {
         stack_name: "till-local".to_owned(),
         table_name: "till-local-orders".to_owned(),
-        parameters: BTreeMap::new(),
+        parameters: BTreeMap::from([("PayLaterDays".to_owned(), "14".to_owned())]),
     }
 }
 

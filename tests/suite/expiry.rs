@@ -1,6 +1,7 @@
 //! Orders that are not paid in time are cancelled, and return what they reserved.
 
 use devstack::fault_proxy::{Fault, Match};
+use http_api::Kind;
 use serde_json::{Value, json};
 use shop::Shop;
 use tokio::task::JoinSet;
@@ -11,6 +12,7 @@ async fn shop() -> Shop {
     let shop = Shop::with_ada().await;
     shop.product("thing", 1000, 100).await;
     shop.gift_card("GIFT-CARD", 500).await;
+    shop.gift_card("FULL-GIFT-CARD", 5000).await;
     shop.discount("TEN", 10, Some(50)).await;
     shop
 }
@@ -58,6 +60,43 @@ async fn an_order_that_is_not_paid_in_time_returns_all_it_reserved() {
     assert_eq!(shop.dump().await, before);
     assert_eq!(capture(&shop, &late).await["payments"][1]["status"], "refundDue");
     invariants::hold(&shop).await;
+}
+
+/// Orders that are paid later wait for 14 days on a laptop.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_is_paid_later_waits_for_days() {
+    let shop = shop().await;
+    let orders = [order(&shop, "soon", json!({})).await, order(&shop, "later", json!({ "payLater": true })).await];
+    assert_eq!((&orders[0]["payLater"], &orders[1]["payLater"]), (&Value::Null, &json!(true)));
+    let paid = order(&shop, "by gift card", json!({ "payLater": true, "giftCards": ["FULL-GIFT-CARD"] })).await;
+    assert_eq!((&paid["status"], &paid["payLater"]), (&json!("PAID"), &Value::Null));
+    for (days, statuses) in [(13, ["CANCELLED", "PENDING"]), (15, ["CANCELLED", "CANCELLED"])] {
+        for order in &orders {
+            shop.age_by(order, days).await;
+        }
+        let report = shop.expire().await;
+        assert_eq!((&report["expired"], &report["done"]), (&json!(1), &json!(true)), "{days} days");
+        for (order, expected) in orders.iter().zip(statuses) {
+            assert_eq!(status(&shop, order).await, expected, "{days} days");
+        }
+    }
+    invariants::hold(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shop_that_is_paid_at_once_takes_no_order_that_is_paid_later() {
+    let shop = Shop::open_with(|template| {
+        for function in &mut template.functions {
+            function.environment.entry("PAY_LATER_DAYS".to_owned()).and_modify(|days| "0".clone_into(days));
+        }
+    })
+    .await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 100).await;
+    let before = shop.dump().await;
+    let body = json!({ "lines": [{ "productId": "thing", "quantity": 2 }], "payLater": true });
+    shop.customer("ada").order("later", body).await.problem(Kind::Validation);
+    assert_eq!(shop.dump().await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]

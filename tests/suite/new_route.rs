@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "list-invoice-payments",
             "place-order",
             "put-cart",
+            "receive-payment-event",
             "receive-return",
             "request-return",
         ],

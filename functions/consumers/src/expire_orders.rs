@@ -12,7 +12,7 @@ use key_schema::entity::OrderStatus;
 use key_schema::layout::OrdersOfStatus;
 use key_schema::value::{TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
-use ordering::Lifecycle;
+use ordering::{Lifecycle, PayLater};
 use serde::{Deserialize, Serialize};
 use table::{Budget, Reader, StatusShards};
 use tokio::time::Instant;
@@ -37,6 +37,7 @@ pub struct Expirer {
     orders: Lifecycle,
     shards: StatusShards,
     pay_within_minutes: u32,
+    pay_later: PayLater,
 }
 
 impl FromEnvironment for Expirer {
@@ -46,6 +47,7 @@ impl FromEnvironment for Expirer {
             orders: Lifecycle::from_environment(environment)?,
             shards: StatusShards::from_environment(environment)?,
             pay_within_minutes: environment.number("PAY_WITHIN_MINUTES", 1..=100_000)?,
+            pay_later: PayLater::from_environment(environment)?,
         })
     }
 }
@@ -70,7 +72,10 @@ pub struct Report {
 /// Cancels one order after the other, to leave the table's capacity to the shop's requests.
 pub async fn handle(expirer: Expirer, _: ScheduledEvent, time: Duration) -> Result<Report, Error> {
     let end = Instant::now() + time.saturating_sub(ONE_ORDER);
-    let deadline = Timestamp::now().minus_seconds(expirer.pay_within_minutes * 60);
+    let now = Timestamp::now();
+    let deadline = now.minus_seconds(expirer.pay_within_minutes * 60);
+    // Never earlier than the other orders.
+    let deadline_later = now.minus_seconds(expirer.pay_later.days * 24 * 60 * 60).min(deadline);
     let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
     let shards = OrdersOfStatus::in_shards(OrderStatus::Pending, expirer.shards.0, &placed);
 
@@ -80,6 +85,10 @@ pub async fn handle(expirer: Expirer, _: ScheduledEvent, time: Duration) -> Resu
         for order in orders {
             if Instant::now() >= end {
                 break 'list;
+            }
+            let deadline = if order.pay_later { deadline_later } else { deadline };
+            if order.placed_at > deadline {
+                continue;
             }
             match expirer.orders.expire(&order.order_id, deadline, Budget::of(ONE_ORDER)).await {
                 Ok(true) => report.expired += 1,

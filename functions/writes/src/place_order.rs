@@ -7,7 +7,9 @@ use http_api::{
 use key_schema::access::Access;
 use key_schema::entity::{QueuedOrder, Rejection, WholeOrder};
 use key_schema::value::IdempotencyKey;
-use ordering::{Acceptance, Basket, BasketError, Intake, NotAccepted, OrderRequest, Orders, PlaceOrder, Placement};
+use ordering::{
+    Acceptance, Basket, BasketError, Intake, NotAccepted, OrderRequest, Orders, PayLater, PlaceOrder, Placement,
+};
 use table::{Budget, Error, Throttle};
 
 pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
@@ -49,13 +51,16 @@ type Placed = Created<Json<OrderView>>;
 type Waiting = Accepted<Json<QueuedOrderView>>;
 
 pub async fn handle(
-    (orders, intake): (Orders, Intake),
+    (orders, intake, pay_later): (Orders, Intake, PayLater),
     caller: Caller,
     key: IdempotencyKey,
     PrefersAsync(is_for_later): PrefersAsync,
     Json(request): Json<OrderRequest>,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
+    if request.pay_later && !pay_later.is_offered() {
+        return Err(Problem::invalid("payLater: this shop takes no orders that are paid later"));
+    }
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
     let order = PlaceOrder { customer: caller.id, key, basket };
     let placement = if is_for_later {

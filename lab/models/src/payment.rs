@@ -394,6 +394,7 @@ fn placed() -> WholeOrder {
             request_hash: RequestHash::of(b""),
             line_count: 1,
             units: 2,
+            pay_later: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),

@@ -37,6 +37,10 @@ pub struct OrderRequest {
     /// refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_card_amount: Option<Money>,
+    /// Whether the order is paid later, such as by bank transfer. It then waits for its payment, and reserves its stock,
+    /// for days instead of minutes. Refused by shops that do not offer this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pay_later: bool,
 }
 
 /// One line of an order request.

@@ -25,6 +25,8 @@ struct Canonical<'a> {
     expected_total: Option<Amount>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_card_amount: Option<Amount>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pay_later: bool,
 }
 
 #[derive(Serialize)]
@@ -43,13 +45,14 @@ struct Amount {
 /// The hash of the request's canonical form.
 pub(crate) fn hash(request: &OrderRequest) -> RequestHash {
     // Without `..`: a field that is added to a request does not compile until it is handled here.
-    let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount } = request;
+    let OrderRequest { lines, discount_code, gift_cards, expected_total, max_card_amount, pay_later } = request;
     let canonical = Canonical {
         lines: lines.iter().map(Line::from).collect(),
         discount_code: discount_code.as_ref(),
         gift_cards,
         expected_total: expected_total.map(Amount::from),
         max_card_amount: max_card_amount.map(Amount::from),
+        pay_later: *pay_later,
     };
     // Serializing plain structs as JSON cannot fail.
     RequestHash::of(&serde_json::to_vec(&canonical).unwrap_or_default())
@@ -108,11 +111,13 @@ mod tests {
         };
         assert_eq!(hashed(with("giftCards", json!([]))), hashed(plain.clone()));
         assert_eq!(hashed(with("discountCode", Value::Null)), hashed(plain.clone()));
+        assert_eq!(hashed(with("payLater", json!(false))), hashed(plain.clone()));
         for other in [
             with("giftCards", json!(["GIFT-1"])),
             with("discountCode", json!("TEN")),
             with("expectedTotal", json!({ "amount": 1, "currency": "EUR" })),
             with("maxCardAmount", json!({ "amount": 1, "currency": "EUR" })),
+            with("payLater", json!(true)),
             with("lines", json!([{ "productId": "teapot", "quantity": 3 }])),
         ] {
             assert_ne!(hashed(other), hashed(plain.clone()));

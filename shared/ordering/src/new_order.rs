@@ -17,10 +17,11 @@ pub(crate) fn new_order(
 ) -> WholeOrder {
     let code = ask.basket.request().discount_code.clone();
     let (discount_code, uncounted_code) = if quote.is_use_counted { (code, None) } else { (None, code) };
+    let status = OrderStatus::when_placed(&quote.payments);
     let order = Order {
         order_id: id.clone(),
         customer_id: ask.customer.clone(),
-        status: OrderStatus::when_placed(&quote.payments),
+        status,
         placed_at: now,
         changed_at: Some(now),
         version: 1,
@@ -33,6 +34,8 @@ pub(crate) fn new_order(
         // A basket has at most 40 lines.
         line_count: u8::try_from(quote.lines.len()).unwrap_or(u8::MAX),
         units: quote.units(),
+        // An order that gift cards pay waits for nothing.
+        pay_later: ask.basket.request().pay_later && status == OrderStatus::Pending,
         shard: id.spread(status_shards.0),
         cancellation: None,
         credits: Vec::new(),

@@ -36,6 +36,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
         gift_cards: vec![],
         expected_total: None,
         max_card_amount: None,
+        pay_later: false,
     };
     for (at, price) in prices.iter().enumerate() {
         let product_id: key_schema::value::ProductId = id('p', at).parse().expect("an id");

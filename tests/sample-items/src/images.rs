@@ -309,6 +309,7 @@ impl<'a> Parts<'a> {
             request_hash: RequestHash::of(b""),
             line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),
             units: self.sizes.lines,
+            pay_later: false,
             shard: 1,
             cancellation: (status == Cancelled).then(cancelled),
             credits: Vec::new(),

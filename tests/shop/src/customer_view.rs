@@ -36,6 +36,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "invoice",
             "lines",
             "orderId",
+            "payLater",
             "placedAt",
             "returns",
             "status",

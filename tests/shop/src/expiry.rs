@@ -1,5 +1,6 @@
 //! Orders that are not paid in time.
 
+use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 
 use crate::Shop;
@@ -10,10 +11,18 @@ impl Shop {
         self.consumer("expire-orders", &self.endpoints())(json!({})).await.expect("a report")
     }
 
-    /// Makes an order older than the time limit for payment, directly in the table.
+    /// Makes an order older than the time limits for payment, directly in the table.
     pub async fn age(&self, order: &Value) {
+        self.date(order, "2026-01-01T00:00:00.000Z").await;
+    }
+
+    /// Makes an order this many days old, directly in the table.
+    pub async fn age_by(&self, order: &Value, days: u32) {
+        self.date(order, &Timestamp::now().minus_seconds(days * 24 * 60 * 60).to_string()).await;
+    }
+
+    async fn date(&self, order: &Value, at: &str) {
         let id = order["orderId"].as_str().expect("an id");
-        let at = "2026-01-01T00:00:00.000Z";
         let update = json!({
             "TableName": self.table(),
             "Key": { "PK": { "S": format!("o#{id}") }, "SK": { "S": format!("o#{id}") } },

@@ -115,7 +115,9 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     admin.post(&invoice.replace("/refunds", "/payments"), captured).await.expect(200);
     ada.get(&order).await.expect(200);
     admin.post(&invoice, json!({ "reference": "refund-2" })).await.expect(200);
-    let some = ada.post("/orders", "two", of(2)).await.expect(201);
+    let mut two = of(2);
+    two["payLater"] = json!(true);
+    let some = ada.post("/orders", "two", two).await.expect(201);
     let some = format!("/orders/{}/cancellation", some["orderId"].as_str().expect("an id"));
     ada.post(&some, "", of(1)).await.expect(200);
     ada.get(&order).await.expect(200);

@@ -33,7 +33,9 @@ fn samples() -> [(&'static str, Waiting); 4] {
         ("quoted", Waiting { max_total: serde_json::from_value(amount.clone()).ok(), ..plain() }),
         (
             "capped",
-            waiting(json!({ "lines": [{ "productId": "teapot", "quantity": 2 }], "maxCardAmount": amount.clone() })),
+            waiting(json!({
+                "lines": [{ "productId": "teapot", "quantity": 2 }], "maxCardAmount": amount.clone(), "payLater": true,
+            })),
         ),
         (
             "full",

@@ -35,7 +35,10 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let credits = vec![Credit { product_id: product_id.clone(), units: 1, gross: 1999, amount: 1799 }];
                 let quantity = 1.try_into().expect("a quantity");
                 let returning = vec![LineUnits { product_id, quantity }];
-                rare.push(image("Order(Returned)", &Order { credits, returning, return_count: 2, ..order }));
+                rare.push(image(
+                    "Order(Returned)",
+                    &Order { credits, returning, return_count: 2, pay_later: true, ..order },
+                ));
             }
             ("giftCardEntry", "GiftCardEntry(Captured)") => {
                 let entry: GiftCardEntry = from_item(item()).expect("an entry");

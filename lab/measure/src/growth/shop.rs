@@ -7,12 +7,12 @@
 use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, Customer, Discount, EmailClaim, GiftCard, Invoice, Order, OrderFlag,
-    OrderItem, OrderLine, OrderStatus, Payment, PaymentStatus, Product, Settlement, StockCell, UsernameClaim,
-    ViewShard, WholeStock,
+    Cancellation, CancellationCause, CardPayment, Customer, Discount, EmailClaim, GiftCard, Invoice, LineUnits, Order,
+    OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Product, Return, ReturnStatus,
+    Settlement, StockCell, UsernameClaim, ViewShard, WholeStock,
 };
 use key_schema::value::{
-    Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, Timestamp,
+    Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,
 };
 use table::{Item, write_item};
 
@@ -32,6 +32,8 @@ const STOCK: u32 = 1_000_000_000;
 const CELLS: i64 = 8;
 /// One of this many orders is flagged.
 const FLAGGED: usize = 40;
+/// One unit is to be returned of one of this many orders, if it is delivered.
+const RETURNED: usize = 10;
 
 /// A gift card and a discount code that never run out.
 pub(super) const GIFT_CARD: &str = "GIFT";
@@ -52,6 +54,9 @@ pub(super) struct Placed {
     pub(super) invoice: Invoice,
     line: OrderItem,
     flag: Option<OrderFlag>,
+    /// The mark of a cancelled order, whose refund is due.
+    due: Option<PaymentDue>,
+    returned: Option<Return>,
 }
 
 impl Shop {
@@ -183,6 +188,9 @@ impl Shop {
             reason: None,
             cause: Some(CancellationCause::Customer),
         });
+        let shard = order_id.spread(self.shards.status);
+        let is_returned = status == OrderStatus::Delivered && number.is_multiple_of(RETURNED);
+        let unit = LineUnits { product_id: product_id.clone(), quantity: 1.try_into()? };
         let order = Order {
             order_id: order_id.clone(),
             customer_id: customer_id.clone(),
@@ -197,20 +205,37 @@ impl Shop {
             total: amount,
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
-            units: 1,
-            shard: order_id.spread(self.shards.status),
+            units: u32::try_from(quantity)?,
+            pay_later: false,
+            shard,
             cancellation,
             credits: Vec::new(),
-            returning: Vec::new(),
-            return_count: 0,
-            delivered_at: None,
+            returning: is_returned.then(|| unit.clone()).into_iter().collect(),
+            return_count: u8::from(is_returned),
+            delivered_at: (status == OrderStatus::Delivered).then_some(placed_at),
         };
+        let returned = is_returned.then(|| Return {
+            return_id: ReturnId::of(&order_id, &key),
+            order_id: order_id.clone(),
+            customer_id: customer_id.clone(),
+            shard,
+            lines: vec![unit],
+            reason: None,
+            requested_at: placed_at,
+            status: ReturnStatus::Requested,
+            closed_at: None,
+            restocked: false,
+            amount: None,
+            refusal: None,
+        });
         let (status, reference) = match order.status {
             OrderStatus::Pending => (PaymentStatus::Authorized, None),
-            OrderStatus::Cancelled => (PaymentStatus::Refunded, None),
+            OrderStatus::Cancelled => (PaymentStatus::Refunded, Some(format!("bank-{number:07}"))),
             _ => (PaymentStatus::Captured, Some(format!("bank-{number:07}"))),
         };
-        let settlement = (order.status == OrderStatus::Cancelled).then_some(Settlement::Voided);
+        let is_due = order.status == OrderStatus::Cancelled;
+        let settlement = is_due.then_some(Settlement::RefundDue);
+        let due = is_due.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at });
         let invoice = Invoice {
             invoice_id: InvoiceId::of(&order_id),
             order_id: order_id.clone(),
@@ -226,7 +251,8 @@ impl Shop {
             flagged_at: placed_at,
         });
         let shard = order_id.spread(self.shards.products);
-        Ok(Placed { order, invoice, line: OrderItem { order_id, customer_id, placed_at, shard, line }, flag })
+        let line = OrderItem { order_id, customer_id, placed_at, shard, line };
+        Ok(Placed { order, invoice, line, flag, due, returned })
     }
 
     /// The newest fifth is pending, the next fifth is paid, the next shipped, and the rest delivered, or one in twenty
@@ -251,6 +277,8 @@ impl Placed {
     pub(super) fn items(&self) -> Result<Vec<Item>> {
         let mut items = vec![write_item(&self.order)?, write_item(&self.line)?, write_item(&self.invoice)?];
         items.extend(self.flag.as_ref().map(write_item).transpose()?);
+        items.extend(self.due.as_ref().map(write_item).transpose()?);
+        items.extend(self.returned.as_ref().map(write_item).transpose()?);
         Ok(items)
     }
 

@@ -72,6 +72,8 @@ impl Workload {
             ("20 discount code", format!("/discounts/{DISCOUNT}")),
             ("21 totals of a week", format!("/totals?from={week}&to={end}")),
             ("22 product with its stock in cells", format!("/products/{}", Shop::in_cells()?)),
+            ("23 payments that are due", "/payments-due?limit=5".to_owned()),
+            ("24 open returns", "/returns?limit=5".to_owned()),
         ];
         let run = UNIX_EPOCH.elapsed()?.as_secs() % 1_000_000;
         Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:08}"), reads })

@@ -167,6 +167,7 @@ impl Placing {
             request_hash: RequestHash::of(key.as_str().as_bytes()),
             line_count: 1,
             units: 1,
+            pay_later: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),

@@ -29,6 +29,7 @@ fn ask_with(customer: &str, quantity: i64, cards: &[&str], code: Option<&str>) -
         gift_cards: cards.iter().map(|code| code.parse().expect("a code")).collect(),
         expected_total: None,
         max_card_amount: None,
+        pay_later: false,
     };
     PlaceOrder {
         customer: customer.parse().expect("an id"),

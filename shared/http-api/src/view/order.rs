@@ -25,6 +25,9 @@ pub struct OrderView {
     #[serde(skip_serializing_if = "Option::is_none")]
     discount_code: Option<DiscountCode>,
     total: Money,
+    /// Whether the order may stay unpaid for days instead of minutes. Absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pay_later: bool,
     /// The units that were cancelled or returned while the rest of the order goes on. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     credits: Vec<CreditView>,
@@ -145,6 +148,7 @@ impl From<Order> for OrderView {
             discount: order.discount,
             discount_code: order.discount_code.or(order.uncounted_code),
             total: order.total,
+            pay_later: order.pay_later,
             credits: order.credits.into_iter().map(|credit| CreditView::new(credit, currency)).collect(),
             delivered_at,
             cancellation: order.cancellation,

@@ -48,6 +48,9 @@ pub struct Order {
     /// [open](OrderStatus::is_open).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub units: u32,
+    /// Whether the order may stay unpaid for days instead of minutes: its customer pays by bank transfer, for example.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pay_later: bool,
     /// The order's shard in the list of its status. It is stored so that a change of the number of shards moves no
     /// order.
     pub shard: u8,

@@ -80,6 +80,7 @@ pub(super) fn order(id: &str) -> Order {
         request_hash: RequestHash::of(b""),
         line_count: 2,
         units: 2,
+        pay_later: false,
         shard: 0,
         cancellation: None,
         credits: Vec::new(),

@@ -67,6 +67,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             request_hash: RequestHash::of(b""),
             line_count: u8::try_from(lines.len()).expect("few lines"),
             units: lines.iter().map(|line| line.quantity.get()).sum(),
+            pay_later: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),

@@ -107,6 +107,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             request_hash: RequestHash::of(b"a teapot"),
             line_count: 1,
             units: 1,
+            pay_later: false,
             shard: 0,
             cancellation: None,
             credits: Vec::new(),

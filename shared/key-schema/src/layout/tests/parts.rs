@@ -165,6 +165,7 @@ impl Parts {
                 request_hash: RequestHash::of(text.as_bytes()),
                 line_count: self.shard,
                 units: self.quantity.get(),
+                pay_later: false,
                 shard: self.shard,
                 cancellation: self.until.map(|at| Cancellation {
                     at,
