@@ -131,3 +131,13 @@ async fn a_card_number_is_refused_by_every_route_and_neither_stored_nor_repeated
     let lines: Vec<_> = of_functions.filter(|line| repeats_the_number(line)).collect();
     assert!(lines.is_empty(), "the log has a card number: {lines:#?}");
 }
+
+/// The version of a cart is a random number of up to 16 digits.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_looks_like_a_card_number_is_a_version() {
+    let shop = Shop::with_ada().await;
+    let stale = [("if-match", "\"4242424242424242\"")];
+    let cart = Some(json!({ "lines": [] }).to_string());
+    let path = "/customers/ada/cart";
+    shop.customer("ada").send(Method::PUT, path, &stale, cart).await.problem(Kind::VersionConflict);
+}

@@ -95,13 +95,17 @@ impl Request {
     /// # Errors
     /// `validation` if the value is not printable ASCII.
     pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, Problem> {
-        debug_assert!(READ.iter().any(|read| name.eq_ignore_ascii_case(read)), "event.rs leaves {name} out");
-        let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
-        let value = self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()?;
+        let value = self.header_as_sent(name)?;
         if value.is_some_and(card_number::is_in) {
             return Err(Problem::card_number(name).with("field", name));
         }
         Ok(value)
+    }
+
+    fn header_as_sent(&self, name: &str) -> Result<Option<&str>, Problem> {
+        debug_assert!(READ.iter().any(|read| name.eq_ignore_ascii_case(read)), "event.rs leaves {name} out");
+        let invalid = |_| Problem::new(Kind::Validation, format!("The header {name} must be printable ASCII."));
+        self.inner.headers().get(name).map(|value| value.to_str().map_err(invalid)).transpose()
     }
 
     /// Whether the request has this preference (RFC 7240, 2). Other preferences are ignored.
@@ -109,12 +113,17 @@ impl Request {
         self.inner.headers().get_all("Prefer").iter().any(|value| prefer::names(value.as_bytes(), preference))
     }
 
+    /// `If-Match`. It holds versions that the shop gave out, and a version may look like a card number.
+    fn entity_tags(&self) -> Result<Option<&str>, Problem> {
+        self.header_as_sent("If-Match")
+    }
+
     /// An optional `If-Match`.
     ///
     /// # Errors
     /// `validation` if the header is malformed.
     pub(crate) fn if_match_if_any(&self) -> Result<Option<IfMatch>, Problem> {
-        self.header("If-Match")?.map(IfMatch::parse).transpose()
+        self.entity_tags()?.map(IfMatch::parse).transpose()
     }
 
     /// A required `If-Match`.
@@ -122,7 +131,7 @@ impl Request {
     /// # Errors
     /// `precondition-required` without the header, `validation` if the header is malformed.
     pub(crate) fn if_match(&self) -> Result<IfMatch, Problem> {
-        IfMatch::parse(self.header("If-Match")?.ok_or_else(Problem::precondition_required)?)
+        IfMatch::parse(self.entity_tags()?.ok_or_else(Problem::precondition_required)?)
     }
 
     pub(crate) fn route(&self) -> &'static Route {
