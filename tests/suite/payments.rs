@@ -5,6 +5,7 @@ mod forged;
 mod races;
 mod reports;
 mod schedules;
+mod starting;
 
 use serde_json::{Value, json};
 use shop::Shop;

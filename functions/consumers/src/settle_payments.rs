@@ -218,7 +218,7 @@ impl Settler {
         seen: &payments::Intent,
         budget: Budget,
     ) -> Result<CardPayment, Error> {
-        if card.report().is_some_and(|known| known.join(seen.report) == known) {
+        if card.knows(&seen.id, seen.report) {
             return Ok(card.clone());
         }
         match self.orders.report_payment(order, &seen.id, seen.amount, seen.report, budget).await? {

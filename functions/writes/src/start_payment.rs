@@ -5,7 +5,7 @@
 //! notice.
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, Path, PaymentIntentView, Problem, Route, Scope};
-use key_schema::entity::{CardPayment, OrderStatus, PaymentState, Progress};
+use key_schema::entity::{CardPayment, PaymentState, Progress, Report};
 use key_schema::value::OrderId;
 use ordering::{Lifecycle, Transitioned};
 use payments::Provider;
@@ -44,33 +44,32 @@ pub async fn handle(
     };
     let card = whole.invoice.card().ok_or_else(nothing_to_pay)?;
 
-    let (intent, report) = match &card.provider {
+    let (intent, mut state) = match &card.provider {
         Some(payment) if payment.report.progress != Progress::Ended => {
-            (provider.look_at(&payment.intent).await?, payment.report)
+            (provider.look_at(&payment.intent).await?, card.state())
         }
         _ => {
-            let attempt = card.next_attempt().filter(|_| whole.order.status != OrderStatus::Cancelled);
-            let attempt = attempt.ok_or_else(|| Problem::invalid_transition(whole.order.status))?;
+            let attempt = card.next_attempt().ok_or_else(|| Problem::invalid_transition(whole.order.status))?;
             let intent = provider.start(&id, attempt, card.asked()).await?;
             // Before the customer gets the secret: a payment that the table does not know could not be told apart from
             // that of another attempt.
             match orders.start_payment(&id, &intent.id, attempt, intent.amount, budget).await? {
-                Transitioned::Done(_) | Transitioned::DoneBefore(_) => {}
+                Transitioned::Done(whole) | Transitioned::DoneBefore(whole) => {
+                    (intent, whole.invoice.card().map_or(PaymentState::Pending, CardPayment::state))
+                }
                 Transitioned::Refused(status) => return Err(Problem::invalid_transition(status)),
                 Transitioned::Denied(denial) => return Err(units::denied(denial)),
                 Transitioned::NotFound => return Err(Problem::not_found("order")),
             }
-            (intent.clone(), intent.report)
         }
     };
-    let mut state = card.state();
-    if intent.report.join(report) != report {
+    if intent.report != Report::STARTED && !card.knows(&intent.id, intent.report) {
         let reported = orders.report_payment(&id, &intent.id, intent.amount, intent.report, budget).await?;
         if let Transitioned::Done(whole) | Transitioned::DoneBefore(whole) = reported {
             state = whole.invoice.card().map_or(state, CardPayment::state);
         }
     }
-    let is_open = matches!(state, PaymentState::Pending | PaymentState::Declined | PaymentState::Expired);
+    let is_open = matches!(state, PaymentState::Pending | PaymentState::Declined);
     Ok(Json(PaymentIntentView {
         order_id: id,
         provider: Provider::NAME,

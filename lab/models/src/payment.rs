@@ -9,13 +9,14 @@ use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
 use key_schema::entity::{
-    CancellationCause, CardPayment, Command, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentState,
-    Progress, Report, WholeOrder,
+    CancellationCause, CardPayment, Command, LineUnits, OrderStatus, Payment, PaymentState, Progress, Report,
+    WholeOrder,
 };
-use key_schema::value::{Currency, IntentId, InvoiceId, Money, OrderId, RequestHash, Timestamp};
+use key_schema::value::{IntentId, Money, Timestamp};
 use ordering::steps::{Cancel, Step, Transition};
 use stateright::{Model, Property};
 
+mod scene;
 #[cfg(test)]
 mod tests;
 
@@ -302,7 +303,7 @@ impl Model for Paying {
 
     fn init_states(&self) -> Vec<State> {
         let Self { declines, ends, crashes, .. } = *self;
-        let (whole, books, settler) = (placed(), Books::default(), Settler::Idle);
+        let (whole, books, settler) = (scene::placed(), Books::default(), Settler::Idle);
         vec![State { whole, books, settler, declines, ends, crashes, is_late: false }]
     }
 
@@ -372,52 +373,3 @@ impl Model for Paying {
 const HELD: &str = "the provider holds at most what the order costs, and never less than nothing";
 const FITS: &str = "the payment's state fits the order's status";
 const SETTLES: &str = "once the settling function has run, both ledgers are the same, and nothing is due";
-
-/// An order that waits for its payment.
-fn placed() -> WholeOrder {
-    let order_id: OrderId = "order".parse().expect("an id");
-    let amount = Money::nearest(WHOLE, Currency::try_from("EUR".to_owned()).expect("a currency"));
-    let customer_id = || "ada".parse().expect("an id");
-    WholeOrder {
-        order: Order {
-            order_id: order_id.clone(),
-            customer_id: customer_id(),
-            status: OrderStatus::Pending,
-            placed_at: now(),
-            changed_at: None,
-            version: 1,
-            subtotal: amount,
-            discount: Money::zero(amount.currency()),
-            discount_code: None,
-            uncounted_code: None,
-            total: amount,
-            request_hash: RequestHash::of(b""),
-            line_count: 1,
-            units: 2,
-            pay_later: false,
-            shard: 0,
-            cancellation: None,
-            credits: Vec::new(),
-            returning: Vec::new(),
-            return_count: 0,
-            delivered_at: None,
-        },
-        lines: vec![OrderLine {
-            product_id: "thing".parse().expect("an id"),
-            name: "A thing".to_owned(),
-            quantity: 2.try_into().expect("a quantity"),
-            unit_price: Money::nearest(WHOLE / 2, amount.currency()),
-            amount,
-        }],
-        invoice: Invoice {
-            invoice_id: InvoiceId::of(&order_id),
-            order_id,
-            customer_id: customer_id(),
-            issued_at: now(),
-            amount,
-            payments: vec![Payment::Card(CardPayment::of(amount))],
-        },
-        flag: None,
-        returns: Vec::new(),
-    }
-}

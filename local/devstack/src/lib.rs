@@ -147,6 +147,7 @@ mod functions;
 pub mod gateway;
 pub mod iam;
 pub mod intrinsic;
+mod invoke;
 mod item_failures;
 mod listen;
 mod openid;

@@ -128,12 +128,12 @@ impl Environment {
         Ok(client)
     }
 
-    /// A client of a service that is not AWS's, at this base URL. No read takes longer than `timeout`.
+    /// A client of a service that is not AWS's, at this base URL. A complete answer takes at most `timeout`.
     ///
     /// # Errors
     /// The system's certificates cannot be read.
     pub fn https(&self, base: &str, timeout: Duration) -> Result<Https, Misconfigured> {
-        Ok(Https::new(aws::elsewhere(base, timeout)?, base))
+        Ok(Https::new(aws::elsewhere(base, timeout)?, base, timeout))
     }
 
     /// Registers work to do before the first event on Lambda, once for each service: during initialization a function

@@ -12,6 +12,8 @@ use aws_smithy_types::byte_stream::ByteStream;
 pub struct Https {
     connector: SharedHttpConnector,
     base: String,
+    /// The longest wait for a complete answer.
+    timeout: Duration,
 }
 
 /// A request did not get an answer. The service may have carried it out.
@@ -27,21 +29,20 @@ pub struct Answered {
 }
 
 impl Https {
-    pub(crate) fn new(connector: SharedHttpConnector, base: &str) -> Self {
-        Self { connector, base: base.trim_end_matches('/').to_owned() }
+    pub(crate) fn new(connector: SharedHttpConnector, base: &str, timeout: Duration) -> Self {
+        Self { connector, base: base.trim_end_matches('/').to_owned(), timeout }
     }
 
     /// Sends a request to this path of the service, once.
     ///
     /// # Errors
-    /// [`NoAnswer`] if the connection failed, or no complete answer came within `timeout`.
+    /// [`NoAnswer`] if the connection failed, or no complete answer came within the client's timeout.
     pub async fn send(
         &self,
         method: &str,
         path: &str,
         headers: &[(&'static str, String)],
         body: String,
-        timeout: Duration,
     ) -> Result<Answered, NoAnswer> {
         let invalid = |why: &dyn std::fmt::Display| NoAnswer(format!("the request is invalid: {why}"));
         let mut request = HttpRequest::new(SdkBody::from(body));
@@ -57,7 +58,7 @@ impl Https {
             let body = body.map_err(|error| NoAnswer(crate::chain(&error)))?.to_vec();
             Ok(Answered { status, body })
         };
-        let late = |_| NoAnswer(format!("no answer within {} s", timeout.as_secs_f64()));
-        tokio::time::timeout(timeout, answer).await.map_err(late)?
+        let late = |_| NoAnswer(format!("no answer within {} s", self.timeout.as_secs_f64()));
+        tokio::time::timeout(self.timeout, answer).await.map_err(late)?
     }
 }

@@ -118,7 +118,7 @@ impl Stripe {
             headers.push(("content-type", "application/x-www-form-urlencoded".to_owned()));
             headers.push(("idempotency-key", key.to_owned()));
         }
-        let answer = self.https.send(method, path, &headers, form, TIMEOUT).await?;
+        let answer = self.https.send(method, path, &headers, form).await?;
         match answer.status {
             200..=299 => serde_json::from_slice(&answer.body).map_err(|error| Error::Unreadable(error.to_string())),
             // 409: another request with this key is being carried out. 429: too many requests.

@@ -7,16 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use devstack::fault_proxy::serve_or_cut;
 use fastrand::Rng;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, TRANSFER_ENCODING};
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
 use reqwest::Client as Http;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 /// A proxy in front of one service. It stops when it is dropped.
 pub struct Wire {
@@ -95,7 +94,12 @@ impl Wire {
             suffered: AtomicUsize::default(),
             statuses: Mutex::default(),
         });
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&line)));
+        let passing = Arc::clone(&line);
+        let pass = move |request| {
+            let line = Arc::clone(&passing);
+            async move { line.pass(request).await }
+        };
+        let accepting = tokio::spawn(serve_or_cut(listener, pass));
         Self { url, line, accepting }
     }
 
@@ -134,32 +138,6 @@ impl Drop for Wire {
     fn drop(&mut self) {
         self.accepting.abort();
     }
-}
-
-/// Serves all connections.
-async fn accept(listener: TcpListener, line: Arc<Line>) {
-    // Aborting this task drops the set, and with it every connection.
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                if let Ok((stream, _)) = accepted {
-                    connections.spawn(serve(stream, Arc::clone(&line)));
-                }
-            }
-            Some(_) = connections.join_next() => {}
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, line: Arc<Line>) {
-    let service = service_fn(|request| {
-        let line = Arc::clone(&line);
-        // In its own task: a service finishes a request even if its client has hung up.
-        async move { tokio::spawn(async move { line.pass(request).await }).await.map_err(Cut::other)? }
-    });
-    // If the service returns an error, hyper closes the connection without another byte: that is a cut.
-    _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
 impl Line {

@@ -8,19 +8,16 @@ use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, Response};
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::MappedMutexGuard;
-use tokio::task::JoinSet;
 
 use super::fault::{self, Fault};
 use super::hold::Holds;
 use super::limit::{self, Meter};
 use super::rule::{self, Rule};
-use super::{Call, capacity};
+use super::{Call, capacity, serve_or_cut};
 use crate::aws_json::{dummy_signature, local_client};
 use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Guard};
@@ -52,28 +49,11 @@ pub(super) struct State {
 
 /// Serves all connections.
 pub(super) async fn accept(listener: TcpListener, line: Arc<Line>) {
-    // Aborting this task drops the set, and with it every connection.
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                if let Ok((stream, _)) = accepted {
-                    connections.spawn(serve(stream, Arc::clone(&line)));
-                }
-            }
-            Some(_) = connections.join_next() => {}
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, line: Arc<Line>) {
-    let service = service_fn(|request| {
+    let pass = move |request| {
         let line = Arc::clone(&line);
-        // In its own task: like DynamoDB, the fault proxy finishes a call even if the client has hung up.
-        async move { tokio::spawn(async move { line.pass(request).await }).await? }
-    });
-    // If the service returns an error, hyper closes the connection without another byte: that is a cut.
-    _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        async move { line.pass(request).await }
+    };
+    serve_or_cut(listener, pass).await;
 }
 
 impl Line {

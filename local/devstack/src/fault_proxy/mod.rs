@@ -11,6 +11,7 @@ mod hold;
 mod limit;
 mod line;
 mod rule;
+mod serve;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +24,7 @@ pub use self::capacity::{Access, Consumed, write_units_per_second};
 pub use self::fault::Fault;
 pub use self::limit::WriteLimit;
 pub use self::rule::Match;
+pub use self::serve::serve_or_cut;
 
 use self::limit::Meter;
 use self::line::Line;

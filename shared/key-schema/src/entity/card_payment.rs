@@ -77,6 +77,12 @@ impl CardPayment {
         self.provider.as_ref().map(|provider| provider.report)
     }
 
+    /// Whether the report of this intent says nothing new.
+    pub fn knows(&self, intent: &IntentId, report: Report) -> bool {
+        let newest = self.provider.as_ref().filter(|provider| provider.intent == *intent);
+        newest.is_some_and(|provider| provider.report.join(report) == provider.report)
+    }
+
     /// The amount that the shop wants of this payment, in minor units: all that is not credited, or nothing if the order
     /// is cancelled. It only shrinks.
     pub fn wanted(&self) -> i64 {

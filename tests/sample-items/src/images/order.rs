@@ -1,0 +1,150 @@
+//! The header of an order, its invoice, and its entries on gift cards.
+
+use key_schema::entity::OrderStatus::{Cancelled, Delivered, Pending};
+use key_schema::entity::PaymentState::{
+    self, Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
+};
+use key_schema::entity::{
+    Cancellation, CancellationCause, CardPayment, Credit, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus,
+    Payment, PaymentStatus, Progress, ProviderPayment, RecordedRefund, Report, Settlement,
+};
+use key_schema::value::{Invalid, InvoiceId, Quantity, RequestHash};
+use serde_dynamo::Item;
+
+use super::{NoSample, Parts, item};
+
+impl Parts<'_> {
+    pub(super) fn order(&self, status: OrderStatus) -> Result<Item, NoSample> {
+        item(&self.header(status))
+    }
+
+    pub(super) fn expired(&self) -> Result<Item, NoSample> {
+        let cause = Some(CancellationCause::Unpaid);
+        let cancellation = Some(Cancellation { at: self.later, reason: None, cause });
+        item(&Order { cancellation, ..self.header(Cancelled) })
+    }
+
+    /// One entry for each line of the order.
+    pub(super) fn by_line<T: Clone>(&self, entry: T) -> Vec<T> {
+        (0..self.sizes.lines).map(|_| entry.clone()).collect()
+    }
+
+    pub(super) fn returning(&self) -> Result<Item, NoSample> {
+        let unit = LineUnits { product_id: self.product.clone(), quantity: Quantity::try_from(1)? };
+        item(&Order { returning: self.by_line(unit), return_count: 1, ..self.header(Delivered) })
+    }
+
+    pub(super) fn credited(&self, status: OrderStatus) -> Result<Item, NoSample> {
+        let amount = self.price.amount();
+        let credit = Credit { product_id: self.product.clone(), units: 1, gross: amount, amount };
+        let return_count = u8::from(status == Delivered);
+        item(&Order { credits: self.by_line(credit), return_count, ..self.header(status) })
+    }
+
+    pub(super) fn header(&self, status: OrderStatus) -> Order {
+        let cancelled = || Cancellation {
+            at: self.later,
+            reason: Some(self.reason.clone()),
+            cause: Some(CancellationCause::Customer),
+        };
+        Order {
+            order_id: self.order.clone(),
+            customer_id: self.customer.clone(),
+            status,
+            placed_at: self.at,
+            changed_at: Some(if status == Pending { self.at } else { self.later }),
+            version: 1,
+            subtotal: self.price,
+            discount: self.price,
+            discount_code: self.sizes.discount.then(|| self.discount.clone()),
+            uncounted_code: None,
+            total: self.price,
+            request_hash: RequestHash::of(b""),
+            line_count: u8::try_from(self.sizes.lines).unwrap_or(u8::MAX),
+            units: self.sizes.lines,
+            pay_later: false,
+            shard: 1,
+            cancellation: (status == Cancelled).then(cancelled),
+            credits: Vec::new(),
+            returning: Vec::new(),
+            return_count: 0,
+            delivered_at: (status == Delivered).then_some(self.later),
+        }
+    }
+
+    /// An invoice whose card payment is in this state: at the provider, or as staff record it.
+    pub(super) fn invoice(&self, state: PaymentState, provider: Option<ProviderPayment>) -> Result<Item, NoSample> {
+        let is_open = [Unpaid, Declined, Authorized].contains(&state);
+        // Gift cards are charged and refunded at once.
+        let of_gift_card = if is_open || state == Captured { PaymentStatus::Captured } else { PaymentStatus::Refunded };
+        let by_gift_card = Payment::GiftCard {
+            code: self.gift_card.clone(),
+            amount: self.amount(499),
+            status: of_gift_card,
+            credited: 0,
+        };
+        let mut payments: Vec<_> = (0..self.sizes.gift_cards).map(|_| by_gift_card.clone()).collect();
+        let is_captured = [Captured, RefundDue, Refunded].contains(&state);
+        let reference = || provider.as_ref().map_or_else(|| self.reason.clone(), |payment| payment.intent.to_string());
+        payments.push(Payment::Card(CardPayment {
+            status: if is_open { PaymentStatus::Authorized } else { of_gift_card },
+            reference: is_captured.then(reference),
+            settlement: match state {
+                Voided | Expired => Some(Settlement::Voided),
+                RefundDue => Some(Settlement::RefundDue),
+                Refunded => Some(Settlement::Refunded { reference: reference() }),
+                _ => None,
+            },
+            expired: state == Expired,
+            refunds: if state == Refunded && provider.is_none() {
+                vec![RecordedRefund { reference: reference(), amount: self.price.amount() }]
+            } else {
+                Vec::new()
+            },
+            provider,
+            ..CardPayment::of(self.price)
+        }));
+        item(&Invoice {
+            invoice_id: InvoiceId::of(&self.order),
+            order_id: self.order.clone(),
+            customer_id: self.customer.clone(),
+            issued_at: self.at,
+            amount: self.price,
+            payments,
+        })
+    }
+
+    /// The payment at the provider. Its id is as long as Stripe's.
+    pub(super) fn at_provider(&self, state: PaymentState) -> Result<ProviderPayment, Invalid> {
+        let amount = self.price.amount();
+        let progress = match state {
+            Unpaid => Progress::Started,
+            Declined => Progress::Declined,
+            Authorized => Progress::Authorized,
+            Captured | RefundDue | Refunded => Progress::Captured,
+            Voided | Expired => Progress::Ended,
+        };
+        let captured = if progress == Progress::Captured { amount } else { 0 };
+        let refunded = if state == Refunded { amount } else { 0 };
+        Ok(ProviderPayment {
+            intent: "pi_000000000000000000000000".parse()?,
+            attempt: 1,
+            amount: None,
+            capture_requested: state == Captured,
+            refunding: refunded,
+            report: Report { progress, captured, refunded },
+        })
+    }
+
+    /// An order's entry on a gift card.
+    pub(super) fn gift_card_entry(&self, status: PaymentStatus) -> Result<Item, NoSample> {
+        item(&GiftCardEntry {
+            code: self.gift_card.clone(),
+            order_id: self.order.clone(),
+            amount: self.amount(499),
+            at: self.at,
+            status,
+            returned: 0,
+        })
+    }
+}
