@@ -1,6 +1,6 @@
 //! What a function asks of the table, as data: from it follows what its role allows.
 
-use crate::layout::{AccessPattern, Index, Stored};
+use crate::layout::{AccessPattern, Index, Layout, Stored};
 
 /// One kind of request, on the partitions of one kind of key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +106,12 @@ impl Access {
         Self { action, index: place.index, partition: place.partition, is_transactional: false }
     }
 
-    /// The pattern of the partition keys, as a policy spells it: `p#*`.
-    pub fn leading_keys(&self) -> String {
-        match self.partition.split_once('{') {
+    /// The pattern of the partition keys in a layout, as a policy spells it: `p#*`.
+    pub fn leading_keys(&self, layout: Layout) -> String {
+        let partition = layout.partition(self.index, self.partition.to_owned());
+        match partition.split_once('{') {
             Some((prefix, _)) => format!("{prefix}*"),
-            None => self.partition.to_owned(),
+            None => partition,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The charts in `docs/key-schema.md`, generated from the layout so that they cannot go stale.
 
-use crate::layout::{Bound, Consistency, Declaration, Direction, ENTITIES, Index, PATTERNS, PlaceText};
+use crate::layout::{Bound, Consistency, Declaration, Direction, ENTITIES, Index, Layout, PATTERNS, PlaceText};
 
-/// The chart of entities, with the keys of each in the table and the indexes.
-pub fn entities() -> String {
+/// The chart of entities, with the keys of each in the table and the indexes of this layout.
+pub fn entities(layout: Layout) -> String {
     let rows = ENTITIES.iter().map(|(entity, places)| {
-        let keys = [Index::Table, Index::Gsi1, Index::Gsi2].into_iter().flat_map(|index| keys_in(places, index));
+        let indexes = [Index::Table, Index::Gsi1, Index::Gsi2];
+        let keys = indexes.into_iter().flat_map(|index| keys_in(places, index, layout));
         [code(entity)].into_iter().chain(keys).collect()
     });
     table(&["entity", "PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK"], rows)
@@ -43,9 +44,9 @@ fn pattern(declared: &Declaration) -> Vec<String> {
     ]
 }
 
-fn keys_in(places: &[PlaceText], index: Index) -> [String; 2] {
-    match places.iter().find(|place| place.index == index) {
-        Some(place) => [code(place.partition), code(place.sort)],
+fn keys_in(places: &[PlaceText], index: Index, layout: Layout) -> [String; 2] {
+    match places.iter().find(|place| place.index == index).map(|place| layout.place(*place)) {
+        Some(place) => [code(&place.partition), code(&place.sort)],
         None => [String::new(), String::new()],
     }
 }
@@ -66,15 +67,21 @@ pub fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Strin
 mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
 
+    use crate::layout::Layout;
+
     #[test]
     fn the_charts_in_the_documentation_are_those_of_the_code() {
-        let charts = [("entities", super::entities()), ("patterns", super::patterns())];
+        let charts = [
+            ("entities", super::entities(Layout::V1)),
+            ("patterns", super::patterns()),
+            ("entities-v2", super::entities(Layout::V2)),
+        ];
         docs_check::check("key-schema.md", &charts, "cargo test -p key-schema").expect("docs/key-schema.md");
     }
 
     #[test]
     fn no_cell_breaks_its_row() {
-        for chart in [super::entities(), super::patterns()] {
+        for chart in [super::entities(Layout::V1), super::entities(Layout::V2), super::patterns()] {
             let columns: Vec<_> = chart.lines().map(|line| line.matches('|').count()).collect();
             assert!(columns.iter().all(|count| *count == columns[0]), "{chart}");
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use consumers::CONSUMERS;
 use http_api::{Limit, RouteFunction, Scope};
 use key_schema::access::{Access, Action};
-use key_schema::layout::Index;
+use key_schema::layout::{Index, Layout};
 use lambda::{Environment, Function, Grant, Misconfigured};
 use local::functions::routes;
 use shop::template_text;
@@ -189,10 +189,11 @@ fn statements(access: &[&[Access]]) -> Vec<Statement> {
         let of = (one.index.name(), one.is_transactional, one.action);
         let is_said = |other: &Access| {
             !other.is_transactional
-                && (other.action, other.index, other.leading_keys()) == (one.action, one.index, one.leading_keys())
+                && (other.action, other.index, other.leading_keys(Layout::V1))
+                    == (one.action, one.index, one.leading_keys(Layout::V1))
         };
         if !one.is_transactional || !access().any(is_said) {
-            keys.entry(of).or_default().insert(one.leading_keys());
+            keys.entry(of).or_default().insert(one.leading_keys(Layout::V1));
         }
     }
     let mut statements: Vec<Statement> = Vec::new();

@@ -11,6 +11,7 @@ mod discount;
 mod gift_card;
 mod idempotency_record;
 mod invoice;
+mod layouts;
 mod order;
 mod order_flag;
 mod order_item;
@@ -27,6 +28,7 @@ mod stream_checkpoint;
 mod template;
 #[cfg(test)]
 mod tests;
+mod v2;
 mod view;
 
 pub use cart::CartOfCustomer;
@@ -36,6 +38,7 @@ pub use day_totals::TotalsOfDays;
 pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
+pub use layouts::{Layout, SpelledPlace};
 pub use order::{
     InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
 };

@@ -4,6 +4,7 @@
 mod any;
 mod collections;
 mod keys;
+mod layouts;
 mod lists;
 mod parts;
 mod patterns;

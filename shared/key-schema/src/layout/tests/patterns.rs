@@ -11,9 +11,9 @@ use super::strategies::{TIMES, any_time};
 use crate::layout::{
     AccessPattern, Bound, CartOfCustomer, CellsOfStock, Consistency, CustomerByEmail, CustomerById, CustomerByUsername,
     Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceByOldId,
-    InvoiceOfOrder, InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus,
-    PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText, ProductById, ProductsOfCategory, ProductsOfCustomer,
-    ProductsOfOrder, ProfileAndOrders, SortRange, TotalsOfDays, ViewsOfProduct,
+    InvoiceOfOrder, InvoicesOfCustomer, Key, Layout, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
+    OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText, ProductById, ProductsOfCategory,
+    ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange, TotalsOfDays, ViewsOfProduct,
 };
 use crate::value::{Day, Days, TimeRange};
 
@@ -99,8 +99,16 @@ struct Match {
 fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange) -> Vec<Match> {
     fn ask<P: AccessPattern>(entity: &AnyEntity, pattern: &P, same: bool) -> Match {
         let (declared, partition, range) = (P::DECLARED, pattern.partition(), pattern.range());
-        let is_read =
-            |key: &Key| key.index == declared.place.index && key.partition == partition && range.contains(&key.sort);
+        let index = declared.place.index;
+        let is_read = |key: &Key| {
+            let is_read = key.index == index && key.partition == partition && range.contains(&key.sort);
+            for layout in Layout::ALL {
+                let (key, range) = (layout.key(key.clone()), layout.range(index, &partition, range.clone()));
+                let is_in_partition = key.index == index && key.partition == layout.partition(index, partition.clone());
+                assert_eq!(is_in_partition && range.contains(&key.sort), is_read, "{layout}: {key:?}");
+            }
+            is_read
+        };
         Match {
             declared,
             kind: entity.kind(),
