@@ -1,4 +1,4 @@
-//! Sets up the table at a DynamoDB endpoint.
+//! Sets up the tables at a DynamoDB endpoint.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::aws_json::Service;
 use crate::option_error::OptionError;
-use crate::template::Template;
+use crate::template::Table;
 
 /// The longest wait for a table to become active. Local tables are active at once.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,15 +22,22 @@ impl Endpoint {
         Ok(Self { service: Service::dynamodb(url)? })
     }
 
-    /// Creates the template's table, unless it already exists with the same keys and indexes. `origin` is the option
-    /// that chose this DynamoDB.
-    pub(crate) async fn ensure_table(&self, template: &Template, origin: &'static str) -> Result<()> {
-        let name = template.table_name();
-        match self.service.call("CreateTable", &template.table).await? {
+    /// Creates these tables, unless they already exist with the same keys and indexes. `origin` is the option that chose
+    /// this DynamoDB.
+    pub(crate) async fn ensure_tables(&self, tables: &[Table], origin: &'static str) -> Result<()> {
+        for table in tables {
+            self.ensure_table(table, origin).await?;
+        }
+        Ok(())
+    }
+
+    async fn ensure_table(&self, table: &Table, origin: &'static str) -> Result<()> {
+        let name = table.name();
+        match self.service.call("CreateTable", &table.creation).await? {
             Ok(_) => self.wait_until_active(name).await?,
             Err(refusal) if refusal.is("ResourceInUseException") => {
                 let existing = self.describe(name).await?;
-                if shape(&existing) == shape(&template.table) {
+                if shape(&existing) == shape(&table.creation) {
                     return Ok(());
                 }
                 let message = format!(
@@ -42,7 +49,7 @@ impl Endpoint {
             Err(refusal) => return Err(refusal.into_error("CreateTable")),
         }
 
-        let Some(attribute) = &template.ttl_attribute else { return Ok(()) };
+        let Some(attribute) = &table.ttl_attribute else { return Ok(()) };
         let specification = json!({ "AttributeName": attribute, "Enabled": true });
         let request = json!({ "TableName": name, "TimeToLiveSpecification": specification });
         self.service.succeed("UpdateTimeToLive", &request).await?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value as Json};
 use yaml_serde::{Mapping, Value as Yaml};
 
@@ -25,6 +25,17 @@ impl<'a> Scope<'a> {
     /// The stack's name.
     pub(crate) fn stack_name(&self) -> &str {
         &self.deployment.stack_name
+    }
+
+    /// The name of the template's first table, unless the template names it.
+    pub(crate) fn table_name(&self) -> &str {
+        &self.deployment.table_name
+    }
+
+    /// Whether this deployment has the resource: its condition holds, if there is one.
+    pub(crate) fn exists(&self, resource: &Yaml) -> Result<bool> {
+        let condition = resource.get("Condition").map(|name| name.as_str().context("Condition is not a name"));
+        condition.transpose()?.map_or(Ok(true), |name| self.condition(name))
     }
 
     /// Makes this resource known to later references.
@@ -59,10 +70,16 @@ impl<'a> Scope<'a> {
 
     /// The value as text. Numbers and booleans are converted, as CloudFormation does.
     pub fn text(&self, value: &Yaml) -> Result<String> {
+        self.optional_text(value)?.context("null is not a string")
+    }
+
+    /// The value as text. `None` if it is `AWS::NoValue`.
+    pub(crate) fn optional_text(&self, value: &Yaml) -> Result<Option<String>> {
         match self.resolve(value)? {
-            Json::String(text) => Ok(text),
-            Json::Number(number) => Ok(number.to_string()),
-            Json::Bool(flag) => Ok(flag.to_string()),
+            Json::Null => Ok(None),
+            Json::String(text) => Ok(Some(text)),
+            Json::Number(number) => Ok(Some(number.to_string())),
+            Json::Bool(flag) => Ok(Some(flag.to_string())),
             other => bail!("{other} is not a string"),
         }
     }
@@ -145,7 +162,8 @@ impl<'a> Scope<'a> {
 
     fn resource(&self, name: &str) -> Result<String> {
         let found = self.section("Resources", name);
-        found.with_context(|| format!("{name} is neither a parameter nor a resource"))?;
+        let found = found.with_context(|| format!("{name} is neither a parameter nor a resource"))?;
+        ensure!(self.exists(found).context(name.to_owned())?, "{name} is not in this deployment: its Condition is false");
         Ok(name.to_owned())
     }
 

@@ -1,7 +1,7 @@
 //! Runs a SAM template on a laptop: an HTTP gateway, a DynamoDB, an SQS and an EventBridge in one process, around the
 //! real handlers.
 //!
-//! The stack takes its routes, scopes, queues and table from the template alone, so the deployed template is the one
+//! The stack takes its routes, scopes, queues and tables from the template alone, so the deployed template is the one
 //! that runs here. It listens on loopback addresses only: no function in this crate takes an address to bind, only a
 //! port. A test starts a [`Stack`] of its own, with a [`FaultProxy`] between the functions and each service. [`iam`]
 //! refuses every call that the caller's role does not allow.
@@ -102,12 +102,13 @@
 //!   clients the URLs of [`Endpoints`], the Region us-east-1 and, as access key, the function's logical id (`GetNote`).
 //!   A call under any other key is not checked.
 //! - **Events**: `HttpApi` (payload 2.0, JWT scopes, CORS), `SQS` (batches, partial failures, concurrency), `DynamoDB`
-//!   streams (batches, filters, windows, retries, bisecting, destinations).
+//!   streams (batches, filters, windows, retries, bisecting, destinations), also as `AWS::Lambda::EventSourceMapping`.
 //! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one.
-//! - **Resources**: one DynamoDB table with its indexes, stream and time to live; standard SQS queues with their
+//! - **Resources**: DynamoDB tables with their indexes, streams and times to live; standard SQS queues with their
 //!   dead-letter queues; EventBridge buses, which keep the newest events for inspection (`GET /_local/events`).
 //! - **Intrinsic functions**: `Ref`, `GetAtt`, `Sub`, `Join`, `Split`, `If`, and in conditions `Equals`, `Not`, `And` and
-//!   `Or`. Parameters have their defaults, or the values of the [`Deployment`].
+//!   `Or`. A resource whose
+//!   `Condition` is false does not exist. Parameters have their defaults, or the values of the [`Deployment`].
 //! - **Tokens**: the stack's own (`POST /_local/token`), or those of an OpenID Connect [`Issuer`].
 //!
 //! # What it does not support
@@ -117,7 +118,6 @@
 //! | in the template | error |
 //! |---|---|
 //! | no table | `Resources has no AWS::DynamoDB::Table` |
-//! | two tables | `Resources has two tables, A and B, and the laptop stack knows one` |
 //! | `Path: /{proxy+}` | `Path: /{proxy+} is greedy, which the laptop gateway does not know` |
 //! | `Method: ANY` | `Method: ANY is not one of GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS` |
 //! | a route without `Auth` | `Auth is missing: name AuthorizationScopes, or Authorizer: NONE` |

@@ -1,4 +1,4 @@
-//! The stack's own pages: an index, the reference of the API, and the items of the table. They are plain HTML without
+//! The stack's own pages: an index, the reference of the API, and the items of the tables. They are plain HTML without
 //! scripts, so they work offline, and nothing in an item or a description can run.
 
 mod reference;
@@ -54,7 +54,7 @@ pub(crate) fn index(openapi: &str) -> Response<Body> {
             p { "This is the stack on your machine." }
             ul {
                 li { a href="/_local/reference" { "Reference of the API" } " (" a href="/openapi.json" { "OpenAPI" } ")" }
-                li { a href="/_local/table" { "Items of the table" } }
+                li { a href="/_local/table" { "Items of the tables" } }
                 li { a href="/_local/events" { "Events" } ": the newest thousand, as JSON" }
                 li { a href="/_local/queues" { "Queues" } ": how many messages they have, as JSON" }
                 li { "Log: the standard error of the program that runs the stack. Each answer has the header "

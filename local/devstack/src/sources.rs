@@ -1,5 +1,7 @@
-//! The event sources: they read queues and the stream, and invoke the consumers.
+//! The event sources: they read queues and streams, and invoke the consumers.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +26,7 @@ pub(crate) struct Sources {
     sqs: Sqs,
     /// The names of the queues that are consumed.
     queues: Vec<String>,
-    /// Channels to the stream's consumers.
+    /// Channels to the consumers of streams.
     streams: Vec<mpsc::UnboundedSender<Token>>,
     stop: watch::Sender<bool>,
     running: JoinSet<()>,
@@ -32,7 +34,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Connects the consumers, named by their handlers, to the template's event sources. `dynamodb_url` is used to find
-    /// the stream, and the other URL to read it.
+    /// the streams, and the other URL to read them.
     pub(crate) async fn start(
         template: &Template,
         consumers: Vec<(String, StartConsumer)>,
@@ -49,7 +51,7 @@ impl Sources {
             running: JoinSet::new(),
         };
         sources.consume_queues(template).await?;
-        sources.consume_stream(template, dynamodb_url, stream_url).await?;
+        sources.consume_streams(template, dynamodb_url, stream_url).await?;
         Ok(sources)
     }
 
@@ -71,15 +73,15 @@ impl Sources {
         Ok(())
     }
 
-    async fn consume_stream(&mut self, template: &Template, dynamodb_url: &str, stream_url: &str) -> Result<()> {
-        let enabled: Vec<_> = template.stream_sources.iter().filter(|source| source.enabled).collect();
-        if enabled.is_empty() {
-            return Ok(());
-        }
-        let stream = Stream::of_table(dynamodb_url, template.table_name(), stream_url).await?;
-        for source in enabled {
+    async fn consume_streams(&mut self, template: &Template, dynamodb_url: &str, stream_url: &str) -> Result<()> {
+        let mut streams = BTreeMap::new();
+        for source in template.stream_sources.iter().filter(|source| source.enabled) {
+            let stream = match streams.entry(source.table.as_str()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(Stream::of_table(dynamodb_url, &source.table, stream_url).await?),
+            };
             let stop = self.stop.subscribe();
-            let refused = || format!("{}: the role cannot consume the stream", source.function);
+            let refused = || format!("{}: the role cannot consume the stream of {}", source.function, source.table);
             let stream = Arc::new(stream.signed_by(&source.function).await.with_context(refused)?);
             let sqs = self.sqs.signed_by(&source.function);
             let consumer = Consumer::start(source, &stream, &sqs, &self.sandboxes, stop).await?;
@@ -105,7 +107,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Waits until every consumer of the stream has processed everything that was written before. Meanwhile batches are
+    /// Waits until every consumer of a stream has processed everything that was written before. Meanwhile batches are
     /// delivered without waiting to be full.
     pub(crate) async fn settle_streams(&self) {
         let (token, mut settled) = mpsc::channel(1);

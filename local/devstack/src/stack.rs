@@ -40,7 +40,7 @@ const GRACE: Duration = Duration::from_millis(400);
 /// Options for starting a stack. If a value cannot be used on this machine, the error is an [`OptionError`].
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Source of the routes, scopes, queues and the table.
+    /// Source of the routes, scopes, queues and tables.
     pub template: Template,
     /// The gateway's port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
@@ -50,7 +50,7 @@ pub struct Options {
     pub sqs_port: u16,
     /// The embedded EventBridge's port on 127.0.0.1; 0 takes a free one.
     pub eventbridge_port: u16,
-    /// Directory for the table, the queued messages and the token secret. `None` keeps all of it in memory.
+    /// Directory for the tables, the queued messages and the token secret. `None` keeps all of it in memory.
     pub data: Option<PathBuf>,
     /// Base URL of another DynamoDB, used instead of the embedded one.
     pub dynamodb_endpoint: Option<String>,
@@ -151,7 +151,7 @@ impl Stack {
         let (dynamodb_url, database_url) =
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
         let origin = if engine.is_some() { "data" } else { "dynamodb_endpoint" };
-        Endpoint::new(&dynamodb_url)?.ensure_table(&template, origin).await?;
+        Endpoint::new(&dynamodb_url)?.ensure_tables(&template.tables, origin).await?;
         let (tokens, issuer) = match &options.issuer {
             Issuer::Stack { name, audience } => (
                 match data.as_deref() {
@@ -360,3 +360,7 @@ impl Stack {
         served.map_or(Ok(()), |served| served?.context("the gateway failed"))
     }
 }
+
+#[cfg(test)]
+#[path = "stack_tests.rs"]
+mod tests;

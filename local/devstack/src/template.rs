@@ -1,4 +1,4 @@
-//! The parts of a SAM template that the stack needs: routes, functions with their roles, queues and the table.
+//! The parts of a SAM template that the stack needs: routes, functions with their roles, queues and tables.
 //!
 //! The template is the single source of truth about the deployment, so the stack reads it and keeps no list of its own.
 //! Every error names the resource and the property at fault, on one line.
@@ -16,7 +16,6 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value as Json;
 use yaml_serde::{Mapping, Value as Yaml};
 
 pub use self::cors::Cors;
@@ -27,11 +26,12 @@ pub use self::role::Role;
 pub use self::route::Route;
 pub use self::rule::Rule;
 pub use self::stream_source::{StartingPosition, StreamSource};
+pub use self::table::Table;
 
 use self::role::Roles;
 use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
-use crate::resource::{Resource, stream_arn};
+use crate::resource::Resource;
 
 /// The types of events that reach a function here.
 const EVENT_TYPES: [&str; 5] = ["HttpApi", "SQS", "DynamoDB", "Schedule", "ScheduleV2"];
@@ -39,7 +39,7 @@ const EVENT_TYPES: [&str; 5] = ["HttpApi", "SQS", "DynamoDB", "Schedule", "Sched
 /// Lambda's own default.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 3;
 
-/// The routes, the functions behind them, the queues and the table of a SAM template.
+/// The routes, the functions behind them, the queues and the tables of a SAM template.
 #[derive(Debug, Clone)]
 pub struct Template {
     /// Every HTTP API event of every function, in the template's sequence.
@@ -50,7 +50,8 @@ pub struct Template {
     pub queues: Vec<Queue>,
     /// Every SQS event of every function, in the template's sequence.
     pub queue_sources: Vec<QueueSource>,
-    /// Every DynamoDB stream event of every function, in the template's sequence.
+    /// Every DynamoDB stream event of every function, and then every `AWS::Lambda::EventSourceMapping`, in the template's
+    /// sequence.
     pub stream_sources: Vec<StreamSource>,
     /// Every EventBridge rule that sends events to queues.
     pub rules: Vec<Rule>,
@@ -58,10 +59,8 @@ pub struct Template {
     pub scheduled: BTreeSet<String>,
     /// Which pages of other origins may call the API. `None`: none.
     pub cors: Option<Cors>,
-    /// The body of the `CreateTable` request for the template's table.
-    pub table: Json,
-    /// The attribute that holds an item's time to live, if the table has one.
-    pub ttl_attribute: Option<String>,
+    /// Every table, in the template's sequence. There is at least one.
+    pub tables: Vec<Table>,
 }
 
 /// One Lambda function.
@@ -91,18 +90,13 @@ impl Template {
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
 
         let mut scope = Scope::new(&document, deployment);
-        let (table_id, table) = table::only(resources)?;
-        let table_name = scope.text_or(table, "TableName", &deployment.table_name).context(table_id.to_owned())?;
-        scope.define(table_id, Resource::Table(table_name.clone()));
+        let tables = table::read_all(&mut scope, resources)?;
         let queues = queue::read_all(&mut scope, resources)?;
-        for (id, bus) in of_type(resources, "AWS::Events::EventBus") {
+        for (id, bus) in of_type(&scope, resources, "AWS::Events::EventBus")? {
             let properties = bus.get("Properties").unwrap_or(&Yaml::Null);
             let name = scope.required_text(properties, "Name").context(id.to_owned())?;
             scope.define(id, Resource::Bus(name));
         }
-        let request = table::creation(&scope, table, &table_name).context(table_id.to_owned())?;
-        let ttl_attribute = table::ttl_attribute(&scope, table).context(table_id.to_owned())?;
-        let stream = request.get("StreamSpecification").map(|_| stream_arn(&table_name));
 
         let of_bus = rule::read_all(&scope, resources, &queues)?;
         let roles = Roles::read(&mut scope, resources)?;
@@ -111,19 +105,24 @@ impl Template {
         let (mut routes, mut functions) = (Vec::new(), Vec::new());
         let (mut queue_sources, mut stream_sources) = (Vec::new(), Vec::new());
         let mut scheduled = BTreeSet::new();
-        for (id, resource) in of_type(resources, "AWS::Serverless::Function") {
+        for (id, resource) in of_type(&scope, resources, "AWS::Serverless::Function")? {
             let reader = FunctionReader { scope: &scope, globals, roles: &roles, id, resource };
             let function = reader.function().context(id.to_owned())?;
             ensure_own_handler(&function, &functions)?;
             reader.ensure_known_events().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
-            let sources = reader.stream_sources(&function, stream.as_deref(), &queues);
+            let sources = reader.stream_sources(&function, &tables, &queues);
             stream_sources.extend(sources.context(id.to_owned())?);
             if reader.is_scheduled() {
                 scheduled.insert(function.handler.clone());
             }
             functions.push(function);
+        }
+        for (id, mapping) in of_type(&scope, resources, "AWS::Lambda::EventSourceMapping")? {
+            let properties = mapping.get("Properties").unwrap_or(&Yaml::Null);
+            let source = StreamSource::of_mapping(&scope, properties, &functions, &tables, &queues);
+            stream_sources.push(source.context(id.to_owned())?);
         }
         Ok(Self {
             routes,
@@ -134,14 +133,13 @@ impl Template {
             rules: of_bus,
             scheduled,
             cors: Cors::read(&scope, &document)?,
-            table: request,
-            ttl_attribute,
+            tables,
         })
     }
 
-    /// The table's name, as the functions receive it.
+    /// The name of the first table, the only one of most templates.
     pub fn table_name(&self) -> &str {
-        self.table["TableName"].as_str().unwrap_or_default()
+        self.tables.first().map_or("", Table::name)
     }
 
     /// The function with this logical id.
@@ -202,8 +200,10 @@ impl FunctionReader<'_> {
             };
             for (name, value) in variables.as_mapping().context("Environment.Variables is not a mapping")? {
                 let name = name.as_str().context("Environment.Variables: a name is not a string")?;
-                let value = self.scope.text(value).with_context(|| format!("Environment.Variables.{name}"))?;
-                environment.insert(name.to_owned(), value);
+                let value = self.scope.optional_text(value);
+                if let Some(value) = value.with_context(|| format!("Environment.Variables.{name}"))? {
+                    environment.insert(name.to_owned(), value);
+                }
             }
         }
         Ok(environment)
@@ -239,9 +239,9 @@ impl FunctionReader<'_> {
         sources.collect()
     }
 
-    fn stream_sources(&self, function: &Function, stream: Option<&str>, queues: &[Queue]) -> Result<Vec<StreamSource>> {
+    fn stream_sources(&self, function: &Function, tables: &[Table], queues: &[Queue]) -> Result<Vec<StreamSource>> {
         let sources = self.events("DynamoDB").map(|(name, event)| {
-            let source = StreamSource::read(self.scope, event, function, stream, queues);
+            let source = StreamSource::of_event(self.scope, event, function, tables, queues);
             source.with_context(|| format!("Events.{name}"))
         });
         sources.collect()
@@ -268,11 +268,35 @@ impl FunctionReader<'_> {
     }
 }
 
-fn of_type<'a>(resources: &'a Mapping, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Yaml)> {
+/// The resources of this type that this deployment has.
+fn of_type<'a>(scope: &Scope, resources: &'a Mapping, kind: &'a str) -> Result<Vec<(&'a str, &'a Yaml)>> {
+    let mut there = Vec::new();
+    for (id, resource) in declared(resources, kind) {
+        if scope.exists(resource).with_context(|| id.to_owned())? {
+            there.push((id, resource));
+        }
+    }
+    Ok(there)
+}
+
+/// The resources of this type, whatever their conditions.
+fn declared<'a>(resources: &'a Mapping, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Yaml)> {
     resources
         .iter()
         .filter(move |(_, resource)| resource.get("Type").and_then(Yaml::as_str) == Some(kind))
         .filter_map(|(id, resource)| Some((id.as_str()?, resource)))
+}
+
+/// A logical id as part of a name: `ImportQueue` as `import-queue`.
+fn kebab(logical_id: &str) -> String {
+    let mut kebab = String::new();
+    for (position, character) in logical_id.chars().enumerate() {
+        if position > 0 && character.is_ascii_uppercase() {
+            kebab.push('-');
+        }
+        kebab.push(character.to_ascii_lowercase());
+    }
+    kebab
 }
 
 #[cfg(test)]

@@ -186,11 +186,13 @@ fn an_unknown_policy_element_is_named() {
 #[test]
 fn the_table_is_a_valid_create_table_request() {
     let template = Template::parse(SOUND).unwrap();
-    assert_eq!(template.table["StreamSpecification"]["StreamEnabled"], true);
-    assert_eq!(template.table["KeySchema"][1]["AttributeName"], "SK");
-    assert_eq!(template.table["GlobalSecondaryIndexes"][0].as_object().unwrap().len(), 3);
-    assert_eq!(template.table.get("OnDemandThroughput"), None);
-    assert_eq!(template.ttl_attribute.as_deref(), Some("expiresAt"));
+    let [table] = template.tables.as_slice() else { panic!("{:?}", template.tables) };
+    assert_eq!((table.logical_id.as_str(), table.name()), ("Table", "devstack-table"));
+    assert_eq!(table.creation["StreamSpecification"]["StreamEnabled"], true);
+    assert_eq!(table.creation["KeySchema"][1]["AttributeName"], "SK");
+    assert_eq!(table.creation["GlobalSecondaryIndexes"][0].as_object().unwrap().len(), 3);
+    assert_eq!(table.creation.get("OnDemandThroughput"), None);
+    assert_eq!(table.ttl_attribute.as_deref(), Some("expiresAt"));
 }
 
 #[test]

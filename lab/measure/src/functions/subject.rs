@@ -147,7 +147,7 @@ pub(super) fn environment(template: &Template, function: &str) -> BTreeMap<Strin
     let declared = template.functions.iter().find(|declared| declared.handler == function);
     let mut environment = declared.map(|declared| declared.environment.clone()).unwrap_or_default();
     // Also for reference programs.
-    environment.insert("TABLE_NAME".to_owned(), template.table["TableName"].as_str().unwrap_or_default().to_owned());
+    environment.insert("TABLE_NAME".to_owned(), template.table_name().to_owned());
     let own = [
         ("AWS_REGION", "us-east-1"),
         ("AWS_DEFAULT_REGION", "us-east-1"),

@@ -11,23 +11,32 @@
 //!   `PartiQL` on one table grants it on no table here.
 //! - `dynamodb:ReturnValues` also covers `ReturnValuesOnConditionCheckFailure`. That is the only such parameter of a
 //!   `ConditionCheckItem`, for which the Reference lists the key.
-//! - A shard iterator does not name its stream. The stack has one stream, so every iterator is taken to belong to it.
+//! - A shard iterator names its stream: on AWS by its ARN, in the embedded engine by its table. An iterator of another
+//!   engine is opaque, so the caller must be allowed to read the stream of every table.
 //!
 //! [transactions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
 //! [conditions]: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
 
 use super::ask::{ATTRIBUTES, Ask, ENCLOSING_OPERATION, LEADING_KEYS, RETURN_CONSUMED_CAPACITY, RETURN_VALUES, SELECT};
 use super::expression;
 use crate::resource::{stream_arn, table_arn};
+use crate::template::Table;
 
 /// The parameters that contain attribute names.
 const EXPRESSIONS: [&str; 5] =
     ["ConditionExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression", "UpdateExpression"];
 
-/// The keys of the template's table.
+/// The keys of the template's tables.
 pub(super) struct Schema {
+    tables: Vec<Keys>,
+}
+
+/// The keys of one table.
+struct Keys {
     table: String,
     partition_key: String,
     /// The partition key of each index, by the index's name.
@@ -35,20 +44,8 @@ pub(super) struct Schema {
 }
 
 impl Schema {
-    /// From the body of the `CreateTable` request.
-    pub(super) fn new(table: &Value) -> Self {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let hash = |owner: &Value| {
-            let keys = owner["KeySchema"].as_array().into_iter().flatten();
-            let mut hashes = keys.filter(|key| key["KeyType"] == "HASH").map(|key| text(&key["AttributeName"]));
-            hashes.next().unwrap_or_default()
-        };
-        let indexes = table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
-        Self {
-            table: text(&table["TableName"]),
-            partition_key: hash(table),
-            indexes: indexes.map(|index| (text(&index["IndexName"]), hash(index))).collect(),
-        }
+    pub(super) fn new(tables: &[Table]) -> Self {
+        Self { tables: tables.iter().map(|table| Keys::new(&table.creation)).collect() }
     }
 
     /// The authorisation requests of this call. Empty if the call names no item; such a call has no effect.
@@ -70,28 +67,35 @@ impl Schema {
         }
     }
 
-    /// The authorisation requests of a call of the table's stream.
+    /// The authorisation requests of a call of a table's stream.
     pub(super) fn stream_asks(&self, action: &str, request: &Value) -> Vec<Ask> {
-        let named = request["StreamArn"].as_str().and_then(|arn| arn.split_once(":table/")?.1.split('/').next());
-        let resource = match (action, request["TableName"].as_str()) {
-            ("ListStreams", table) => format!("{}/stream/*", table_arn(table.unwrap_or("*"))),
-            _ => stream_arn(named.unwrap_or(&self.table)),
-        };
-        vec![Ask::new("dynamodb", action, resource)]
+        if action == "ListStreams" {
+            let table = request["TableName"].as_str().unwrap_or("*");
+            return vec![Ask::new("dynamodb", action, format!("{}/stream/*", table_arn(table)))];
+        }
+        let ask = |table: &str| Ask::new("dynamodb", action, stream_arn(table));
+        let named = request["StreamArn"].as_str().and_then(|arn| table_in(arn).map(str::to_owned));
+        match named.or_else(|| table_of_iterator(request["ShardIterator"].as_str()?)) {
+            Some(table) => vec![ask(&table)],
+            None => self.tables.iter().map(|keys| ask(&keys.table)).collect(),
+        }
+    }
+
+    /// The keys of the table that a request names by its name or its ARN. A table of others is taken to have those of
+    /// the first.
+    fn keys_of(&self, table: &str) -> &Keys {
+        const NONE: &Keys = &Keys { table: String::new(), partition_key: String::new(), indexes: Vec::new() };
+        let name = table.rsplit_once(":table/").map_or(table, |(_, name)| name);
+        self.tables.iter().find(|keys| keys.table == name).or(self.tables.first()).unwrap_or(NONE)
     }
 
     fn single(&self, action: &str, request: &Value) -> Ask {
-        let table = arn(request["TableName"].as_str().unwrap_or("*"));
-        let (resource, partition_key) = match request["IndexName"].as_str() {
-            None => (table, Some(&self.partition_key)),
-            Some(index) => {
-                let known = self.indexes.iter().find(|(name, _)| name == index);
-                (format!("{table}/index/{index}"), known.map(|(_, partition_key)| partition_key))
-            }
-        };
-        let demanded = partition_key.and_then(|attribute| expression::demanded(request, attribute));
+        let (table, index) = (request["TableName"].as_str().unwrap_or("*"), request["IndexName"].as_str());
+        let schema = self.keys_of(table);
+        let resource = index.map_or_else(|| arn(table), |index| format!("{}/index/{index}", arn(table)));
+        let demanded = schema.partition_key(index).and_then(|attribute| expression::demanded(request, attribute));
         let items = [&request["Item"], &request["Key"]];
-        let keys = items.into_iter().filter_map(|item| self.partition_of(item)).chain(demanded);
+        let keys = items.into_iter().filter_map(|item| schema.partition_of(item)).chain(demanded);
         let returned =
             ["ReturnValues", "ReturnValuesOnConditionCheckFailure"].iter().find_map(|name| word(request, name));
         Ask::new("dynamodb", action, resource)
@@ -105,9 +109,9 @@ impl Schema {
     fn batches<'r>(&self, action: &str, request: &'r Value, items: impl Fn(&'r Value) -> Vec<&'r Value>) -> Vec<Ask> {
         let tables = request["RequestItems"].as_object().into_iter().flatten();
         let asks = tables.map(|(table, part)| {
-            let items = items(part);
+            let (items, schema) = (items(part), self.keys_of(table));
             Ask::new("dynamodb", action, arn(table))
-                .with(LEADING_KEYS, items.iter().filter_map(|item| self.partition_of(item)))
+                .with(LEADING_KEYS, items.iter().filter_map(|item| schema.partition_of(item)))
                 .with(ATTRIBUTES, attributes(part, &items))
                 .with(RETURN_CONSUMED_CAPACITY, word(request, "ReturnConsumedCapacity"))
         });
@@ -122,6 +126,30 @@ impl Schema {
             ask.with(ENCLOSING_OPERATION, [action.to_owned()])
         });
         asks.collect()
+    }
+}
+
+impl Keys {
+    /// From the body of the `CreateTable` request.
+    fn new(table: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let hash = |owner: &Value| {
+            let keys = owner["KeySchema"].as_array().into_iter().flatten();
+            let mut hashes = keys.filter(|key| key["KeyType"] == "HASH").map(|key| text(&key["AttributeName"]));
+            hashes.next().unwrap_or_default()
+        };
+        let indexes = table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
+        Self {
+            table: text(&table["TableName"]),
+            partition_key: hash(table),
+            indexes: indexes.map(|index| (text(&index["IndexName"]), hash(index))).collect(),
+        }
+    }
+
+    /// The partition key of the table or of this index. `None` if there is no such index.
+    fn partition_key(&self, index: Option<&str>) -> Option<&str> {
+        let Some(index) = index else { return Some(&self.partition_key) };
+        self.indexes.iter().find(|(name, _)| name == index).map(|(_, partition_key)| partition_key.as_str())
     }
 
     fn partition_of(&self, item: &Value) -> Option<String> {
@@ -155,6 +183,20 @@ fn statement(request: &Value) -> Ask {
 /// The ARN of a table that a request names by its name or its ARN.
 fn arn(table: &str) -> String {
     if table.starts_with("arn:") { table.to_owned() } else { table_arn(table) }
+}
+
+/// The name of the table in the ARN of its stream.
+fn table_in(stream: &str) -> Option<&str> {
+    stream.split_once(":table/")?.1.split('/').next()
+}
+
+/// The name of the table whose stream this shard iterator reads, unless the iterator is opaque.
+fn table_of_iterator(iterator: &str) -> Option<String> {
+    if let Some(table) = table_in(iterator) {
+        return Some(table.to_owned());
+    }
+    let decoded: Value = serde_json::from_slice(&BASE64_STANDARD.decode(iterator).ok()?).ok()?;
+    word(&decoded, "table_name")
 }
 
 fn word(request: &Value, name: &str) -> Option<String> {

@@ -42,13 +42,13 @@ impl Guard {
     /// A guard for this template's roles. If `remembers`, it keeps its rulings.
     pub fn new(template: &Template, remembers: bool) -> Self {
         let roles = template.functions.iter().map(|function| (function.logical_id.clone(), function.role.clone()));
-        Self { roles: roles.collect(), schema: Schema::new(&template.table), rulings: remembers.then(Mutex::default) }
+        Self { roles: roles.collect(), schema: Schema::new(&template.tables), rulings: remembers.then(Mutex::default) }
     }
 
     /// A guard that allows everything.
     #[cfg(test)]
     pub(crate) fn of_nobody() -> std::sync::Arc<Self> {
-        std::sync::Arc::new(Self { roles: BTreeMap::new(), schema: Schema::new(&Value::Null), rulings: None })
+        std::sync::Arc::new(Self { roles: BTreeMap::new(), schema: Schema::new(&[]), rulings: None })
     }
 
     /// The authorisation requests of this call of DynamoDB.

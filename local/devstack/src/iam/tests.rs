@@ -212,3 +212,64 @@ fn partiql_is_authorised_by_its_verb() {
     let actions: Vec<_> = asks("BatchExecuteStatement", &several).into_iter().map(|ask| ask.action).collect();
     assert_eq!(actions, ["dynamodb:PartiQLSelect", "dynamodb:PartiQLInsert"]);
 }
+
+/// Two tables whose partition keys have other names.
+fn guard_of_two_tables() -> Guard {
+    let table = |name: &str, key: &str| {
+        json!({ "Type": "AWS::DynamoDB::Table", "Properties": {
+            "TableName": name,
+            "AttributeDefinitions": [{ "AttributeName": key, "AttributeType": "S" }],
+            "KeySchema": [{ "AttributeName": key, "KeyType": "HASH" }],
+        } })
+    };
+    let statement = json!({
+        "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:GetRecords"],
+        "Resource": [TABLE, format!("{TABLE}/stream/local")],
+    });
+    let template = json!({ "Resources": {
+        "Notes": table("notes", "PK"),
+        "Others": table("others", "key"),
+        "Role": { "Type": "AWS::IAM::Role", "Properties": {
+            "Policies": [{ "PolicyDocument": { "Version": "2012-10-17", "Statement": statement } }],
+        } },
+        "GetNote": {
+            "Type": "AWS::Serverless::Function",
+            "Properties": { "Handler": "get-note", "Role": { "Fn::GetAtt": ["Role", "Arn"] } },
+        },
+    } });
+    Guard::new(&crate::Template::parse(&template.to_string()).unwrap(), true)
+}
+
+#[test]
+fn each_item_of_a_transaction_is_authorised_on_its_own_table_by_that_tables_key() {
+    let guard = guard_of_two_tables();
+    let put = |table: &str| {
+        let item = json!({ "PK": { "S": "one" }, "key": { "S": "two" } });
+        json!({ "Put": { "TableName": table, "Item": item } })
+    };
+    let request = json!({ "TransactItems": [put("notes"), put("others")] });
+    let asks = guard.dynamodb_asks("TransactWriteItems", &request);
+    let resources: Vec<_> = asks.iter().map(|ask| ask.resource.as_str()).collect();
+    assert_eq!(resources, [TABLE, &TABLE.replace("notes", "others")]);
+    assert_eq!([asks[0].values("dynamodb:LeadingKeys"), asks[1].values("dynamodb:LeadingKeys")], [["one"], ["two"]]);
+    assert!(!allows(&guard, "TransactWriteItems", &request));
+    assert!(allows(&guard, "TransactWriteItems", &json!({ "TransactItems": [put("notes")] })));
+}
+
+#[test]
+fn a_shard_iterator_is_authorised_on_the_stream_that_it_names() {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD;
+
+    let guard = guard_of_two_tables();
+    let reads = |iterator: &str| {
+        let request = json!({ "ShardIterator": iterator });
+        guard.check_dynamodb(Some("GetNote"), "DynamoDBStreams_20120810.GetRecords", &request).is_ok()
+    };
+    let embedded = |table: &str| {
+        BASE64_STANDARD.encode(json!({ "table_name": table, "shard_id": "shard", "position": 0 }).to_string())
+    };
+    assert!(reads(&embedded("notes")) && reads(&format!("{TABLE}/stream/2026-11-22T00:00:00.000|1|AAAA")));
+    assert!(!reads(&embedded("others")));
+    assert!(!reads("opaque"), "it may belong to any stream");
+}

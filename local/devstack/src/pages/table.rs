@@ -1,4 +1,4 @@
-//! The items of the table, page by page.
+//! The items of the tables, page by page.
 
 use anyhow::{Context, Result};
 use axum::body::Body;
@@ -8,21 +8,22 @@ use serde_json::{Map, Value, json};
 
 use super::page;
 use crate::aws_json::{Refusal, Service};
-use crate::template::Template;
+use crate::template::{Table, Template};
 
 /// The number of items on a page.
 const ITEMS: usize = 50;
 
-/// Reads the table for its page.
+/// Reads the tables for their page.
 pub(crate) struct TableBrowser {
     service: Service,
-    /// The `CreateTable` request.
-    table: Value,
+    tables: Vec<Table>,
 }
 
 /// What a page shows: the whole table or index, or one partition of it, behind the items of the pages before.
 #[derive(Default)]
 struct Wanted {
+    /// The table's name. Empty: the first table.
+    table: String,
     index: String,
     partition: String,
     /// The `LastEvaluatedKey` of the page before, as JSON.
@@ -34,6 +35,7 @@ impl Wanted {
         let mut wanted = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match &*name {
+                "table" => wanted.table = value.into_owned(),
                 "index" => wanted.index = value.into_owned(),
                 "partition" => wanted.partition = value.into_owned(),
                 "after" => wanted.after = value.into_owned(),
@@ -45,6 +47,9 @@ impl Wanted {
 
     fn link(&self, after: &Value) -> String {
         let mut query = form_urlencoded::Serializer::new("/_local/table?".to_owned());
+        if !self.table.is_empty() {
+            query.append_pair("table", &self.table);
+        }
         query.append_pair("index", &self.index).append_pair("partition", &self.partition);
         query.append_pair("after", &after.to_string());
         query.finish()
@@ -52,15 +57,18 @@ impl Wanted {
 }
 
 impl TableBrowser {
-    /// The table of this template, in the DynamoDB at this URL.
+    /// The tables of this template, in the DynamoDB at this URL.
     pub(crate) fn new(url: &str, template: &Template) -> Result<Self> {
-        Ok(Self { service: Service::dynamodb(url)?, table: template.table.clone() })
+        Ok(Self { service: Service::dynamodb(url)?, tables: template.tables.clone() })
     }
 
     /// The page for the query of a request.
     pub(crate) async fn page(&self, query: &str) -> Response<Body> {
         let wanted = Wanted::of(query);
-        let (status, items, next, error) = match self.read(&wanted).await {
+        let chosen = self.tables.iter().position(|table| table.name() == wanted.table).unwrap_or_default();
+        // A template has at least one table.
+        let table = &self.tables[chosen];
+        let (status, items, next, error) = match self.read(&table.creation, &wanted).await {
             Ok(Ok((items, next))) => (StatusCode::OK, items, next, None),
             Ok(Err(refusal)) => (
                 StatusCode::BAD_REQUEST,
@@ -70,8 +78,8 @@ impl TableBrowser {
             ),
             Err(error) => (StatusCode::BAD_GATEWAY, Vec::new(), Value::Null, Some(format!("{error:#}"))),
         };
-        let keys = key_attributes(&self.table["KeySchema"]);
-        let name = self.table["TableName"].as_str().unwrap_or_default();
+        let keys = key_attributes(&table.creation["KeySchema"]);
+        let name = table.name();
         page(
             status,
             name,
@@ -79,9 +87,15 @@ impl TableBrowser {
                 p { a href="/" { "Start" } }
                 h1 { (name) }
                 form action="/_local/table" {
+                    @if self.tables.len() > 1 {
+                        select name="table" {
+                            @for one in &self.tables { option selected[one == table] { (one.name()) } }
+                        }
+                        " "
+                    }
                     select name="index" {
                         option value="" { "the table" }
-                        @for index in self.indexes() { option selected[index == wanted.index] { (index) } }
+                        @for index in indexes(&table.creation) { option selected[index == wanted.index] { (index) } }
                     }
                     " " input name="partition" placeholder="partition key: all" value=(wanted.partition);
                     " " button { "Show" }
@@ -102,17 +116,12 @@ impl TableBrowser {
         )
     }
 
-    fn indexes(&self) -> impl Iterator<Item = &str> {
-        let indexes = self.table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
-        indexes.filter_map(|index| index["IndexName"].as_str())
-    }
-
     /// The items of a page as plain JSON, and the key to continue behind.
-    async fn read(&self, wanted: &Wanted) -> Result<Result<(Vec<Value>, Value), Refusal>> {
-        let mut request = json!({ "TableName": self.table["TableName"], "Limit": ITEMS });
-        let mut schema = &self.table["KeySchema"];
+    async fn read(&self, table: &Value, wanted: &Wanted) -> Result<Result<(Vec<Value>, Value), Refusal>> {
+        let mut request = json!({ "TableName": table["TableName"], "Limit": ITEMS });
+        let mut schema = &table["KeySchema"];
         if !wanted.index.is_empty() {
-            let mut indexes = self.table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
+            let mut indexes = table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
             let index = indexes.find(|index| index["IndexName"] == *wanted.index);
             schema = &index.with_context(|| format!("there is no index {}", wanted.index))?["KeySchema"];
             request["IndexName"] = json!(wanted.index);
@@ -126,7 +135,7 @@ impl TableBrowser {
             let key = key_attributes(schema).into_iter().next().context("there is no partition key")?;
             request["KeyConditionExpression"] = json!("#partition = :partition");
             request["ExpressionAttributeNames"] = json!({ "#partition": key });
-            request["ExpressionAttributeValues"] = json!({ ":partition": { self.kind(key): wanted.partition } });
+            request["ExpressionAttributeValues"] = json!({ ":partition": { kind(table, key): wanted.partition } });
             "Query"
         };
         let answer = match self.service.call(action, &request).await? {
@@ -136,13 +145,18 @@ impl TableBrowser {
         let items = answer["Items"].as_array().into_iter().flatten().map(plain_item).collect::<Result<_>>()?;
         Ok(Ok((items, answer["LastEvaluatedKey"].clone())))
     }
+}
 
-    /// The type of a key attribute: `S`, `N` or `B`.
-    fn kind(&self, key: &str) -> &str {
-        let attributes = self.table["AttributeDefinitions"].as_array().into_iter().flatten();
-        let mut kinds = attributes.filter(|attribute| attribute["AttributeName"] == key);
-        kinds.find_map(|attribute| attribute["AttributeType"].as_str()).unwrap_or("S")
-    }
+fn indexes(table: &Value) -> impl Iterator<Item = &str> {
+    let indexes = table["GlobalSecondaryIndexes"].as_array().into_iter().flatten();
+    indexes.filter_map(|index| index["IndexName"].as_str())
+}
+
+/// The type of a key attribute: `S`, `N` or `B`.
+fn kind<'a>(table: &'a Value, key: &str) -> &'a str {
+    let attributes = table["AttributeDefinitions"].as_array().into_iter().flatten();
+    let mut kinds = attributes.filter(|attribute| attribute["AttributeName"] == key);
+    kinds.find_map(|attribute| attribute["AttributeType"].as_str()).unwrap_or("S")
 }
 
 /// The partition key, and then the sort key if there is one.

@@ -122,7 +122,7 @@ async fn waiting_for_a_busy_stack_ends_with_an_error() {
 #[tokio::test]
 async fn a_table_without_a_stream_is_named() {
     let mut template = stream_template(|_| {});
-    template.table.as_object_mut().unwrap().remove("StreamSpecification");
+    template.tables[0].creation.as_object_mut().unwrap().remove("StreamSpecification");
     let outcome = Stack::start(Options::new(template), |_, _| Ok(Functions::default())).await;
     let error = outcome.err().unwrap().to_string();
     assert!(error.starts_with("the table devstack-table at http://127.0.0.1:"), "{error}");

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value as Json, json};
 use yaml_serde::{Mapping, Value as Yaml};
 
-use super::of_type;
+use super::{kebab, of_type};
 use crate::intrinsic::Scope;
 use crate::resource::{Resource, queue_arn, queue_url};
 
@@ -70,7 +70,8 @@ impl Queue {
 
 /// Reads every queue, and makes it known to references.
 pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Queue>> {
-    let declared: Vec<(&str, &Yaml)> = of_type(resources, "AWS::SQS::Queue")
+    let declared: Vec<(&str, &Yaml)> = of_type(scope, resources, "AWS::SQS::Queue")?
+        .into_iter()
         .map(|(id, resource)| (id, resource.get("Properties").unwrap_or(&Yaml::Null)))
         .collect();
 
@@ -132,18 +133,6 @@ fn ensure_one_source_each(queues: &[Queue]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// `ImportQueue` as `import-queue`.
-fn kebab(logical_id: &str) -> String {
-    let mut kebab = String::new();
-    for (position, character) in logical_id.chars().enumerate() {
-        if position > 0 && character.is_ascii_uppercase() {
-            kebab.push('-');
-        }
-        kebab.push(character.to_ascii_lowercase());
-    }
-    kebab
 }
 
 #[cfg(test)]

@@ -26,12 +26,12 @@ impl Roles {
     /// Reads every role, and makes it known to references.
     pub(super) fn read(scope: &mut Scope, resources: &Mapping) -> Result<Self> {
         let mut managed = BTreeMap::new();
-        for (id, resource) in of_type(resources, "AWS::IAM::ManagedPolicy") {
+        for (id, resource) in of_type(scope, resources, "AWS::IAM::ManagedPolicy")? {
             managed.insert(policy_arn(id), document(scope, properties(resource)).context(id.to_owned())?);
             scope.define(id, Resource::ManagedPolicy(id.to_owned()));
         }
         let mut roles = BTreeMap::new();
-        for (id, resource) in of_type(resources, "AWS::IAM::Role") {
+        for (id, resource) in of_type(scope, resources, "AWS::IAM::Role")? {
             let policies = policies(scope, properties(resource), &managed).context(id.to_owned())?;
             roles.insert(role_arn(id), Role { name: id.to_owned(), policies });
             scope.define(id, Resource::Role(id.to_owned()));

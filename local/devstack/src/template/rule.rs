@@ -21,7 +21,8 @@ pub struct Rule {
 /// Reads every rule. A rule with a schedule, or with a target that is not a queue of the template, is an error: the
 /// laptop stack would leave it out silently otherwise.
 pub(super) fn read_all(scope: &Scope, resources: &Mapping, queues: &[Queue]) -> Result<Vec<Rule>> {
-    of_type(resources, "AWS::Events::Rule").map(|(id, rule)| read(scope, rule, queues).context(id.to_owned())).collect()
+    let rules = of_type(scope, resources, "AWS::Events::Rule")?.into_iter();
+    rules.map(|(id, rule)| read(scope, rule, queues).context(id.to_owned())).collect()
 }
 
 fn read(scope: &Scope, rule: &Yaml, queues: &[Queue]) -> Result<Rule> {

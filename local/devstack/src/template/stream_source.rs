@@ -1,4 +1,4 @@
-//! The table's stream as a function's event source.
+//! A table's stream as a function's event source.
 
 use std::ops::RangeInclusive;
 
@@ -6,8 +6,9 @@ use anyhow::{Context, Result, bail, ensure};
 use yaml_serde::Value as Yaml;
 
 use super::queue_source::reports_item_failures;
-use super::{Function, Pattern, Queue};
+use super::{Function, Pattern, Queue, Table};
 use crate::intrinsic::Scope;
+use crate::resource::stream_arn;
 
 const DEFAULT_BATCH_SIZE: u64 = 100;
 
@@ -17,11 +18,13 @@ const INFINITE: &str = "-1";
 /// A limit that Lambda does not require, but the stack does.
 const AGE: &str = "MaximumRecordAgeInSeconds";
 
-/// The table's stream, consumed by a function.
+/// A table's stream, consumed by a function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamSource {
     /// The logical id of the function.
     pub function: String,
+    /// The name of the table.
+    pub table: String,
     /// The starting position.
     pub starting_position: StartingPosition,
     /// The most records of one invocation.
@@ -56,18 +59,35 @@ pub enum StartingPosition {
 }
 
 impl StreamSource {
-    /// From the properties of a `DynamoDB` event of this function. `stream` is the ARN of the table's stream, if it has
-    /// one.
-    pub(super) fn read(
+    /// From the properties of a `DynamoDB` event of this function.
+    pub(super) fn of_event(
         scope: &Scope,
         properties: &Yaml,
         function: &Function,
-        stream: Option<&str>,
+        tables: &[Table],
         queues: &[Queue],
     ) -> Result<Self> {
-        let arn = scope.required_text(properties, "Stream")?;
-        let stream = stream.context("Stream: the table has no StreamSpecification")?;
-        ensure!(arn == stream, "Stream: {arn} is not the stream of this template's table");
+        let table = table_with(&scope.required_text(properties, "Stream")?, tables).context("Stream")?;
+        Self::read(scope, properties, function, table, queues)
+    }
+
+    /// From the properties of an `AWS::Lambda::EventSourceMapping` of one of these functions.
+    pub(super) fn of_mapping(
+        scope: &Scope,
+        properties: &Yaml,
+        functions: &[Function],
+        tables: &[Table],
+        queues: &[Queue],
+    ) -> Result<Self> {
+        let name = scope.required_text(properties, "FunctionName")?;
+        let function = functions.iter().find(|function| function.logical_id == name);
+        let function = function.with_context(|| format!("FunctionName: {name} is no function of this template"))?;
+        let stream = scope.required_text(properties, "EventSourceArn")?;
+        let table = table_with(&stream, tables).context("EventSourceArn")?;
+        Self::read(scope, properties, function, table, queues)
+    }
+
+    fn read(scope: &Scope, properties: &Yaml, function: &Function, table: &Table, queues: &[Queue]) -> Result<Self> {
         // Concurrent batches of one shard are not implemented.
         let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
         ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, the only one that the laptop stack knows");
@@ -78,6 +98,7 @@ impl StreamSource {
         };
         Ok(Self {
             function: function.logical_id.clone(),
+            table: table.name().to_owned(),
             starting_position: starting_position(scope, properties)?,
             batch_size: number("BatchSize", DEFAULT_BATCH_SIZE, 1..=10_000)?,
             batching_window_seconds: number("MaximumBatchingWindowInSeconds", 0, 0..=300)?,
@@ -93,6 +114,14 @@ impl StreamSource {
             enabled: scope.text_or(properties, "Enabled", "true")? == "true",
         })
     }
+}
+
+/// The table whose stream has this ARN.
+fn table_with<'a>(stream: &str, tables: &'a [Table]) -> Result<&'a Table> {
+    let table = tables.iter().find(|table| stream_arn(table.name()) == stream);
+    let table = table.with_context(|| format!("{stream} is not the stream of a table of this template"))?;
+    ensure!(table.has_stream(), "the table {} has no StreamSpecification", table.logical_id);
+    Ok(table)
 }
 
 fn starting_position(scope: &Scope, properties: &Yaml) -> Result<StartingPosition> {

@@ -50,6 +50,7 @@ fn refused(from: &str, to: &str, expected: &str) {
 fn a_stream_event_comes_with_its_settings() {
     let expected = StreamSource {
         function: "CountNotes".to_owned(),
+        table: "devstack-table".to_owned(),
         starting_position: StartingPosition::TrimHorizon,
         batch_size: 200,
         batching_window_seconds: 1,
@@ -71,6 +72,7 @@ fn a_minimal_stream_event_has_lambdas_defaults() {
     let text = format!("{head}            Enabled: false\n").replace("TRIM_HORIZON", "LATEST");
     let expected = StreamSource {
         function: "CountNotes".to_owned(),
+        table: "devstack-table".to_owned(),
         starting_position: StartingPosition::Latest,
         batch_size: 100,
         batching_window_seconds: 0,
@@ -91,12 +93,12 @@ fn only_the_tables_own_stream_is_a_source() {
     refused(
         "!GetAtt Table.StreamArn",
         "arn:of:another",
-        "Stream: arn:of:another is not the stream of this template's table",
+        "Stream: arn:of:another is not the stream of a table of this template",
     );
     refused(
         "StreamSpecification: { StreamViewType: NEW_AND_OLD_IMAGES }",
         "BillingMode: PAY_PER_REQUEST",
-        "Stream: the table has no StreamSpecification",
+        "Stream: the table Table has no StreamSpecification",
     );
 }
 
