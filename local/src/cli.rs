@@ -67,6 +67,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
+    /// The tables of the stack: v1, v1-v2, v2-v1 or v2; of two, the shop uses the first [default: the template's]
+    #[arg(long)]
+    tables: Option<String>,
+
     /// Start without the demo shop
     #[arg(long)]
     empty: bool,
@@ -151,6 +155,7 @@ fn options(arguments: &Serve, provider: &Payments) -> Result<Options> {
     let origins: Vec<_> = own.chain(arguments.cors_origin.iter().cloned()).collect();
     let mut deployment = local::paying_deployment(provider.url());
     deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
+    deployment.parameters.extend(arguments.tables.clone().map(|tables| ("Tables".to_owned(), tables)));
     let template = Template::parse_for(&text, &deployment).with_context(|| name.to_string())?;
 
     let [dynamodb_endpoint, sqs_endpoint] =

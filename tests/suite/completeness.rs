@@ -76,13 +76,18 @@ fn the_template_has_the_routes_of_the_code() {
 fn every_consumer_has_an_event_source_and_no_route() {
     let template: yaml_serde::Value = yaml_serde::from_str(&template_text()).expect("YAML");
     for consumer in CONSUMERS {
-        let properties = &template["Resources"][pascal_case(&consumer.function.name()).as_str()]["Properties"];
-        let events = properties["Events"].as_mapping().expect("events");
-        let kinds: Vec<_> = events.values().map(|event| event["Type"].as_str().expect("a type")).collect();
+        let name = pascal_case(&consumer.function.name());
+        let properties = &template["Resources"][name.as_str()]["Properties"];
+        let events = properties["Events"].as_mapping().into_iter().flat_map(|events| events.values());
+        let mut kinds: Vec<_> = events.map(|event| event["Type"].as_str().expect("a type")).collect();
+        // A table's stream is a resource of its own, because a table has a condition.
+        for stream in [format!("{name}Stream"), format!("{name}StreamV2")] {
+            kinds.extend(template["Resources"][stream.as_str()]["Type"].as_str());
+        }
+        let stream = "AWS::Lambda::EventSourceMapping";
         assert!(
-            [&["SQS"][..], &["DynamoDB"], &["Schedule"], &["SQS", "Schedule"]].contains(&kinds.as_slice()),
-            "{}: {kinds:?}",
-            consumer.function.name()
+            [&["SQS"][..], &[stream, stream], &["Schedule"], &["SQS", "Schedule"]].contains(&kinds.as_slice()),
+            "{name}: {kinds:?}",
         );
     }
 }
@@ -90,7 +95,7 @@ fn every_consumer_has_an_event_source_and_no_route() {
 #[test]
 fn the_event_source_filters_the_stream_for_relevant_records() {
     let template: yaml_serde::Value = yaml_serde::from_str(&template_text()).expect("YAML");
-    let source = &template["Resources"]["CountOrders"]["Properties"]["Events"]["Stream"]["Properties"];
+    let source = &template["Resources"]["CountOrdersStream"]["Properties"];
     let filters = source["FilterCriteria"]["Filters"].as_sequence().expect("filters");
     let patterns = filters.iter().map(|filter| filter["Pattern"].as_str().expect("a pattern"));
     let wanted: BTreeSet<_> = patterns
@@ -251,11 +256,12 @@ fn the_table_of_the_template_is_the_one_the_schema_declares() {
     let attributes: Vec<_> =
         attributes.iter().map(|name| json!({ "AttributeName": name, "AttributeType": "S" })).collect();
 
-    assert_eq!(template.table["KeySchema"], keys(Index::Table));
-    assert_eq!(template.table["GlobalSecondaryIndexes"], json!(declared));
-    assert_eq!(template.table["AttributeDefinitions"], json!(attributes));
-    assert_eq!(template.table["StreamSpecification"]["StreamViewType"], "NEW_AND_OLD_IMAGES");
-    assert_eq!(template.ttl_attribute.as_deref(), Some(EXPIRES_AT));
+    let [table] = template.tables.as_slice() else { panic!("{:?}", template.tables) };
+    assert_eq!(table.creation["KeySchema"], keys(Index::Table));
+    assert_eq!(table.creation["GlobalSecondaryIndexes"], json!(declared));
+    assert_eq!(table.creation["AttributeDefinitions"], json!(attributes));
+    assert_eq!(table.creation["StreamSpecification"]["StreamViewType"], "NEW_AND_OLD_IMAGES");
+    assert_eq!(table.ttl_attribute.as_deref(), Some(EXPIRES_AT));
     let read: BTreeSet<_> = PATTERNS.iter().filter_map(|pattern| pattern.place.index.name()).collect();
     assert_eq!(read, indexes.iter().filter_map(|index| index.name()).collect(), "every index answers a question");
 }

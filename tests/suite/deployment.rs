@@ -1,6 +1,6 @@
 //! Checks that the resources around the functions fit them and each other: nested stacks, alarms and limits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::layout::Index;
 use local::functions::all;
@@ -52,7 +52,7 @@ fn every_nested_stack_gets_its_parameters() {
         }
         files.insert(file.to_owned());
     }
-    assert_eq!(files, ["operations.yaml", "sign-in.yaml"].map(str::to_owned).into());
+    assert_eq!(files, ["operations.yaml", "sign-in.yaml", "table-operations.yaml"].map(str::to_owned).into());
 }
 
 /// While a number of shards is raised, no function may write to a shard that another one does not read yet. So every
@@ -234,6 +234,53 @@ fn every_throttling_reason_of_the_table_and_each_index_has_an_alarm() {
         }
     }
     assert_eq!(watched, wanted);
+}
+
+/// The table of layout v2 has what operations.yaml has for the table of layout v1.
+#[test]
+fn both_tables_are_watched_and_scaled_alike() {
+    let (outer, operations, second) =
+        (stack("template.yaml"), stack("operations.yaml"), stack("table-operations.yaml"));
+    let text = |resource: &Yaml| yaml_serde::to_string(&resource["Properties"]).expect("YAML");
+    let about_the_table =
+        |resource: &Yaml| ["!Ref Table\n", "${Table}"].iter().any(|name| text(resource).contains(name));
+    let mut compared = 0;
+    for kind in ["AWS::CloudWatch::Alarm", "AWS::ApplicationAutoScaling::ScalableTarget"] {
+        let first: BTreeMap<_, _> = of_type(&operations, kind).filter(|(_, one)| about_the_table(one)).collect();
+        let second: BTreeMap<_, _> = of_type(&second, kind).collect();
+        assert_eq!(keys_of(&first), keys_of(&second), "{kind}");
+        for (name, one) in first {
+            assert_eq!(text(one), text(second[name]), "{name}");
+            // Each resource about the table of layout v1 goes with that table.
+            assert!(["HasTable", "IsProvisioned"].map(Some).contains(&one["Condition"].as_str()), "{name}");
+            compared += 1;
+        }
+    }
+    let policies = |stack| {
+        of_type(stack, "AWS::ApplicationAutoScaling::ScalingPolicy").map(|(id, one)| (id.to_owned(), text(one)))
+    };
+    assert_eq!(policies(&operations).collect::<BTreeMap<_, _>>(), policies(&second).collect());
+    assert_eq!(compared, 7 + 6, "alarms and targets of autoscaling");
+
+    let properties = |table: &str| text(&outer["Resources"][table]);
+    assert_eq!(properties("Table"), properties("TableV2"));
+    for name in ["CountOrdersStream", "PublishOrderEventsStream"] {
+        let (first, second) = (properties(name), properties(&format!("{name}V2")));
+        assert_eq!(first.replace("Table.StreamArn", "TableV2.StreamArn"), second, "{name}");
+    }
+    for (first, second) in [("Table", "TableV2"), ("CountOrdersStream", "CountOrdersStreamV2")] {
+        let condition = |name: &str| outer["Resources"][name]["Condition"].as_str().map(str::to_owned);
+        assert_eq!((condition(first).as_deref(), condition(second).as_deref()), (Some("HasV1"), Some("HasV2")));
+    }
+    for table in ["Table", "TableV2"] {
+        for policy in ["DeletionPolicy", "UpdateReplacePolicy"] {
+            assert_eq!(outer["Resources"][table][policy], "Retain", "a table is never deleted with its data");
+        }
+    }
+}
+
+fn keys_of<'a>(resources: &BTreeMap<&'a str, &Yaml>) -> Vec<&'a str> {
+    resources.keys().copied().collect()
 }
 
 /// The table and each index have autoscaling.

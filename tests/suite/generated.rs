@@ -14,6 +14,7 @@ const COMMAND: &str = "cargo test -p tests --test suite generated";
 fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
     let parts = [
         ("limits", template::limits()),
+        ("moves", template::policies_of_moves()),
         ("functions", template::functions()),
         ("consumers", template::roles_of_consumers()),
     ];

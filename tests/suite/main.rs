@@ -53,6 +53,7 @@ mod routes;
 mod runbooks;
 mod sample_events;
 mod tour;
+mod two_tables;
 mod validation;
 mod views;
 mod wrong_bodies;

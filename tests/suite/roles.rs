@@ -12,7 +12,8 @@ use serde_json::json;
 use shop::Shop;
 use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 
-use self::calls::{WAYS, item, put, query, sweeping};
+use self::calls::WAYS;
+pub use self::calls::{item, put, query, sweeping};
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]
@@ -103,8 +104,8 @@ async fn a_route_without_its_statement_fails_and_changes_nothing() {
     let shop = Shop::open_from(|text| {
         let (before, role) = text.split_once("\n  PlaceOrderRole:").expect("a role");
         let start =
-            role.find("              - Effect: Allow\n                Action: dynamodb:UpdateItem").expect("one");
-        let end = start + 1 + role[start + 1..].find("              - Effect: Allow").expect("another");
+            role.find("                - Effect: Allow\n                  Action: dynamodb:UpdateItem").expect("one");
+        let end = start + 1 + role[start + 1..].find("                - Effect: Allow").expect("another");
         format!("{before}\n  PlaceOrderRole:{}{}", &role[..start], &role[end..])
     })
     .await;

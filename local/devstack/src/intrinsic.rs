@@ -151,6 +151,11 @@ impl<'a> Scope<'a> {
         }
         if let Some(parameter) = self.section("Parameters", name) {
             if let Some(value) = self.deployment.parameters.get(name) {
+                if let Some(allowed) = parameter.get("AllowedValues") {
+                    let allowed = allowed.as_sequence().context("AllowedValues is not a list")?;
+                    let allowed = allowed.iter().map(|one| self.text(one)).collect::<Result<Vec<_>>>()?;
+                    ensure!(allowed.contains(value), "parameter {name}: {value} is not one of {}", allowed.join(", "));
+                }
                 return Ok(Json::from(value.as_str()));
             }
             let default = parameter.get("Default");
@@ -163,7 +168,10 @@ impl<'a> Scope<'a> {
     fn resource(&self, name: &str) -> Result<String> {
         let found = self.section("Resources", name);
         let found = found.with_context(|| format!("{name} is neither a parameter nor a resource"))?;
-        ensure!(self.exists(found).context(name.to_owned())?, "{name} is not in this deployment: its Condition is false");
+        ensure!(
+            self.exists(found).context(name.to_owned())?,
+            "{name} is not in this deployment: its Condition is false"
+        );
         Ok(name.to_owned())
     }
 

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::*;
-use crate::template::Table;
 use crate::aws_json::Service;
 use crate::deployment::Deployment;
+use crate::template::Table;
 use crate::test_stack::{Bench, PATIENCE};
 
 const TEMPLATE: &str = r"
 Parameters:
-  Tables: { Type: String, Default: both }
+  Tables: { Type: String, Default: both, AllowedValues: [both, old, new] }
 Conditions:
   HasOld: !Not [!Equals [!Ref Tables, new]]
   HasNew: !Not [!Equals [!Ref Tables, old]]
@@ -130,11 +130,9 @@ impl Bench {
 
 #[test]
 fn a_deployment_has_the_tables_whose_condition_holds_under_names_that_stay() {
-    for (tables, expected, sources, table) in [
-        ("both", &[OLD, NEW][..], &[OLD, NEW][..], OLD),
-        ("old", &[OLD], &[OLD], OLD),
-        ("new", &[NEW], &[NEW], NEW),
-    ] {
+    for (tables, expected, sources, table) in
+        [("both", &[OLD, NEW][..], &[OLD, NEW][..], OLD), ("old", &[OLD], &[OLD], OLD), ("new", &[NEW], &[NEW], NEW)]
+    {
         let template = deployed(TEMPLATE, tables).unwrap();
         assert_eq!(names(&template), expected, "{tables}");
         let streams: Vec<_> = template.stream_sources.iter().map(|source| source.table.as_str()).collect();
@@ -152,6 +150,9 @@ fn a_reference_to_a_resource_whose_condition_is_false_is_named() {
     let error = format!("{:#}", deployed(&text, "new").unwrap_err());
     let expected = "Old is not in this deployment: its Condition is false";
     assert_eq!(error, format!("CountNotes: Environment.Variables.TABLE: {expected}"));
+
+    let error = format!("{:#}", deployed(TEMPLATE, "none").unwrap_err());
+    assert_eq!(error, "Old: condition HasOld: parameter Tables: none is not one of both, old, new");
 
     let text = TEMPLATE.replacen("Condition: HasNew", "Condition: HasNothing", 1);
     let error = format!("{:#}", deployed(&text, "both").unwrap_err());
@@ -201,8 +202,7 @@ async fn a_role_that_may_not_read_one_of_the_streams_is_named() {
     let text = TEMPLATE.replacen("Resource: !GetAtt NewTable.StreamArn", "Resource: !GetAtt Old.StreamArn", 1);
     let options = Options::new(deployed(&text, "both").unwrap());
     let consumer: crate::StartConsumer = Arc::new(|| Ok(Arc::new(|_| Box::pin(async { Ok(Value::Null) }))));
-    let functions =
-        Functions { consumers: vec![("count-notes".to_owned(), consumer)], ..Functions::default() };
+    let functions = Functions { consumers: vec![("count-notes".to_owned(), consumer)], ..Functions::default() };
     let error = format!("{:#}", Stack::start(options, |_, _| Ok(functions)).await.err().unwrap());
     assert!(error.contains("dynamodb:DescribeStream") && error.contains(NEW), "{error}");
 }
@@ -230,7 +230,8 @@ async fn a_transaction_over_two_tables_is_written_whole_or_not_at_all() {
     let bench = open().await;
     let dynamodb = bench.dynamodb();
     // The same key in two tables is two items.
-    let both = json!({ "TransactItems": [put(OLD, "a", None), put(NEW, "a", None)], "ReturnConsumedCapacity": "INDEXES" });
+    let both =
+        json!({ "TransactItems": [put(OLD, "a", None), put(NEW, "a", None)], "ReturnConsumedCapacity": "INDEXES" });
     let written = dynamodb.succeed("TransactWriteItems", &both).await.unwrap();
     let consumed = written["ConsumedCapacity"].as_array().unwrap();
     let mut of_tables: Vec<_> = consumed.iter().map(|one| one["TableName"].as_str().unwrap()).collect();

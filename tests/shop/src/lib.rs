@@ -27,6 +27,7 @@ pub mod queue;
 pub mod reconcile;
 pub mod roles;
 pub mod stream;
+pub mod tables;
 pub mod wire;
 
 use std::collections::BTreeMap;
@@ -159,8 +160,9 @@ impl Shop {
         self.stack.kill(consumer).expect("it consumes something");
     }
 
+    /// The name of the table that the functions use while no move is under way.
     pub fn table(&self) -> &str {
-        self.stack.template().table_name()
+        tables::first(self.template())
     }
 
     pub fn nobody(&self) -> Client {
@@ -277,22 +279,7 @@ impl Shop {
 
     /// Every item of the table, read directly from the engine, sorted by key.
     pub async fn dump(&self) -> Vec<Value> {
-        let mut items: Vec<Value> = Vec::new();
-        let mut start = Value::Null;
-        loop {
-            let mut scan = json!({ "TableName": self.table(), "ConsistentRead": true });
-            if !start.is_null() {
-                scan["ExclusiveStartKey"] = start;
-            }
-            let answer = self.dynamodb("Scan", &scan).await;
-            items.extend(answer["Items"].as_array().expect("items").iter().cloned());
-            start = answer["LastEvaluatedKey"].clone();
-            if start.is_null() {
-                break;
-            }
-        }
-        items.sort_by_key(|item| format!("{} {}", item["PK"]["S"], item["SK"]["S"]));
-        items
+        self.dump_of(self.table()).await
     }
 
     /// Puts an entity directly into the table.

@@ -117,50 +117,92 @@ fn variables(function: &Function) -> BTreeMap<String, String> {
     }
 }
 
+/// The managed policies that roles have for a move from one table to another. They are not inline, because the inline
+/// policies of a role share 10,240 characters.
+pub(super) fn policies_of_moves() -> String {
+    let phase = Access { action: Action::GetItem, index: Index::Table, partition: "move", is_transactional: false };
+    let repairs = Access { action: Action::PutItem, partition: "repair#{shard}", ..phase };
+    let policies = [
+        ("ReadMove", "", "To read the phase of a move between two tables", phase),
+        ("WriteRepairs", "    Condition: IsMoving\n", "To have a copy in the other table made later", repairs),
+    ];
+    let policies = policies.map(|(name, condition, description, access)| {
+        let mut text = format!(
+            "\n  {name}:\n    Type: AWS::IAM::ManagedPolicy\n{condition}    Properties:\n      Description: {description}\n      \
+             PolicyDocument:\n        Version: \"2012-10-17\"\n        Statement:\n"
+        );
+        for layout in Layout::ALL {
+            let [statement] = &statements(&[&[access]], *layout)[..] else { panic!("one access is one statement") };
+            if condition.is_empty() {
+                _ = write!(text, "          - !If\n            - {}\n", condition_of(*layout));
+                text.push_str(&statement.text("            ", *layout));
+                text.push_str("            - !Ref AWS::NoValue\n");
+            } else {
+                // While the stack has both tables.
+                text.push_str(&statement.text("          ", *layout));
+            }
+        }
+        text
+    });
+    policies.concat() + "\n  "
+}
+
 fn role(name: &str, access: &[&[Access]], grants: &[Grant]) -> String {
+    let writes = access.iter().copied().flatten().any(|one| one.action.transaction() == "TransactWriteItems");
+    let repairs = if writes { ", !If [IsMoving, !Ref WriteRepairs, !Ref AWS::NoValue]" } else { "" };
     let mut text = format!(
         "\n  {name}Role:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n        Version: \
          \"2012-10-17\"\n        Statement: [{{ Effect: Allow, Action: sts:AssumeRole, Principal: {{ Service: \
-         lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs]\n      Policies:\n        - PolicyName: \
-         {name}\n          PolicyDocument:\n            Version: \"2012-10-17\"\n            Statement:\n"
+         lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs, !Ref ReadMove{repairs}]\n      Policies:\n"
     );
-    for Statement { actions, index, keys, is_transactional } in statements(access) {
-        let resource = match index.name() {
-            None => "!GetAtt Table.Arn".to_owned(),
-            Some(index) => format!("!Sub ${{Table.Arn}}/index/{index}"),
-        };
-        let names: Vec<_> = actions.iter().map(|action| action.name()).collect();
-        let keys: Vec<_> = keys.iter().map(|key| format!("\"{key}\"")).collect();
+    for layout in Layout::ALL {
+        let suffix = table_of(*layout).trim_start_matches("Table");
         _ = write!(
             text,
-            "              - Effect: Allow\n                Action: {}\n                Resource: {resource}\n                \
-             Condition:\n                  ForAllValues:StringLike: {{ dynamodb:LeadingKeys: [{}] }}\n                  \
-             \"Null\": {{ dynamodb:LeadingKeys: \"false\" }}\n",
-            one_or_list(&names),
-            keys.join(", ")
+            "        - !If\n          - {}\n          - PolicyName: {name}{suffix}\n            PolicyDocument:\n              \
+             Version: \"2012-10-17\"\n              Statement:\n",
+            condition_of(*layout)
         );
-        if is_transactional {
-            let operation = actions[0].transaction();
-            _ = writeln!(
-                text,
-                "                  ForAnyValue:StringEquals: {{ dynamodb:EnclosingOperation: {operation} }}"
-            );
+        for statement in statements(access, *layout) {
+            text.push_str(&statement.text("                ", *layout));
         }
+        for grant in grants {
+            text.push_str(&granted(grant, *layout));
+        }
+        text.push_str("          - !Ref AWS::NoValue\n");
     }
-    for Grant { actions, resource, only } in grants {
+    text
+}
+
+/// The logical id of the table with this layout.
+fn table_of(layout: Layout) -> &'static str {
+    match layout {
+        Layout::V1 => "Table",
+        Layout::V2 => "TableV2",
+    }
+}
+
+/// The condition under which the stack has the table with this layout.
+fn condition_of(layout: Layout) -> String {
+    format!("Has{}", layout.name().to_uppercase())
+}
+
+/// The statement of a grant. If the grant is about the table or its stream, the statement is about the table with this
+/// layout.
+fn granted(grant: &Grant, layout: Layout) -> String {
+    let Grant { actions, resource, only } = grant;
+    let resource = resource.replace("Table.", &format!("{}.", table_of(layout)));
+    let mut text = format!(
+        "                - Effect: Allow\n                  Action: {}\n                  Resource: {resource}\n",
+        one_or_list(actions)
+    );
+    if let Some((key, values)) = only {
         _ = write!(
             text,
-            "              - Effect: Allow\n                Action: {}\n                Resource: {resource}\n",
-            one_or_list(actions)
+            "                  Condition:\n                    ForAllValues:StringEquals: {{ {key}: [{}] }}\n                    \
+             \"Null\": {{ {key}: \"false\" }}\n",
+            values.join(", ")
         );
-        if let Some((key, values)) = only {
-            _ = write!(
-                text,
-                "                Condition:\n                  ForAllValues:StringEquals: {{ {key}: [{}] }}\n                  \
-                 \"Null\": {{ {key}: \"false\" }}\n",
-                values.join(", ")
-            );
-        }
     }
     text
 }
@@ -180,20 +222,47 @@ struct Statement {
     is_transactional: bool,
 }
 
-/// The statements that allow these accesses. Keys that the same actions access under the same conditions share one
-/// statement. An access that is allowed outside of transactions is also allowed in them, and needs no other statement.
-fn statements(access: &[&[Access]]) -> Vec<Statement> {
+impl Statement {
+    /// The statement as an item of a list with this indentation, about the table with this layout.
+    fn text(&self, indent: &str, layout: Layout) -> String {
+        let Self { actions, index, keys, is_transactional } = self;
+        let table = table_of(layout);
+        let resource = match index.name() {
+            None => format!("!GetAtt {table}.Arn"),
+            Some(index) => format!("!Sub ${{{table}.Arn}}/index/{index}"),
+        };
+        let names: Vec<_> = actions.iter().map(|action| action.name()).collect();
+        let keys: Vec<_> = keys.iter().map(|key| format!("\"{key}\"")).collect();
+        let mut text = format!(
+            "{indent}- Effect: Allow\n{indent}  Action: {}\n{indent}  Resource: {resource}\n{indent}  Condition:\n{indent}    \
+             ForAllValues:StringLike: {{ dynamodb:LeadingKeys: [{}] }}\n{indent}    \"Null\": {{ dynamodb:LeadingKeys: \
+             \"false\" }}\n",
+            one_or_list(&names),
+            keys.join(", ")
+        );
+        if *is_transactional {
+            let operation = actions[0].transaction();
+            _ = writeln!(text, "{indent}    ForAnyValue:StringEquals: {{ dynamodb:EnclosingOperation: {operation} }}");
+        }
+        text
+    }
+}
+
+/// The statements that allow these accesses of the table with this layout. Keys that the same actions access under the
+/// same conditions share one statement. An access that is allowed outside of transactions is also allowed in them, and
+/// needs no other statement.
+fn statements(access: &[&[Access]], layout: Layout) -> Vec<Statement> {
     let mut keys: BTreeMap<(Option<&str>, bool, Action), BTreeSet<String>> = BTreeMap::new();
     let access = || access.iter().copied().flatten();
     for one in access() {
         let of = (one.index.name(), one.is_transactional, one.action);
         let is_said = |other: &Access| {
             !other.is_transactional
-                && (other.action, other.index, other.leading_keys(Layout::V1))
-                    == (one.action, one.index, one.leading_keys(Layout::V1))
+                && (other.action, other.index, other.leading_keys(layout))
+                    == (one.action, one.index, one.leading_keys(layout))
         };
         if !one.is_transactional || !access().any(is_said) {
-            keys.entry(of).or_default().insert(one.leading_keys(Layout::V1));
+            keys.entry(of).or_default().insert(one.leading_keys(layout));
         }
     }
     let mut statements: Vec<Statement> = Vec::new();

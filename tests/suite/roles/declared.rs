@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use devstack::Template;
 use devstack::iam::{Guard, permit};
-use key_schema::layout::ENTITIES;
+use key_schema::layout::{ENTITIES, Layout};
 use serde_json::Value;
+use shop::tables::{logical_id, name_of, template_with};
 use shop::template_text;
 use yaml_serde::Value as Yaml;
 
@@ -27,21 +29,41 @@ fn list(value: &Yaml) -> Vec<String> {
     texts.iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
 }
 
-fn declared() -> Vec<Declared> {
+/// The value of an `!If`, if it has this condition, and otherwise the value itself. `None` for an `!If` with another one.
+fn under<'a>(condition: &str, value: &'a Yaml) -> Option<&'a Yaml> {
+    match value {
+        Yaml::Tagged(tagged) if tagged.tag == "If" => (tagged.value[0] == condition).then(|| &tagged.value[1]),
+        plain => Some(plain),
+    }
+}
+
+/// The statements about the table with this layout, in a stack with two tables.
+fn declared(layout: Layout) -> Vec<Declared> {
     let text: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
+    let (table, condition) = (logical_id(layout), format!("Has{}", layout.name().to_uppercase()));
+    let properties = |name: &str| &text["Resources"][name]["Properties"];
     let mut all = Vec::new();
     for function in template().functions {
-        let role = &text["Resources"][format!("{}Role", function.logical_id).as_str()]["Properties"];
-        for statement in role["Policies"][0]["PolicyDocument"]["Statement"].as_sequence().expect("statements") {
+        let role = properties(&format!("{}Role", function.logical_id));
+        let inline = role["Policies"].as_sequence().expect("policies").iter();
+        let managed = role["ManagedPolicyArns"].as_sequence().expect("policies").iter().map(|policy| {
+            let Some(Yaml::Tagged(name)) = under("IsMoving", policy) else { panic!("{policy:?}") };
+            properties(name.value.as_str().expect("a name"))
+        });
+        let policies = inline.filter_map(|policy| under(&condition, policy)).chain(managed);
+        let statements =
+            policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_sequence().expect("statements"));
+        for statement in statements.filter_map(|statement| under(&condition, statement)) {
             let Yaml::Tagged(resource) = &statement["Resource"] else { panic!("{statement:?}") };
             // A resource that depends on a condition is not the table.
             let Some(resource) = resource.value.as_str() else { continue };
-            let index = match resource {
-                "Table.Arn" => None,
-                other => match other.strip_prefix("${Table.Arn}/index/") {
+            let index = match resource.strip_prefix("${").unwrap_or(resource).strip_prefix(table) {
+                Some(".Arn") => None,
+                Some(other) => match other.strip_prefix(".Arn}/index/") {
                     None => continue,
                     Some(index) => Some(index.to_owned()),
                 },
+                None => continue,
             };
             let condition = &statement["Condition"];
             assert_eq!(condition["Null"]["dynamodb:LeadingKeys"], "false", "ForAllValues holds of no keys, too");
@@ -58,11 +80,11 @@ fn declared() -> Vec<Declared> {
     all
 }
 
-/// The prefix of every partition key of the schema, as a pattern: `o#*`.
-fn patterns() -> BTreeSet<String> {
+/// The prefix of every partition key of the schema in this layout, as a pattern: `o#*`.
+fn patterns(layout: Layout) -> BTreeSet<String> {
     let places = ENTITIES.iter().flat_map(|(_, places)| places.iter());
-    let patterns = places.map(|place| match place.partition.split_once('{') {
-        None => place.partition.to_owned(),
+    let patterns = places.map(|place| match layout.place(*place).partition.split_once('{') {
+        None => layout.place(*place).partition,
         Some((prefix, _)) => format!("{prefix}*"),
     });
     patterns.collect()
@@ -72,12 +94,19 @@ fn key(pattern: &str) -> String {
     pattern.replace('*', "1")
 }
 
-/// Compares declaration and enforcement for every function, every action, the table and each index, and every kind of
-/// key.
+/// Compares declaration and enforcement in a stack with two tables, for every function, every action, each table with
+/// its indexes, and every kind of key.
 #[test]
 fn a_role_allows_exactly_what_the_template_declares() {
-    let template = template();
-    let (guard, declared, table) = (Guard::new(&template, false), declared(), template.table_name());
+    let template = template_with("v1-v2");
+    for layout in Layout::ALL {
+        compare(&template, *layout);
+    }
+}
+
+fn compare(template: &Template, layout: Layout) {
+    let table = name_of(template, layout).expect("the table");
+    let (guard, declared) = (Guard::new(template, false), declared(layout));
     let allowed = |function: &str, action: &str, request: &Value| {
         let policies = guard.policies(function).expect("a role");
         guard.dynamodb_asks(action, request).iter().all(|ask| permit(policies, ask))
@@ -92,7 +121,7 @@ fn a_role_allows_exactly_what_the_template_declares() {
         })
     };
 
-    let (patterns, mut checked, mut granted) = (patterns(), 0, 0);
+    let (patterns, mut checked, mut granted) = (patterns(layout), 0, 0);
     let mut check = |says: bool, is: bool, what: &dyn Fn() -> String| {
         assert_eq!(is, says, "enforced and declared: {}", what());
         (checked, granted) = (checked + 1, granted + usize::from(is));

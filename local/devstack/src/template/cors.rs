@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value as Json;
 use yaml_serde::Value as Yaml;
 
-use super::of_type;
+use super::declared;
 use crate::intrinsic::Scope;
 
 /// Which pages of other origins may call the API, and what they may send and read.
@@ -26,7 +26,7 @@ impl Cors {
     /// The rules of the template's HTTP API, or of `Globals`, if there are any.
     pub(super) fn read(scope: &Scope, document: &Yaml) -> Result<Option<Self>> {
         let resources = document.get("Resources").and_then(Yaml::as_mapping).into_iter();
-        let apis = resources.flat_map(|all| of_type(all, "AWS::Serverless::HttpApi"));
+        let apis = resources.flat_map(|all| declared(all, "AWS::Serverless::HttpApi"));
         let mut rules = apis.map(|(id, api)| (id, api.get("Properties").and_then(|api| api.get("CorsConfiguration"))));
         let globals = || document.get("Globals")?.get("HttpApi")?.get("CorsConfiguration");
         let (id, rules) = rules.find(|(_, rules)| rules.is_some()).unwrap_or_else(|| ("Globals", globals()));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use serde_json::Value as Json;
 use yaml_serde::{Mapping, Value as Yaml};
 
 use super::of_type;
@@ -27,7 +28,8 @@ impl Roles {
     pub(super) fn read(scope: &mut Scope, resources: &Mapping) -> Result<Self> {
         let mut managed = BTreeMap::new();
         for (id, resource) in of_type(scope, resources, "AWS::IAM::ManagedPolicy")? {
-            managed.insert(policy_arn(id), document(scope, properties(resource)).context(id.to_owned())?);
+            let policy = scope.resolve(properties(resource)).and_then(|owner| document(&owner));
+            managed.insert(policy_arn(id), policy.with_context(|| id.to_owned())?);
             scope.define(id, Resource::ManagedPolicy(id.to_owned()));
         }
         let mut roles = BTreeMap::new();
@@ -50,20 +52,27 @@ impl Roles {
 
 fn policies(scope: &Scope, properties: &Yaml, managed: &BTreeMap<String, Policy>) -> Result<Vec<Policy>> {
     let list = |name: &str| properties.get(name).and_then(Yaml::as_sequence).into_iter().flatten();
-    let inline = list("Policies")
-        .enumerate()
-        .map(|(position, policy)| document(scope, policy).with_context(|| format!("Policies[{position}]")));
-    let attached = list("ManagedPolicyArns").map(|arn| {
-        let arn = scope.text(arn).context("ManagedPolicyArns")?;
+    let mut policies = Vec::new();
+    for (position, policy) in list("Policies").enumerate() {
+        let read = scope.resolve(policy).and_then(|policy| match policy {
+            Json::Null => Ok(None),
+            policy => document(&policy).map(Some),
+        });
+        policies.extend(read.with_context(|| format!("Policies[{position}]"))?);
+    }
+    for arn in list("ManagedPolicyArns") {
+        let Some(arn) = scope.optional_text(arn).context("ManagedPolicyArns")? else { continue };
         let policy = managed.get(&arn);
-        policy.cloned().with_context(|| format!("ManagedPolicyArns: {arn} is no policy of this template"))
-    });
-    inline.chain(attached).collect()
+        let policy = policy.with_context(|| format!("ManagedPolicyArns: {arn} is no policy of this template"))?;
+        policies.push(policy.clone());
+    }
+    Ok(policies)
 }
 
-fn document(scope: &Scope, owner: &Yaml) -> Result<Policy> {
-    let document = scope.required(owner, "PolicyDocument")?;
-    Policy::read(&document).context("PolicyDocument")
+/// The policy in a resource's properties, or in an inline policy.
+fn document(owner: &Json) -> Result<Policy> {
+    let document = owner.get("PolicyDocument").context("PolicyDocument is missing")?;
+    Policy::read(document).context("PolicyDocument")
 }
 
 fn properties(resource: &Yaml) -> &Yaml {

@@ -40,7 +40,7 @@ impl Bench {
     async fn start() -> Self {
         let engine = Engine::start(0, None).await.unwrap();
         let template = Template::parse(TEMPLATE).unwrap();
-        Endpoint::new(engine.url()).unwrap().ensure_table(&template, "data").await.unwrap();
+        Endpoint::new(engine.url()).unwrap().ensure_tables(&template.tables, "data").await.unwrap();
         let proxy = FaultProxy::start(engine.url()).await.unwrap();
         Self { _engine: engine, proxy, client: local_client().unwrap() }
     }
@@ -88,11 +88,11 @@ fn consumed(access: Access, table_units: f64, indexes: &[(&str, f64)]) -> Consum
 async fn an_equal_table_is_reused_and_a_different_one_is_refused() {
     let engine = Engine::start(0, None).await.unwrap();
     let endpoint = Endpoint::new(engine.url()).unwrap();
-    endpoint.ensure_table(&Template::parse(TEMPLATE).unwrap(), "data").await.unwrap();
-    endpoint.ensure_table(&Template::parse(TEMPLATE).unwrap(), "data").await.unwrap();
+    endpoint.ensure_tables(&Template::parse(TEMPLATE).unwrap().tables, "data").await.unwrap();
+    endpoint.ensure_tables(&Template::parse(TEMPLATE).unwrap().tables, "data").await.unwrap();
 
     let other = Template::parse(&TEMPLATE.replace("AttributeName: G,", "AttributeName: H,")).unwrap();
-    let error = endpoint.ensure_table(&other, "data").await.unwrap_err().to_string();
+    let error = endpoint.ensure_tables(&other.tables, "data").await.unwrap_err().to_string();
     let expected = "has other keys or indexes than the template says: delete it or choose another with Options::data";
     assert!(error.ends_with(expected), "{error}");
 }

@@ -1,0 +1,79 @@
+//! Shops whose stack has two tables.
+
+use devstack::template::Table;
+use devstack::{Deployment, Template};
+use key_schema::layout::Layout;
+use serde_json::{Value, json};
+
+use crate::{Shop, engine, template_text};
+
+/// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.
+pub fn template_with(tables: &str) -> Template {
+    let mut deployment = Deployment { table_name: engine::new_table_name(), ..local::deployment() };
+    deployment.parameters.insert("Tables".to_owned(), tables.to_owned());
+    Template::parse_for(&template_text(), &deployment).expect("template.yaml is valid")
+}
+
+/// The logical id of the table with this layout.
+pub fn logical_id(layout: Layout) -> &'static str {
+    match layout {
+        Layout::V1 => "Table",
+        Layout::V2 => "TableV2",
+    }
+}
+
+/// The name of the table with this layout, if the template has it.
+pub fn name_of(template: &Template, layout: Layout) -> Option<&str> {
+    let table = template.tables.iter().find(|table| table.logical_id == logical_id(layout));
+    table.map(Table::name)
+}
+
+/// The value of an environment variable that every function has, or none.
+fn variable<'a>(template: &'a Template, name: &str) -> Option<&'a str> {
+    template.functions.first().and_then(|function| function.environment.get(name)).map(String::as_str)
+}
+
+/// The name of the table that the functions use while no move is under way.
+pub(crate) fn first(template: &Template) -> &str {
+    variable(template, "TABLE_NAME").expect("the functions have a table")
+}
+
+impl Shop {
+    /// A shop with a table of each layout, of which v1 is the first. Both streams have the template's consumers. No move
+    /// has begun.
+    pub async fn open_moving() -> Self {
+        Self::open_moving_with("v1-v2", |_| {}).await
+    }
+
+    /// A shop with these tables, whose template is changed after parsing. `tables` is a value of the parameter `Tables`.
+    pub async fn open_moving_with(tables: &str, change: impl FnOnce(&mut Template)) -> Self {
+        let mut template = template_with(tables);
+        change(&mut template);
+        Self::start(template).await
+    }
+
+    /// The name of the second table.
+    pub fn next_table(&self) -> &str {
+        variable(self.template(), "NEXT_TABLE_NAME").expect("the stack has two tables")
+    }
+
+    /// Every item of this table, read directly from the engine, sorted by key.
+    pub async fn dump_of(&self, table: &str) -> Vec<Value> {
+        let mut items: Vec<Value> = Vec::new();
+        let mut start = Value::Null;
+        loop {
+            let mut scan = json!({ "TableName": table, "ConsistentRead": true });
+            if !start.is_null() {
+                scan["ExclusiveStartKey"] = start;
+            }
+            let answer = self.dynamodb("Scan", &scan).await;
+            items.extend(answer["Items"].as_array().expect("items").iter().cloned());
+            start = answer["LastEvaluatedKey"].clone();
+            if start.is_null() {
+                break;
+            }
+        }
+        items.sort_by_key(|item| format!("{} {}", item["PK"]["S"], item["SK"]["S"]));
+        items
+    }
+}

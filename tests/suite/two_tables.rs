@@ -1,0 +1,206 @@
+//! The stack with a table of each layout: the tables, their streams, and the rights of functions on them.
+
+use std::collections::BTreeSet;
+
+use devstack::iam::{Operator, Quantifier, Statement};
+use key_schema::layout::{Index, Layout};
+use serde_json::{Map, Value, json};
+use shop::Shop;
+use shop::tables::{name_of, template_with};
+
+use crate::queue::things;
+use crate::roles::{item, put, query, sweeping};
+
+/// The most characters in all inline policies of a role, without white space
+/// ([source](https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html)).
+const INLINE_POLICIES: usize = 10_240;
+
+/// The most characters of a managed policy.
+const MANAGED_POLICY: usize = 6_144;
+
+/// Each step of a move is one change of the parameter. Between neighbouring values no function loses its tables.
+#[test]
+fn the_parameter_names_the_tables_and_the_first_of_them() {
+    for (tables, layouts, first, next) in [
+        ("v1", &[Layout::V1][..], Layout::V1, None),
+        ("v1-v2", &[Layout::V1, Layout::V2], Layout::V1, Some(Layout::V2)),
+        ("v2-v1", &[Layout::V1, Layout::V2], Layout::V2, Some(Layout::V1)),
+        ("v2", &[Layout::V2], Layout::V2, None),
+    ] {
+        let template = template_with(tables);
+        assert_eq!(template.tables.len(), layouts.len(), "{tables}");
+        assert!(layouts.iter().all(|layout| name_of(&template, *layout).is_some()), "{tables}");
+        let expected = [
+            ("TABLE_NAME", name_of(&template, first)),
+            ("TABLE_LAYOUT", Some(first.name())),
+            ("NEXT_TABLE_NAME", next.and_then(|next| name_of(&template, next))),
+            ("NEXT_TABLE_LAYOUT", next.map(Layout::name)),
+        ];
+        for function in &template.functions {
+            for (name, value) in expected {
+                let given = function.environment.get(name).map(String::as_str);
+                assert_eq!(given, value, "{tables}: {} {name}", function.logical_id);
+            }
+        }
+        let streams: Vec<_> = template.stream_sources.iter().map(|source| (&source.function, &source.table)).collect();
+        assert_eq!(streams.len(), 2 * layouts.len(), "{tables}");
+        assert_eq!(streams.iter().collect::<BTreeSet<_>>().len(), streams.len(), "{tables}: each stream once");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_tables_exist_with_the_same_keys_indexes_and_streams() {
+    let shop = Shop::open_moving().await;
+    let mut shapes = Vec::new();
+    for table in [shop.table(), shop.next_table()] {
+        let described = shop.dynamodb("DescribeTable", &json!({ "TableName": table })).await["Table"].clone();
+        assert_eq!(described["TableStatus"], "ACTIVE");
+        let ttl = shop.dynamodb("DescribeTimeToLive", &json!({ "TableName": table })).await;
+        let indexes = described["GlobalSecondaryIndexes"].as_array().expect("indexes").iter();
+        let indexes: Vec<_> = indexes.map(|index| (index["IndexName"].clone(), index["KeySchema"].clone())).collect();
+        shapes.push((described["KeySchema"].clone(), indexes, described["StreamSpecification"].clone(), ttl));
+    }
+    assert_eq!(shapes[0], shapes[1]);
+    assert_ne!(shop.table(), shop.next_table());
+}
+
+/// A shop in which no move has begun is like one with a single table.
+#[tokio::test(flavor = "multi_thread")]
+async fn while_no_move_has_begun_only_the_first_table_is_used() {
+    let shop = Shop::open_moving().await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 10).await;
+    shop.customer("ada").order("k", things(1)).await.expect(201);
+    shop.settle().await;
+    assert!(shop.dump().await.len() > 5);
+    assert!(shop.dump_of(shop.next_table()).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_in_either_table_reaches_the_consumers_of_streams() {
+    let shop = Shop::open_moving().await;
+    shop.sign_up("ada").await;
+    shop.product("thing", 1000, 10).await;
+    let order = shop.customer("ada").order("k", things(1)).await.expect(201);
+    shop.settle().await;
+    let orders = async || {
+        let stats = shop.item("c#ada", "stats").await;
+        stats["orders"]["N"].as_str().map(str::to_owned)
+    };
+    let told = || shop.bus().events().iter().filter(|event| event["detail-type"] == "OrderPlaced").count();
+    assert_eq!((orders().await.as_deref(), told()), (Some("1"), 1));
+
+    // The same order, written into the second table by somebody who does not mark it as a copy.
+    let id = order["orderId"].as_str().expect("an id");
+    let mut copy = shop.item(&format!("o#{id}"), &format!("o#{id}")).await;
+    for (index, attributes) in [Index::Table, Index::Gsi1, Index::Gsi2].map(|index| (index, index.attributes())) {
+        let (partition, sort) = attributes;
+        let (Some(pk), Some(sk)) = (copy[partition]["S"].as_str(), copy[sort]["S"].as_str()) else { continue };
+        let key = key_schema::layout::Key { index, partition: pk.to_owned(), sort: sk.to_owned() };
+        let key = Layout::V2.key(key);
+        (copy[partition], copy[sort]) = (json!({ "S": key.partition }), json!({ "S": key.sort }));
+    }
+    shop.dynamodb("PutItem", &json!({ "TableName": shop.next_table(), "Item": copy })).await;
+    shop.settle().await;
+    assert_eq!((orders().await.as_deref(), told()), (Some("2"), 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_reaches_each_table_of_the_stack_by_the_keys_of_its_layout_alone() {
+    let shop = Shop::open_moving().await;
+    let (first, second) = (shop.table().to_owned(), shop.next_table().to_owned());
+    for (table, key, is_allowed) in
+        [(&first, "o#1", true), (&first, "ORDER#1", false), (&second, "ORDER#1", true), (&second, "o#1", false)]
+    {
+        for (function, action, request) in
+            [("GetOrder", "Query", query(table, None, key)), ("DeleteCart", "PutItem", put(table, key))]
+        {
+            let (status, body) = shop.dynamodb_as(function, action, &request).await;
+            let is_allowed = is_allowed && function == "GetOrder";
+            assert_eq!(status == 200, is_allowed, "{function} {action} {request}: {body}");
+        }
+    }
+    let swept = sweeping(&second);
+    for (action, request) in &swept {
+        assert_eq!(shop.dynamodb_as("GetOrder", action, request).await.0, 400, "{action} {request}");
+    }
+    assert_eq!(shop.denials().len(), 6 + swept.len());
+    shop.fault_proxy().take_calls();
+}
+
+/// The phase of a move can be read before the stack has a second table, and after it has given up one.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_function_may_read_the_phase_of_a_move_and_nothing_of_a_table_that_the_stack_does_not_have() {
+    let shop = Shop::open().await;
+    let functions: Vec<_> = shop.template().functions.iter().map(|function| function.logical_id.clone()).collect();
+    let absent = format!("{}-table-v2", shop.table());
+    let mut refused = 0;
+    for function in &functions {
+        let read = |table: &str, layout: Layout| item(table, &layout.partition(Index::Table, "move".to_owned()));
+        let (status, body) = shop.dynamodb_as(function, "GetItem", &read(shop.table(), Layout::V1)).await;
+        assert_eq!(status, 200, "{function}: {body}");
+        for (action, request) in [
+            ("GetItem", read(&absent, Layout::V2)),
+            ("Query", query(&absent, None, "ORDER#1")),
+            ("PutItem", put(&absent, "CUSTOMER#1")),
+            ("PutItem", put(&absent, &Layout::V2.partition(Index::Table, "repair#1".to_owned()))),
+            ("PutItem", put(shop.table(), "move")),
+            ("PutItem", put(shop.table(), "repair#1")),
+        ] {
+            let (status, body) = shop.dynamodb_as(function, action, &request).await;
+            assert_eq!(
+                body["__type"], "com.amazon.coral.service#AccessDeniedException",
+                "{status} {function} {action}"
+            );
+            refused += 1;
+        }
+    }
+    assert_eq!(shop.denials().len(), refused);
+}
+
+/// A statement as a policy has it.
+fn document(statement: &Statement) -> Value {
+    let mut conditions = Map::new();
+    for condition in &statement.conditions {
+        let operator = match condition.operator {
+            Operator::IsNull => "Null".to_owned(),
+            Operator::Equals(quantifier) => named(quantifier, "StringEquals"),
+            Operator::Like(quantifier) => named(quantifier, "StringLike"),
+        };
+        conditions.entry(operator).or_insert(json!({}))[condition.key] = json!(condition.values);
+    }
+    let [effect, actions, resources] = [json!("Allow"), json!(statement.actions), json!(statement.resources)];
+    json!({ "Effect": effect, "Action": actions, "Resource": resources, "Condition": conditions })
+}
+
+fn named(quantifier: Quantifier, comparison: &str) -> String {
+    match quantifier {
+        Quantifier::Only => comparison.to_owned(),
+        Quantifier::All => format!("ForAllValues:{comparison}"),
+        Quantifier::Any => format!("ForAnyValue:{comparison}"),
+    }
+}
+
+/// A role has the most rights while the stack has two tables. The names of a stack and its resources make the text
+/// longer, and a larger policy fails only when it is deployed.
+#[test]
+fn the_policies_of_every_role_are_within_the_limits_of_iam() {
+    // A stack's name has up to 128 characters; this is room for 40 more than `till` in each ARN.
+    const ROOM: usize = 40;
+    let template = template_with("v1-v2");
+    let mut largest = 0;
+    for function in &template.functions {
+        let sizes = function.role.policies.iter().map(|policy| {
+            let statements: Vec<_> = policy.statements.iter().map(document).collect();
+            let arns: usize = policy.statements.iter().map(|statement| statement.resources.len()).sum();
+            json!({ "Version": "2012-10-17", "Statement": statements }).to_string().len() + ROOM * arns
+        });
+        // The managed policies come last.
+        let sizes: Vec<_> = sizes.collect();
+        let inline: usize = sizes[..2].iter().sum();
+        assert!(inline < INLINE_POLICIES, "{}: {inline}", function.role.name);
+        assert!(sizes[2..].iter().all(|size| *size < MANAGED_POLICY), "{}", function.role.name);
+        largest = largest.max(inline);
+    }
+    assert!(largest > INLINE_POLICIES / 10, "{largest}: the sizes are those of real policies");
+}
