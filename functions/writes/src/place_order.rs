@@ -70,7 +70,7 @@ pub async fn handle(
     };
     let placement = match placement {
         // The order can be queued without knowing whether it was placed before: the drain finds that out.
-        Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey, .. }) if is_for_later => None,
+        Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey | Throttle::Handover, .. }) if is_for_later => None,
         placement => placement?,
     };
     let max_total = match placement {

@@ -110,7 +110,8 @@ impl Batch {
         }
     }
 
-    /// The batch with smaller steps, so that tests and models see more of them.
+    /// The batch with smaller steps: during a move a transaction writes each counter in both tables, and tests and models
+    /// see more steps.
     #[must_use]
     pub fn with_most_counters(self, most_counters: usize) -> Self {
         Self { most_counters, ..self }

@@ -30,7 +30,7 @@ pub struct Environment {
     warm_ups: WarmUps,
 }
 
-/// The clients made so far, at most one of each type.
+/// The clients and other shared values made so far, at most one of each type.
 type Clients = Arc<Mutex<Vec<Box<dyn Any + Send + Sync>>>>;
 
 /// A client of a service, built when it is first used: some functions rarely need all of their clients.
@@ -126,6 +126,17 @@ impl Environment {
         let client = Client(Arc::new(LazyLock::new(Box::new(move || make(&config)))));
         clients.push(Box::new(client.clone()));
         Ok(client)
+    }
+
+    /// A value that all parts of the function share: the first one that was made of its type.
+    pub fn shared<T: Clone + Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> T {
+        let mut all = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = all.iter().find_map(|value| value.downcast_ref::<T>()) {
+            return value.clone();
+        }
+        let value = make();
+        all.push(Box::new(value.clone()));
+        value
     }
 
     /// A client of a service that is not AWS's, at this base URL. A complete answer takes at most `timeout`.

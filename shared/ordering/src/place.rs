@@ -96,9 +96,12 @@ impl Orders {
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
         let mut placing = self.placing(ask, Origin::Request);
         match (self.drive(&mut placing, budget).await, placing.max_total()) {
-            (Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey, .. }), Some(max_total)) => {
-                Ok(Placement::NoCapacity { max_total })
-            }
+            (
+                Err(Error::Throttled {
+                    by: Throttle::Capacity | Throttle::CapacityOrHotKey | Throttle::Handover, ..
+                }),
+                Some(max_total),
+            ) => Ok(Placement::NoCapacity { max_total }),
             (outcome, _) => outcome,
         }
     }

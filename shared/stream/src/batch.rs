@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use aws_lambda_events::event::dynamodb::EventRecord;
+use key_schema::layout::{COPIED, REMOVED};
 use key_schema::value::{SequenceNumber, ShardId, Timestamp};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use serde_dynamo::Item;
+use serde_dynamo::{AttributeValue, Item};
 use serde_json::value::RawValue;
 
 /// A batch of a shard's records.
@@ -37,16 +38,17 @@ pub struct Delivered {
     pub(crate) raw: Box<RawValue>,
 }
 
-/// A change of an item.
+/// A change of an item. If a move between two tables copied the change from the other table, both images are empty, and
+/// there is nothing to process.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// `INSERT`, `MODIFY` or `REMOVE`.
     pub name: String,
     /// The time of the change, in whole seconds.
     pub written_at: Timestamp,
-    /// The item before the change; empty if there was none.
+    /// The item before the change; empty if there was none, and in a copy.
     pub old: Item,
-    /// The item after the change; empty if it was deleted.
+    /// The item after the change; empty if it was deleted, and in a copy.
     pub new: Item,
 }
 
@@ -83,12 +85,31 @@ fn read(raw: &RawValue) -> Result<(SequenceNumber, Record), serde_json::Error> {
     let number = change.sequence_number.unwrap_or_default().parse().map_err(serde_json::Error::custom)?;
     let written_at = Timestamp::from_millisecond(change.approximate_creation_date_time.timestamp_millis());
     let written_at = written_at.ok_or_else(|| serde_json::Error::custom("its creation time is out of range"))?;
-    Ok((number, Record { name: event_name, written_at, old: change.old_image, new: change.new_image }))
+    let (mut old, mut new) = (change.old_image, change.new_image);
+    if is_copy(&old, &new) {
+        (old, new) = Default::default();
+    }
+    Ok((number, Record { name: event_name, written_at, old, new }))
+}
+
+/// Whether a move wrote the change as a copy. Each copy changes the mark, and no other change does.
+///
+/// The same change is also in the stream of the table that led. Only that record says what happened, so that each change
+/// is processed once, whichever table leads.
+fn is_copy(old: &Item, new: &Item) -> bool {
+    let mark = |image: &Item| image.get(COPIED).cloned();
+    if new.is_empty() {
+        return mark(old) == Some(AttributeValue::S(REMOVED.to_owned()));
+    }
+    mark(new).is_some_and(|new| mark(old) != Some(new))
 }
 
 fn nullable<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
+
+#[cfg(test)]
+mod copies;
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use aws_sdk_dynamodb::config::Config;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use lambda::Retries;
 
 use crate::cancellation::{CONDITION_FAILED, Cancellation};
 use crate::item::Item;
@@ -58,13 +60,35 @@ impl Writer {
     /// # Errors
     /// Those of any write. [`Error::Throttled`] also if the budget ends while the writes conflict with others.
     pub async fn commit(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
-        let actions = writes.into_iter().map(|write| write.into_action(&self.table.name));
+        if self.table.moving.is_some() {
+            return Box::pin(self.commit_in_step(writes, budget)).await;
+        }
+        let actions = writes.into_iter().map(|write| write.into_action(&self.table.home));
         let actions: Vec<_> = actions.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
         let mut retries = budget.retries();
-        // All attempts with one token count as one transaction, both the client's retries and those of this loop.
-        let mut token = new_token();
         loop {
-            let call = self.table.client.transact_write_items().set_transact_items(Some(actions.clone()));
+            match self.attempt(&actions, actions.len(), &mut retries).await? {
+                Attempt::Done => return Ok(Commit::Done),
+                Attempt::Cancelled(causes) => return Ok(Commit::Cancelled(causes)),
+                // The cancelled transaction wrote nothing, so the next attempt is a new transaction.
+                Attempt::Conflict(_) if self.retries_on_conflict && retries.pause().await => {}
+                Attempt::Conflict(error) | Attempt::FollowerThrottled(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Sends one transaction, again if it is not known whether it is done. The first `leading` actions are those in the
+    /// leading table.
+    pub(crate) async fn attempt(
+        &self,
+        actions: &[TransactWriteItem],
+        leading: usize,
+        retries: &mut Retries,
+    ) -> Result<Attempt, Error> {
+        // All requests with one token count as one transaction, both the client's retries and those of this loop.
+        let token = new_token();
+        loop {
+            let call = self.table.client.transact_write_items().set_transact_items(Some(actions.to_vec()));
             let call = call.client_request_token(&token);
             let mut call = call.set_return_consumed_capacity(self.report()).customize();
             if !self.retries_on_capacity {
@@ -73,13 +97,13 @@ impl Writer {
             let error = match call.send().await {
                 Ok(done) => {
                     self.measure(done.consumed_capacity());
-                    return Ok(Commit::Done);
+                    return Ok(Attempt::Done);
                 }
                 Err(error) => error,
             };
-            let cancellation = match error.as_service_error() {
+            let reasons = match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                    Cancellation::of(cancelled.cancellation_reasons())
+                    cancelled.cancellation_reasons()
                 }
                 // An earlier attempt of this call is still in progress. Sent again with the same token, the call
                 // returns that attempt's outcome. A new token would start a second transaction.
@@ -94,27 +118,40 @@ impl Writer {
                     error => return Err(error),
                 },
             };
+            let cancellation = Cancellation::of(reasons);
             let is_throttled = matches!(cancellation, Cancellation::Throttled(_));
             if let Some(meter) = self.meter.as_ref().filter(|_| !is_throttled) {
                 meter.add_cancelled(actions.len());
             }
-            match cancellation {
-                Cancellation::Throttled(by) => return Err(Error::Throttled { by, source: error.into() }),
-                Cancellation::ConditionFailed => return Ok(Commit::Cancelled(causes(error.into_service_error()))),
-                Cancellation::Conflict if self.retries_on_conflict && retries.pause().await => {
-                    // The cancelled transaction wrote nothing, so the next attempt is a new transaction.
-                    token = new_token();
+            let leads = reasons.get(..leading).unwrap_or(reasons);
+            return match cancellation {
+                Cancellation::Throttled(by) => {
+                    let is_leader = matches!(Cancellation::of(leads), Cancellation::Throttled(_));
+                    let error = Error::Throttled { by, source: error.into() };
+                    if is_leader { Err(error) } else { Ok(Attempt::FollowerThrottled(error)) }
                 }
-                Cancellation::Conflict => return Err(Error::contention(error)),
-                Cancellation::Invalid => return Err(Error::Refused(error.into_service_error().into())),
-            }
+                Cancellation::ConditionFailed => Ok(Attempt::Cancelled(causes(error.into_service_error()))),
+                Cancellation::Conflict => Ok(Attempt::Conflict(Error::contention(error))),
+                Cancellation::Invalid => Err(Error::Refused(error.into_service_error().into())),
+            };
         }
     }
 }
 
+/// The outcome of one transaction that was answered.
+pub(crate) enum Attempt {
+    Done,
+    /// Conditions failed. There is one cause for each action.
+    Cancelled(Vec<Cause>),
+    /// Another request was writing the same items.
+    Conflict(Error),
+    /// Only actions in the table that follows were throttled.
+    FollowerThrottled(Error),
+}
+
 /// A token that no other transaction has: two hashes with random keys. (`RandomState` seeds its keys from the operating
 /// system, and each new one has different keys.)
-fn new_token() -> String {
+pub(crate) fn new_token() -> String {
     let [high, low] = [0, 1].map(|half| RandomState::new().hash_one(half));
     format!("{high:016x}{low:016x}")
 }

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use key_schema::layout::{Index, Key};
+
 use crate::expression::join_clauses;
+use crate::home::Home;
 use crate::item::Item;
 
 /// The attributes and nested fields in which two versions of an item differ.
@@ -13,7 +16,11 @@ use crate::item::Item;
 /// An update made from a difference keeps every attribute that neither version has. The same holds for fields inside
 /// maps, and for fields of maps in a list whose length stays the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Difference(Vec<Changed>);
+pub(crate) struct Difference {
+    changed: Vec<Changed>,
+    /// The partition keys of which only the sort key differs, by their attributes: another layout needs both.
+    partitions: Vec<(&'static str, String)>,
+}
 
 #[derive(Clone, Debug)]
 struct Changed {
@@ -35,18 +42,46 @@ impl Difference {
         compare_maps(&mut Vec::new(), from, to, &mut changed);
         // A `HashMap` has no order, and the same difference must render as the same expression.
         changed.sort_by(|a, b| a.path.cmp(&b.path));
-        Self(changed)
+        let partitions = partitions_of_moved(&changed, to);
+        Self { changed, partitions }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.changed.is_empty()
+    }
+
+    /// The difference with the keys of this table.
+    pub(crate) fn respelled(mut self, home: &Home) -> Self {
+        for index in [Index::Gsi1, Index::Gsi2] {
+            let (partition, sort) = index.attributes();
+            let known = self.partitions.iter().find(|(name, _)| *name == partition).map(|(_, key)| key.clone());
+            let new_partition = self.text(partition).or(known).unwrap_or_default();
+            let new_sort = self.text(sort).unwrap_or_default();
+            let key = home.key(Key { index, partition: new_partition, sort: new_sort });
+            for (name, key) in [(partition, key.partition), (sort, key.sort)] {
+                if let Some(AttributeValue::S(text)) = self.changed_mut(name).and_then(|changed| changed.to.as_mut()) {
+                    *text = key;
+                }
+            }
+        }
+        self
+    }
+
+    /// The new value of a changed attribute that is a text.
+    fn text(&self, name: &str) -> Option<String> {
+        let changed = self.changed.iter().find(|changed| changed.is_of(name))?;
+        changed.to.as_ref().and_then(|to| to.as_s().ok()).cloned()
+    }
+
+    fn changed_mut(&mut self, name: &str) -> Option<&mut Changed> {
+        self.changed.iter_mut().find(|changed| changed.is_of(name))
     }
 
     /// The update expression that turns the first version into the second.
     pub(crate) fn update(&self, names: &mut HashMap<String, String>, values: &mut Item) -> String {
         let mut paths = Paths { letter: 'u', names: Vec::new() };
         let (mut set, mut removed) = (Vec::new(), Vec::new());
-        for (at, Changed { path, to, .. }) in self.0.iter().enumerate() {
+        for (at, Changed { path, to, .. }) in self.changed.iter().enumerate() {
             let path = paths.spell(path);
             match to {
                 Some(value) => {
@@ -60,7 +95,8 @@ impl Difference {
         join_clauses([("SET", set), ("REMOVE", removed)])
     }
 
-    /// The condition's terms: every path that differs must still be as in the first version.
+    /// The condition's terms: every path that differs must still be as in the first version. Keys are left out: they
+    /// follow from other attributes, and each layout spells them in its own way.
     pub(crate) fn unchanged(
         &self,
         names: &mut Vec<(String, String)>,
@@ -68,7 +104,8 @@ impl Difference {
     ) -> Vec<String> {
         let mut paths = Paths { letter: 'b', names: Vec::new() };
         let mut terms = Vec::new();
-        for (at, Changed { path, from, .. }) in self.0.iter().enumerate() {
+        let others = self.changed.iter().filter(|changed| !KEYS.iter().any(|key| changed.is_of(key)));
+        for (at, Changed { path, from, .. }) in others.enumerate() {
             let path = paths.spell(path);
             terms.push(match from {
                 Some(value) => {
@@ -81,6 +118,24 @@ impl Difference {
         names.extend(paths.into_names());
         terms
     }
+}
+
+/// The attributes of keys in the table and in the indexes.
+const KEYS: [&str; 6] = ["PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK"];
+
+impl Changed {
+    /// Whether this is a change of the attribute itself.
+    fn is_of(&self, name: &str) -> bool {
+        matches!(&*self.path, [Step::Field(field)] if field == name)
+    }
+}
+
+/// The partition key of each index entry of which only the sort key differs.
+fn partitions_of_moved(changed: &[Changed], to: &Item) -> Vec<(&'static str, String)> {
+    let has = |name: &str| changed.iter().any(|changed| changed.is_of(name));
+    let indexes = [Index::Gsi1, Index::Gsi2].map(Index::attributes).into_iter();
+    let moved = indexes.filter(|(partition, sort)| has(sort) && !has(partition));
+    moved.filter_map(|(partition, _)| Some((partition, to.get(partition)?.as_s().ok()?.clone()))).collect()
 }
 
 fn compare_maps(path: &mut Vec<Step>, from: &Item, to: &Item, changed: &mut Vec<Changed>) {

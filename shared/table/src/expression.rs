@@ -15,6 +15,35 @@ pub(crate) struct Expressions {
     pub(crate) on_failure: Option<OnFailure>,
 }
 
+impl Expressions {
+    /// Adds a term to the condition.
+    pub(crate) fn require(&mut self, term: &str) {
+        self.condition = Some(match self.condition.take() {
+            Some(condition) => format!("({condition}) AND {term}"),
+            None => term.to_owned(),
+        });
+        let names = self.names.get_or_insert_default();
+        names.extend(attributes_in(term).map(|name| (format!("#{name}"), name.to_owned())));
+        self.on_failure = Some(OnFailure::AllOld);
+    }
+
+    /// Makes the update set one more attribute.
+    pub(crate) fn also_set(&mut self, attribute: &str, value: AttributeValue) {
+        self.update = self.update.take().map(|update| with_set(&update, &format!("#{attribute} = :{attribute}")));
+        self.names.get_or_insert_default().insert(format!("#{attribute}"), attribute.to_owned());
+        self.values.get_or_insert_default().insert(format!(":{attribute}"), value);
+    }
+}
+
+/// An update expression with one more term of its `SET` clause, of which there can be only one.
+fn with_set(update: &str, term: &str) -> String {
+    let begins = if update.starts_with("SET ") { Some(0) } else { update.find(" SET ").map(|at| at + 1) };
+    match begins.map(|at| update.split_at(at + "SET ".len())) {
+        Some((before, terms)) => format!("{before}{term}, {terms}"),
+        None => format!("SET {term} {update}"),
+    }
+}
+
 /// The attribute names in an expression: what follows each `#`.
 pub(crate) fn attributes_in(expression: &str) -> impl Iterator<Item = &str> {
     expression.split('#').skip(1).filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next())
@@ -43,7 +72,15 @@ pub(crate) fn join_clauses(clauses: [(&str, Vec<String>); 2]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::attributes_in;
+    use super::{attributes_in, with_set};
+
+    #[test]
+    fn a_term_joins_the_set_clause_or_makes_one() {
+        let with = |update| with_set(update, "#c = :c");
+        assert_eq!(with("SET #a = #a - :a ADD #b :b"), "SET #c = :c, #a = #a - :a ADD #b :b");
+        assert_eq!(with("ADD #b :b SET #a = :a"), "ADD #b :b SET #c = :c, #a = :a");
+        assert_eq!(with("ADD #SET :b REMOVE #SET"), "SET #c = :c ADD #SET :b REMOVE #SET");
+    }
 
     #[test]
     fn every_attribute_in_an_expression_is_found() {

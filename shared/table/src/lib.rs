@@ -9,6 +9,7 @@
 
 #![warn(missing_docs)]
 
+mod beside;
 mod bucket;
 mod cancellation;
 mod commit;
@@ -17,10 +18,14 @@ mod difference;
 mod error;
 mod expression;
 mod headers;
+mod home;
 mod idempotency;
+mod in_step;
 mod item;
+mod lockstep;
 mod merge;
 mod meter;
+mod moving;
 mod order;
 mod read;
 mod request;
@@ -35,7 +40,10 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::config;
 use headers::StripSdkHeaders;
+use home::Home;
+use key_schema::layout::Layout;
 use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
+use moving::{Moving, Route};
 
 pub use aws_sdk_dynamodb::types::AttributeValue;
 pub use bucket::TokenBucket;
@@ -54,11 +62,13 @@ pub use throttle::Throttle;
 pub use write::Write;
 pub use writer::{Put, Writer, Written};
 
-/// The table's name and the client. A clone is cheap and shares the connection.
+/// The table and the client. A clone is cheap and shares the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     client: Client<aws_sdk_dynamodb::Client>,
-    name: Arc<str>,
+    home: Home,
+    /// The move to another table. Without one, nothing is read or checked for moves.
+    moving: Option<Moving>,
 }
 
 impl FromEnvironment for Table {
@@ -70,6 +80,23 @@ impl FromEnvironment for Table {
         })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
         environment.warm_up(Service::DynamoDb, warm_up::prewarm(client.clone(), Arc::clone(&name)));
-        Ok(Self { client, name })
+        let home = Home { name, layout: layout(environment, "TABLE_LAYOUT")? };
+        Ok(Self { client, home, moving: Moving::from_environment(environment)? })
     }
+}
+
+impl Table {
+    /// The tables that one request uses now.
+    async fn route(&self) -> Result<Route<'_>, Error> {
+        match &self.moving {
+            None => Ok(Route::alone(&self.home)),
+            Some(moving) => moving.route(self).await,
+        }
+    }
+}
+
+/// The layout that this variable names; the canonical one if it is not set.
+fn layout(environment: &Environment, variable: &str) -> Result<Layout, Misconfigured> {
+    let invalid = |error| Misconfigured::Invalid(format!("{variable}: {error}"));
+    environment.optional(variable).map_or(Ok(Layout::default()), |name| name.parse().map_err(invalid))
 }

@@ -8,6 +8,7 @@ use key_schema::page::{Page, PageRequest};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::de::DeserializeOwned;
 
+use crate::home::Home;
 use crate::item::{self, Item};
 use crate::{Budget, Error, ReadMeter, Table, Throttle};
 
@@ -15,7 +16,7 @@ use crate::{Budget, Error, ReadMeter, Table, Throttle};
 #[derive(Clone, Debug)]
 pub struct Reader {
     pub(crate) table: Table,
-    meter: Option<ReadMeter>,
+    pub(crate) meter: Option<ReadMeter>,
 }
 
 impl FromEnvironment for Reader {
@@ -85,46 +86,49 @@ impl Reader {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = keys.into_iter().map(|key| Item::from(item::key(key))).collect();
-        let request = KeysAndAttributes::builder().set_keys(Some(keys));
-        let request = request.consistent_read(consistency == Consistency::Strong);
-        let mut request = request.build().map_err(|error| Error::Refused(error.into()))?;
-        let mut found = Vec::new();
-        let mut retries = budget.retries();
-        loop {
-            let batch = self.table.client.batch_get_item().request_items(&*self.table.name, request);
-            let answer = batch.set_return_consumed_capacity(self.report()).send().await?;
-            self.measure(answer.consumed_capacity());
-            for item in answer.responses.into_iter().flatten().flat_map(|(_, items)| items) {
-                found.push(item::read(item)?);
-            }
-            match answer.unprocessed_keys.into_iter().flatten().map(|(_, keys)| keys).next() {
-                Some(unprocessed) if !unprocessed.keys().is_empty() => request = unprocessed,
-                _ => return Ok(found),
-            }
-            if !retries.pause().await {
-                return Err(Error::Throttled { by: Throttle::Capacity, source: "keys were left unprocessed".into() });
-            }
-        }
+        let (route, meter) = (self.table.route().await?, self.meter.as_ref());
+        let found = match route.beside {
+            None => self.table.batch_in(route.leader, keys, consistency, budget, meter).await?,
+            Some(other) => Box::pin(self.batch_both([route.leader, other], keys, consistency, budget)).await?,
+        };
+        found.into_iter().map(item::read).collect()
     }
 
-    /// The items of one Query, and the sort key at which it stopped if it did not reach the end of the range.
+    /// The items of one Query, and the sort key at which it stopped if it did not reach the end of the range. That sort
+    /// key and those of the items are canonical.
     pub(crate) async fn query<P: AccessPattern>(
         &self,
         pattern: &P,
         range: SortRange,
         limit: Option<u8>,
     ) -> Result<(Vec<Item>, Option<String>), Error> {
+        let route = self.table.route().await?;
+        match route.beside {
+            None => self.query_in(route.leader, pattern, range, limit).await,
+            Some(other) => Box::pin(self.query_both([route.leader, other], pattern, range, limit)).await,
+        }
+    }
+
+    pub(crate) async fn query_in<P: AccessPattern>(
+        &self,
+        home: &Home,
+        pattern: &P,
+        range: SortRange,
+        limit: Option<u8>,
+    ) -> Result<(Vec<Item>, Option<String>), Error> {
         let declared = P::DECLARED;
-        let (partition, sort) = declared.place.index.attributes();
+        let index = declared.place.index;
+        let (partition, sort) = index.attributes();
+        let canonical = pattern.partition();
+        let range = home.range(index, &canonical, range);
         let mut query = self
             .table
             .client
             .query()
-            .table_name(&*self.table.name)
-            .set_index_name(declared.place.index.name().map(str::to_owned))
+            .table_name(&*home.name)
+            .set_index_name(index.name().map(str::to_owned))
             .expression_attribute_names("#partition", partition)
-            .expression_attribute_values(":partition", AttributeValue::S(pattern.partition()))
+            .expression_attribute_values(":partition", AttributeValue::S(home.layout.partition(index, canonical)))
             .consistent_read(declared.consistency == Consistency::Strong)
             .scan_index_forward(declared.direction == Direction::Ascending)
             .set_limit(limit.map(i32::from))
@@ -150,7 +154,13 @@ impl Reader {
             Some(AttributeValue::S(position)) => Some(position),
             _ => None,
         };
-        Ok((answer.items.unwrap_or_default(), position))
+        let mut items = answer.items.unwrap_or_default();
+        if home.is_canonical() {
+            return Ok((items, position));
+        }
+        items.iter_mut().for_each(|item| home.canonicalize(item));
+        let canonical = pattern.partition();
+        Ok((items, position.map(|position| home.layout.position(index, &canonical, position))))
     }
 
     /// The report of consumed capacity to request: none without a meter.
@@ -161,6 +171,43 @@ impl Reader {
     fn measure(&self, consumed: &[ConsumedCapacity]) {
         if let Some(meter) = &self.meter {
             meter.add(consumed);
+        }
+    }
+}
+
+impl Table {
+    /// The items with these keys in one of the tables.
+    pub(crate) async fn batch_in(
+        &self,
+        home: &Home,
+        keys: Vec<Key>,
+        consistency: Consistency,
+        budget: Budget,
+        meter: Option<&ReadMeter>,
+    ) -> Result<Vec<Item>, Error> {
+        let keys = keys.into_iter().map(|key| Item::from(item::key(home.key(key)))).collect();
+        let request = KeysAndAttributes::builder().set_keys(Some(keys));
+        let request = request.consistent_read(consistency == Consistency::Strong);
+        let mut request = request.build().map_err(|error| Error::Refused(error.into()))?;
+        let mut found = Vec::new();
+        let mut retries = budget.retries();
+        loop {
+            let batch = self.client.batch_get_item().request_items(&*home.name, request);
+            let report = meter.map(|_| ReturnConsumedCapacity::Total);
+            let answer = batch.set_return_consumed_capacity(report).send().await?;
+            if let Some(meter) = meter {
+                meter.add(answer.consumed_capacity());
+            }
+            for (_, items) in answer.responses.into_iter().flatten() {
+                if found.is_empty() { found = items } else { found.extend(items) }
+            }
+            match answer.unprocessed_keys.into_iter().flatten().map(|(_, keys)| keys).next() {
+                Some(unprocessed) if !unprocessed.keys().is_empty() => request = unprocessed,
+                _ => return Ok(found),
+            }
+            if !retries.pause().await {
+                return Err(Error::Throttled { by: Throttle::Capacity, source: "keys were left unprocessed".into() });
+            }
         }
     }
 }

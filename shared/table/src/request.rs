@@ -8,6 +8,7 @@ use aws_sdk_dynamodb::types::{
 };
 
 use crate::expression::{self, Expressions};
+use crate::home::Home;
 use crate::item::{self, Item};
 use crate::write::{Act, Write};
 
@@ -84,9 +85,39 @@ impl Write {
         }
     }
 
-    /// The write as an action of a transaction.
-    pub(crate) fn into_action(self, table: &str) -> Result<TransactWriteItem, BuildError> {
-        let Expressions { update, condition, names, values, on_failure } = self.expressions();
+    /// The write with the keys of this table. The keys of all other writes are canonical.
+    pub(crate) fn respelled(self, home: &Home) -> Self {
+        if home.is_canonical() {
+            return self;
+        }
+        let act = match self.act {
+            Act::Put(mut item) => {
+                home.respell(&mut item);
+                Act::Put(item)
+            }
+            Act::Update(key, expression) => Act::Update(home.key(key), expression),
+            Act::Change(key, difference) => Act::Change(home.key(key), difference.respelled(home)),
+            Act::Add(key, attributes) => Act::Add(home.key(key), attributes),
+            Act::Delete(key) => Act::Delete(home.key(key)),
+            Act::Check(key) => Act::Check(home.key(key)),
+        };
+        Self { act, ..self }
+    }
+
+    /// The write as an action of a transaction in this table.
+    pub(crate) fn into_action(self, home: &Home) -> Result<TransactWriteItem, BuildError> {
+        let write = self.respelled(home);
+        let expressions = write.expressions();
+        write.into_action_with(&home.name, expressions)
+    }
+
+    /// The write as an action of a transaction, with these expressions.
+    pub(crate) fn into_action_with(
+        self,
+        table: &str,
+        expressions: Expressions,
+    ) -> Result<TransactWriteItem, BuildError> {
+        let Expressions { update, condition, names, values, on_failure } = expressions;
         let action = TransactWriteItem::builder();
         let action = match self.act {
             Act::Put(item) => action.put(

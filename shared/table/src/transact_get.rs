@@ -6,6 +6,8 @@ use key_schema::layout::Key;
 use serde::de::DeserializeOwned;
 
 use crate::cancellation::Cancellation;
+use crate::home::Home;
+use crate::item::Item;
 use crate::{Budget, Error, Reader, item};
 
 impl Reader {
@@ -14,18 +16,26 @@ impl Reader {
     ///
     /// Ordinary reads of the same items could see only a part of a transaction's writes, or a sum that never existed.
     pub async fn transact_get<T: DeserializeOwned>(&self, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
-        let gets = keys.into_iter().map(|key| {
-            let get = Get::builder().table_name(&*self.table.name).set_key(Some(item::key(key).into())).build();
-            get.map(|get| TransactGetItem::builder().get(get).build())
-        });
-        let gets: Vec<_> = gets.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))?;
+        let route = self.table.route().await?;
+        let found = match route.beside {
+            None => self.snapshot(gets_in(route.leader, keys)?, budget).await?,
+            Some(other) => Box::pin(self.snapshot_both([route.leader, other], keys, budget)).await?,
+        };
+        found.into_iter().flatten().map(item::read).collect()
+    }
+
+    /// The items of these reads as they are at one moment, in order; `None` for each that does not exist.
+    pub(crate) async fn snapshot(
+        &self,
+        gets: Vec<TransactGetItem>,
+        budget: Budget,
+    ) -> Result<Vec<Option<Item>>, Error> {
         let mut retries = budget.retries();
         loop {
             let call = self.table.client.transact_get_items().set_transact_items(Some(gets.clone()));
             let error = match call.send().await {
                 Ok(answer) => {
-                    let found = answer.responses.into_iter().flatten().filter_map(|response| response.item);
-                    return found.map(item::read).collect();
+                    return Ok(answer.responses.into_iter().flatten().map(|response| response.item).collect());
                 }
                 Err(error) => error,
             };
@@ -40,4 +50,13 @@ impl Reader {
             }
         }
     }
+}
+
+/// The reads of these keys in a table.
+pub(crate) fn gets_in(home: &Home, keys: Vec<Key>) -> Result<Vec<TransactGetItem>, Error> {
+    let gets = keys.into_iter().map(|key| {
+        let get = Get::builder().table_name(&*home.name).set_key(Some(item::key(home.key(key)).into())).build();
+        get.map(|get| TransactGetItem::builder().get(get).build())
+    });
+    gets.collect::<Result<_, _>>().map_err(|error| Error::Refused(error.into()))
 }

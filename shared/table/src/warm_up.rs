@@ -70,9 +70,9 @@ mod tests {
         let environment = Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let table = Table::from_environment(&environment).expect("an environment");
 
-        prewarm(table.client.clone(), Arc::clone(&table.name)).await;
+        prewarm(table.client.clone(), Arc::clone(&table.home.name)).await;
         // The server's answer is no valid answer to a query. The test only needs the request.
-        _ = table.client.query().table_name(&*table.name).send().await;
+        _ = table.client.query().table_name(&*table.home.name).send().await;
 
         let next = || requests.recv_timeout(Duration::from_secs(5)).expect("a request");
         for method in ["GET", "POST"] {

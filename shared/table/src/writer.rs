@@ -11,6 +11,7 @@ use key_schema::layout::Stored;
 use lambda::{Environment, FromEnvironment, Misconfigured};
 
 use crate::expression::Expressions;
+use crate::home::Home;
 use crate::item::{self, Item};
 use crate::throttle::RetryOnlyIfRefused;
 use crate::write::Act;
@@ -108,9 +109,12 @@ impl Writer {
 
     /// Does one write. One request; a write that conflicts with a transaction is retried within the budget.
     pub async fn write(&self, write: Write, budget: Budget) -> Result<Written, Error> {
+        if self.table.moving.is_some() {
+            return Box::pin(self.write_in_step(write, budget)).await;
+        }
         let mut retries = budget.retries();
         loop {
-            match self.send(write.clone()).await {
+            match self.send(write.clone(), &self.table.home).await {
                 Sent::Done => return Ok(Written::Done),
                 Sent::Condition(item) => return Ok(Written::ConditionFailed(item)),
                 Sent::Conflict(_) if retries.pause().await => {}
@@ -119,7 +123,7 @@ impl Writer {
         }
     }
 
-    async fn send(&self, write: Write) -> Sent {
+    pub(crate) async fn send(&self, write: Write, home: &Home) -> Sent {
         // The operations' builders have no trait in common.
         macro_rules! sent {
             ($call:expr) => {{
@@ -130,8 +134,9 @@ impl Writer {
                 self.sent(call.send().await)
             }};
         }
+        let write = write.respelled(home);
         let Expressions { update, condition, names, values, on_failure } = write.expressions();
-        let (client, table) = (&self.table.client, &*self.table.name);
+        let (client, table) = (&self.table.client, &*home.name);
         match write.act {
             Act::Put(item) => {
                 let put = client.put_item().table_name(table).set_item(Some(item)).set_condition_expression(condition);
@@ -190,7 +195,7 @@ impl Writer {
 }
 
 /// The outcome of one request with a single write.
-enum Sent {
+pub(crate) enum Sent {
     Done,
     Condition(Option<Item>),
     Conflict(Error),

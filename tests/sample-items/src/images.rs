@@ -6,12 +6,12 @@ use key_schema::entity::PaymentState::{
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Cart, CartLine, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, IdempotencyRecord, LineUnits,
-    OrderFlag, OrderItem, OrderLine, OrderStatus, PaymentDue, PaymentStatus, Product, ProductStats, ProviderPayment,
-    QueuedOrder, Reconciliation, Refusal, Rejection, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim,
-    ViewShard,
+    Cart, CartLine, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
+    IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PaymentDue,
+    PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation, Refusal, Rejection,
+    Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
-use key_schema::layout::{ENTITY_TYPE, Stored};
+use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
     Cells, Currency, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, Invalid, Money, OrderId, ProductId,
     Quantity, RequestHash, ReturnId, Timestamp,
@@ -33,6 +33,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.extend(parts.customer(revision)?);
         images.extend(parts.sold(revision)?);
         images.extend(parts.counted(revision)?);
+        images.extend(parts.moving(revision)?);
     }
     for revision in [First, Changed, Moved] {
         images.push((Kind::Product(revision), parts.product(revision)?));
@@ -60,6 +61,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     }
     images.extend(parts.rest_of_order()?);
     images.extend(parts.kept()?);
+    images.push((Kind::Repair, parts.repair()?));
     Ok(images)
 }
 
@@ -234,6 +236,30 @@ impl<'a> Parts<'a> {
             (Kind::StreamCheckpoint(revision), item(&checkpoint)?),
             (Kind::Reconciliation(revision), item(&compared)?),
         ])
+    }
+
+    /// A move, and the progress of copying a segment.
+    fn moving(&self, revision: Revision) -> Result<Images, NoSample> {
+        let (phase, at) = if revision == First { (Phase::Both, self.at) } else { (Phase::Next, self.later) };
+        let moving = Move { phase, version: number(revision).into(), since: at };
+        let Key { partition, sort, .. } = Order::key_of(&self.order);
+        let copied = CopyProgress {
+            segment: 0,
+            segments: 8,
+            last: (revision == Changed).then_some(ItemKey { partition, sort }),
+            is_done: false,
+            items: number(revision).into(),
+            copied: number(revision).into(),
+            updated_at: at,
+        };
+        Ok(vec![(Kind::Move(revision), item(&moving)?), (Kind::CopyProgress(revision), item(&copied)?)])
+    }
+
+    /// The repair of an order's header and a stock.
+    fn repair(&self) -> Result<Item, NoSample> {
+        let keys = [Order::key_of(&self.order), Stock::key_of(&self.product)];
+        let keys = keys.into_iter().map(ItemKey::from).collect();
+        item(&Repair { repair_id: "00000000000000000000000000000000".parse()?, shard: 0, since: self.at, keys })
     }
 
     /// The stored answers: to the request that created a product, and to one that adjusted its stock.

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
+    IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
+    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -90,6 +90,9 @@ impl Kind {
             DayTotals::TYPE => Self::DayTotals(First),
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
             Reconciliation::TYPE => Self::Reconciliation(First),
+            Move::TYPE => Self::Move(First),
+            Repair::TYPE => Self::Repair,
+            CopyProgress::TYPE => Self::CopyProgress(First),
             IdempotencyRecord::TYPE => match from_item::<_, IdempotencyRecord>(item.clone()).ok()?.status {
                 201 => Self::KeptProduct,
                 _ => Self::KeptAdjustment,

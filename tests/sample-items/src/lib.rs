@@ -138,6 +138,12 @@ pub enum Kind {
     KeptProduct,
     /// The stored answer to a request that adjusted a stock with an idempotency key.
     KeptAdjustment,
+    /// A move to another table.
+    Move(Revision),
+    /// Items that a move has to copy again.
+    Repair,
+    /// The progress of copying a segment of a table.
+    CopyProgress(Revision),
 }
 
 /// A revision of an item that changes.

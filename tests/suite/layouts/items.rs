@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use key_schema::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
+    IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
+    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use sample_items::{Sample, SampleSizes};
@@ -107,6 +107,7 @@ by_type! {
     Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
+    Move Repair CopyProgress
 }
 
 #[test]

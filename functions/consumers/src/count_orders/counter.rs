@@ -51,6 +51,12 @@ impl Counter {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((shard.clone(), mark.clone()));
     }
 
+    /// The most counters of one transaction: all of its writes but that of the checkpoint. If a move is prepared, each
+    /// write is done in both tables.
+    pub(crate) fn most_counters(&self) -> usize {
+        self.writer.most_writes() - 1
+    }
+
     /// Counts the batch. `delivered` has the batch's records as Lambda delivered them.
     ///
     /// If a transaction is not answered, its step may have been written. The same step is then tried again, and its

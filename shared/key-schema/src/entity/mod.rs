@@ -2,6 +2,7 @@
 
 mod card_payment;
 mod cart;
+mod copy_progress;
 mod credit;
 mod customer;
 mod day_totals;
@@ -9,13 +10,16 @@ mod discount;
 mod gift_card;
 mod idempotency_record;
 mod invoice;
+mod moving;
 mod order;
 mod payment_due;
+mod phase;
 mod placement;
 mod product;
 mod queued_order;
 mod reconciliation;
 mod rejection;
+mod repair;
 mod return_of_goods;
 mod stock;
 mod stream_checkpoint;
@@ -25,6 +29,7 @@ mod tests;
 
 pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
+pub use copy_progress::CopyProgress;
 pub use credit::{Credit, LineUnits, Shortfall};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;
@@ -32,12 +37,15 @@ pub use discount::Discount;
 pub use gift_card::{GiftCard, GiftCardEntry};
 pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
+pub use moving::Move;
 pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
 pub use payment_due::PaymentDue;
+pub use phase::{Phase, Side};
 pub use product::{Product, ProductStats, ViewShard};
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
+pub use repair::{ItemKey, Repair};
 pub use return_of_goods::{Return, ReturnStatus};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
@@ -87,4 +95,7 @@ entities! {
     StreamCheckpoint = "streamCheckpoint"
     Reconciliation = "reconciliation"
     IdempotencyRecord = "idempotencyRecord"
+    Move = "move"
+    Repair = "repair"
+    CopyProgress = "copyProgress"
 }

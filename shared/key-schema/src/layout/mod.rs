@@ -12,6 +12,7 @@ mod gift_card;
 mod idempotency_record;
 mod invoice;
 mod layouts;
+mod moving;
 mod order;
 mod order_flag;
 mod order_item;
@@ -39,6 +40,7 @@ pub use discount::DiscountByCode;
 pub use gift_card::{GiftCardByCode, InGiftCard};
 pub use invoice::{InvoiceById, InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, PaymentsOfInvoice};
 pub use layouts::{Layout, SpelledPlace};
+pub use moving::{OF_A_MOVE, RepairsDue};
 pub use order::{
     InOrder, OrderById, OrderState, OrdersOfCustomer, OrdersOfStatus, ProfileAndOrders, ProfileOrOrder, Torn,
 };
@@ -55,9 +57,9 @@ pub use template::{Arity, Full, Prefix, Template};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry, IdempotencyRecord,
-    Invoice, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Return,
-    Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry,
+    IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
+    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 
 macro_rules! stored {
@@ -70,6 +72,13 @@ pub const ENTITY_TYPE: &str = "EntityType";
 /// The attribute that DynamoDB's time to live reads: seconds since 1970.
 pub const EXPIRES_AT: &str = "expiresAt";
 
+/// The attribute of a copy: an item that a move wrote in the table that follows. Its value differs from copy to copy, so
+/// each change that is a copy changes it, and no other change does.
+pub const COPIED: &str = "copied";
+
+/// The value of [`COPIED`] in a copy that is removed next, because the item it copies is gone.
+pub const REMOVED: &str = "removed";
+
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
@@ -77,6 +86,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
+    Move Repair CopyProgress
 ];
 
 /// Every access pattern, in the order of their numbers.

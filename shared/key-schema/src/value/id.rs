@@ -84,6 +84,8 @@ ids! {
     GiftCardCode = "gift card code";
     /// A stored answer. Derived from caller and idempotency key.
     IdempotencyRecordId = "idempotency record id";
+    /// A repair of copies. Random.
+    RepairId = "repair id";
     /// A category of the catalogue, as a slug (`home-and-garden`).
     Category = "category";
 }

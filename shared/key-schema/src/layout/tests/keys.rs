@@ -86,7 +86,11 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::GiftCardEntry(_) => vec![gift_card, order],
         AnyEntity::DayTotals(_) => vec![&day],
         AnyEntity::StreamCheckpoint(_) => vec![stream_shard],
-        AnyEntity::Reconciliation(_) => vec![],
+        AnyEntity::Reconciliation(_) | AnyEntity::Move(_) => vec![],
+        AnyEntity::Repair(repair) => {
+            return (entity.kind(), vec![shard.to_string(), repair.since.to_string(), repair.repair_id.to_string()]);
+        }
+        AnyEntity::CopyProgress(_) => vec![shard],
     };
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }

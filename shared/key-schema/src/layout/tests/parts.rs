@@ -10,10 +10,11 @@ use super::strategies::{
     any_shard, any_status, any_sums, any_time,
 };
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CartLine, Credit, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, LineUnits, Order, OrderFlag, OrderItem, OrderLine,
-    OrderStatus, Payment, PaymentDue, PaymentStatus, Product, ProductStats, QueuedOrder, Reconciliation, Refusal,
-    Rejection, Return, ReturnStatus, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    Cancellation, CancellationCause, Cart, CartLine, CopyProgress, Credit, Customer, CustomerStats, DayTotals,
+    Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move, Order,
+    OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Phase, Product, ProductStats,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, ReturnStatus, Stock, StockCell, StreamCheckpoint,
+    Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
@@ -263,6 +264,22 @@ impl Parts {
                 version: self.until.map(|_| number),
                 body: text.clone(),
                 expires_at: at.as_second(),
+            }),
+            AnyEntity::Move(Move { phase: Phase::Compare, version: number, since: at }),
+            AnyEntity::Repair(Repair {
+                repair_id: self.product.to_string().parse().expect("an id"),
+                shard: self.shard,
+                since: at,
+                keys: vec![ItemKey { partition: text.clone(), sort: text.clone() }],
+            }),
+            AnyEntity::CopyProgress(CopyProgress {
+                segment: self.shard,
+                segments: self.shards,
+                last: self.until.map(|_| ItemKey { partition: text.clone(), sort: text.clone() }),
+                is_done: self.until.is_none(),
+                items: number,
+                copied: number / 2,
+                updated_at: at,
             }),
         ]
     }

@@ -1,0 +1,88 @@
+//! The items of a move from one table to another: the move, its repairs, and the progress of copying. None of them is
+//! ever copied.
+//!
+//! | pattern | index | partition | sort |
+//! |---|---|---|---|
+//! | [`RepairsDue`] | table | `repair#{shard}` | `{since}#{repairId}` |
+
+use crate::entity::{CopyProgress, Entity as _, Move, Repair};
+use crate::value::{RepairId, Timestamp};
+
+use super::{
+    AccessPattern, Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, SortRange, Stored, Template,
+};
+
+const MOVE: Template<()> = Template::new("move");
+const ONLY: Place<(), ()> = Place::table(MOVE, MOVE);
+const REPAIRS: Place<(u8,), (Timestamp, RepairId)> =
+    Place::table(Template::new("repair#{shard}"), Template::new("{since}#{repairId}"));
+const SEGMENT: Template<(u8,)> = Template::new("copy#{segment}");
+const PROGRESS: Place<(u8,), (u8,)> = Place::table(SEGMENT, SEGMENT);
+
+/// The entities that belong to a move, and not to the shop.
+pub const OF_A_MOVE: &[&str] = &[Move::TYPE, Repair::TYPE, CopyProgress::TYPE];
+
+impl Stored for Move {
+    const PLACES: &'static [PlaceText] = &[ONLY.text()];
+
+    fn key(&self) -> Key {
+        Self::only_key()
+    }
+}
+
+impl Move {
+    /// The key of the only item.
+    pub fn only_key() -> Key {
+        ONLY.key((), ())
+    }
+}
+
+impl Stored for Repair {
+    const PLACES: &'static [PlaceText] = &[REPAIRS.text()];
+
+    fn key(&self) -> Key {
+        REPAIRS.key((&self.shard,), (&self.since, &self.repair_id))
+    }
+}
+
+impl Stored for CopyProgress {
+    const PLACES: &'static [PlaceText] = &[PROGRESS.text()];
+
+    fn key(&self) -> Key {
+        Self::key_of(self.segment)
+    }
+}
+
+impl CopyProgress {
+    /// The key of a segment's progress.
+    pub fn key_of(segment: u8) -> Key {
+        PROGRESS.key((&segment,), (&segment,))
+    }
+}
+
+/// The repairs of one shard, oldest first.
+pub struct RepairsDue {
+    pub shard: u8,
+}
+
+impl AccessPattern for RepairsDue {
+    type Item = Repair;
+
+    const DECLARED: Declaration = Declaration {
+        number: 25,
+        question: "the repairs of a move that are due",
+        place: REPAIRS.text(),
+        entities: &[Repair::TYPE],
+        consistency: Consistency::Strong,
+        direction: Direction::Ascending,
+        bound: Bound::Page,
+    };
+
+    fn partition(&self) -> String {
+        REPAIRS.partition.fill((&self.shard,))
+    }
+
+    fn range(&self) -> SortRange {
+        REPAIRS.all()
+    }
+}

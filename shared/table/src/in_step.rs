@@ -1,0 +1,90 @@
+//! Sending the writes of a function that is prepared for a move.
+
+use crate::commit::{Attempt, new_token};
+use crate::lockstep::{Lockstep, MOST_ACTIONS, Verdict, handover};
+use crate::write::Act;
+use crate::writer::Sent;
+use crate::{Budget, Cause, Commit, Error, Throttle, Write, Writer, Written};
+
+/// The number of times that the client itself sends a single write for which there is no capacity.
+const ATTEMPTS: u8 = 3;
+
+/// The number of transactions that are sent without a pause: one that assumes that the items exist, one that knows
+/// which of them do not, and one that leaves a repair.
+const AT_ONCE: u8 = 3;
+
+impl Writer {
+    /// The most writes of one transaction that can be done in both tables of a move. Without a move, those of any
+    /// transaction.
+    pub fn most_writes(&self) -> usize {
+        if self.table.moving.is_some() { MOST_ACTIONS / 2 } else { MOST_ACTIONS }
+    }
+
+    /// [`commit`](Self::commit) by the phase of the move.
+    pub(crate) async fn commit_in_step(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
+        let mut lockstep = Lockstep::new(writes);
+        let (mut retries, mut at_once) = (budget.retries(), AT_ONCE);
+        loop {
+            // The phase is asked for again before each transaction: it must not outlive it.
+            let route = self.table.route().await?;
+            let transaction = lockstep.transaction(&route, &new_token())?;
+            let (error, is_another) =
+                match self.attempt(&transaction.actions, transaction.leading, &mut retries).await? {
+                    Attempt::Done => return Ok(Commit::Done),
+                    Attempt::Cancelled(causes) => match lockstep.cancelled(&transaction, causes) {
+                        Verdict::Cancelled(causes) => return Ok(Commit::Cancelled(causes)),
+                        Verdict::Again => (Error::contention("items were created and deleted for too long"), true),
+                        Verdict::Apart if route.is_strict => (handover("an item and its copy differ"), false),
+                        Verdict::Apart => {
+                            lockstep.part();
+                            (Error::contention("an item and its copy differ"), true)
+                        }
+                    },
+                    Attempt::FollowerThrottled(error) if route.is_strict => return Err(error),
+                    Attempt::FollowerThrottled(error) => {
+                        lockstep.part();
+                        (error, true)
+                    }
+                    Attempt::Conflict(error) => (error, false),
+                };
+            if is_another && at_once > 0 {
+                at_once -= 1;
+            } else if !self.retries_on_conflict || !retries.pause().await {
+                return Err(error);
+            }
+        }
+    }
+
+    /// [`write`](Self::write) by the phase of the move. In both tables a write is a transaction, and its token tells
+    /// DynamoDB whether a write that is sent again is done.
+    pub(crate) async fn write_in_step(&self, write: Write, budget: Budget) -> Result<Written, Error> {
+        let mut retries = budget.retries();
+        let mut attempts = ATTEMPTS;
+        loop {
+            let route = self.table.route().await?;
+            if route.follower.is_none() || matches!(write.act, Act::Check(_)) {
+                match self.send(write.clone(), route.leader).await {
+                    Sent::Done => return Ok(Written::Done),
+                    Sent::Condition(item) => return Ok(Written::ConditionFailed(item)),
+                    Sent::Conflict(_) if retries.pause().await => continue,
+                    Sent::Conflict(error) | Sent::Failed(error) => return Err(error),
+                }
+            }
+            attempts -= 1;
+            match self.commit_in_step(vec![write.clone()], budget).await {
+                Ok(Commit::Done) => return Ok(Written::Done),
+                Ok(Commit::Cancelled(causes)) => {
+                    let existing = causes.into_iter().next().and_then(|cause| match cause {
+                        Cause::Condition(item) => item,
+                        Cause::None => None,
+                    });
+                    return Ok(Written::ConditionFailed(existing));
+                }
+                // The client itself would send a single write again.
+                Err(Error::Throttled { by: Throttle::CapacityOrHotKey, .. })
+                    if attempts > 0 && retries.pause().await => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

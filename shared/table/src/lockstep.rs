@@ -1,0 +1,213 @@
+//! Writing the two tables of a move in step.
+//!
+//! One transaction writes each item in both tables, under the same conditions. So an item and its copy are equal at
+//! every moment, or a repair of the two is due. The table that leads decides: its conditions make the outcome.
+//!
+//! This module has no I/O. [`Lockstep`] says which transaction to send next, and is told how it was cancelled.
+
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
+use key_schema::entity::{ItemKey, Repair};
+use key_schema::layout::{COPIED, Index, Key};
+use key_schema::value::Timestamp;
+
+use crate::home::Home;
+use crate::moving::Route;
+use crate::write::Act;
+use crate::{Cause, Error, Throttle, Write};
+
+/// The most actions of one transaction.
+pub(crate) const MOST_ACTIONS: usize = 100;
+
+/// The writes of one transaction, and what is known of their items in both tables.
+#[derive(Debug)]
+pub(crate) struct Lockstep {
+    writes: Vec<Write>,
+    /// For each write, whether the item that an update changes exists. An update of an item that only one of the tables
+    /// has would create a part of the item in the other one.
+    assumed: Vec<Existence>,
+    /// Whether an item and its copy are known to differ.
+    is_apart: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Existence {
+    Present,
+    Absent,
+}
+
+/// A transaction to send.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    pub(crate) actions: Vec<TransactWriteItem>,
+    /// The number of actions, from the first one, that are the caller's writes in the leading table.
+    pub(crate) leading: usize,
+    is_mirrored: bool,
+}
+
+/// The meaning of a cancelled transaction.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Verdict {
+    /// The conditions in the leading table failed: one cause for each write.
+    Cancelled(Vec<Cause>),
+    /// The next transaction differs from this one.
+    Again,
+    /// The tables differ, and only the copy stood in the way.
+    Apart,
+}
+
+impl Lockstep {
+    pub(crate) fn new(writes: Vec<Write>) -> Self {
+        let assumed = vec![Existence::Present; writes.len()];
+        Self { writes, assumed, is_apart: false }
+    }
+
+    /// The next transaction. `token` is random, and marks the copies.
+    ///
+    /// A transaction that cannot write both tables writes the leading one and a repair, unless the phase is strict.
+    ///
+    /// # Errors
+    /// [`Throttle::Handover`] if the phase is strict and there are too many writes for both tables.
+    pub(crate) fn transaction(&self, route: &Route<'_>, token: &str) -> Result<Transaction, Error> {
+        let leading = self.writes.len();
+        let own = || self.writes.iter().map(|write| action(write, route.leader, None, None));
+        let Some(follower) = route.follower else {
+            return Ok(Transaction { actions: own().collect::<Result<_, _>>()?, leading, is_mirrored: false });
+        };
+        let fits = leading + self.writes.iter().filter(|write| write.changes()).count() <= MOST_ACTIONS;
+        if fits && (route.is_strict || !self.is_apart) {
+            let actions = self.mirrored(route.leader, follower, token)?;
+            return Ok(Transaction { actions, leading, is_mirrored: true });
+        }
+        if route.is_strict {
+            return Err(handover("the transaction has too many writes for both tables"));
+        }
+        let mut actions: Vec<_> = own().collect::<Result<_, _>>()?;
+        // The repair must be written with the writes: if it came before them, it could be carried out before them.
+        actions.push(action(&self.repair(token)?, route.leader, None, None)?);
+        Ok(Transaction { actions, leading, is_mirrored: false })
+    }
+
+    /// The writes in the leading table and then, in the same order, those in the other one. Conditions without a write
+    /// are checked in the leading table alone, because they decide.
+    fn mirrored(&self, leader: &Home, follower: &Home, token: &str) -> Result<Vec<TransactWriteItem>, Error> {
+        let writes = || self.writes.iter().zip(&self.assumed);
+        let lead = writes().map(|(write, assumed)| action(write, leader, write.is_update().then_some(*assumed), None));
+        let follow = writes()
+            .filter(|(write, _)| write.changes())
+            .map(|(write, assumed)| action(write, follower, write.is_update().then_some(*assumed), Some(token)));
+        lead.chain(follow).collect()
+    }
+
+    /// The repair of all items that the writes change.
+    fn repair(&self, token: &str) -> Result<Write, Error> {
+        let keys = self.writes.iter().filter(|write| write.changes()).map(Write::key).map(ItemKey::from).collect();
+        let number = token.bytes().fold(0_u8, u8::wrapping_add);
+        let repair_id = token.parse().map_err(|_| Error::Refused("a token is no id".into()))?;
+        Write::put(&Repair { repair_id, shard: number % Repair::SHARDS, since: Timestamp::now(), keys })
+    }
+
+    /// Learns from the causes for which a transaction was cancelled.
+    pub(crate) fn cancelled(&mut self, transaction: &Transaction, mut causes: Vec<Cause>) -> Verdict {
+        let copies = causes.split_off(self.writes.len().min(causes.len()));
+        if !transaction.is_mirrored {
+            return Verdict::Cancelled(causes);
+        }
+        let mut copies = copies.into_iter();
+        let (mut is_corrected, mut is_unlike, mut is_refused) = (false, false, false);
+        for ((write, assumed), own) in self.writes.iter().zip(&mut self.assumed).zip(&causes) {
+            let copy = if write.changes() { copies.next().unwrap_or(Cause::None) } else { Cause::None };
+            match (existence(own), existence(&copy)) {
+                // The assumption was wrong, so it is not known whether the write's own condition holds.
+                (Some(found), copy) if write.is_update() && found != *assumed => {
+                    is_corrected = true;
+                    is_unlike |= copy != Some(found);
+                    *assumed = found;
+                }
+                (Some(_), _) => is_refused = true,
+                (None, _) => {}
+            }
+        }
+        if is_unlike {
+            Verdict::Apart
+        } else if is_corrected {
+            Verdict::Again
+        } else if is_refused {
+            Verdict::Cancelled(causes)
+        } else {
+            // Only conditions of copies failed.
+            Verdict::Apart
+        }
+    }
+
+    /// Gives up writing both tables at once, so that the next transaction leaves a repair if the phase allows that.
+    pub(crate) fn part(&mut self) {
+        self.is_apart = true;
+    }
+}
+
+/// Whether the item whose condition failed exists; `None` if the condition did not fail.
+fn existence(cause: &Cause) -> Option<Existence> {
+    match cause {
+        Cause::None => None,
+        Cause::Condition(Some(_)) => Some(Existence::Present),
+        Cause::Condition(None) => Some(Existence::Absent),
+    }
+}
+
+/// A write as an action in one of the tables. A copy is marked.
+fn action(
+    write: &Write,
+    home: &Home,
+    assumed: Option<Existence>,
+    copied: Option<&str>,
+) -> Result<TransactWriteItem, Error> {
+    let mut write = write.clone().respelled(home);
+    let mark = copied.map(|token| AttributeValue::S(token.to_owned()));
+    if let (Act::Put(item), Some(mark)) = (&mut write.act, &mark) {
+        item.insert(COPIED.to_owned(), mark.clone());
+    }
+    let mut expressions = write.expressions();
+    if let Some(mark) = mark.filter(|_| write.is_update()) {
+        expressions.also_set(COPIED, mark);
+    }
+    match assumed {
+        Some(Existence::Present) => expressions.require("attribute_exists(#PK)"),
+        Some(Existence::Absent) => expressions.require("attribute_not_exists(#PK)"),
+        None => {}
+    }
+    write.into_action_with(&home.name, expressions).map_err(|error| Error::Refused(error.into()))
+}
+
+/// The error of a write that cannot be done in both tables while it has to be.
+pub(crate) fn handover(reason: &'static str) -> Error {
+    Error::Throttled { by: Throttle::Handover, source: reason.into() }
+}
+
+impl Write {
+    /// Whether the write can change its item.
+    fn changes(&self) -> bool {
+        !matches!(self.act, Act::Check(_))
+    }
+
+    /// Whether the write changes a part of its item.
+    fn is_update(&self) -> bool {
+        matches!(self.act, Act::Update(..) | Act::Change(..) | Act::Add(..))
+    }
+
+    /// The canonical key of the item.
+    fn key(&self) -> Key {
+        let text = |item: &crate::Item, name: &str| match item.get(name) {
+            Some(AttributeValue::S(text)) => text.clone(),
+            _ => String::new(),
+        };
+        match &self.act {
+            Act::Put(item) => {
+                let (partition, sort) = Index::Table.attributes();
+                Key { index: Index::Table, partition: text(item, partition), sort: text(item, sort) }
+            }
+            Act::Update(key, _) | Act::Change(key, _) | Act::Add(key, _) | Act::Delete(key) | Act::Check(key) => {
+                key.clone()
+            }
+        }
+    }
+}
