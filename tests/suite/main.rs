@@ -28,6 +28,7 @@ mod laptop;
 mod layouts;
 mod lifecycle;
 mod listings;
+mod moving;
 mod new_route;
 mod newer_release;
 mod open_units;

@@ -1,0 +1,145 @@
+//! A shop that moves from one table to another.
+
+mod adjacent;
+mod in_step;
+mod streams;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use devstack::Template;
+use devstack::iam::{Effect, Policy, Statement};
+use key_schema::entity::{ItemKey, Move, Phase, Repair};
+use key_schema::layout::{COPIED, ENTITY_TYPE, Index, Key, Layout, OF_A_MOVE};
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+use shop::Shop;
+use shop::engine::new_table_name;
+use shop::payments::Payments;
+use table::{Item, read_item};
+
+/// A shop whose functions know the next table, which has the second layout.
+pub struct MovingShop {
+    pub shop: Shop,
+    pub next: String,
+}
+
+/// The items of a table of the shop by their canonical keys, without the marks of copies.
+pub type Items = BTreeMap<(String, String), Item>;
+
+impl MovingShop {
+    /// Opens the shop. Its functions read the phase before each request.
+    pub async fn open() -> Self {
+        Self::open_with("0").await
+    }
+
+    /// Opens a shop whose functions use a phase for this number of milliseconds.
+    pub async fn open_with(cache: &str) -> Self {
+        let next = new_table_name();
+        let change = |template: &mut Template| prepare(template, &next, cache);
+        let shop = Shop::open_silently_paying(Payments::start().await, change).await;
+        let mut creation = shop.template().table.clone();
+        creation["TableName"] = json!(next);
+        shop.dynamodb("CreateTable", &creation).await;
+        Self { shop, next }
+    }
+
+    /// Begins a phase.
+    pub async fn enter(&self, phase: Phase) {
+        self.shop.put(&Move { phase, version: 1, since: Timestamp::now() }).await;
+    }
+
+    async fn scan(&self, table: &str) -> Vec<Item> {
+        let (mut items, mut start) = (Vec::new(), Value::Null);
+        loop {
+            let mut scan = json!({ "TableName": table, "ConsistentRead": true });
+            if !start.is_null() {
+                scan["ExclusiveStartKey"] = start;
+            }
+            let answer = self.shop.dynamodb("Scan", &scan).await;
+            items.extend(answer["Items"].as_array().expect("items").iter().map(item));
+            start = answer["LastEvaluatedKey"].clone();
+            if start.is_null() {
+                return items;
+            }
+        }
+    }
+
+    /// The items of the first table and of the next one, without those of the move itself.
+    pub async fn tables(&self) -> [Items; 2] {
+        let first = self.scan(self.shop.table()).await;
+        let next = self.scan(&self.next).await;
+        [canonical(Layout::V1, first), canonical(Layout::V2, next)]
+    }
+
+    /// The items that are due to be repaired, by the table that has the repair.
+    pub async fn repairs(&self) -> [BTreeSet<(String, String)>; 2] {
+        let first = self.scan(self.shop.table()).await;
+        let next = self.scan(&self.next).await;
+        [first, next].map(|items| {
+            let repairs = items.into_iter().filter(|item| kind(item) == Some("repair"));
+            let repairs = repairs.map(|item| read_item::<Repair>(item).expect("a repair"));
+            repairs.flat_map(|repair| repair.keys).map(|ItemKey { partition, sort }| (partition, sort)).collect()
+        })
+    }
+
+    /// The keys of the items that are not the same in both tables.
+    pub async fn differences(&self) -> BTreeSet<(String, String)> {
+        let [first, next] = self.tables().await;
+        let keys = first.keys().chain(next.keys());
+        keys.filter(|key| first.get(key) != next.get(key)).cloned().collect()
+    }
+
+    /// Checks the law of both tables: an item and its copy are equal, or a repair is due.
+    pub async fn assert_in_step(&self, what: &str) {
+        let [first, next] = self.repairs().await;
+        let due: BTreeSet<_> = first.union(&next).cloned().collect();
+        let differ = self.differences().await;
+        let unnoticed: Vec<_> = differ.difference(&due).collect();
+        assert!(unnoticed.is_empty(), "{what}: {unnoticed:?} differ without a repair");
+    }
+}
+
+fn prepare(template: &mut Template, next: &str, cache: &str) {
+    let all = Statement {
+        effect: Effect::Allow,
+        actions: vec!["dynamodb:*".to_owned()],
+        resources: vec!["*".to_owned()],
+        conditions: Vec::new(),
+    };
+    for function in &mut template.functions {
+        let variables = [("NEXT_TABLE_NAME", next), ("NEXT_TABLE_LAYOUT", "v2"), ("MOVE_CACHE_MILLISECONDS", cache)];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        function.environment.extend(variables);
+        function.role.policies.push(Policy { statements: vec![all.clone()] });
+    }
+}
+
+fn item(json: &Value) -> Item {
+    let item: serde_dynamo::Item = serde_json::from_value(json.clone()).expect("an item");
+    item.into()
+}
+
+fn kind(item: &Item) -> Option<&str> {
+    item.get(ENTITY_TYPE).and_then(|kind| kind.as_s().ok()).map(String::as_str)
+}
+
+/// Respells the keys of all items.
+fn canonical(layout: Layout, items: Vec<Item>) -> Items {
+    let shops = items.into_iter().filter(|item| kind(item).is_none_or(|kind| !OF_A_MOVE.contains(&kind)));
+    shops
+        .map(|mut item| {
+            item.remove(COPIED);
+            for index in [Index::Table, Index::Gsi1, Index::Gsi2] {
+                let (partition, sort) = index.attributes();
+                let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).cloned();
+                let (Some(old_partition), Some(old_sort)) = (text(partition), text(sort)) else { continue };
+                let key = Key { index, partition: old_partition, sort: old_sort };
+                let key = layout.canonical(key.clone()).unwrap_or_else(|| panic!("{layout}: {key:?}"));
+                item.insert(partition.to_owned(), table::AttributeValue::S(key.partition));
+                item.insert(sort.to_owned(), table::AttributeValue::S(key.sort));
+            }
+            let text = |name: &str| item[name].as_s().expect("a text").clone();
+            ((text("PK"), text("SK")), item)
+        })
+        .collect()
+}

@@ -1,0 +1,187 @@
+//! Writing both tables in step.
+
+use std::time::Duration;
+
+use devstack::fault_proxy::{Fault, Match};
+use key_schema::entity::Phase;
+use local::functions;
+use serde_json::{Value, json};
+use shop::events::{event, functions_by_event_time};
+
+use super::MovingShop;
+use crate::sample_events::is_expected;
+
+/// Sends the sample events of all functions, and checks the answers.
+async fn send_all_events(moving: &MovingShop) {
+    let shop = &moving.shop;
+    let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
+    for name in functions_by_event_time() {
+        let Some((_, invoke)) = functions.handlers.iter().find(|(known, _)| *known == name) else {
+            let answer = shop.consumer(&name, &shop.endpoints())(event(&name)).await.expect("a response");
+            assert!(answer["batchItemFailures"] == json!([]) || answer["done"] == true, "{name}: {answer}");
+            continue;
+        };
+        shop.prepare_for(&name).await;
+        let answer = invoke(event(&name)).await.expect("a response");
+        let status = answer["statusCode"].as_u64().expect("a status");
+        assert!(is_expected(&name, status), "{name}: {answer}");
+        moving.assert_in_step(&name).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_writes_of_every_function_leave_the_same_items_in_both_tables() {
+    for phase in [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads] {
+        let moving = MovingShop::open().await;
+        moving.enter(phase).await;
+        send_all_events(&moving).await;
+        assert!(moving.differences().await.is_empty(), "{phase:?}");
+        assert!(moving.repairs().await.iter().all(|repairs| repairs.is_empty()), "{phase:?}");
+        let [first, next] = moving.tables().await;
+        assert!(first.len() > 20 && first.len() == next.len(), "{phase:?}: {} and {}", first.len(), next.len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_the_first_and_the_last_phase_one_table_alone_is_read_and_written() {
+    for phase in [Phase::First, Phase::Next] {
+        let moving = MovingShop::open().await;
+        moving.enter(phase).await;
+        let shop = &moving.shop;
+        shop.sign_up("ada").await;
+        shop.product("pot", 1000, 5).await;
+        let body = json!({ "lines": [{ "productId": "pot", "quantity": 2 }] });
+        let order = shop.customer("ada").order("first", body).await.expect(201);
+        let listed = shop.customer("ada").get("/customers/ada/orders").await.expect(200);
+        assert_eq!(listed["items"][0]["orderId"], order["orderId"], "{phase:?}");
+        assert_eq!(shop.available("pot").await, 3, "{phase:?}");
+        let [first, next] = moving.tables().await.map(|items| items.len());
+        assert!(if phase == Phase::First { next == 0 && first > 5 } else { first == 0 && next > 5 }, "{first}, {next}");
+    }
+}
+
+/// An order of 40 lines has more writes than fit into a transaction over both tables.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_of_forty_lines_leaves_a_repair_or_waits_until_the_lead_has_changed() {
+    let moving = MovingShop::open().await;
+    let shop = &moving.shop;
+    moving.enter(Phase::Both).await;
+    shop.sign_up("ada").await;
+    for product in 0..40 {
+        shop.product(&format!("p{product}"), 1000, 100).await;
+    }
+    let lines: Vec<Value> = (0..40).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect();
+    for phase in [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads] {
+        moving.enter(phase).await;
+        let before = moving.repairs().await;
+        let reply = shop.customer("ada").order(&format!("{phase:?}"), json!({ "lines": lines })).await;
+        let after = moving.repairs().await;
+        if phase.is_strict() {
+            assert_eq!(reply.status, 202, "{phase:?}: {}", reply.body);
+            assert_eq!(before, after, "{phase:?}");
+        } else {
+            assert_eq!(reply.status, 201, "{phase:?}: {}", reply.body);
+            let leader = usize::from(phase == Phase::NextLeads);
+            assert!(after[leader].len() > before[leader].len(), "{phase:?}");
+            assert_eq!(after[1 - leader], before[1 - leader], "{phase:?}");
+        }
+        moving.assert_in_step(&format!("{phase:?}")).await;
+    }
+}
+
+/// A counter that only the leading table has must not be created in part in the other one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_an_item_that_is_not_copied_yet_leaves_a_repair_and_no_part_of_it() {
+    let moving = MovingShop::open().await;
+    let shop = &moving.shop;
+    shop.sign_up("ada").await;
+    shop.product("pot", 1000, 5).await;
+    let view = async || assert_eq!(shop.nobody().post("/products/pot/views", json!({})).await.status, 204);
+    for _ in 0..64 {
+        view().await;
+    }
+    moving.enter(Phase::Both).await;
+    view().await;
+    let body = json!({ "lines": [{ "productId": "pot", "quantity": 2 }] });
+    shop.customer("ada").order("first", body).await.expect(201);
+    let ([first, next], [repairs, none]) = (moving.tables().await, moving.repairs().await);
+    assert!(none.is_empty());
+    assert!(next.iter().all(|(key, item)| first.get(key) == Some(item)), "{next:?}");
+    for written in [("p#pot", "stock"), ("v#pot#", "v#pot#"), ("o#", "o#"), ("o#", "i#"), ("o#", "p#pot")] {
+        let is_like =
+            |(partition, sort): &&(String, String)| partition.starts_with(written.0) && sort.starts_with(written.1);
+        assert!(repairs.iter().any(|key| is_like(&key)), "{written:?} is in no repair: {repairs:?}");
+    }
+    assert_eq!(shop.available("pot").await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_single_write_that_is_not_answered_is_done_once_in_both_tables() {
+    for phase in [Phase::Both, Phase::Handover, Phase::NextLeads] {
+        let moving = MovingShop::open().await;
+        let shop = &moving.shop;
+        moving.enter(phase).await;
+        shop.product("pot", 1000, 5).await;
+        let faults = [Fault::CutAfter, Fault::Late(Duration::from_millis(100)), Fault::InternalError, Fault::CutBefore];
+        for fault in faults {
+            shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault.clone(), 1);
+            let view = shop.nobody().post("/products/pot/views", json!({})).await;
+            assert_eq!(view.status, 204, "{phase:?}, {fault:?}");
+        }
+        assert_eq!(shop.fault_proxy().pending(), 0);
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        let stats = shop.admin().get("/products/pot/stats").await.expect(200);
+        assert_eq!(stats["views"], 4, "{phase:?}");
+        assert!(moving.differences().await.is_empty(), "{phase:?}");
+    }
+}
+
+/// If the tables differ, the one that leads decides.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_differs_never_decides() {
+    let moving = MovingShop::open().await;
+    let shop = &moving.shop;
+    moving.enter(Phase::Both).await;
+    shop.product("pot", 1000, 5).await;
+    shop.sign_up("ada").await;
+    let change = json!({
+        "TableName": moving.next, "Key": { "PK": { "S": "PRODUCT#pot" }, "SK": { "S": "STOCK" } },
+        "UpdateExpression": "SET available = :none", "ExpressionAttributeValues": { ":none": { "N": "0" } },
+    });
+    shop.dynamodb("UpdateItem", &change).await;
+    let order = json!({ "lines": [{ "productId": "pot", "quantity": 2 }] });
+    shop.customer("ada").order("first", order.clone()).await.expect(201);
+    assert_eq!(shop.available("pot").await, 3);
+    moving.assert_in_step("the order").await;
+    assert!(moving.repairs().await[0].contains(&("p#pot".to_owned(), "stock".to_owned())));
+
+    moving.enter(Phase::Handover).await;
+    let reply = shop.customer("ada").order("second", order).await;
+    assert_eq!(reply.status, 202, "it waits: {}", reply.body);
+    assert_eq!(shop.available("pot").await, 3);
+}
+
+/// A difference is found by reads of the phase, and answers come from the table that leads.
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_tables_are_compared_a_difference_fails_no_request() {
+    let moving = MovingShop::open().await;
+    let shop = &moving.shop;
+    moving.enter(Phase::Compare).await;
+    shop.product("pot", 1000, 5).await;
+    shop.fault_proxy().take_calls();
+    shop.nobody().get("/products/pot").await.expect(200);
+    let settled =
+        |calls: Vec<devstack::fault_proxy::Call>| calls.iter().filter(|call| call.action == "TransactGetItems").count();
+    assert_eq!(settled(shop.fault_proxy().take_calls()), 0, "equal items need no snapshot read");
+
+    let delete = json!({ "TableName": moving.next, "Key": { "PK": { "S": "PRODUCT#pot" }, "SK": { "S": "STOCK" } } });
+    shop.dynamodb("DeleteItem", &delete).await;
+    let product = shop.nobody().get("/products/pot").await.expect(200);
+    assert_eq!(product["available"], 5);
+    assert_eq!(settled(shop.fault_proxy().take_calls()), 1, "a difference is settled");
+
+    let to_next = moving.next.clone();
+    let is_next = move |request: &Value| request["TableName"] == to_next.as_str();
+    shop.fault_proxy().inject(Match::action("Query").when(is_next), Fault::InternalError, 3);
+    assert_eq!(shop.nobody().get("/products/pot").await.expect(200)["available"], 5);
+}
