@@ -116,8 +116,9 @@ def concurrency(cloud, deployment):
 def shards(cloud, deployment):
     """MiniStack leaves a tumbling window out, and with it an event's shard. Its streams have one, which is named."""
     functions, count = cloud.client("lambda"), 0
-    for resource in deployment.template()["Resources"].values():
-        if "TumblingWindowInSeconds" in resource.get("Properties", {}):
+    for name, resource in deployment.template()["Resources"].items():
+        # A resource whose condition is false is in the template, but not in the stack.
+        if name in deployment.ids and "TumblingWindowInSeconds" in resource.get("Properties", {}):
             function = deployment.ids[resource["Properties"]["FunctionName"]["Ref"]]
             variables = functions.get_function_configuration(FunctionName=function)["Environment"]["Variables"]
             variables["SINGLE_STREAM_SHARD"] = "shardId-only"

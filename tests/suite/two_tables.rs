@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use devstack::iam::{Operator, Quantifier, Statement};
+use devstack::template::Table;
 use key_schema::layout::{Index, Layout};
 use serde_json::{Map, Value, json};
 use shop::Shop;
-use shop::tables::{name_of, template_with};
+use shop::tables::{name_of, template_of, template_with};
 
 use crate::queue::things;
 use crate::roles::{item, put, query, sweeping};
@@ -18,7 +19,49 @@ const INLINE_POLICIES: usize = 10_240;
 /// The most characters of a managed policy.
 const MANAGED_POLICY: usize = 6_144;
 
-/// Each step of a move is one change of the parameter. Between neighbouring values no function loses its tables.
+/// A change of the parameter to a neighbouring value replaces the roles before the functions. Until then, a function has
+/// the new role and its old environment: it reads the phase of the move in its first table, and uses the tables that both
+/// values have.
+#[test]
+fn a_function_keeps_its_rights_while_the_parameter_changes_to_a_neighbouring_value() {
+    let of = |tables: &str| template_of("till-orders-of-a-shop".to_owned(), tables);
+    let steps = ["v1", "v1-v2", "v2-v1", "v2"].map(of);
+    // Repairs are due only while both tables are written.
+    let is_of_repairs = |statement: &Statement| {
+        let keys = statement.conditions.iter().flat_map(|condition| &condition.values);
+        keys.map(|key| key.to_lowercase()).any(|key| key.starts_with("repair#"))
+    };
+    let mut compared = 0;
+    for pair in steps.windows(2) {
+        for (before, after) in [(&pair[0], &pair[1]), (&pair[1], &pair[0])] {
+            let stays = |table: &&Table| after.tables.contains(table);
+            let first = &before.functions[0].environment["TABLE_NAME"];
+            assert!(after.tables.iter().any(|table| table.name() == first), "the functions before use {first}");
+            let arns: Vec<_> =
+                before.tables.iter().filter(stays).map(|table| format!(":table/{}", table.name())).collect();
+            let of_those = |statement: &&Statement| {
+                let is_there = |resource: &String| {
+                    arns.iter().any(|arn| resource.ends_with(arn) || resource.contains(&format!("{arn}/")))
+                };
+                statement.resources.iter().any(is_there)
+            };
+            for function in &before.functions {
+                let now = after.function(&function.logical_id).expect("the function");
+                let has = |statement: &Statement| {
+                    now.role.policies.iter().any(|policy| policy.statements.contains(statement))
+                };
+                let all = function.role.policies.iter().flat_map(|policy| &policy.statements);
+                for statement in all.filter(of_those) {
+                    assert!(has(statement) || is_of_repairs(statement), "{}: {statement:?}", function.logical_id);
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 500, "{compared}");
+}
+
+/// Each step of a move is one change of the parameter.
 #[test]
 fn the_parameter_names_the_tables_and_the_first_of_them() {
     for (tables, layouts, first, next) in [

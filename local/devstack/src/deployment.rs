@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Deployment {
     /// The stack's name, `AWS::StackName`. The name of a queue that the template does not name begins with it.
     pub stack_name: String,
-    /// The table's name, unless the template names it. The engine derives the ids of shards from it, and clients refuse
+    /// The name of the template's first table, unless the template names it. The names of other tables begin with it. The engine derives the ids of shards from it, and clients refuse
     /// such an id if it is too short, so this name needs at least 11 characters.
     pub table_name: String,
     /// The values of parameters. A parameter that is not here has its default.

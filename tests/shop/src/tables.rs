@@ -9,7 +9,12 @@ use crate::{Shop, engine, template_text};
 
 /// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.
 pub fn template_with(tables: &str) -> Template {
-    let mut deployment = Deployment { table_name: engine::new_table_name(), ..local::deployment() };
+    template_of(engine::new_table_name(), tables)
+}
+
+/// The same, with this name for the table of layout v1.
+pub fn template_of(table_name: String, tables: &str) -> Template {
+    let mut deployment = Deployment { table_name, ..local::deployment() };
     deployment.parameters.insert("Tables".to_owned(), tables.to_owned());
     Template::parse_for(&template_text(), &deployment).expect("template.yaml is valid")
 }

@@ -49,14 +49,14 @@ impl Consumed {
         self.table_units + self.index_units.values().sum::<f64>()
     }
 
-    /// Units of the table or index of this name alone.
+    /// Units of the table or index of this name alone. Indexes of several tables may have one name.
     fn units_of(&self, resource: &str) -> f64 {
         let table = if self.table == resource { self.table_units } else { 0.0 };
         table + self.index_units.get(resource).copied().unwrap_or_default()
     }
 }
 
-/// The write units that these calls consumed of the table or index with this name, for each second from `from` to the
+/// The write units that these calls consumed of the table with this name, or of all indexes with it, for each second from `from` to the
 /// last second with any. Earlier calls do not count.
 pub fn write_units_per_second(calls: &[Call], resource: &str, from: Instant) -> Vec<f64> {
     let mut seconds = Vec::new();
