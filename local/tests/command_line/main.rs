@@ -183,6 +183,22 @@ async fn redrive_empties_the_dead_letter_queue() {
     }
 }
 
+/// The page of the tables offers a choice only if there are several.
+#[tokio::test]
+async fn the_tables_of_the_stack_can_be_chosen() {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (tables, is_second_there) in [(&[][..], false), (&["--tables", "v1-v2"], true)] {
+        let running = Running::start(&[&["--port", "0", "--empty", "--quiet"], tables].concat());
+        let answer = client.get(format!("{}/_local/table", running.url)).send().await.unwrap();
+        let page = answer.text().await.unwrap();
+        assert!(page.contains("till-local-orders"), "{page}");
+        assert_eq!(page.contains("till-local-orders-table-v2"), is_second_there, "{tables:?}");
+        assert_eq!(running.stop("TERM").0, Some(0));
+    }
+    let error = refused(&["--port", "0", "--tables", "v3"]);
+    assert!(error.contains("parameter Tables: v3 is not one of v1, v1-v2, v2-v1, v2"), "{error}");
+}
+
 #[test]
 fn help_lists_the_options_and_commands() {
     let help = |arguments: &[&str]| {
