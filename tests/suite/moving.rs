@@ -37,7 +37,7 @@ impl MovingShop {
         let next = new_table_name();
         let change = |template: &mut Template| prepare(template, &next, cache);
         let shop = Shop::open_silently_paying(Payments::start().await, change).await;
-        let mut creation = shop.template().table.clone();
+        let mut creation = shop.template().tables[0].creation.clone();
         creation["TableName"] = json!(next);
         shop.dynamodb("CreateTable", &creation).await;
         Self { shop, next }
