@@ -1,6 +1,7 @@
 //! Card payments at a provider: the customer pays, the shop captures, voids and refunds.
 
 mod any_provider;
+mod failed_refunds;
 mod forged;
 mod races;
 mod reports;
