@@ -7,6 +7,7 @@ mod races;
 mod reports;
 mod schedules;
 mod starting;
+mod sweeps;
 
 use serde_json::{Value, json};
 use shop::Shop;

@@ -314,8 +314,8 @@ impl World {
                 return None;
             }
         }
-        // Refunds that staff must make stay in the list.
-        (last["failed"] != 0).then(|| format!("payments stay due: {last}"))
+        // Refunds that staff must make stay in the list, and are not counted.
+        Some(format!("payments stay due: {last}"))
     }
 
     /// Waits until nothing is under way between the shop and the provider.
