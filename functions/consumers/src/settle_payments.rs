@@ -171,7 +171,7 @@ impl Settler {
         let (mut report, mut position) = (Report::default(), None);
         'list: loop {
             let (due, stopped) = self.reader.merged_after(&shards, position.as_deref(), OF_A_LIST).await?;
-            for mark in due {
+            for mark in due.into_iter().filter(|mark| !mark.lapsed) {
                 if Instant::now() >= end {
                     break 'list;
                 }

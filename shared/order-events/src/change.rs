@@ -77,7 +77,15 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
             made.is_requested_at(written_at).then(|| ReturnRequested::new(made).into())
         }
         ("MODIFY", Return::TYPE) => ReturnReceived::new(&from_item(old)?, from_item(new)?).map(Draft::from),
-        ("INSERT", entity::PaymentDue::TYPE) => Some(payment_due(from_item(new)?).into()),
+        // A payment that lapsed waits for the customer, so there is nothing to settle.
+        ("INSERT", entity::PaymentDue::TYPE) => {
+            let mark: entity::PaymentDue = from_item(new)?;
+            (!mark.lapsed).then(|| payment_due(mark).into())
+        }
+        ("MODIFY", entity::PaymentDue::TYPE) => {
+            let (before, after): (entity::PaymentDue, entity::PaymentDue) = (from_item(old)?, from_item(new)?);
+            (before.lapsed && !after.lapsed).then(|| payment_due(after).into())
+        }
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {
             let (before, after): (Product, Product) = (from_item(old)?, from_item(new)?);

@@ -1,8 +1,8 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus, Payment, QueuedOrder, Reconciliation,
-    RecordedRefund, Refusal, Rejection, Stock, StockCell,
+    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus, Payment, PaymentDue, QueuedOrder,
+    Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -48,6 +48,10 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let mut invoice: Invoice = from_item(item()).expect("an invoice");
                 invoice.payments.iter_mut().for_each(credit);
                 rare.push(image(&sample.state.replace("Captured", "Credited"), &invoice));
+            }
+            ("paymentDue", _) => {
+                let mark: PaymentDue = from_item(item()).expect("a mark");
+                rare.push(image("PaymentDue(Lapsed)", &PaymentDue { lapsed: true, ..mark }));
             }
             ("stock", "FirstCell(First)") => {
                 let stock: Stock = from_item(item()).expect("a stock");

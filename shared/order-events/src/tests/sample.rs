@@ -169,7 +169,7 @@ pub(crate) fn samples() -> [Event; 15] {
     let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
     let product = |version| image(Product::TYPE, &product(version));
-    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at };
+    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, lapsed: false };
 
     let unpaid = CardPayment::of(eur(4798));
     let expired = CardPayment {
