@@ -50,7 +50,8 @@ pub async fn handle(
         }
         _ => {
             let attempt = card.next_attempt().ok_or_else(|| Problem::invalid_transition(whole.order.status))?;
-            let intent = provider.start(&id, attempt, card.asked()).await.map_err(|error| not_started(error, card.asked()))?;
+            let intent =
+                provider.start(&id, attempt, card.asked()).await.map_err(|error| not_started(error, card.asked()))?;
             // Before the customer gets the secret: a payment that the table does not know could not be told apart from
             // that of another attempt.
             match orders.start_payment(&id, &intent.id, attempt, intent.amount, budget).await? {
