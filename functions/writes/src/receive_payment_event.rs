@@ -79,7 +79,7 @@ async fn tell_staff(table: &Reader, provider: &Provider, failed: FailedRefund, b
         return Ok(());
     }
     error!(%order, %intent, refund, %amount, "a refund has failed at the payment provider");
-    lambda::metrics(&[("PaymentMismatches", Measure::Count(1))]);
+    alarm();
     Ok(())
 }
 
@@ -87,6 +87,11 @@ async fn tell_staff(table: &Reader, provider: &Provider, failed: FailedRefund, b
 fn mismatch(told: &PaymentReport, detail: &'static str) -> Problem {
     let PaymentReport { order, intent, amount, .. } = told;
     error!(%order, %intent, %amount, detail, "the payment provider reports a payment that does not fit its order");
-    lambda::metrics(&[("PaymentMismatches", Measure::Count(1))]);
+    alarm();
     Problem::new(Kind::Validation, detail)
+}
+
+/// Counts for the alarm `PaymentsDiffer`.
+fn alarm() {
+    lambda::metrics(&[("PaymentMismatches", Measure::Count(1))]);
 }
