@@ -5,7 +5,8 @@
 //! stack, it listens on a loopback address only.
 //!
 //! It differs from Stripe in this: a browser confirms a payment with the client secret alone, without a publishable key;
-//! cards never ask for 3-D Secure; a webhook is sent until it is taken, not for three days; and no amount is too small.
+//! cards never ask for 3-D Secure; a webhook is sent until it is taken, not for three days; it knows the least amounts of a
+//! few currencies alone; and a refund never fails.
 
 mod api;
 mod ledger;

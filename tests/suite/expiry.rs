@@ -1,5 +1,7 @@
 //! Orders that are not paid in time are cancelled, and return what they reserved.
 
+mod lapsed;
+
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
 use serde_json::{Value, json};

@@ -332,3 +332,38 @@ async fn an_order_placed_over_http_is_published() {
     assert_eq!(kinds, ["ProductChanged", "OrderPlaced"]);
     assert_eq!(items[1]["detail"]["orderId"], order["orderId"]);
 }
+
+/// A warehouse hears of cancelled units also if no money goes back. The second change has two events in one record:
+/// after it, a gift card pays for all that is left.
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelled_units_of_an_unpaid_order_are_published() {
+    let shop = stocked().await;
+    shop.gift_card("SMALL", 1000).await;
+    let ada = shop.customer("ada");
+    let mut body = things(3);
+    body["giftCards"] = json!(["SMALL"]);
+    let order = ada.order("k", body).await.expect(201);
+    let id = text(&order["orderId"]);
+    for quantity in [1, 2, 2] {
+        let lines = json!({ "lines": [{ "productId": "thing", "quantity": quantity }] });
+        ada.post(&format!("/orders/{id}/cancellation"), lines).await.expect(200);
+    }
+    let changes = [("OrderPlaced", 1), ("UnitsCancelled", 2), ("OrderStatusChanged", 3), ("UnitsCancelled", 3)];
+    let changes = changes.map(|(kind, version)| (kind.to_owned(), id.clone(), version)).into();
+
+    let mut random = Rng::with_seed(1);
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+    proxy.inject_share(Match::any(), Fault::CutAfter, 0.2, 1);
+    let mut failing = Rng::with_seed(2);
+    shop.bus().fail(move |_| (failing.u8(..) < 100).then_some("InternalFailure"));
+    let records = records(&shop).await;
+    for _ in 0..2 {
+        deliver(&publisher(&shop, &proxy), &records, &mut random).await;
+    }
+    check(&told(&shop), &changes);
+    for event in shop.bus().events().iter().filter(|event| event["detail-type"] == "UnitsCancelled") {
+        let detail = &event["detail"];
+        assert_eq!(detail["lines"], json!([{ "productId": "thing", "quantity": 1 }]));
+        assert_eq!(detail["amount"], json!({ "amount": 1000, "currency": "EUR" }));
+    }
+}

@@ -1,11 +1,13 @@
 //! Card payments at a provider: the customer pays, the shop captures, voids and refunds.
 
 mod any_provider;
+mod failed_refunds;
 mod forged;
 mod races;
 mod reports;
 mod schedules;
 mod starting;
+mod sweeps;
 
 use serde_json::{Value, json};
 use shop::Shop;

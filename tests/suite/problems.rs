@@ -13,13 +13,14 @@ use shop::{Client, Shop, eur};
 /// Problems that clients do not cause.
 const OURS: [Kind; 2] = [Kind::Throttled, Kind::Internal];
 
-/// Problems of changes, which the tests of orders, returns and products cover.
-const OF_CHANGES: [Kind; 5] = [
+/// Problems of changes, which the tests of orders, payments, returns and products cover.
+const OF_CHANGES: [Kind; 6] = [
     Kind::InvalidTransition,
     Kind::TooFewUnits,
     Kind::WithdrawalOver,
     Kind::VersionConflict,
     Kind::PreconditionRequired,
+    Kind::AmountTooSmall,
 ];
 
 /// A request.

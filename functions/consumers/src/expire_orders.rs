@@ -1,16 +1,17 @@
-//! Schedule: cancels the orders that were not paid in time.
+//! Schedule: cancels the orders that were not paid in time, and those whose payment lapsed and was not replaced in time.
 //!
-//! The list of pending orders, oldest first, is the work list: an order that is paid or cancelled leaves the list. So a
-//! run stores no progress, and the next run does what this one did not finish. Concurrent runs do no harm, because an
-//! order is cancelled on condition that its version has not changed since it was read. The list comes from an index and
-//! may be out of date, so each decision is based on a strongly consistent read of the order itself.
+//! The list of pending orders and the list of payments due, each oldest first, are the work lists: an order that is paid
+//! or cancelled leaves them. So a run stores no progress, and the next run does what this one did not finish. Concurrent
+//! runs do no harm, because an order is cancelled on condition that its version and its payment have not changed since it
+//! was read. The lists come from an index and may be out of date, so each decision is based on a strongly consistent read
+//! of the order itself.
 
 use std::time::Duration;
 
 use key_schema::access::Access;
 use key_schema::entity::OrderStatus;
-use key_schema::layout::OrdersOfStatus;
-use key_schema::value::{TimeRange, Timestamp};
+use key_schema::layout::{OrdersOfStatus, PaymentsDue};
+use key_schema::value::{OrderId, TimeRange, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use ordering::{Lifecycle, PayLater};
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ pub const GRANTS: &[Grant] = &[];
 /// With less time left, no further order is begun. Cancelling one order takes at most this long.
 const ONE_ORDER: Duration = Duration::from_secs(10);
 
-/// The number of orders in one page of the list.
+/// The number of orders in one page of a list.
 const PAGE_SIZE: u8 = 100;
 
 /// The function's dependencies, and the time for which an order may stay unpaid.
@@ -65,52 +66,88 @@ pub struct Report {
     settled: u64,
     /// The number of orders that could not be cancelled. The log has the causes, and the next run tries again.
     failed: u64,
-    /// Whether the run reached the end of the list.
+    /// Whether the run reached the end of both lists.
     done: bool,
 }
 
 /// Cancels one order after the other, to leave the table's capacity to the shop's requests.
 pub async fn handle(expirer: Expirer, _: ScheduledEvent, time: Duration) -> Result<Report, Error> {
     let end = Instant::now() + time.saturating_sub(ONE_ORDER);
-    let now = Timestamp::now();
-    let deadline = now.minus_seconds(expirer.pay_within_minutes * 60);
-    // Never earlier than the other orders.
-    let deadline_later = now.minus_seconds(expirer.pay_later.days * 24 * 60 * 60).min(deadline);
-    let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
-    let shards = OrdersOfStatus::in_shards(OrderStatus::Pending, expirer.shards.0, &placed);
-
-    let (mut report, mut position) = (Report::default(), None);
-    'list: loop {
-        let (orders, stopped) = expirer.reader.merged_after(&shards, position.as_deref(), PAGE_SIZE).await?;
-        for order in orders {
-            if Instant::now() >= end {
-                break 'list;
-            }
-            let deadline = if order.pay_later { deadline_later } else { deadline };
-            if order.placed_at > deadline {
-                continue;
-            }
-            match expirer.orders.expire(&order.order_id, deadline, Budget::of(ONE_ORDER)).await {
-                Ok(true) => report.expired += 1,
-                Ok(false) => report.settled += 1,
-                Err(cause) => {
-                    report.failed += 1;
-                    error!(
-                        order_id = order.order_id.as_str(),
-                        cause = lambda::chain(&cause),
-                        "an unpaid order was not cancelled"
-                    );
-                }
-            }
-        }
-        position = stopped;
-        if position.is_none() {
-            report.done = true;
-            break;
-        }
-    }
+    let mut report = Report::default();
+    report.done = expirer.unpaid(end, &mut report).await? && expirer.lapsed(end, &mut report).await?;
     let Report { expired, settled, failed, done } = report;
     info!(expired, settled, failed, done, "unpaid orders cancelled");
     lambda::metrics(&[("OrdersExpired", Measure::Count(expired)), ("ExpiriesFailed", Measure::Count(failed))]);
     Ok(report)
+}
+
+impl Expirer {
+    /// Cancels the pending orders whose time is over. Returns whether it reached the end of their list.
+    async fn unpaid(&self, end: Instant, report: &mut Report) -> Result<bool, Error> {
+        let (deadline, deadline_later) = (self.deadline(0), self.deadline(self.pay_later.days));
+        let placed = TimeRange::parse(None, Some(&deadline.to_string()))?;
+        let shards = OrdersOfStatus::in_shards(OrderStatus::Pending, self.shards.0, &placed);
+        let mut position = None;
+        loop {
+            let (orders, stopped) = self.reader.merged_after(&shards, position.as_deref(), PAGE_SIZE).await?;
+            for order in orders {
+                if Instant::now() >= end {
+                    return Ok(false);
+                }
+                let deadline = if order.pay_later { deadline_later } else { deadline };
+                if order.placed_at > deadline {
+                    continue;
+                }
+                let expired = self.orders.expire(&order.order_id, deadline, Budget::of(ONE_ORDER)).await;
+                report.add(&order.order_id, expired);
+            }
+            position = stopped;
+            if position.is_none() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Cancels the paid orders whose payment lapsed and was not replaced in time. Their marks are in the list of payments
+    /// due, so no other paid order is read. Returns whether it reached the end of both lists.
+    async fn lapsed(&self, end: Instant, report: &mut Report) -> Result<bool, Error> {
+        let deadline = self.deadline(self.pay_later.days_after_lapse());
+        let since = TimeRange::parse(None, Some(&deadline.to_string()))?;
+        let shards = PaymentsDue::in_shards(self.shards.0, &since);
+        let mut position = None;
+        loop {
+            let (due, stopped) = self.reader.merged_after(&shards, position.as_deref(), PAGE_SIZE).await?;
+            for mark in due.into_iter().filter(|mark| mark.lapsed) {
+                if Instant::now() >= end {
+                    return Ok(false);
+                }
+                let expired = self.orders.expire_lapsed(&mark.order_id, deadline, Budget::of(ONE_ORDER)).await;
+                report.add(&mark.order_id, expired);
+            }
+            position = stopped;
+            if position.is_none() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The time this many days ago, and never later than the deadline of an order that is paid at once.
+    fn deadline(&self, days: u32) -> Timestamp {
+        let now = Timestamp::now();
+        now.minus_seconds(days * 24 * 60 * 60).min(now.minus_seconds(self.pay_within_minutes * 60))
+    }
+}
+
+impl Report {
+    fn add(&mut self, order: &OrderId, expired: Result<bool, table::Error>) {
+        match expired {
+            Ok(true) => self.expired += 1,
+            Ok(false) => self.settled += 1,
+            Err(cause) => {
+                self.failed += 1;
+                let cause = lambda::chain(&cause);
+                error!(order_id = order.as_str(), cause, "an unpaid order was not cancelled");
+            }
+        }
+    }
 }

@@ -90,7 +90,8 @@ pub enum Settled {
 /// The outcome of a run of the schedule.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Report {
-    /// The number of payments that were due and are settled.
+    /// The number of payments that are settled: the provider was asked for what was due, or was found to have done it. A
+    /// payment that only staff can settle, because they recorded it, stays in the list and is not counted.
     settled: u64,
     /// The number of payments that could not be settled. The log has the causes, and the next run tries again.
     failed: u64,
@@ -104,6 +105,17 @@ pub async fn handle(settler: Settler, call: Call, time: Duration) -> Result<Sett
         Call::Due(event) => settler.messages(event, end).await.map(Settled::Messages),
         Call::Sweep {} => settler.sweep(end).await.map(Settled::Sweep),
     }
+}
+
+/// The outcome for one payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The provider has done what was due, or there is nothing left to do.
+    Settled,
+    /// The provider has nothing to do: staff must refund a payment that they recorded, or the order is gone.
+    NotForProvider,
+    /// The log has the cause.
+    Failed,
 }
 
 /// A message's body: an event as EventBridge delivers it.
@@ -125,24 +137,26 @@ impl Settler {
         let results = stream::iter(event.records).map(async |message| {
             let id = message.message_id.unwrap_or_default();
             let envelope = serde_json::from_str::<Envelope>(message.body.as_deref().unwrap_or_default());
-            let settled = match envelope {
-                Ok(_) if Instant::now() >= end => false,
+            let outcome = match envelope {
+                Ok(_) if Instant::now() >= end => Outcome::Failed,
                 Ok(Envelope { detail }) => self.settle(&detail.order_id).await,
                 Err(cause) => {
                     error!(message_id = id, %cause, "a message names no payment");
-                    false
+                    Outcome::Failed
                 }
             };
-            (id, settled)
+            (id, outcome)
         });
         let mut response = SqsBatchResponse::default();
         let (mut settled, mut failed) = (0, 0);
-        for (id, is_settled) in results.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
-            if is_settled {
-                settled += 1;
-            } else {
-                failed += 1;
-                response.add_failure(id);
+        for (id, outcome) in results.buffer_unordered(CONCURRENTLY).collect::<Vec<_>>().await {
+            match outcome {
+                Outcome::Settled => settled += 1,
+                Outcome::NotForProvider => {}
+                Outcome::Failed => {
+                    failed += 1;
+                    response.add_failure(id);
+                }
             }
         }
         measure(settled, failed);
@@ -157,14 +171,14 @@ impl Settler {
         let (mut report, mut position) = (Report::default(), None);
         'list: loop {
             let (due, stopped) = self.reader.merged_after(&shards, position.as_deref(), OF_A_LIST).await?;
-            for mark in due {
+            for mark in due.into_iter().filter(|mark| !mark.lapsed) {
                 if Instant::now() >= end {
                     break 'list;
                 }
-                if self.settle(&mark.order_id).await {
-                    report.settled += 1;
-                } else {
-                    report.failed += 1;
+                match self.settle(&mark.order_id).await {
+                    Outcome::Settled => report.settled += 1,
+                    Outcome::NotForProvider => {}
+                    Outcome::Failed => report.failed += 1,
                 }
             }
             position = stopped;
@@ -177,34 +191,38 @@ impl Settler {
         Ok(report)
     }
 
-    /// Settles the payment of an order. Returns whether the provider has nothing left to do; the log has the cause if not.
-    async fn settle(&self, order: &OrderId) -> bool {
+    /// Settles the payment of an order.
+    async fn settle(&self, order: &OrderId) -> Outcome {
         match self.try_to_settle(order).await {
-            Ok(()) => true,
+            Ok(outcome) => outcome,
             Err(cause) => {
                 error!(%order, cause = lambda::chain(&*cause), "a payment that is due was not settled");
-                false
+                Outcome::Failed
             }
         }
     }
 
-    async fn try_to_settle(&self, order: &OrderId) -> Result<(), Error> {
+    async fn try_to_settle(&self, order: &OrderId) -> Result<Outcome, Error> {
         let budget = Budget::of(ONE_PAYMENT);
-        let Some(whole) = self.reader.order(order, budget).await? else { return Ok(()) };
-        let Some(mut card) = whole.invoice.card().filter(|card| card.command().is_some()).cloned() else {
-            return Ok(());
-        };
+        let Some(whole) = self.reader.order(order, budget).await? else { return Ok(Outcome::NotForProvider) };
+        let Some(mut card) = whole.invoice.card().cloned() else { return Ok(Outcome::Settled) };
+        if card.command().is_none() {
+            // If the payment is still due, staff have to refund it.
+            return Ok(if card.is_due() { Outcome::NotForProvider } else { Outcome::Settled });
+        }
         for _ in 0..MOST_COMMANDS {
-            let Some(provider) = &card.provider else { return Ok(()) };
+            let Some(provider) = &card.provider else { return Ok(Outcome::Settled) };
             // The provider may have carried out an earlier command whose answer was lost.
             let seen = self.provider.look_at(&provider.intent).await?;
             card = self.record(order, &card, &seen, budget).await?;
-            let (Some(command), Some(provider)) = (card.command(), &card.provider) else { return Ok(()) };
+            let (Some(command), Some(provider)) = (card.command(), &card.provider) else {
+                return Ok(Outcome::Settled);
+            };
             let done = self.provider.carry_out(command, order, &provider.intent).await?;
             info!(%order, ?command, "asked of the payment provider");
             card = self.record(order, &card, &done, budget).await?;
             if card.command().is_none() {
-                return Ok(());
+                return Ok(Outcome::Settled);
             }
         }
         Err(format!("the payment is still due after {MOST_COMMANDS} requests to the provider").into())

@@ -10,7 +10,8 @@ use table::{Reader, StatusShards};
 pub const ROUTE: Route = Route::get("/payments-due", Scope::Admin)
     .summary(
         "The orders whose payment has to be captured, voided or refunded, the longest due first. Till asks the payment \
-             provider by itself within a minute or so; what stays here needs a look.",
+             provider by itself within a minute or so; what stays here needs a look. With `lapsed`, the authorization \
+             ended before the capture, and the customer has to pay again.",
     )
     .limit(50, 100)
     .access(&[Access::query::<PaymentsDue>()])

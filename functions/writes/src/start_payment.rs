@@ -6,9 +6,9 @@
 
 use http_api::{Answer, Caller, Example, Json, Kind, OptionalJson, Path, PaymentIntentView, Problem, Route, Scope};
 use key_schema::entity::{CardPayment, PaymentState, Progress, Report};
-use key_schema::value::OrderId;
+use key_schema::value::{Money, OrderId};
 use ordering::{Lifecycle, Transitioned};
-use payments::Provider;
+use payments::{Error, Provider};
 use serde::Deserialize;
 use table::{Budget, Reader};
 use utoipa::ToSchema;
@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::post("/orders/{orderId}/payment", Scope::Shop)
         "Start the card payment of an order, or resume it. Give the client secret to the payment provider's form in the \
              browser, where the customer enters the card. However often this is called, the order is paid once.",
     )
-    .refuses(&[Kind::NotFound, Kind::InvalidTransition])
+    .refuses(&[Kind::NotFound, Kind::InvalidTransition, Kind::AmountTooSmall])
     .access(ordering::REPORT_PAYMENT)
     .grants(&[payments::READ_SECRET])
     .example(Example::at("09:35:10").path("9375d7e6-a688-5d10-8541-7fecc5582493"));
@@ -50,7 +50,8 @@ pub async fn handle(
         }
         _ => {
             let attempt = card.next_attempt().ok_or_else(|| Problem::invalid_transition(whole.order.status))?;
-            let intent = provider.start(&id, attempt, card.asked()).await?;
+            let intent =
+                provider.start(&id, attempt, card.asked()).await.map_err(|error| not_started(error, card.asked()))?;
             // Before the customer gets the secret: a payment that the table does not know could not be told apart from
             // that of another attempt.
             match orders.start_payment(&id, &intent.id, attempt, intent.amount, budget).await? {
@@ -78,4 +79,16 @@ pub async fn handle(
         amount: intent.amount,
         status: state,
     }))
+}
+
+/// The problem of a payment that the provider did not start. Nothing was written before.
+fn not_started(error: Error, amount: Money) -> Problem {
+    match error {
+        Error::TooSmall(_) => {
+            let detail = "The payment provider takes no card payment as small as this. Cancel the order, and order again \
+                          with more units or without a gift card. Or pay by bank transfer, if the shop takes that.";
+            Problem::new(Kind::AmountTooSmall, detail).with("cardAmount", amount)
+        }
+        other => other.into(),
+    }
 }

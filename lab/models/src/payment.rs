@@ -117,6 +117,7 @@ pub enum Change {
     /// One of the two units is cancelled.
     CancelUnit,
     Expire,
+    ExpireLapsed,
 }
 
 impl Hash for State {
@@ -137,13 +138,14 @@ pub fn large() -> Vec<Paying> {
 }
 
 impl Change {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Ship { captures: true },
         Self::Ship { captures: false },
         Self::AskForCapture,
         Self::Cancel,
         Self::CancelUnit,
         Self::Expire,
+        Self::ExpireLapsed,
     ];
 
     fn transition(self) -> Transition<'static> {
@@ -154,6 +156,7 @@ impl Change {
             Self::Cancel => Transition::Cancel(cancel),
             Self::CancelUnit => Transition::CancelUnits { lines: &ONE_UNIT, cancel },
             Self::Expire => Transition::Expire { deadline: now() },
+            Self::ExpireLapsed => Transition::ExpireLapsed { deadline: now() },
         }
     }
 }

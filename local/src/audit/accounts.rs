@@ -49,8 +49,12 @@ pub(super) struct Parts {
     /// The scan reads a flag before the order's other items; the order must exist.
     pub(super) is_flagged: bool,
     /// The scan reads the mark of a payment that is due before the order's header.
-    pub(super) is_due: bool,
+    pub(super) marked: Option<Lapsed>,
 }
+
+/// Whether the mark of a payment says that it only lapsed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lapsed(pub(super) bool);
 
 /// The cells of a stock.
 #[derive(Default)]
@@ -150,7 +154,7 @@ impl Accounts {
             }),
             Cart::TYPE => self.read(item, |_, _: Cart| {}),
             PaymentDue::TYPE => self.read(item, |accounts, due: PaymentDue| {
-                accounts.part(due.order_id, |parts| parts.is_due = true);
+                accounts.part(due.order_id, |parts| parts.marked = Some(Lapsed(due.lapsed)));
             }),
             Return::TYPE => self.read(item, |accounts, one: Return| {
                 accounts.part(one.order_id.clone(), |parts| parts.returns.push(one));
@@ -223,16 +227,28 @@ impl Accounts {
         let mut parts = self.orders.remove(&id).unwrap_or_default();
         add(&mut parts);
         match parts {
-            Parts { order: Some(order), lines, invoice: Some(invoice), returns, is_due, .. }
+            Parts { order: Some(order), lines, invoice: Some(invoice), returns, marked, .. }
                 if lines.len() == usize::from(order.line_count) && returns.len() == usize::from(order.return_count) =>
             {
+                let whole = WholeOrder { order, lines, invoice, flag: None, returns };
+                let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
                 // The last release marks nothing. It knows no provider either.
-                let needs_mark = invoice.card().is_some_and(|card| card.command().is_some());
-                let may_have_mark = invoice.card().is_some_and(CardPayment::is_due);
-                if is_due && !may_have_mark || !is_due && needs_mark {
-                    self.breach(format!("order {}", order.order_id), format!("its payment is marked as due: {is_due}"));
+                let needs_mark = whole.has_lapsed() || whole.invoice.card().is_some_and(|it| it.command().is_some());
+                let is_right = match marked {
+                    None => !needs_mark,
+                    Some(Lapsed(lapsed)) => {
+                        if lapsed {
+                            whole.has_lapsed() && !is_due
+                        } else {
+                            is_due
+                        }
+                    }
+                };
+                if !is_right {
+                    let id = format!("order {}", whole.order.order_id);
+                    self.breach(id, format!("the mark of its payment is wrong: {marked:?}"));
                 }
-                self.order(&WholeOrder { order, lines, invoice, flag: None, returns });
+                self.order(&whole);
             }
             parts => _ = self.orders.insert(id, parts),
         }

@@ -10,7 +10,7 @@ use super::{DEFAULT_PORT, print};
 /// Cancel the orders of the running stack that were not paid in time
 ///
 /// On AWS a schedule does this every five minutes. An order expires `PayWithinMinutes` (a parameter of the template, by
-/// default 30) after it was placed.
+/// default 30) after it was placed, and a paid one `PayLaterDays` after its authorization lapsed.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The running stack's port on 127.0.0.1

@@ -78,6 +78,13 @@ const CARDS: [(&str, &str, Option<[&'static str; 2]>); 6] = [
     ("4000000000000069", "pm_card_chargeDeclinedExpiredCard", Some(["expired_card", "expired_card"])),
 ];
 
+/// The least amounts that Stripe charges a card with, in minor units, of the currencies whose least amount is not
+/// [`LEAST`]. <https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>
+const LEAST_OF: [(&str, i64); 4] = [("dkk", 250), ("gbp", 30), ("nok", 300), ("sek", 300)];
+
+/// The least amount of the other currencies, such as EUR, USD, CHF and JPY.
+const LEAST: i64 = 50;
+
 /// The payment method of a test card, and why it is declined.
 fn card(named: Option<&String>) -> Result<(&'static str, Option<[&'static str; 2]>), Refused> {
     let wanted = named.map(|card| card.replace(' ', "")).unwrap_or_default();
@@ -171,6 +178,11 @@ impl Ledger {
         let amount = amount.ok_or_else(|| Refused::malformed("amount must be a positive integer"))?;
         let currency = form.get("currency").filter(|currency| currency.len() == 3);
         let currency = currency.ok_or_else(|| Refused::malformed("currency must be a currency's three letters"))?;
+        let least = LEAST_OF.iter().find(|(name, _)| name == currency).map_or(LEAST, |(_, least)| *least);
+        if amount < least {
+            let message = format!("The amount must be at least {least} of the minor unit of {currency}.");
+            return Err(Refused::new(400, Some("amount_too_small"), message));
+        }
         if form.get("capture_method").is_none_or(|method| method != "manual") {
             return Err(Refused::malformed("the pretend payment provider knows capture_method=manual alone"));
         }

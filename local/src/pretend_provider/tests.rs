@@ -211,6 +211,19 @@ async fn an_authorization_that_lapses_is_told_and_released() {
 }
 
 #[tokio::test]
+async fn an_amount_below_the_minimum_of_its_currency_is_refused() {
+    let shop = Shop::open(None).await;
+    for (currency, least) in [("eur", 50), ("usd", 50), ("gbp", 30), ("sek", 300)] {
+        for (amount, expected) in [(least - 1, 400), (least, 200)] {
+            let form = [("amount", &*amount.to_string()), ("currency", currency), ("capture_method", "manual")];
+            let (status, answer) = shop.post("payment_intents", "", &form).await;
+            assert_eq!(status, expected, "{amount} {currency}: {answer}");
+            assert!(status == 200 || answer["error"]["code"] == "amount_too_small", "{answer}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stranger_is_refused_and_a_browser_may_confirm() {
     let shop = Shop::open(None).await;
     let id = shop.start("", "1000").await;

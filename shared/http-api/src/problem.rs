@@ -70,6 +70,8 @@ kinds! {
     /// A gift card does not exist, or has another currency than the order.
     GiftCardInvalid = "gift-card-invalid" CONFLICT "The gift card is not valid";
     GiftCardBalance = "gift-card-balance" CONFLICT "The gift card does not hold enough";
+    /// The payment provider takes no card payment of so small an amount.
+    AmountTooSmall = "amount-too-small" CONFLICT "The amount is too small for a card";
     IdempotencyKeyReused = "idempotency-key-reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request";
     InvalidTransition = "invalid-transition" CONFLICT "The order's status does not allow it";
     /// The order has fewer units left than the request names.

@@ -9,7 +9,7 @@ use crate::card::card_payment_changed;
 use crate::event::{Event, LAYOUT_VERSION};
 use crate::{
     EventId, OrderRejected, OrderStatusChanged, PaymentDue, ProductChanged, ProductRemoved, ReturnReceived,
-    ReturnRequested,
+    ReturnRequested, UnitsCancelled,
 };
 
 /// An image of an order, an invoice, a return or a product cannot be deserialized.
@@ -30,7 +30,7 @@ pub struct Record<'a> {
     pub new: Item,
 }
 
-/// The event of a record, or the part of it that the record has.
+/// An event of a record, or the part of it that the record has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Draft {
     /// The complete event.
@@ -46,26 +46,27 @@ impl<E: Into<Event>> From<E> for Draft {
     }
 }
 
-/// The event of a record, if it has one.
+/// The events of a record, in the order in which they are to be published.
 ///
-/// Most records have none: those of other entities, expirations, and changes that no event reports. The restoration of
+/// Most records have none or one. A record has two if the cancellation of units also changed the order's status, because
+/// gift cards pay for the units that are left. Records without events are those of other entities, expirations, and changes that no event reports. The restoration of
 /// a lost order is not its placing, and has no event either. Attributes that this release does not know are ignored.
 ///
 /// # Errors
 /// An order, an invoice, a return or a product cannot be deserialized. Skipping the record would lose an event.
-pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
+pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
     let Record { name, written_at, old, new } = record;
     let kind = |image: &Item| match image.get(ENTITY_TYPE) {
         Some(AttributeValue::S(kind)) => Some(kind.clone()),
         _ => None,
     };
-    let Some(kind) = kind(&new).or_else(|| kind(&old)) else { return Ok(None) };
-    Ok(match (name, kind.as_str()) {
+    let Some(kind) = kind(&new).or_else(|| kind(&old)) else { return Ok(Vec::new()) };
+    let draft = match (name, kind.as_str()) {
         ("INSERT", Order::TYPE) => {
             let order: Order = from_item(new)?;
             order.is_placed_at(written_at).then_some(Draft::Placed(order))
         }
-        ("MODIFY", Order::TYPE) => status_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
+        ("MODIFY", Order::TYPE) => return Ok(order_changed(&from_item(old)?, &from_item(new)?)),
         ("MODIFY", Invoice::TYPE) => card_payment_changed(&from_item(old)?, from_item(new)?).map(Draft::from),
         ("MODIFY", QueuedOrder::TYPE) => {
             let (before, after): (QueuedOrder, QueuedOrder) = (from_item(old)?, from_item(new)?);
@@ -76,7 +77,15 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
             made.is_requested_at(written_at).then(|| ReturnRequested::new(made).into())
         }
         ("MODIFY", Return::TYPE) => ReturnReceived::new(&from_item(old)?, from_item(new)?).map(Draft::from),
-        ("INSERT", entity::PaymentDue::TYPE) => Some(payment_due(from_item(new)?).into()),
+        // A payment that lapsed waits for the customer, so there is nothing to settle.
+        ("INSERT", entity::PaymentDue::TYPE) => {
+            let mark: entity::PaymentDue = from_item(new)?;
+            (!mark.lapsed).then(|| payment_due(mark).into())
+        }
+        ("MODIFY", entity::PaymentDue::TYPE) => {
+            let (before, after): (entity::PaymentDue, entity::PaymentDue) = (from_item(old)?, from_item(new)?);
+            (before.lapsed && !after.lapsed).then(|| payment_due(after).into())
+        }
         ("INSERT", Product::TYPE) => Some(ProductChanged::new(from_item(new)?, written_at).into()),
         ("MODIFY", Product::TYPE) => {
             let (before, after): (Product, Product) = (from_item(old)?, from_item(new)?);
@@ -84,7 +93,8 @@ pub fn draft_of(record: Record<'_>) -> Result<Option<Draft>, Unreadable> {
         }
         ("REMOVE", Product::TYPE) => Some(ProductRemoved::new(from_item(old)?, written_at).into()),
         _ => None,
-    })
+    };
+    Ok(draft.into_iter().collect())
 }
 
 fn payment_due(mark: entity::PaymentDue) -> PaymentDue {
@@ -92,12 +102,17 @@ fn payment_due(mark: entity::PaymentDue) -> PaymentDue {
     PaymentDue { id: EventId::of_payment_due(&order_id, since), layout_version: LAYOUT_VERSION, order_id, since }
 }
 
-fn status_changed(old: &Order, new: Order) -> Option<OrderStatusChanged> {
+fn order_changed(old: &Order, new: &Order) -> Vec<Draft> {
+    let cancelled = UnitsCancelled::new(old, new).map(Draft::from);
+    status_changed(old, new).map(Draft::from).into_iter().chain(cancelled).collect()
+}
+
+fn status_changed(old: &Order, new: &Order) -> Option<OrderStatusChanged> {
     (old.status != new.status).then(|| OrderStatusChanged {
         id: EventId::of_change(&new.order_id, new.version),
         layout_version: LAYOUT_VERSION,
-        order_id: new.order_id,
-        customer_id: new.customer_id,
+        order_id: new.order_id.clone(),
+        customer_id: new.customer_id.clone(),
         from: old.status,
         to: new.status,
         version: new.version,

@@ -10,6 +10,7 @@ use utoipa::{PartialSchema as _, ToSchema as _};
 use crate::{
     EventId, OrderExpired, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentAuthorized, PaymentCaptured,
     PaymentDue, PaymentFailed, ProductChanged, ProductRemoved, RefundDue, RefundMade, ReturnReceived, ReturnRequested,
+    UnitsCancelled,
 };
 
 /// The version of the events' layout. A new field needs no new version; another meaning of a field does.
@@ -122,6 +123,7 @@ macro_rules! events {
 events! {
     OrderPlaced of Order(order_id)
     OrderStatusChanged of Order(order_id)
+    UnitsCancelled of Order(order_id)
     PaymentAuthorized of Order(order_id)
     PaymentFailed of Order(order_id)
     PaymentCaptured of Order(order_id)

@@ -32,6 +32,11 @@ impl EventId {
         Self::named(&format!("OrderStatusChanged#{order}#{version}"))
     }
 
+    /// The id of cancelling units, by an order's change to this version.
+    pub(crate) fn of_cancelled_units(order: &OrderId, version: u64) -> Self {
+        Self::named(&format!("UnitsCancelled#{order}#{version}"))
+    }
+
     /// The id of a capture of an invoice's card payment, before which `so_far` was captured.
     pub(crate) fn of_capture(invoice: &InvoiceId, so_far: i64) -> Self {
         Self::of_sum("PaymentCaptured", invoice, so_far)

@@ -1,11 +1,11 @@
 //! The events that Till publishes about orders and products, made from the table's stream without I/O.
 //!
-//! - [`draft_of`] makes the event of a record.
+//! - [`drafts_of`] makes the events of a record.
 //! - [`next_call`] decides which waiting events may be published together.
 //! - [`describe`] adds the events to the API's description. `docs/events.md` is generated from the same types.
 //!
 //! To add a kind of event: write a struct with `id`, `layout_version` and the id of its subject, add its name to the
-//! list in `event.rs`, and add a case to [`draft_of`]. Events of another entity also need a filter in `template.yaml`.
+//! list in `event.rs`, and add a case to [`drafts_of`]. Events of another entity also need a filter in `template.yaml`.
 //!
 //! **Invariant: an event, including its id, is a pure function of the change.** A record that is delivered again makes
 //! the same event, byte for byte, so receivers can drop events with a known id. (The lines of an order are not in its
@@ -30,11 +30,11 @@ mod returns;
 mod tests;
 
 pub use call::{MOST_BYTES, MOST_ENTRIES, Waiting, next_call};
-pub use change::{Draft, Record, Unreadable, draft_of};
+pub use change::{Draft, Record, Unreadable, drafts_of};
 pub use describe::describe;
 pub use event::{Event, KINDS, Kind, LAYOUT_VERSION, Subject};
 pub use id::EventId;
-pub use order::{MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured};
+pub use order::{MissingLines, OrderPlaced, OrderRejected, OrderStatusChanged, PaymentCaptured, UnitsCancelled};
 pub use payment::{Failure, OrderExpired, PaymentAuthorized, PaymentDue, PaymentFailed};
 pub use product::{ProductChanged, ProductRemoved};
 pub use refund::{RefundDue, RefundMade};

@@ -1,6 +1,6 @@
 //! The events of orders and their payments.
 
-use key_schema::entity::{Order, OrderLine, OrderStatus, QueuedOrder, Refusal, Rejection};
+use key_schema::entity::{LineUnits, Order, OrderLine, OrderStatus, QueuedOrder, Refusal, Rejection};
 use key_schema::value::{CustomerId, InvoiceId, Money, OrderId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -52,6 +52,28 @@ pub struct OrderStatusChanged {
     pub version: u64,
 }
 
+/// Units of an order were cancelled before it was shipped, and the order goes on with the units that are left. The event is
+/// published also if no money goes back. If no units are left, the order is cancelled as a whole: then
+/// `OrderStatusChanged` is published, and no `UnitsCancelled`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnitsCancelled {
+    /// The event's own id.
+    pub id: EventId,
+    /// The version of this event's layout.
+    pub layout_version: u32,
+    /// The order.
+    pub order_id: OrderId,
+    /// The customer.
+    pub customer_id: CustomerId,
+    /// The units that this change cancelled, without those cancelled before. Sorted by product id.
+    pub lines: Vec<LineUnits>,
+    /// The amount credited for these units.
+    pub amount: Money,
+    /// The order's version after the change. A later change has a greater version.
+    pub version: u64,
+}
+
 /// The bank captured the card payment of an invoice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -92,6 +114,33 @@ pub struct OrderRejected {
     pub rejected_at: Timestamp,
     /// The last part of the problem's type, as in `/problems/out-of-stock`. `GET /orders/{orderId}` has the details.
     pub reason: String,
+}
+
+impl UnitsCancelled {
+    /// The event of a change of an order; `None` if it cancels no units of an order that goes on.
+    ///
+    /// Credits grow by cancelled units before the order is shipped, and by returned units after that. The cancellation of
+    /// a whole order does not change its credits.
+    pub(crate) fn new(before: &Order, after: &Order) -> Option<Self> {
+        if !before.status.may_become(OrderStatus::Cancelled) {
+            return None;
+        }
+        let lines = after.credits.iter().filter_map(|credit| {
+            let more = i64::from(credit.units) - i64::from(before.credited_units(&credit.product_id));
+            let quantity = more.try_into().ok()?;
+            Some(LineUnits { product_id: credit.product_id.clone(), quantity })
+        });
+        let lines: Vec<_> = lines.collect();
+        (!lines.is_empty()).then(|| Self {
+            id: EventId::of_cancelled_units(&after.order_id, after.version),
+            layout_version: LAYOUT_VERSION,
+            order_id: after.order_id.clone(),
+            customer_id: after.customer_id.clone(),
+            lines,
+            amount: Money::nearest(after.credited() - before.credited(), after.total.currency()),
+            version: after.version,
+        })
+    }
 }
 
 impl OrderRejected {

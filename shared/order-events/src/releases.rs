@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_dynamo::Item;
 
-use crate::{Draft, Record, draft_of};
+use crate::{Draft, Record, drafts_of};
 
 /// The kind of the event that a record makes, for the images that each release wrote.
 fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>) -> Vec<Option<&'static str>> {
@@ -18,8 +18,10 @@ fn kinds(entity: &str, name: &'static str, old: Option<&str>, new: Option<&str>)
         let items: BTreeMap<String, Item> = serde_json::from_str(&text).expect("items");
         let image = |key: Option<&str>| key.map(|key| known(&items, key)).unwrap_or_default();
         let written_at = "2026-11-21T09:30:00.000Z".parse().expect("a time");
-        let draft = draft_of(Record { name, written_at, old: image(old), new: image(new) }).expect("a readable record");
-        draft.map(|draft| match draft {
+        let record = Record { name, written_at, old: image(old), new: image(new) };
+        let mut drafts = drafts_of(record).expect("a readable record");
+        assert!(drafts.len() <= 1, "{drafts:?}");
+        drafts.pop().map(|draft| match draft {
             Draft::Placed(_) => "OrderPlaced",
             Draft::Event(event) => event.detail_type(),
         })

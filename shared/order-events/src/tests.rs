@@ -8,8 +8,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, Order, OrderLine, Payment, Product, Progress, Rejection, Report, Return,
-    ReturnStatus,
+    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, Product, Progress, Rejection, Report,
+    Return, ReturnStatus,
 };
 use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;
@@ -17,10 +17,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use serde_dynamo::{AttributeValue, Item};
 
-use crate::{Draft, Event, KINDS, MOST_BYTES, MOST_ENTRIES, OrderPlaced, Subject, Waiting, draft_of, next_call};
+use crate::{Draft, Event, KINDS, MOST_BYTES, MOST_ENTRIES, OrderPlaced, Subject, Waiting, drafts_of, next_call};
 use history::{histories, mark};
 pub(crate) use sample::samples;
-use sample::{Record, at_provider, event_of, image, line, order, product, queued, record};
+use sample::{Record, at_provider, event_of, events_of, image, line, order, product, queued, record, with_cancelled};
 
 /// A rejection is published once, without the codes in the request. Queueing, delaying or repeating an order has no
 /// event.
@@ -83,7 +83,7 @@ proptest! {
         history in histories(), rewinds in vec((any::<Index>(), any::<Index>()), 0..6),
     ) {
         let details = |records: &[Record]| -> Vec<(String, String)> {
-            let events = records.iter().filter_map(event_of);
+            let events = records.iter().flat_map(events_of);
             events.map(|event| (event.id().as_str().to_owned(), event.detail().expect("JSON"))).collect()
         };
         let expected: BTreeSet<_> = details(&history.records).into_iter().collect();
@@ -126,9 +126,10 @@ proptest! {
 #[test]
 fn the_derivation_of_ids_never_changes() {
     let ids = samples().map(|event| event.id().as_str().to_owned());
-    let expected: [String; 14] = [
+    let expected: [String; 15] = [
         "9ea45d61-8e1e-597f-8ec9-0932f86e9492",
         "c0cf4667-64d7-5c4e-8263-e2bd48b93968",
+        "89a3bba0-1147-5c75-a6ea-8e6371a49ddc",
         "eda9d064-d5cb-563f-b291-c52504ffad41",
         "a5d99ba1-5367-5727-8f64-b40007f619e1",
         "ba178653-7200-5079-9ea0-7ea17d5e9ddc",
@@ -150,7 +151,7 @@ fn the_derivation_of_ids_never_changes() {
 fn an_unreadable_order_is_an_error_and_not_skipped() {
     let mut newer = image(Order::TYPE, &order("a"));
     newer.insert("status".to_owned(), AttributeValue::S("LOST".to_owned()));
-    draft_of(record("INSERT", Item::default(), newer)).expect_err("an unknown status");
+    drafts_of(record("INSERT", Item::default(), newer)).expect_err("an unknown status");
 }
 
 /// What the provider reports late, of an order that is cancelled, is not lost.
@@ -215,6 +216,31 @@ fn partial_refunds_have_events_of_their_own() {
     assert_eq!(ids.len(), events.len());
 }
 
+/// Each cancellation has the units and the amount of its own. Units that are credited after the shipment came back in a
+/// return, which has events of its own.
+#[test]
+fn cancelled_units_have_an_event_with_what_this_change_cancelled() {
+    let changed =
+        |old: &Order, new: &Order| events_of(&record("MODIFY", image(Order::TYPE, old), image(Order::TYPE, new)));
+    let story = [order("a"), with_cancelled(&order("a"), 1), with_cancelled(&with_cancelled(&order("a"), 1), 3)];
+    for (pair, units) in story.windows(2).zip([1, 2]) {
+        let [Event::UnitsCancelled(event)] = &changed(&pair[0], &pair[1])[..] else { panic!("an event") };
+        assert_eq!((event.lines[0].quantity.get(), event.amount), (units, sample::eur(i64::from(units) * 2399)));
+        assert_eq!((event.lines.len(), event.version), (1, pair[1].version));
+    }
+    assert_eq!(changed(&story[2], &Order { version: 4, ..story[2].clone() }), []);
+
+    // Gift cards pay for the units that are left.
+    let paid = Order { status: OrderStatus::Paid, ..story[1].clone() };
+    let kinds: Vec<_> = changed(&story[0], &paid).iter().map(Event::detail_type).collect();
+    assert_eq!(kinds, ["OrderStatusChanged", "UnitsCancelled"]);
+    let cancelled = Order { status: OrderStatus::Cancelled, version: 4, ..story[2].clone() };
+    let kinds: Vec<_> = changed(&story[2], &cancelled).iter().map(Event::detail_type).collect();
+    assert_eq!(kinds, ["OrderStatusChanged"], "the rest of the units");
+    let delivered = Order { status: OrderStatus::Delivered, ..story[1].clone() };
+    assert_eq!(changed(&delivered, &with_cancelled(&delivered, 2)), []);
+}
+
 /// A return that is restored from a backup is not requested again, and a refused one has no amount.
 #[test]
 fn a_return_has_an_event_when_it_is_requested_and_when_it_is_closed() {
@@ -239,8 +265,9 @@ fn a_return_has_an_event_when_it_is_requested_and_when_it_is_closed() {
 fn the_restoration_of_an_order_is_not_its_placing() {
     let insert = |order: &Order, written_at: &str| {
         let written_at = written_at.parse().expect("a time");
-        draft_of(Record { written_at, ..record("INSERT", Item::default(), image(Order::TYPE, order)) })
+        drafts_of(Record { written_at, ..record("INSERT", Item::default(), image(Order::TYPE, order)) })
             .expect("readable")
+            .pop()
     };
     let placed = order("a");
     // The stream's times are whole seconds, so they may be a little before the order's own time.

@@ -5,10 +5,10 @@ use key_schema::entity::{
     Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Product, QueuedOrder,
     Return, Stock, StockCell,
 };
-use key_schema::layout::{OrderById, OrdersOfStatus};
+use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
 use lambda::Grant;
 
-/// The mark of a payment that becomes due, or is not due any more.
+/// The mark of a payment that becomes due or lapses, or that does neither any more.
 const MARK: [Access; 2] =
     [Access::put::<PaymentDue>().in_transactions(), Access::delete::<PaymentDue>().in_transactions()];
 
@@ -47,6 +47,7 @@ pub const CANCEL: &[Access] = &[
     Access::update::<Discount>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
     MARK[0],
+    MARK[1],
 ];
 
 /// Starting a payment, and recording what the payment provider reports
@@ -55,16 +56,18 @@ pub const CANCEL: &[Access] = &[
 pub const REPORT_PAYMENT: &[Access] =
     &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::update::<Order>(), MARK[0], MARK[1]];
 
-/// Cancelling the orders that were not paid in time ([`Lifecycle::expire`](crate::Lifecycle::expire)). It shows no order
-/// to anybody, and so needs no snapshot.
+/// Cancelling the orders that were not paid in time ([`Lifecycle::expire`](crate::Lifecycle::expire),
+/// [`Lifecycle::expire_lapsed`](crate::Lifecycle::expire_lapsed)). It shows no order to anybody, and so needs no snapshot.
 pub const EXPIRE: &[Access] = &[
     Access::query::<OrdersOfStatus>(),
+    Access::query::<PaymentsDue>(),
     Access::query::<OrderById>(),
     Access::update::<Order>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
     MARK[0],
+    MARK[1],
 ];
 
 /// Requesting a return ([`Lifecycle::request_return`](crate::Lifecycle::request_return)).

@@ -117,7 +117,7 @@ impl<'a> Changing<'a> {
     /// Whether this read may be returned as the answer. An expiry returns the order to nobody, so it never needs a
     /// snapshot read, and its function no permission for one.
     fn may_answer_with(&self, whole: &WholeOrder) -> bool {
-        whole.is_consistent() || matches!(self.transition, Transition::Expire { .. })
+        whole.is_consistent() || matches!(self.transition, Transition::Expire { .. } | Transition::ExpireLapsed { .. })
     }
 
     /// Whether the write that was not answered has been done.

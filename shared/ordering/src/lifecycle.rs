@@ -147,6 +147,13 @@ impl Lifecycle {
         Ok(matches!(change, Transitioned::Done(_)))
     }
 
+    /// Cancels the order if its payment lapsed and it was placed at or before the deadline:
+    /// [`steps::expire_lapsed`](crate::steps::expire_lapsed). Returns whether this call cancelled it.
+    pub async fn expire_lapsed(&self, id: &OrderId, deadline: Timestamp, budget: Budget) -> Result<bool, Error> {
+        let change = self.change(id, |_| true, Transition::ExpireLapsed { deadline }, budget).await?;
+        Ok(matches!(change, Transitioned::Done(_)))
+    }
+
     /// Changes the order to which an invoice belongs.
     async fn change_by_invoice(
         &self,

@@ -14,6 +14,12 @@ impl PayLater {
     pub const fn is_offered(self) -> bool {
         self.days > 0
     }
+
+    /// The days for which an order keeps its stock after its payment lapsed. The customer is no longer in the shop, and
+    /// needs days to read the news. So if the shop takes no orders that are paid later, the time is still three days.
+    pub const fn days_after_lapse(self) -> u32 {
+        if self.is_offered() { self.days } else { 3 }
+    }
 }
 
 impl FromEnvironment for PayLater {

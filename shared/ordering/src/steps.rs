@@ -15,7 +15,7 @@ use key_schema::entity::{
 };
 use key_schema::value::{Day, IntentId, Money, ReturnId, Timestamp};
 
-pub use cancelling::{cancel, cancel_units, expire};
+pub use cancelling::{cancel, cancel_units, expire, expire_lapsed};
 pub use paying::{capture, confirm_refund, report_payment, request_capture, start_payment};
 pub use returning::{receive_return, request_return};
 pub use shipping::advance;
@@ -100,6 +100,11 @@ pub enum Transition<'a> {
         /// The latest time of placing for which an order expires.
         deadline: Timestamp,
     },
+    /// Cancels the order if its payment lapsed and was not replaced in time: [`expire_lapsed`].
+    ExpireLapsed {
+        /// The latest time of placing for which an order expires.
+        deadline: Timestamp,
+    },
     /// Records that the bank has refunded the customer: [`confirm_refund`].
     ConfirmRefund {
         /// The bank's name for the refund.
@@ -121,6 +126,7 @@ impl Transition<'_> {
             Self::RequestReturn(request) => request_return(whole, request, now),
             Self::ReceiveReturn(receipt) => receive_return(whole, receipt, now),
             Self::Expire { deadline } => expire(whole, deadline, now),
+            Self::ExpireLapsed { deadline } => expire_lapsed(whole, deadline, now),
             Self::ConfirmRefund { reference } => confirm_refund(whole, reference),
         }
     }

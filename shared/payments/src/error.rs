@@ -15,6 +15,9 @@ pub enum Error {
     /// The provider is too busy, or failed by itself. The same request may succeed later.
     #[error("the payment provider answered {0}")]
     Busy(u16),
+    /// The amount is below the least that the provider charges a card with. The least depends on the currency.
+    #[error("the payment provider takes no amount as small as this: {0}")]
+    TooSmall(String),
     /// The provider refuses the request, and will refuse it again.
     #[error("the payment provider refused the request with {status}: {message}")]
     Refused { status: u16, message: String },
@@ -31,7 +34,7 @@ impl Failure for Error {
         match self {
             Self::Off => Remedy::Correct,
             Self::Unanswered(_) | Self::Busy(_) => Remedy::Retry,
-            Self::Refused { .. } | Self::Unreadable(_) | Self::Secret(_) => Remedy::None,
+            Self::TooSmall(_) | Self::Refused { .. } | Self::Unreadable(_) | Self::Secret(_) => Remedy::None,
         }
     }
 }

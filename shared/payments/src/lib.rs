@@ -13,5 +13,5 @@ mod secret;
 pub mod stripe;
 
 pub use error::Error;
-pub use provider::{Intent, Notice, Provider, READ_SECRET};
+pub use provider::{FailedRefund, Intent, Notice, PaymentReport, Provider, READ_SECRET};
 pub use stripe::signature::NotGenuine;

@@ -24,12 +24,32 @@ pub struct Intent {
     /// The secret with which the customer's browser completes the payment. It is given to the customer, and never
     /// stored or logged.
     pub client_secret: Option<String>,
+    /// The order that the payment was started for. Absent from a payment that another program started.
+    pub order: Option<OrderId>,
     pub report: Report,
 }
 
-/// What the provider sent about a payment, with a genuine signature.
+/// A message of the provider with a genuine signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub enum Notice {
+    Payment(PaymentReport),
+    RefundFailed(FailedRefund),
+}
+
+/// A refund that the provider accepted, and whose money did not reach the customer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedRefund {
+    /// The order that the refund was made for. Absent from a refund that somebody made in the provider's dashboard.
+    pub order: Option<OrderId>,
+    pub intent: IntentId,
+    /// The provider's id for the refund.
+    pub refund: String,
+    pub amount: Money,
+}
+
+/// The progress of a payment of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaymentReport {
     pub order: OrderId,
     pub intent: IntentId,
     /// The amount that the customer was asked for.
@@ -62,7 +82,8 @@ impl Provider {
     /// one payment, however often this is called.
     ///
     /// # Errors
-    /// The provider did not answer, or refused.
+    /// [`Error::TooSmall`] if the amount is below the provider's minimum. The provider did not answer, or refused for
+    /// another reason.
     pub async fn start(&self, order: &OrderId, attempt: u32, amount: Money) -> Result<Intent, Error> {
         self.on()?.start(order, attempt, amount).await
     }
@@ -84,7 +105,7 @@ impl Provider {
         self.on()?.carry_out(command, order, intent).await
     }
 
-    /// Reads what the provider sent. `None` if it is not about a payment of an order.
+    /// Reads what the provider sent. `None` if it is neither about a payment of an order nor about a refund that failed.
     ///
     /// # Errors
     /// [`NotGenuine`] within `Ok` if the signature is not the provider's or too old; [`Error`] if the keys cannot be

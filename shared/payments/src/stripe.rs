@@ -123,7 +123,7 @@ impl Stripe {
             200..=299 => serde_json::from_slice(&answer.body).map_err(|error| Error::Unreadable(error.to_string())),
             // 409: another request with this key is being carried out. 429: too many requests.
             409 | 429 | 500.. => Err(Error::Busy(answer.status)),
-            status => Err(Error::Refused { status, message: object::message(&answer.body) }),
+            status => Err(object::refusal(status, &answer.body)),
         }
     }
 }

@@ -320,7 +320,7 @@ impl<'a> Parts<'a> {
             amount: (status == Received).then_some(self.price),
             refusal: (status == Refused).then(|| self.reason.clone()),
         };
-        let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later };
+        let due = PaymentDue { order_id: order_id(), shard: 1, since: self.later, lapsed: false };
         Ok(vec![
             (Kind::OrderItem, item(&line)?),
             (Kind::PaymentDue, item(&due)?),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use form_urlencoded::Serializer;
+use key_schema::value::Timestamp;
 use reqwest::Client as Http;
 use serde_json::{Value, json};
 
@@ -120,10 +121,18 @@ impl Shop {
 
     /// Makes every payment that is due older than the time that the schedule leaves to the queue, directly in the table.
     pub async fn age_payments_due(&self) {
+        self.date_payments_due("2026-01-01T00:00:00.000Z").await;
+    }
+
+    /// Makes all marks this many days old, directly in the table.
+    pub async fn age_payments_due_by(&self, days: u32) {
+        self.date_payments_due(&Timestamp::now().minus_seconds(days * 24 * 60 * 60).to_string()).await;
+    }
+
+    async fn date_payments_due(&self, at: &str) {
         let dump = self.dump().await;
         for mark in dump.iter().filter(|item| item["EntityType"]["S"] == "paymentDue") {
             let id = mark["orderId"]["S"].as_str().expect("an id");
-            let at = "2026-01-01T00:00:00.000Z";
             let update = json!({
                 "TableName": self.table(),
                 "Key": { "PK": mark["PK"], "SK": mark["SK"] },

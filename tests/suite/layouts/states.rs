@@ -1,8 +1,8 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus, Payment, QueuedOrder, Reconciliation,
-    RecordedRefund, Refusal, Rejection, Stock, StockCell,
+    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus, Payment, PaymentDue, QueuedOrder,
+    Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;
@@ -49,6 +49,10 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 invoice.payments.iter_mut().for_each(credit);
                 rare.push(image(&sample.state.replace("Captured", "Credited"), &invoice));
             }
+            ("paymentDue", _) => {
+                let mark: PaymentDue = from_item(item()).expect("a mark");
+                rare.push(image("PaymentDue(Lapsed)", &PaymentDue { lapsed: true, ..mark }));
+            }
             ("stock", "FirstCell(First)") => {
                 let stock: Stock = from_item(item()).expect("a stock");
                 let marks = Stock { price_version: MARK, put_backs: MARK, moved: -7, ..stock };
@@ -84,7 +88,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 11 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 12 + rejections().len(), "a sample has another name than here");
     rare
 }
 

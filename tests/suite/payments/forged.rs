@@ -14,11 +14,11 @@ use super::{VISA, id, order, shop};
 
 /// The log of this test's thread.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     /// The lines since this was last called.
-    fn take(&self) -> String {
+    pub(super) fn take(&self) -> String {
         String::from_utf8(std::mem::take(&mut self.0.lock().expect("no panic"))).expect("text")
     }
 }

@@ -1,4 +1,4 @@
-//! Payments that are started after an earlier one ended, or after their order did.
+//! Payments that are started after an earlier one ended or after their order did, and payments of too small an amount.
 
 use http_api::Kind;
 use serde_json::json;
@@ -46,5 +46,29 @@ async fn nobody_gets_the_secret_of_a_payment_that_the_shop_no_longer_wants() {
     for order in [&expired, &cancelled] {
         shop.start_payment(order).await.problem(Kind::InvalidTransition);
     }
+    invariants::hold(&shop).await;
+}
+
+/// A gift card leaves less to pay than the provider charges a card with.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_amount_that_is_too_small_for_a_card_is_refused_and_changes_nothing() {
+    let shop = shop().await;
+    shop.gift_card("MOST", 1951).await;
+    shop.gift_card("LESS", 1950).await;
+    let with_card = async |card: &str| {
+        let body = json!({ "lines": [{ "productId": "thing", "quantity": 2 }], "giftCards": [card] });
+        shop.customer("ada").order(card, body).await.expect(201)
+    };
+    let [small, least] = [with_card("MOST").await, with_card("LESS").await];
+    let before = shop.dump().await;
+    for _ in 0..2 {
+        let problem = shop.start_payment(&small).await.problem(Kind::AmountTooSmall);
+        assert_eq!(problem["cardAmount"], json!({ "amount": 49, "currency": "EUR" }));
+        assert_eq!(shop.dump().await, before);
+    }
+    assert_eq!(shop.payments().provider.ledger().of_order(id(&small)).count(), 0);
+    shop.pay(&least, VISA).await;
+    shop.await_payment(&least, "authorized").await;
+    cancel(&shop, &small).await;
     invariants::hold(&shop).await;
 }

@@ -56,10 +56,25 @@ pub async fn settled(shop: &Shop) {
     shop.start_payment(&by_bank).await.expect(200);
     let invoice = by_bank["invoice"]["invoiceId"].as_str().expect("an id");
     shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-9" })).await.expect(200);
+    lapsed(shop).await;
     shop.settle_payments().await;
     shop.sweep_payments().await;
     shop.admin().get("/payments-due").await.expect(200);
     assert_eq!((shop.intent(&shipped).captured, shop.intent(&cancelled).captured), (shop.intent(&shipped).amount, 0));
+}
+
+/// Two authorizations lapse. One order is cancelled by its customer, and the other expires.
+async fn lapsed(shop: &Shop) {
+    let [cancelled, late] = [order(shop, "lapsed").await, order(shop, "lapsed for long").await];
+    for order in [&cancelled, &late] {
+        pay(shop, order).await;
+        shop.act_at_provider(order, "cancel").await;
+        report(shop, &shop.report_of(order, "canceled")).await;
+    }
+    cancel(shop, &cancelled).await;
+    shop.age(&late).await;
+    shop.age_payments_due().await;
+    assert_eq!(shop.expire().await["expired"], 1);
 }
 
 /// No event reaches the settling function, and the provider's reports are faster.

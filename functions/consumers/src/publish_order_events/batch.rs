@@ -7,7 +7,7 @@ use futures_util::stream::iter;
 use key_schema::entity::Order;
 use key_schema::layout::ProductsOfOrder;
 use key_schema::value::{SequenceNumber, Timestamp};
-use order_events::{Draft, OrderPlaced, Waiting, draft_of};
+use order_events::{Draft, OrderPlaced, Waiting, drafts_of};
 use stream::{Delivered, LostRecords};
 use table::Reader;
 use tracing::warn;
@@ -17,25 +17,27 @@ use crate::publish_order_events::bus::Entry;
 /// The number of orders whose lines are read concurrently.
 const CONCURRENCY: usize = 16;
 
-/// A batch of records. `open` has the unfinished ones, by their position in the batch.
+/// A batch of records. `open` has the unfinished events, by their position among the events of the batch.
 pub(crate) struct Batch {
     delivered: Vec<Delivered>,
+    /// The index of each event's record. A record may have several events.
+    record_of: Vec<usize>,
     open: BTreeMap<usize, Unfinished>,
     finished: Finished,
 }
 
-/// The number of finished records that made an event or should have made one.
+/// The number of events that are published, and of records that are given up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Finished {
     pub(crate) published: usize,
     pub(crate) given_up: usize,
 }
 
-/// An unfinished record.
+/// An unfinished event.
 enum Unfinished {
-    /// The record's event can be published.
+    /// The event can be published.
     Ready(Entry),
-    /// The record's event still lacks the lines of the order that was placed.
+    /// The event still lacks the lines of the order that was placed.
     Placed(Order, Timestamp),
     /// The record can never be published, for this reason.
     Unreadable(String),
@@ -43,23 +45,29 @@ enum Unfinished {
 
 impl Batch {
     pub(crate) fn new(mut delivered: Vec<Delivered>) -> Self {
-        let open = delivered.iter_mut().enumerate();
-        let open = open.filter_map(|(position, delivered)| Some((position, Unfinished::of(delivered)?))).collect();
-        Self { delivered, open, finished: Finished::default() }
+        let events = delivered.iter_mut().enumerate();
+        let events = events.flat_map(|(at, delivered)| Unfinished::of(delivered).into_iter().map(move |one| (at, one)));
+        let (record_of, open): (Vec<_>, Vec<_>) = events.unzip();
+        Self { delivered, record_of, open: open.into_iter().enumerate().collect(), finished: Finished::default() }
     }
 
     pub(crate) fn finished(&self) -> Finished {
         self.finished
     }
 
-    /// The number of records that are neither published nor given up.
+    /// The number of events that are neither published nor given up.
     pub(crate) fn unfinished(&self) -> usize {
         self.open.len()
     }
 
-    /// The first unfinished record. Lambda is to deliver the shard again from there.
+    /// The first record with an unfinished event. Lambda is to deliver the shard again from there.
     pub(crate) fn first_left(&self) -> Option<&SequenceNumber> {
-        self.open.keys().next().and_then(|position| self.delivered.get(*position)).map(|record| &record.number)
+        self.open.keys().next().and_then(|position| self.record(*position)).map(|record| &record.number)
+    }
+
+    /// The record of the event at this position.
+    fn record(&self, position: usize) -> Option<&Delivered> {
+        self.record_of.get(position).and_then(|record| self.delivered.get(*record))
     }
 
     /// Reads the lines of the orders that were placed. If an order's lines cannot be read now, its record stays
@@ -82,7 +90,7 @@ impl Batch {
         let positions: Vec<_> = self.open.iter().filter(|(_, open)| unreadable(open)).map(|(at, _)| *at).collect();
         for position in positions {
             let (Some(Unfinished::Unreadable(reason)), Some(delivered)) =
-                (self.open.get(&position), self.delivered.get(position))
+                (self.open.get(&position), self.record(position))
             else {
                 continue;
             };
@@ -127,19 +135,21 @@ impl Batch {
 }
 
 impl Unfinished {
-    /// The unfinished record; `None` if the record makes no event.
-    fn of(delivered: &mut Delivered) -> Option<Self> {
+    /// The events of a record.
+    fn of(delivered: &mut Delivered) -> Vec<Self> {
         let record = match &mut delivered.record {
             Ok(record) => record,
-            Err(error) => return Some(Self::unreadable(error)),
+            Err(error) => return vec![Self::unreadable(error)],
         };
         let (old, new) = (std::mem::take(&mut record.old), std::mem::take(&mut record.new));
-        match draft_of(order_events::Record { name: &record.name, written_at: record.written_at, old, new }) {
-            Ok(draft) => Some(match draft? {
-                Draft::Event(event) => Self::ready(event, record.written_at),
-                Draft::Placed(order) => Self::Placed(order, record.written_at),
-            }),
-            Err(error) => Some(Self::unreadable(&error)),
+        let at = record.written_at;
+        let unfinished = |draft| match draft {
+            Draft::Event(event) => Self::ready(event, at),
+            Draft::Placed(order) => Self::Placed(order, at),
+        };
+        match drafts_of(order_events::Record { name: &record.name, written_at: at, old, new }) {
+            Ok(drafts) => drafts.into_iter().map(unfinished).collect(),
+            Err(error) => vec![Self::unreadable(&error)],
         }
     }
 

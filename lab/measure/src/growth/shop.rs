@@ -235,7 +235,7 @@ impl Shop {
         };
         let is_due = order.status == OrderStatus::Cancelled;
         let settlement = is_due.then_some(Settlement::RefundDue);
-        let due = is_due.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at });
+        let due = is_due.then(|| PaymentDue { order_id: order_id.clone(), shard, since: placed_at, lapsed: false });
         let invoice = Invoice {
             invoice_id: InvoiceId::of(&order_id),
             order_id: order_id.clone(),

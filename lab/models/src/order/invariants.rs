@@ -127,8 +127,10 @@ fn of_the_changes() -> Vec<Property<Shop>> {
             state.changes().all(|(ask, transition, answer)| {
                 let is_told = matches!(answer, Answer::Changed | Answer::ChangedBefore);
                 // An order that need not expire stays unchanged.
-                let is_made = matches!((transition, answer), (Transition::Expire { .. }, Answer::ChangedBefore))
-                    || is_made(&Books::of(&state.table), &shop.id(ask), transition);
+                let is_made = matches!(
+                    (transition, answer),
+                    (Transition::Expire { .. } | Transition::ExpireLapsed { .. }, Answer::ChangedBefore)
+                ) || is_made(&Books::of(&state.table), &shop.id(ask), transition);
                 !is_told || is_made
             })
         }),
@@ -142,8 +144,9 @@ fn of_the_changes() -> Vec<Property<Shop>> {
             let books = Books::of(&state.table);
             let is_cancelled = |ask: usize| books.live().all(|order| order.order_id != shop.id(ask));
             shop.keys().all(|ask| {
-                made(ask, |it| matches!(it, Transition::Cancel(_) | Transition::Expire { .. }))
-                    && (is_cancelled(ask) || made(ask, |it| matches!(it, Transition::Capture { .. })))
+                made(ask, |it| {
+                    matches!(it, Transition::Cancel(_) | Transition::Expire { .. } | Transition::ExpireLapsed { .. })
+                }) && (is_cancelled(ask) || made(ask, |it| matches!(it, Transition::Capture { .. })))
                     && made(ask, |it| it == Transition::Advance { to: OrderStatus::Shipped, captures: true })
                     && made(ask, |it| it == Transition::Advance { to: OrderStatus::Delivered, captures: true })
             })
@@ -167,7 +170,9 @@ fn is_made(books: &Books, id: &OrderId, transition: Transition<'_>) -> bool {
     let Some(status) = books.order(id).map(|order| order.status) else { return false };
     match transition {
         Transition::Advance { to, .. } => status == to || status.may_have_been(to),
-        Transition::Cancel(_) | Transition::Expire { .. } => status == OrderStatus::Cancelled,
+        Transition::Cancel(_) | Transition::Expire { .. } | Transition::ExpireLapsed { .. } => {
+            status == OrderStatus::Cancelled
+        }
         Transition::Capture { reference } => books.bank_card(id).is_some_and(|(_, known)| known == Some(reference)),
         Transition::ConfirmRefund { .. } => {
             books.bank_card(id).is_some_and(|(payment, _)| payment == PaymentState::Refunded)

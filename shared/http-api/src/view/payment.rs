@@ -22,7 +22,7 @@ pub struct PaymentIntentView {
     pub status: PaymentState,
 }
 
-/// An order whose payment has to be captured, voided or refunded.
+/// An order whose payment has to be captured, voided or refunded, or lapsed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DuePayment)]
@@ -30,10 +30,13 @@ pub struct PaymentDueView {
     order_id: OrderId,
     /// The time since which the payment is due.
     since: Timestamp,
+    /// Whether the authorization ended before the capture, and the customer has to pay again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lapsed: bool,
 }
 
 impl From<PaymentDue> for PaymentDueView {
-    fn from(PaymentDue { order_id, since, .. }: PaymentDue) -> Self {
-        Self { order_id, since }
+    fn from(PaymentDue { order_id, since, lapsed, .. }: PaymentDue) -> Self {
+        Self { order_id, since, lapsed }
     }
 }

@@ -273,6 +273,16 @@ impl WholeOrder {
             && self.invoice.payments.iter().all(|payment| payment.fits(self.order.status))
     }
 
+    /// Whether the order was paid by card, and the money is not secured any more, because the authorization ended before
+    /// the capture. A new payment that is not authorized yet does not change that.
+    ///
+    /// The answer is the same for a PAID, a SHIPPED and a DELIVERED order. Any other change of the status also changes the
+    /// invoice. So a write that is conditional on the invoice cannot record a wrong answer.
+    pub fn has_lapsed(&self) -> bool {
+        let was_paid = !matches!(self.order.status, OrderStatus::Pending | OrderStatus::Cancelled);
+        was_paid && self.invoice.card().is_some_and(|card| !card.is_secured())
+    }
+
     /// The units of a line that are neither cancelled nor returned nor in an open return. Zero if the order has no such
     /// line.
     pub fn units_left(&self, product: &ProductId) -> u32 {

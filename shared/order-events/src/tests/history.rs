@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_dynamo::Item;
 
-use super::sample::{Record, event_of, image, invoice, order, paid_by_staff, record};
+use super::sample::{Record, events_of, image, invoice, order, paid_by_staff, record, with_cancelled};
 use crate::{Event, Failure};
 
 /// One step of a history.
@@ -19,6 +19,8 @@ pub(super) enum Step {
     /// Moves the order to its next status. Staff record the payment of a pending order.
     Advance,
     Cancel,
+    /// Cancels one more unit, before the order is shipped.
+    CancelUnit,
     /// Cancels the order because it is not paid.
     Expire,
     /// Staff record a late payment of a cancelled order, or the refund that is due.
@@ -45,11 +47,12 @@ pub(super) struct History {
     pub(super) cards: BTreeMap<usize, CardPayment>,
 }
 
-/// The version of a status change; the number of the attempt for a payment, with its reason if it failed; 0 otherwise.
+/// The version of a change of the order; the number of the attempt for a payment, with its reason if it failed; 0 otherwise.
 pub(super) fn mark(event: &Event) -> u64 {
     let attempt = |reference: &str| reference.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0);
     match event {
         Event::OrderStatusChanged(change) => change.version,
+        Event::UnitsCancelled(change) => change.version,
         Event::PaymentAuthorized(payment) => attempt(&payment.reference),
         Event::PaymentFailed(payment) => failure(attempt(&payment.reference), payment.reason),
         _ => 0,
@@ -88,6 +91,11 @@ impl History {
                 let is_captured = card.state() == PaymentState::Captured;
                 self.change(number, OrderStatus::Cancelled);
                 self.cancel(number, card, false, if is_captured { &[("RefundDue", 0)] } else { &[] });
+            }
+            (Step::CancelUnit, OrderStatus::Pending | OrderStatus::Paid) => {
+                let next = with_cancelled(&order, order.credited_units(&"cup".parse().expect("an id")) + 1);
+                self.changes.insert(("UnitsCancelled", number, next.version));
+                self.put(number, next);
             }
             (Step::Settle, OrderStatus::Cancelled) if card.provider.is_none() => {
                 let reference = "refund-4711".to_owned();
@@ -189,8 +197,13 @@ impl History {
     }
 
     fn write(&mut self, number: usize, status: OrderStatus) {
-        let old = self.orders[&number].clone();
+        let old = &self.orders[&number];
         let new = Order { status, version: old.version + 1, ..old.clone() };
+        self.put(number, new);
+    }
+
+    fn put(&mut self, number: usize, new: Order) {
+        let old = self.orders[&number].clone();
         self.record("MODIFY", image(Order::TYPE, &old), image(Order::TYPE, &new));
         self.orders.insert(number, new);
     }
@@ -209,7 +222,7 @@ impl History {
     }
 
     pub(super) fn events(&self) -> Vec<Event> {
-        self.records.iter().filter_map(event_of).collect()
+        self.records.iter().flat_map(events_of).collect()
     }
 }
 
@@ -218,6 +231,7 @@ pub(super) fn histories() -> impl Strategy<Value = History> {
         Step::Advance,
         Step::Advance,
         Step::Cancel,
+        Step::CancelUnit,
         Step::Expire,
         Step::Settle,
         Step::Report(Progress::Started),

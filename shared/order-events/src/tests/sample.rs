@@ -1,15 +1,16 @@
 //! Sample entities, and a sample event of each kind.
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus,
-    Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Return, ReturnStatus, Settlement,
+    CardPayment, Credit, Entity as _, Invoice, LineUnits, Order, OrderLine, OrderStatus, Payment, PaymentDue,
+    PaymentStatus, Product, Progress, ProviderPayment, QueuedOrder, Refusal, Rejection, Report, Return, ReturnStatus,
+    Settlement,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::{Currency, InvoiceId, Money, OrderId, RequestHash, ReturnId, Timestamp};
 use serde::Serialize;
 use serde_dynamo::{AttributeValue, Item, to_item};
 
-use crate::{Draft, Event, OrderPlaced, draft_of};
+use crate::{Draft, Event, OrderPlaced, drafts_of};
 
 /// A stream record.
 pub(super) type Record = crate::Record<'static>;
@@ -20,14 +21,20 @@ pub(super) fn record(name: &'static str, old: Item, new: Item) -> Record {
     Record { name, written_at: PLACED_AT.parse().expect("a time"), old, new }
 }
 
-/// The event of a record. An order that is placed gets two lines.
+/// The events of a record. An order that is placed gets two lines.
+pub(super) fn events_of(record: &Record) -> Vec<Event> {
+    let event = |draft| match draft {
+        Draft::Event(event) => event,
+        Draft::Placed(order) => OrderPlaced::new(order, vec![line("cup"), line("pot")]).expect("its lines").into(),
+    };
+    drafts_of(record.clone()).expect("it can be read").into_iter().map(event).collect()
+}
+
+/// The event of a record that has at most one.
 pub(super) fn event_of(record: &Record) -> Option<Event> {
-    match draft_of(record.clone()).expect("it can be read")? {
-        Draft::Event(event) => Some(event),
-        Draft::Placed(order) => {
-            Some(OrderPlaced::new(order, vec![line("cup"), line("pot")]).expect("its lines").into())
-        }
-    }
+    let mut events = events_of(record);
+    assert!(events.len() <= 1, "{events:?}");
+    events.pop()
 }
 
 pub(super) fn line(product: &str) -> OrderLine {
@@ -90,6 +97,13 @@ pub(super) fn order(id: &str) -> Order {
     }
 }
 
+/// The order after so many cups in all were cancelled, in its next version.
+pub(super) fn with_cancelled(order: &Order, units: u32) -> Order {
+    let amount = i64::from(units) * 2399;
+    let credit = Credit { product_id: "cup".parse().expect("an id"), units, gross: amount, amount };
+    Order { credits: vec![credit], version: order.version + 1, ..order.clone() }
+}
+
 /// The payment after staff recorded it.
 pub(super) fn paid_by_staff(card: CardPayment) -> CardPayment {
     let status = if card.status == PaymentStatus::Authorized { PaymentStatus::Captured } else { card.status };
@@ -149,13 +163,13 @@ pub(super) fn given_back(order: &OrderId) -> Return {
 }
 
 /// One event of each kind, about one order and one product.
-pub(crate) fn samples() -> [Event; 14] {
+pub(crate) fn samples() -> [Event; 15] {
     let (pending, mut paid) = (order(ID), order(ID));
     (paid.status, paid.version) = (OrderStatus::Paid, 2);
     let invoiced = |card: &CardPayment| image(Invoice::TYPE, &invoice(&pending.order_id, card.clone()));
     let event = |name, old, new| event_of(&record(name, old, new)).expect("an event");
     let product = |version| image(Product::TYPE, &product(version));
-    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at };
+    let due = PaymentDue { order_id: pending.order_id.clone(), shard: 0, since: pending.placed_at, lapsed: false };
 
     let unpaid = CardPayment::of(eur(4798));
     let expired = CardPayment {
@@ -182,6 +196,7 @@ pub(crate) fn samples() -> [Event; 14] {
     [
         event("INSERT", Item::default(), image(Order::TYPE, &pending)),
         event("MODIFY", image(Order::TYPE, &pending), image(Order::TYPE, &paid)),
+        event("MODIFY", image(Order::TYPE, &paid), image(Order::TYPE, &with_cancelled(&paid, 1))),
         event("MODIFY", started.clone(), authorized),
         event("MODIFY", started, declined),
         event("MODIFY", invoiced(&unpaid), invoiced(&captured)),

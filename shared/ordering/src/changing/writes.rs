@@ -8,8 +8,8 @@ use key_schema::value::{GiftCardCode, Money, Quantity, Timestamp};
 use table::{Condition, Error, Write};
 
 /// The writes that change the order from `from` to `to`. First come the writes that are conditional on the order as it was
-/// read: the header, the invoice and the return, each if it differs. Then comes the mark of a payment that becomes due, or
-/// is not due any more; and then the writes that give back what the order took for its cancelled or returned units.
+/// read: the header, the invoice and the return, each if it differs. Then comes the mark of a payment that becomes due or
+/// lapses, or that does neither any more; and then the writes that give back what the order took for its cancelled or returned units.
 ///
 /// These happen once, because the condition on the header's version is in the same transaction.
 pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Result<Vec<Write>, Error> {
@@ -31,11 +31,12 @@ pub(super) fn writes(from: &WholeOrder, to: &WholeOrder, now: Timestamp) -> Resu
         });
     }
     let is_due = |whole: &WholeOrder| whole.invoice.card().is_some_and(CardPayment::is_due);
-    match (is_due(from), is_due(to)) {
+    let is_marked = |whole: &WholeOrder| is_due(whole) || whole.has_lapsed();
+    match (is_marked(from), is_marked(to)) {
         // The last release marks nothing. So the mark may be absent although the payment was due before.
         (_, true) if from.invoice != to.invoice => {
             let (order_id, shard) = (to.order.order_id.clone(), to.order.shard);
-            writes.push(Write::put(&PaymentDue { order_id, shard, since: now })?);
+            writes.push(Write::put(&PaymentDue { order_id, shard, since: now, lapsed: !is_due(to) })?);
         }
         (true, false) => writes.push(Write::delete(PaymentDue::key_of(&to.order.order_id))),
         _ => {}

@@ -73,7 +73,17 @@ pub fn cancel_units(whole: &WholeOrder, lines: &[LineUnits], by: Cancel<'_>, now
 
 /// Cancels the order if it is not paid and was placed at or before `deadline`.
 pub fn expire(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
-    if whole.order.status == OrderStatus::Pending && whole.order.placed_at <= deadline {
+    expire_if(whole.order.status == OrderStatus::Pending, whole, deadline, now)
+}
+
+/// Cancels the order if it was placed at or before `deadline`, and is PAID by a payment that lapsed. An order that is
+/// shipped keeps waiting for its money.
+pub fn expire_lapsed(whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
+    expire_if(whole.order.status == OrderStatus::Paid && whole.has_lapsed(), whole, deadline, now)
+}
+
+fn expire_if(is_unpaid: bool, whole: &WholeOrder, deadline: Timestamp, now: Timestamp) -> Step {
+    if is_unpaid && whole.order.placed_at <= deadline {
         cancel(whole, Cancel { cause: CancellationCause::Unpaid, reason: None }, now)
     } else {
         Step::Stay

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::signature::NotGenuine;
-use crate::{Error, Intent, Notice};
+use crate::{Error, FailedRefund, Intent, Notice, PaymentReport};
 
 #[cfg(test)]
 mod tests;
@@ -56,9 +56,21 @@ struct Metadata {
     order_id: Option<OrderId>,
 }
 
-/// A refund. Its content does not matter, because the charge has the sum of all refunds.
+/// The answer to a refund. Its content does not matter, because the charge has the sum of all refunds.
 #[derive(Debug, Deserialize)]
 pub(super) struct Refund {}
+
+/// A refund in an event.
+#[derive(Debug, Deserialize)]
+struct ToldRefund {
+    id: String,
+    amount: i64,
+    currency: String,
+    status: String,
+    payment_intent: Option<IntentId>,
+    #[serde(default)]
+    metadata: Metadata,
+}
 
 /// An event that Stripe sends.
 #[derive(Deserialize)]
@@ -75,7 +87,8 @@ impl PaymentIntent {
     /// The intent in Till's terms.
     pub(super) fn read(self) -> Result<Intent, Error> {
         let amount = money(self.amount, &self.currency).ok_or_else(|| Error::Unreadable("amount".to_owned()))?;
-        Ok(Intent { report: self.report(), amount, id: self.id, client_secret: self.client_secret })
+        let report = self.report();
+        Ok(Intent { id: self.id, amount, client_secret: self.client_secret, order: self.metadata.order_id, report })
     }
 
     fn report(&self) -> Report {
@@ -117,7 +130,20 @@ impl Charge {
     }
 }
 
-/// Reads an event. `None` if it is about something other than a payment of an order.
+impl ToldRefund {
+    /// The notice of a refund that failed: its money came back to the shop's account. The type of the event does not
+    /// matter: it is `charge.refund.updated`, or `refund.failed` since version 2024-10-28.
+    fn notice(self) -> Result<Option<Notice>, NotGenuine> {
+        let Some(intent) = self.payment_intent.filter(|_| matches!(self.status.as_str(), "failed" | "canceled")) else {
+            return Ok(None);
+        };
+        let amount = money(self.amount, &self.currency).ok_or(NotGenuine::Unreadable)?;
+        let (order, refund) = (self.metadata.order_id, self.id);
+        Ok(Some(Notice::RefundFailed(FailedRefund { order, intent, refund, amount })))
+    }
+}
+
+/// Reads an event. `None` if it is about something other than a payment of an order, or a refund that failed.
 pub(super) fn notice(body: &[u8]) -> Result<Option<Notice>, NotGenuine> {
     let event: Event = serde_json::from_slice(body).map_err(|_| NotGenuine::Unreadable)?;
     let object = event.data.object;
@@ -133,11 +159,15 @@ pub(super) fn notice(body: &[u8]) -> Result<Option<Notice>, NotGenuine> {
             let report = charge.report();
             (charge.metadata.order_id, charge.payment_intent, charge.amount, charge.currency, report)
         }
+        "refund" => {
+            let refund: ToldRefund = serde_json::from_value(object).map_err(|_| NotGenuine::Unreadable)?;
+            return refund.notice();
+        }
         _ => return Ok(None),
     };
     let (Some(order), Some(intent)) = (order, intent) else { return Ok(None) };
     let amount = money(amount, &currency).ok_or(NotGenuine::Unreadable)?;
-    Ok(Some(Notice { order, intent, amount, report }))
+    Ok(Some(Notice::Payment(PaymentReport { order, intent, amount, report })))
 }
 
 /// Stripe spells currencies in lower case.
@@ -146,9 +176,13 @@ fn money(amount: i64, currency: &str) -> Option<Money> {
     Money::new(amount, currency)
 }
 
-/// The message of an error.
-pub(super) fn message(body: &[u8]) -> String {
-    let error: Option<Value> = serde_json::from_slice(body).ok();
-    let message = error.as_ref().and_then(|error| error["error"]["message"].as_str());
-    message.unwrap_or("no message").to_owned()
+/// The error in an answer with this status.
+pub(super) fn refusal(status: u16, body: &[u8]) -> Error {
+    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    let message = answer["error"]["message"].as_str().unwrap_or("no message").to_owned();
+    if answer["error"]["code"] == "amount_too_small" {
+        Error::TooSmall(message)
+    } else {
+        Error::Refused { status, message }
+    }
 }

@@ -27,7 +27,7 @@ pub fn judge(shop: &Shop, dump: &[Value], purchase: &Purchase, captures_when_shi
     let (header, invoice): (Order, Invoice) = (stored(dump, id), stored(dump, id));
     let ledger = shop.ledger();
     let intents: Vec<_> = ledger.of_order(id).collect();
-    let mut broken = of_order(&header, purchase.is_old, &shop.bus().events());
+    let mut broken = of_order(&header, &invoice, purchase.is_old, &shop.bus().events(), &intents);
     let state = invoice.card().map_or("paid by gift cards".to_owned(), |card| format!("{:?}", card.state()));
     match invoice.card() {
         Some(card) => broken.extend(of_card(&header, card, &intents, captures_when_shipped)),
@@ -49,20 +49,25 @@ fn stored<T: Entity + DeserializeOwned>(dump: &[Value], order: &str) -> T {
     serde_dynamo::from_item(item).expect("an entity")
 }
 
-/// The laws of expiry: an unpaid order ends, and a paid one does not expire.
-fn of_order(order: &Order, is_old: bool, events: &[Value]) -> Vec<String> {
+/// The laws of expiry: an order that is unpaid, or whose payment lapsed, ends. Any other paid order does not expire.
+fn of_order(order: &Order, invoice: &Invoice, is_old: bool, events: &[Value], intents: &[&Entry]) -> Vec<String> {
     let mut broken = Vec::new();
     if is_old && order.status == OrderStatus::Pending {
         broken.push("it was not paid in time, and keeps its stock".to_owned());
     }
+    let is_secured = invoice.card().is_none_or(CardPayment::is_secured);
+    if is_old && order.status == OrderStatus::Paid && !is_secured {
+        broken.push("its payment lapsed and was not replaced in time, and it keeps its stock".to_owned());
+    }
+    let has_lapsed = intents.iter().any(|entry| entry.status == Status::Canceled);
     let was_paid = events.iter().any(|event| {
         event["detail-type"] == "OrderStatusChanged"
             && event["detail"]["orderId"] == order.order_id.as_str()
             && event["detail"]["to"] == "PAID"
     });
     let expired = order.cancellation.as_ref().is_some_and(|it| it.cause == Some(CancellationCause::Unpaid));
-    if expired && (was_paid || !is_old) {
-        broken.push(format!("it expired, and was paid: {was_paid}, old: {is_old}"));
+    if expired && (was_paid && !has_lapsed || !is_old) {
+        broken.push(format!("it expired, and was paid: {was_paid}, lapsed: {has_lapsed}, old: {is_old}"));
     }
     broken
 }

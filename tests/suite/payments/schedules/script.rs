@@ -53,6 +53,8 @@ pub enum What {
     RecordTransfer,
     /// The schedule cancels the orders that were not paid in time.
     Expire,
+    /// The time to replace a payment that lapsed is over, and the same schedule runs.
+    ExpireLapsed,
     /// The schedule settles the payments that are due.
     Sweep,
     /// The provider ends an authorization that was not captured.
@@ -92,13 +94,16 @@ impl Script {
 
 /// What would happen to an order if nothing came between.
 fn story(random: &mut Rng) -> Vec<What> {
-    use What::{Cancel, CancelUnits, Capture, Deliver, Expire, Lapse, Receive, RecordTransfer, Return, Ship, Start};
+    use What::{
+        Cancel, CancelUnits, Capture, Deliver, Expire, ExpireLapsed, Lapse, Receive, RecordTransfer, Return, Ship,
+        Start,
+    };
 
     let pay = What::Pay(VISA);
     let declined = What::Pay(DECLINED[random.usize(..2)]);
     let (units, accepted) = (random.u64(1..=2), random.u8(..4) > 0);
     let back = [Deliver, Return(units), Receive { accepted }];
-    let stories: [&[What]; 12] = [
+    let stories: [&[What]; 13] = [
         &[Start, Expire],
         &[declined, pay, Ship],
         &[pay, Cancel],
@@ -110,6 +115,7 @@ fn story(random: &mut Rng) -> Vec<What> {
         &[pay, Ship, back[0], back[1], back[2]],
         &[pay, Ship, back[0], back[1], back[2], Return(1), back[2]],
         &[pay, Lapse, pay, Ship],
+        &[pay, Lapse, Start, ExpireLapsed, pay],
         &[Start, RecordTransfer, pay, Cancel],
     ];
     let mut story = stories[random.usize(..stories.len())].to_vec();
@@ -144,7 +150,8 @@ fn anything(random: &mut Rng) -> What {
         15 => What::Receive { accepted: true },
         16..=17 => What::Capture,
         18 => What::RecordTransfer,
-        19..=20 => What::Expire,
+        19 => What::Expire,
+        20 => What::ExpireLapsed,
         21..=22 => What::Sweep,
         _ => What::Lapse,
     }

@@ -193,7 +193,12 @@ impl Parts {
                 amount: some,
                 payments: self.payments.clone(),
             }),
-            AnyEntity::PaymentDue(PaymentDue { order_id: order_id(), shard: self.shard, since: at }),
+            AnyEntity::PaymentDue(PaymentDue {
+                order_id: order_id(),
+                shard: self.shard,
+                since: at,
+                lapsed: self.shard % 2 == 1,
+            }),
             AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
             // Only an open return has an entry in the index.
             AnyEntity::Return(Return {

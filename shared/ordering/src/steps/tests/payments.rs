@@ -137,6 +137,7 @@ fn anything() -> impl Strategy<Value = Happens> {
         1 => select(vec![CancellationCause::Customer, CancellationCause::Staff])
             .prop_map(|cause| Transition::Cancel(Cancel { cause, reason: None })),
         1 => Just(Transition::Expire { deadline: at(5) }),
+        1 => Just(Transition::ExpireLapsed { deadline: at(5) }),
     ];
     prop_oneof![
         2 => any::<bool>().prop_map(|crashes| Happens::Start { crashes }),
@@ -295,6 +296,15 @@ proptest! {
             prop_assert!(shop.held() <= WHOLE, "one payment is held at a time: {:?}", shop.books);
             if shop.is_captured_by_provider() {
                 prop_assert!(shop.held() >= shop.card().wanted(), "nothing is refunded twice: {:?}", shop.books);
+            }
+            let cause = shop.whole.order.cancellation.as_ref().and_then(|cancellation| cancellation.cause);
+            let is_expired = cause == Some(CancellationCause::Unpaid);
+            if is_expired && before.order.status == OrderStatus::Paid {
+                prop_assert!(!before.invoice.card().is_some_and(CardPayment::is_secured), "{before:?}");
+            }
+            // A write that changes the header alone leaves the mark as it is. So the mark must stay right.
+            if before.invoice == shop.whole.invoice {
+                prop_assert_eq!(before.has_lapsed(), shop.whole.has_lapsed(), "{:?}", shop.whole);
             }
             if shop.whole.order.status == OrderStatus::Shipped && before.order.status == OrderStatus::Paid {
                 prop_assert!(before.invoice.card().is_some_and(CardPayment::is_secured), "{before:?}");

@@ -19,8 +19,15 @@ fn read(object: &Value) -> Result<Option<Notice>, NotGenuine> {
     notice(json!({"id": "evt_1", "type": "any", "data": {"object": object}}).to_string().as_bytes())
 }
 
+fn payment(object: &Value) -> PaymentReport {
+    match read(object).expect("a notice").expect("of an order") {
+        Notice::Payment(payment) => payment,
+        other @ Notice::RefundFailed(_) => panic!("{other:?}"),
+    }
+}
+
 fn report(object: &Value) -> Report {
-    read(object).expect("a notice").expect("of an order").report
+    payment(object).report
 }
 
 #[test]
@@ -66,7 +73,7 @@ fn what_was_not_captured_is_not_a_refund() {
 
 #[test]
 fn a_notice_names_order_intent_and_amount() {
-    let Some(notice) = read(&intent(&json!({}))).expect("a notice") else { panic!("no order") };
+    let notice = payment(&intent(&json!({})));
     assert_eq!((notice.order.as_str(), notice.intent.as_str()), ("o-1", "pi_1"));
     assert_eq!(notice.amount, money(1000, "eur").expect("money"));
 }
@@ -76,6 +83,41 @@ fn events_about_other_things_are_none_of_tills() {
     assert_eq!(read(&json!({"object": "customer", "id": "cus_1"})), Ok(None));
     assert_eq!(read(&intent(&json!({"metadata": {}}))), Ok(None));
     assert_eq!(read(&json!({})), Ok(None));
+}
+
+/// Other reports of a refund need no notice: the charge's own report has the sum of its refunds.
+#[test]
+fn of_refunds_only_the_failed_ones_have_a_notice() {
+    let refund = |status: &str, metadata: Value| {
+        json!({
+            "id": "re_1", "object": "refund", "amount": 600, "currency": "eur", "charge": "ch_1",
+            "payment_intent": "pi_1", "status": status, "failure_reason": "expired_or_canceled_card",
+            "metadata": metadata,
+        })
+    };
+    for status in ["pending", "requires_action", "succeeded"] {
+        assert_eq!(read(&refund(status, json!({ "orderId": "o-1" }))), Ok(None), "{status}");
+    }
+    for status in ["failed", "canceled"] {
+        for (metadata, order) in [(json!({ "orderId": "o-1" }), Some("o-1")), (json!({}), None)] {
+            let Ok(Some(Notice::RefundFailed(failed))) = read(&refund(status, metadata)) else { panic!("{status}") };
+            assert_eq!(failed.order.as_ref().map(OrderId::as_str), order);
+            assert_eq!((failed.intent.as_str(), failed.refund.as_str()), ("pi_1", "re_1"));
+            assert_eq!(failed.amount, money(600, "eur").expect("money"));
+        }
+    }
+    let mut other = refund("failed", json!({}));
+    other["payment_intent"] = Value::Null;
+    assert_eq!(read(&other), Ok(None), "a refund of something other than a payment intent");
+}
+
+#[test]
+fn an_amount_that_is_too_small_is_told_from_other_refusals() {
+    let body = |code: &str| json!({"error": {"code": code, "message": "No."}}).to_string();
+    assert!(matches!(refusal(400, body("amount_too_small").as_bytes()), Error::TooSmall(_)));
+    for body in [body("amount_too_large"), body(""), "{}".to_owned(), String::new()] {
+        assert!(matches!(refusal(400, body.as_bytes()), Error::Refused { status: 400, .. }), "{body}");
+    }
 }
 
 #[test]

@@ -1,0 +1,30 @@
+//! The schedule of `settle-payments`, which finds what the queue has left.
+
+use serde_json::json;
+
+use super::{VISA, cancel, id, order, ship, shop};
+use crate::invariants;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_counts_what_the_provider_settles_and_not_what_is_left_to_staff() {
+    let shop = shop().await;
+    let [transferred, charged] = [order(&shop, "a").await, order(&shop, "b").await];
+    let invoice = transferred["invoice"]["invoiceId"].as_str().expect("an id");
+    shop.admin().post(&format!("/invoices/{invoice}/payments"), json!({ "reference": "bank-1" })).await.expect(200);
+    shop.pay(&charged, VISA).await;
+    shop.await_payment(&charged, "authorized").await;
+    shop.settle_payments().await;
+
+    // No event reaches the queue.
+    shop.bus().fail(|_| Some("InternalFailure"));
+    cancel(&shop, &transferred).await;
+    ship(&shop, &charged).await;
+    shop.age_payments_due().await;
+    assert_eq!(shop.sweep_payments().await, json!({ "settled": 1, "failed": 0, "done": true }));
+    assert_eq!(shop.sweep_payments().await, json!({ "settled": 0, "failed": 0, "done": true }));
+    let due = shop.admin().get("/payments-due").await.expect(200);
+    let due: Vec<_> = due["items"].as_array().expect("items").iter().map(id).collect();
+    assert_eq!(due, [id(&transferred)], "staff have to refund it");
+    shop.bus().heal();
+    invariants::hold(&shop).await;
+}
