@@ -7,6 +7,7 @@ use std::time::Duration;
 use consumers::CONSUMERS;
 use http_api::{Limit, RouteFunction, Scope};
 use key_schema::access::{Access, Action};
+use key_schema::entity::{Move, Repair};
 use key_schema::layout::{Index, Layout};
 use lambda::{Environment, Function, Grant, Misconfigured};
 use local::functions::routes;
@@ -120,8 +121,7 @@ fn variables(function: &Function) -> BTreeMap<String, String> {
 /// The managed policies that roles have for a move from one table to another. They are not inline, because the inline
 /// policies of a role share 10,240 characters.
 pub(super) fn policies_of_moves() -> String {
-    let phase = Access { action: Action::GetItem, index: Index::Table, partition: "move", is_transactional: false };
-    let repairs = Access { action: Action::PutItem, partition: "repair#{shard}", ..phase };
+    let (phase, repairs) = (Access::batch_get::<Move>(), Access::put::<Repair>());
     let policies = [
         ("ReadMove", "", "To read the phase of a move between two tables", phase),
         ("WriteRepairs", "    Condition: IsMoving\n", "To have a copy in the other table made later", repairs),
