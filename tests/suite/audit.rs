@@ -211,6 +211,7 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
                 "day ",
                 "o#ORDER o#ORDER: its keys are ",
                 "order ORDER: a payment of 600 EUR (minor units) is Pending, the order PAID",
+                "order ORDER: the mark of its payment is wrong: None",
             ],
         ),
         damage(&o, &o, "lineCount", number(2), &["order ORDER: it is incomplete: 1 lines of 2, lacks []"]),
