@@ -7,13 +7,11 @@ mod streams;
 use std::collections::{BTreeMap, BTreeSet};
 
 use devstack::Template;
-use devstack::iam::{Effect, Policy, Statement};
 use key_schema::entity::{ItemKey, Move, Phase, Repair};
 use key_schema::layout::{COPIED, ENTITY_TYPE, Index, Key, Layout, OF_A_MOVE};
 use key_schema::value::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use shop::Shop;
-use shop::engine::new_table_name;
 use shop::payments::Payments;
 use table::{Item, read_item};
 
@@ -34,12 +32,14 @@ impl MovingShop {
 
     /// Opens a shop whose functions use a phase for this number of milliseconds.
     pub async fn open_with(cache: &str) -> Self {
-        let next = new_table_name();
-        let change = |template: &mut Template| prepare(template, &next, cache);
-        let shop = Shop::open_silently_paying(Payments::start().await, change).await;
-        let mut creation = shop.template().tables[0].creation.clone();
-        creation["TableName"] = json!(next);
-        shop.dynamodb("CreateTable", &creation).await;
+        let change = |template: &mut Template| {
+            for function in &mut template.functions {
+                function.environment.insert("MOVE_CACHE_MILLISECONDS".to_owned(), cache.to_owned());
+            }
+        };
+        let (payments, tables) = (Payments::start().await, [("Tables", "v1-v2")]);
+        let shop = Shop::open_silently_paying_with(payments, &tables, change).await;
+        let next = shop.next_table().to_owned();
         Self { shop, next }
     }
 
@@ -49,19 +49,7 @@ impl MovingShop {
     }
 
     async fn scan(&self, table: &str) -> Vec<Item> {
-        let (mut items, mut start) = (Vec::new(), Value::Null);
-        loop {
-            let mut scan = json!({ "TableName": table, "ConsistentRead": true });
-            if !start.is_null() {
-                scan["ExclusiveStartKey"] = start;
-            }
-            let answer = self.shop.dynamodb("Scan", &scan).await;
-            items.extend(answer["Items"].as_array().expect("items").iter().map(item));
-            start = answer["LastEvaluatedKey"].clone();
-            if start.is_null() {
-                return items;
-            }
-        }
+        self.shop.dump_of(table).await.iter().map(item).collect()
     }
 
     /// The items of the first table and of the next one, without those of the move itself.
@@ -96,21 +84,6 @@ impl MovingShop {
         let differ = self.differences().await;
         let unnoticed: Vec<_> = differ.difference(&due).collect();
         assert!(unnoticed.is_empty(), "{what}: {unnoticed:?} differ without a repair");
-    }
-}
-
-fn prepare(template: &mut Template, next: &str, cache: &str) {
-    let all = Statement {
-        effect: Effect::Allow,
-        actions: vec!["dynamodb:*".to_owned()],
-        resources: vec!["*".to_owned()],
-        conditions: Vec::new(),
-    };
-    for function in &mut template.functions {
-        let variables = [("NEXT_TABLE_NAME", next), ("NEXT_TABLE_LAYOUT", "v2"), ("MOVE_CACHE_MILLISECONDS", cache)];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        function.environment.extend(variables);
-        function.role.policies.push(Policy { statements: vec![all.clone()] });
     }
 }
 

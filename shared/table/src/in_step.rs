@@ -1,5 +1,7 @@
 //! Sending the writes of a function that is prepared for a move.
 
+use std::time::Duration;
+
 use crate::commit::{Attempt, new_token};
 use crate::lockstep::{Lockstep, MOST_ACTIONS, Verdict, handover};
 use crate::write::Act;
@@ -12,6 +14,9 @@ const ATTEMPTS: u8 = 3;
 /// The number of transactions that are sent without a pause: one that assumes that the items exist, one that knows
 /// which of them do not, and one that leaves a repair.
 const AT_ONCE: u8 = 3;
+
+/// The longest that one transaction is sent again. A step of a move waits longer than this and an attempt of the client.
+const SENDING: Duration = Duration::from_secs(10);
 
 impl Writer {
     /// The most writes of one transaction that can be done in both tables of a move. Without a move, those of any
@@ -28,25 +33,25 @@ impl Writer {
             // The phase is asked for again before each transaction: it must not outlive it.
             let route = self.table.route().await?;
             let transaction = lockstep.transaction(&route, &new_token())?;
-            let (error, is_another) =
-                match self.attempt(&transaction.actions, transaction.leading, &mut retries).await? {
-                    Attempt::Done => return Ok(Commit::Done),
-                    Attempt::Cancelled(causes) => match lockstep.cancelled(&transaction, causes) {
-                        Verdict::Cancelled(causes) => return Ok(Commit::Cancelled(causes)),
-                        Verdict::Again => (Error::contention("items were created and deleted for too long"), true),
-                        Verdict::Apart if route.is_strict => (handover("an item and its copy differ"), false),
-                        Verdict::Apart => {
-                            lockstep.part();
-                            (Error::contention("an item and its copy differ"), true)
-                        }
-                    },
-                    Attempt::FollowerThrottled(error) if route.is_strict => return Err(error),
-                    Attempt::FollowerThrottled(error) => {
+            let sending = &mut budget.at_most(SENDING).retries();
+            let (error, is_another) = match self.attempt(&transaction.actions, transaction.leading, sending).await? {
+                Attempt::Done => return Ok(Commit::Done),
+                Attempt::Cancelled(causes) => match lockstep.cancelled(&transaction, causes) {
+                    Verdict::Cancelled(causes) => return Ok(Commit::Cancelled(causes)),
+                    Verdict::Again => (Error::contention("items were created and deleted for too long"), true),
+                    Verdict::Apart if route.is_strict => (handover("an item and its copy differ"), false),
+                    Verdict::Apart => {
                         lockstep.part();
-                        (error, true)
+                        (Error::contention("an item and its copy differ"), true)
                     }
-                    Attempt::Conflict(error) => (error, false),
-                };
+                },
+                Attempt::FollowerThrottled(error) if route.is_strict => return Err(error),
+                Attempt::FollowerThrottled(error) => {
+                    lockstep.part();
+                    (error, true)
+                }
+                Attempt::Conflict(error) => (error, false),
+            };
             if is_another && at_once > 0 {
                 at_once -= 1;
             } else if !self.retries_on_conflict || !retries.pause().await {

@@ -5,6 +5,9 @@
 //!
 //! This module has no I/O. [`Lockstep`] says which transaction to send next, and is told how it was cancelled.
 
+#[cfg(test)]
+mod tests;
+
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use key_schema::entity::{ItemKey, Repair};
 use key_schema::layout::{COPIED, Index, Key};

@@ -198,8 +198,13 @@ impl Table {
             if let Some(meter) = meter {
                 meter.add(answer.consumed_capacity());
             }
-            for (_, items) in answer.responses.into_iter().flatten() {
-                if found.is_empty() { found = items } else { found.extend(items) }
+            for (_, mut items) in answer.responses.into_iter().flatten() {
+                items.iter_mut().for_each(|item| home.canonicalize(item));
+                if found.is_empty() {
+                    found = items;
+                } else {
+                    found.extend(items);
+                }
             }
             match answer.unprocessed_keys.into_iter().flatten().map(|(_, keys)| keys).next() {
                 Some(unprocessed) if !unprocessed.keys().is_empty() => request = unprocessed,

@@ -111,7 +111,16 @@ impl Shop {
     /// An empty shop with this provider, which does not report. The stream has no consumers, and the template is changed
     /// after parsing.
     pub async fn open_silently_paying(payments: Payments, change: impl FnOnce(&mut Template)) -> Self {
-        let mut template = uncounted(paying_template(payments.provider.url(), &[]));
+        Self::open_silently_paying_with(payments, &[], change).await
+    }
+
+    /// The same, with these parameters of the template.
+    pub async fn open_silently_paying_with(
+        payments: Payments,
+        parameters: &[(&str, &str)],
+        change: impl FnOnce(&mut Template),
+    ) -> Self {
+        let mut template = uncounted(paying_template(payments.provider.url(), parameters));
         change(&mut template);
         let mut shop = Self::start_with(template, secrets(&payments.keys), |functions| functions).await;
         shop.payments = Some(payments);
