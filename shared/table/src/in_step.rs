@@ -15,6 +15,9 @@ const ATTEMPTS: u8 = 3;
 /// which of them do not, and one that leaves a repair.
 const AT_ONCE: u8 = 3;
 
+/// The longest wait for the repair of a copy that differs in a strict phase. It leaves time to queue an order.
+const APART: Duration = Duration::from_secs(1);
+
 /// The longest that one transaction is sent again. A step of a move waits longer than this and an attempt of the client.
 const SENDING: Duration = Duration::from_secs(10);
 
@@ -29,6 +32,7 @@ impl Writer {
     pub(crate) async fn commit_in_step(&self, writes: Vec<Write>, budget: Budget) -> Result<Commit, Error> {
         let mut lockstep = Lockstep::new(writes);
         let (mut retries, mut at_once) = (budget.retries(), AT_ONCE);
+        let mut apart = budget.at_most(APART).retries();
         loop {
             // The phase is asked for again before each transaction: it must not outlive it.
             let route = self.table.route().await?;
@@ -39,7 +43,8 @@ impl Writer {
                 Attempt::Cancelled(causes) => match lockstep.cancelled(&transaction, causes) {
                     Verdict::Cancelled(causes) => return Ok(Commit::Cancelled(causes)),
                     Verdict::Again => (Error::contention("items were created and deleted for too long"), true),
-                    Verdict::Apart if route.is_strict => (handover("an item and its copy differ"), false),
+                    Verdict::Apart if route.is_strict && apart.pause().await => continue,
+                    Verdict::Apart if route.is_strict => return Err(handover("an item and its copy differ")),
                     Verdict::Apart => {
                         lockstep.part();
                         (Error::contention("an item and its copy differ"), true)

@@ -158,7 +158,9 @@ impl Reader {
         if home.is_canonical() {
             return Ok((items, position));
         }
-        items.iter_mut().for_each(|item| home.canonicalize(item));
+        for item in &mut items {
+            home.canonicalize(item);
+        }
         let canonical = pattern.partition();
         Ok((items, position.map(|position| home.layout.position(index, &canonical, position))))
     }
@@ -199,7 +201,9 @@ impl Table {
                 meter.add(answer.consumed_capacity());
             }
             for (_, mut items) in answer.responses.into_iter().flatten() {
-                items.iter_mut().for_each(|item| home.canonicalize(item));
+                for item in &mut items {
+                    home.canonicalize(item);
+                }
                 if found.is_empty() {
                     found = items;
                 } else {
