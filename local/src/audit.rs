@@ -1,25 +1,23 @@
 //! Checks that a whole table keeps the shop's invariants.
 //!
-//! An operator runs the audit over a table at rest, for example a restored one. The audit scans the table, because only
-//! a scan finds items that no access pattern reaches. No function's role allows a scan. The audit writes nothing.
+//! An operator runs the audit over a table at rest, for example a restored one. The audit scans the table and writes
+//! nothing.
 
 mod accounts;
 mod order;
 mod verdict;
 
 use std::fmt;
+use std::pin::pin;
 
-use anyhow::{Context, Result};
-use aws_sdk_dynamodb::Client;
-use futures_util::{StreamExt, stream};
+use anyhow::Result;
+use futures_util::StreamExt;
 use key_schema::value::Timestamp;
-use lambda::{Environment, Service};
-use table::Item;
+use lambda::Environment;
 
 use self::accounts::Accounts;
-
-/// The number of segments read in parallel. Within a segment, the items of a partition come one after the other.
-const SEGMENTS: i32 = 4;
+pub(crate) use self::order::faults as faults_of_order;
+use crate::scan;
 
 /// The time for which the stream's consumer retries a record, plus half an hour. A change older than that is counted or
 /// lost.
@@ -65,30 +63,11 @@ pub async fn audit(
     horizon: Timestamp,
     progress: impl Fn(u64),
 ) -> Result<Report> {
-    let client = environment.client(Service::DynamoDb, Client::new)?;
-    let segments = (0..SEGMENTS).map(|segment| Box::pin(pages(&client, table, segment)));
-    let mut pages = stream::select_all(segments);
-
+    let mut pages = pin!(scan::pages(environment, table)?);
     let mut accounts = Accounts::new(horizon);
     while let Some(page) = pages.next().await {
-        page?.into_iter().for_each(|item| accounts.add(item));
+        page?.1.into_iter().for_each(|item| accounts.add(item));
         progress(accounts.items());
     }
     Ok(accounts.close())
-}
-
-/// The pages of one segment.
-fn pages(client: &Client, table: &str, segment: i32) -> impl futures_util::Stream<Item = Result<Vec<Item>>> {
-    let scan = client.scan().table_name(table).consistent_read(true).segment(segment).total_segments(SEGMENTS);
-    stream::unfold(Some((scan, None)), |next| async {
-        let (scan, start) = next?;
-        let page = scan.clone().set_exclusive_start_key(start).send().await;
-        match page.context("the table cannot be read") {
-            Ok(page) => {
-                let next = page.last_evaluated_key.map(|key| (scan, Some(key)));
-                Some((Ok(page.items.unwrap_or_default()), next))
-            }
-            Err(error) => Some((Err(error), None)),
-        }
-    })
 }

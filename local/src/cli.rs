@@ -2,7 +2,10 @@
 
 mod audit;
 mod expire;
+mod export;
+mod import;
 mod payments;
+mod place;
 mod reconcile;
 mod redrive;
 mod stack;
@@ -40,6 +43,8 @@ pub(crate) struct Arguments {
 enum Command {
     Audit(audit::Arguments),
     Expire(expire::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
 }
@@ -110,6 +115,8 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
+        Some(Command::Export(arguments)) => export::run(&arguments).await,
+        Some(Command::Import(arguments)) => import::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         None => serve(arguments.serve).await,

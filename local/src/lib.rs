@@ -6,7 +6,9 @@
 pub mod audit;
 pub mod demo;
 pub mod functions;
+pub mod history;
 pub mod pretend_provider;
+mod scan;
 
 use std::collections::BTreeMap;
 

@@ -62,6 +62,8 @@ pub(crate) struct Gateway {
     pub(crate) scheduled: BTreeMap<String, Invoke>,
     pub(crate) openapi: String,
     pub(crate) table: TableBrowser,
+    /// DynamoDB's URL and the functions' environment variables, for the stack's own commands.
+    pub(crate) connection: Value,
 }
 
 /// The template's routes, each with its function.
@@ -121,6 +123,9 @@ impl Gateway {
         };
         match (&head.method, head.uri.path()) {
             (&Method::POST, "/_local/token") => self.issue_token(&body),
+            (&Method::GET, "/_local/connection") => {
+                answer(StatusCode::OK, "application/json", self.connection.to_string())
+            }
             (&Method::GET, "/_local/queues") => self.about_queues(self.sqs.counts().await),
             (&Method::GET, "/_local/events") => {
                 answer(StatusCode::OK, "application/json", json!({ "items": self.bus.events() }).to_string())

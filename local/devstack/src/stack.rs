@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use dynoxide::Database;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -199,6 +199,8 @@ impl Stack {
         let scheduled =
             scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;
         let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, proxy.url()).await?;
+        let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
+        let connection = json!({ "dynamodb": dynamodb_url, "variables": variables });
         let gateway = Arc::new(Gateway {
             routes: Routes::new(&template, &functions.handlers)?,
             tokens,
@@ -211,6 +213,7 @@ impl Stack {
             scheduled,
             openapi: options.openapi,
             table: TableBrowser::new(&database_url, &template)?,
+            connection,
         });
 
         let (stop, stopped) = oneshot::channel();

@@ -8,7 +8,7 @@ use key_schema::entity::{
 use key_schema::value::Money;
 
 /// The breaches of one order that has all its lines, its invoice and its returns.
-pub(super) fn faults(whole: &WholeOrder) -> Vec<String> {
+pub(crate) fn faults(whole: &WholeOrder) -> Vec<String> {
     let WholeOrder { order, lines, invoice, .. } = whole;
     let mut faults = Vec::new();
     for line in lines {

@@ -21,8 +21,17 @@ impl Stack {
 
     /// Posts this body to a path, and returns the answer.
     pub(super) async fn ask(&self, path: &str, body: &Value) -> Result<Value> {
-        let Self { client, url } = self;
-        let answer = client.post(format!("{url}{path}")).body(body.to_string()).send().await;
+        self.answer(self.client.post(format!("{}{path}", self.url)).body(body.to_string())).await
+    }
+
+    /// Gets what is at a path.
+    pub(super) async fn look(&self, path: &str) -> Result<Value> {
+        self.answer(self.client.get(format!("{}{path}", self.url))).await
+    }
+
+    async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Value> {
+        let url = &self.url;
+        let answer = request.send().await;
         let answer = answer.map_err(reqwest::Error::without_url).with_context(|| {
             format!("no stack answers at {url}: start one with cargo local, or name its port with --port")
         })?;

@@ -56,7 +56,8 @@ impl Bounds {
 
     /// Adds an order, with the lines that count for this item.
     pub fn add(&mut self, order: &Order, lines: &[OrderLine]) {
-        let is_new = order.placed_at >= self.horizon;
+        // An imported order is new although it was placed long ago.
+        let is_new = order.entry() >= self.horizon;
         let is_changed = is_new || order.last_change() >= self.horizon;
         let status = order.status;
         let with_lines = |times| {

@@ -12,8 +12,10 @@ use crate::Counts;
 pub enum Change {
     /// An order was placed.
     Placed(Order),
-    /// A line of an order was placed.
+    /// A line of an order was placed or imported.
     Line(OrderItem),
+    /// An order was imported, in any status and perhaps with credits: it came into this table, and was not counted here.
+    Imported(Order),
     /// An order changed its status, its credits or both. Holds the order after the change, and what counted before.
     Moved(Order, Before),
     /// Nothing that counts: a change of another kind of item, another change of an order, the restoration of a lost
@@ -63,7 +65,7 @@ impl Change {
     /// Reads a record: its event name (`INSERT`, `MODIFY`, `REMOVE`), its time, and the item before and after, each
     /// empty if there was none.
     ///
-    /// An order counts when it is placed. An order or a line that is inserted long after its time of placing is a
+    /// An order counts when it is placed or imported. An order or a line that is inserted long after that time is a
     /// restoration: it was counted before. Deletions do not count either, so deleting and restoring an order leaves the
     /// counts as they were.
     ///
@@ -77,7 +79,13 @@ impl Change {
         Ok(match (event_name, kind) {
             ("INSERT", Order::TYPE) => {
                 let order: Order = serde_dynamo::from_item(new)?;
-                if order.is_placed_at(written_at) { Self::Placed(order) } else { Self::Nothing }
+                if order.is_placed_at(written_at) {
+                    Self::Placed(order)
+                } else if order.is_imported_at(written_at) {
+                    Self::Imported(order)
+                } else {
+                    Self::Nothing
+                }
             }
             ("INSERT", OrderItem::TYPE) => {
                 let item: OrderItem = serde_dynamo::from_item(new)?;
@@ -120,6 +128,15 @@ impl Change {
                 counts
             }
             Self::Line(item) => Counts::of_line(&item.line, item.placed_at, 1),
+            // As if it had been placed, credited and changed here. A cancellation takes away what the rest added.
+            Self::Imported(order) => {
+                let mut counts = Counts::of_status(order, order.status, 1);
+                if order.status != OrderStatus::Cancelled {
+                    counts.add(&Counts::of_order(order, 1));
+                    counts.add(&Counts::of_credits(order, order.status, &order.credits, -1));
+                }
+                counts
+            }
             Self::Moved(order, before) => {
                 let mut counts = Counts::of_status(order, before.status, -1);
                 counts.add(&Counts::of_status(order, order.status, 1));

@@ -49,8 +49,9 @@ impl<E: Into<Event>> From<E> for Draft {
 /// The events of a record, in the order in which they are to be published.
 ///
 /// Most records have none or one. A record has two if the cancellation of units also changed the order's status, because
-/// gift cards pay for the units that are left. Records without events are those of other entities, expirations, and changes that no event reports. The restoration of
-/// a lost order is not its placing, and has no event either. Attributes that this release does not know are ignored.
+/// gift cards pay for the units that are left. Records without events are those of other entities, expirations, and
+/// changes that no event reports. The restoration of a lost order is not its placing, and has no event either. Nor has the
+/// import of an order: it happened long ago. Attributes that this release does not know are ignored.
 ///
 /// # Errors
 /// An order, an invoice, a return or a product cannot be deserialized. Skipping the record would lose an event.
@@ -80,7 +81,7 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
         // A payment that lapsed waits for the customer, so there is nothing to settle.
         ("INSERT", entity::PaymentDue::TYPE) => {
             let mark: entity::PaymentDue = from_item(new)?;
-            (!mark.lapsed).then(|| payment_due(mark).into())
+            (!mark.lapsed && mark.is_due_at(written_at)).then(|| payment_due(mark).into())
         }
         ("MODIFY", entity::PaymentDue::TYPE) => {
             let (before, after): (entity::PaymentDue, entity::PaymentDue) = (from_item(old)?, from_item(new)?);

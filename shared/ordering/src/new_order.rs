@@ -42,6 +42,7 @@ pub(crate) fn new_order(
         returning: Vec::new(),
         return_count: 0,
         delivered_at: None,
+        imported_at: None,
     };
     let invoice = Invoice {
         invoice_id: InvoiceId::of(id),

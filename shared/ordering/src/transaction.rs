@@ -99,6 +99,8 @@ impl OrderTransaction {
             customer_id: order.customer_id.clone(),
             placed_at: order.placed_at,
             shard: order.order_id.spread(shards.0),
+            imported_at: None,
+            uncounted: false,
             line: line.clone(),
         };
         self.push(Write::put(&item)?, Guard::Nothing);

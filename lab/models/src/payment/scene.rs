@@ -33,6 +33,7 @@ pub(super) fn placed() -> WholeOrder {
             returning: Vec::new(),
             return_count: 0,
             delivered_at: None,
+            imported_at: None,
         },
         lines: vec![OrderLine {
             product_id: "thing".parse().expect("an id"),

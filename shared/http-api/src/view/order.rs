@@ -106,7 +106,7 @@ impl From<OrderFlag> for FlaggedOrderView {
 
 impl From<OrderItem> for OrderItemView {
     fn from(item: OrderItem) -> Self {
-        let OrderItem { order_id, customer_id, placed_at, line, shard: _ } = item;
+        let OrderItem { order_id, customer_id, placed_at, line, shard: _, imported_at: _, uncounted: _ } = item;
         Self { order_id, customer_id, placed_at, line }
     }
 }

@@ -72,6 +72,10 @@ pub struct Order {
     /// see [`delivery`](Order::delivery).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
+    /// The time at which `cargo local import` wrote the order, if it was placed in another shop or table. Such an order
+    /// is counted, and has no event of its placing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_at: Option<Timestamp>,
 }
 
 impl Order {
@@ -86,6 +90,11 @@ impl Order {
     /// The time at which the order was placed, or its status or credits last changed. Its counts have not changed since.
     pub fn last_change(&self) -> Timestamp {
         self.changed_at.unwrap_or(self.placed_at)
+    }
+
+    /// The time at which the order came into this table: it was placed or imported. It was not counted before.
+    pub fn entry(&self) -> Timestamp {
+        self.imported_at.unwrap_or(self.placed_at)
     }
 
     /// The time at which the order was delivered; `None` if it is not.
@@ -236,6 +245,12 @@ pub struct OrderItem {
     /// The line's shard in the list of its product. It is stored so that a change of the number of shards moves no
     /// line.
     pub shard: u8,
+    /// As in [`Order`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_at: Option<Timestamp>,
+    /// Whether the order was cancelled before it was imported, so that its lines do not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
     #[serde(flatten)]
     pub line: OrderLine,
 }

@@ -243,6 +243,8 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
         customer_id: order.customer_id.clone(),
         placed_at: order.placed_at,
         shard: 0,
+        imported_at: None,
+        uncounted: false,
         line: OrderLine {
             product_id: "teapot".parse().expect("an id"),
             name: "Teapot".to_owned(),

@@ -94,6 +94,7 @@ pub(super) fn order(id: &str) -> Order {
         returning: Vec::new(),
         return_count: 0,
         delivered_at: None,
+        imported_at: None,
     }
 }
 

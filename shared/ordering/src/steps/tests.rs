@@ -74,6 +74,7 @@ pub(crate) fn sold(lines: &[(u32, i64)], total: i64, by_gift_cards: &[i64]) -> W
             returning: Vec::new(),
             return_count: 0,
             delivered_at: None,
+            imported_at: None,
         },
         lines,
         invoice: Invoice {

@@ -1,6 +1,7 @@
 //! The payment at the provider: an intent, what the provider has reported about it, and what it is asked for.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 #[cfg(doc)]
 use super::CardPayment;
@@ -47,7 +48,7 @@ pub struct Report {
 }
 
 /// The progress of a payment intent, in the order in which an intent passes through it. An intent never returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Progress {
     /// The customer has not paid yet.

@@ -114,6 +114,7 @@ pub(in crate::entity) fn placed(payments: &[Payment]) -> WholeOrder {
             returning: Vec::new(),
             return_count: 0,
             delivered_at: None,
+            imported_at: None,
         },
         lines: Vec::new(),
         flag: None,

@@ -177,12 +177,15 @@ impl Parts {
                 returning: self.until.iter().map(|_| self.units()).collect(),
                 return_count: self.shard,
                 delivered_at: self.until,
+                imported_at: self.until,
             }),
             AnyEntity::OrderItem(OrderItem {
                 order_id: order_id(),
                 customer_id: customer_id(),
                 placed_at: at,
                 shard: self.shard,
+                imported_at: self.until,
+                uncounted: number % 2 == 0,
                 line,
             }),
             AnyEntity::Invoice(Invoice {

@@ -1,0 +1,48 @@
+//! The table that a command reads or writes: the running stack's, or a deployed one.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use lambda::Environment;
+
+use super::DEFAULT_PORT;
+use super::stack::Stack;
+
+/// The options that name a table.
+#[derive(Args)]
+pub(super) struct Place {
+    /// The name of a deployed table [default: the table of the running stack]
+    #[arg(long)]
+    table: Option<String>,
+
+    /// The running stack's port on 127.0.0.1
+    #[arg(long, default_value_t = DEFAULT_PORT, conflicts_with = "table")]
+    port: u16,
+}
+
+impl Place {
+    /// The environment of a function of this table. For a deployed table, these are the process's variables and `more`.
+    pub(super) async fn environment(&self, more: &[(&str, u8)]) -> Result<Environment> {
+        if let Some(table) = &self.table {
+            let more = more.iter().map(|(name, number)| ((*name).to_owned(), number.to_string()));
+            return Ok(Environment::of_process().with(more).with([("TABLE_NAME".to_owned(), table.clone())]));
+        }
+        let stack = Stack::at(self.port)?;
+        let connection = stack.look("/_local/connection").await?;
+        let dynamodb = connection["dynamodb"].as_str().context("the stack names no DynamoDB")?;
+        let own = [
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_ACCESS_KEY_ID", "local"),
+            ("AWS_SECRET_ACCESS_KEY", "local"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb),
+        ];
+        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables = connection["variables"].as_object().into_iter().flatten();
+        let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+        Ok(Environment::of(variables.chain(own)))
+    }
+
+    /// Whether a deployed table is named.
+    pub(super) fn is_deployed(&self) -> bool {
+        self.table.is_some()
+    }
+}

@@ -1,0 +1,323 @@
+//! What the table has of a record already, and of what the record refers to.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use key_schema::entity::{
+    Customer, Discount, EmailClaim, GiftCard, OrderStatus, Payment, Product, UsernameClaim,
+};
+use key_schema::layout::{Consistency, InOrder, InvoiceByOldId, Key, OrderById, OrderState, Stored as _};
+use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
+use lambda::Budget;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use stock::ReadMode;
+use table::{Error, Reader};
+use tokio::time::sleep;
+
+use super::laws::{Circumstances, Placeable};
+use super::order_record::OrderRecord;
+use super::record::{CustomerRecord, DiscountRecord, GiftCardRecord, ProductRecord, Record};
+use super::write::Transaction;
+
+/// The answer of the table about a record.
+pub(super) enum Existing {
+    /// It is not there, may be written, and this is how.
+    Absent(Transaction),
+    /// It is there with the same content.
+    Same,
+    /// It may not be written.
+    Refused(String),
+}
+
+/// What the records refer to, as far as it was read or written by this import.
+#[derive(Default)]
+pub(super) struct References(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    customers: HashMap<CustomerId, bool>,
+    products: HashMap<ProductId, bool>,
+    /// For each discount code: whether its uses are counted, and how many are left.
+    discounts: HashMap<DiscountCode, Option<(bool, u32)>>,
+    /// For each gift card: its balance, if the card exists. A check takes what the orders of the files take.
+    cards: HashMap<GiftCardCode, Option<Money>>,
+}
+
+/// An item of a customer that must be unique.
+#[derive(Deserialize)]
+#[serde(tag = "EntityType", rename_all = "camelCase")]
+enum Held {
+    Customer(Customer),
+    EmailClaim(EmailClaim),
+    UsernameClaim(UsernameClaim),
+}
+
+const OTHER: &str = "it exists with other content";
+
+fn same_if(is_same: bool) -> Existing {
+    if is_same { Existing::Same } else { Existing::Refused(OTHER.to_owned()) }
+}
+
+fn refused(reasons: &[String]) -> Existing {
+    Existing::Refused(reasons.join("; "))
+}
+
+/// All items with these keys, strongly consistent.
+async fn strong<T: DeserializeOwned>(
+    reader: &Reader,
+    keys: Vec<Key>,
+    budget: Budget,
+) -> Result<Vec<T>, Error> {
+    reader.batch(keys, Consistency::Strong, budget).await
+}
+
+impl References {
+    /// Checks the record, and compares it with the table.
+    pub(super) async fn compare(
+        &self,
+        reader: &Reader,
+        record: &Record,
+        with: &Circumstances,
+        budget: Budget,
+    ) -> Result<Existing, Error> {
+        let existing = match record {
+            Record::Customer(record) => match record.entity(with.now) {
+                Ok(customer) => compare_customer(reader, &customer, budget).await?,
+                Err(reasons) => refused(&reasons),
+            },
+            Record::Product(record) => match record.entities() {
+                Ok((product, stock)) => {
+                    let found = stock::product(reader, &product.product_id, ReadMode::Strong, budget).await?;
+                    match found {
+                        // Some units may have been sold since.
+                        Some((found, cells)) => same_if(found == product && cells.cells() == stock.cells()),
+                        None => Existing::Absent(Transaction::of_product(&product, &stock)?),
+                    }
+                }
+                Err(reasons) => refused(&reasons),
+            },
+            Record::Discount(record) => match record.entity(with.now) {
+                Ok(code) => match strong::<Discount>(reader, vec![code.key()], budget).await?.pop() {
+                    Some(found) => same_if(DiscountRecord::from(found) == *record),
+                    None => Existing::Absent(Transaction::of_discount(&code)?),
+                },
+                Err(reasons) => refused(&reasons),
+            },
+            Record::GiftCard(record) => match record.entity(with.now) {
+                Ok(card) => match strong::<GiftCard>(reader, vec![card.key()], budget).await?.pop() {
+                    Some(found) => same_if(GiftCardRecord::from(found) == *record),
+                    None => Existing::Absent(Transaction::of_gift_card(&card)?),
+                },
+                Err(reasons) => refused(&reasons),
+            },
+            Record::Order(record) => self.compare_order(reader, record, with, budget).await?,
+        };
+        if matches!(existing, Existing::Same) {
+            self.learn(record);
+        }
+        Ok(existing)
+    }
+
+    async fn compare_order(
+        &self,
+        reader: &Reader,
+        record: &OrderRecord,
+        with: &Circumstances,
+        budget: Budget,
+    ) -> Result<Existing, Error> {
+        let mut reasons = Vec::new();
+        if !self.knows_customer(reader, &record.customer_id, budget).await? {
+            reasons.push(format!("customerId: there is no customer {}", record.customer_id));
+        }
+        for line in &record.lines {
+            if !self.knows_product(reader, &line.product_id, budget).await? {
+                reasons.push(format!("lines: there is no product {}", line.product_id));
+            }
+        }
+        let is_counted = match &record.discount_code {
+            Some(code) => self.discount(reader, code, budget).await?.is_some_and(|(is_counted, _)| is_counted),
+            None => false,
+        };
+        let placeable = match record.check(with, is_counted) {
+            Ok(placeable) if reasons.is_empty() => placeable,
+            Ok(_) => return Ok(refused(&reasons)),
+            Err(more) => return Ok(refused(&[reasons, more].concat())),
+        };
+        if let Some(found) = read_order(reader, &record.order_id).await? {
+            return Ok(same_if(found == of(&placeable)));
+        }
+        let invoice = &placeable.whole.invoice.invoice_id;
+        // An id that does not contain the order's may belong to another order's invoice.
+        if invoice.order().is_none() && reader.one(&InvoiceByOldId { id: invoice }).await?.is_some() {
+            return Ok(refused(&[format!("invoiceId: {invoice} belongs to another order")]));
+        }
+        Ok(Existing::Absent(Transaction::of_order(&placeable, with.product_shards)?))
+    }
+
+    /// Records that a record is in the table, or would be.
+    pub(super) fn learn(&self, record: &Record) {
+        let mut known = self.known();
+        match record {
+            Record::Customer(record) => _ = known.customers.insert(record.customer_id.clone(), true),
+            Record::Product(record) => _ = known.products.insert(record.product_id.clone(), true),
+            Record::Discount(record) => {
+                let limit = record.max_uses;
+                known.discounts.entry(record.code.clone()).or_insert(Some((limit.is_some(), limit.unwrap_or(0))));
+            }
+            Record::GiftCard(record) => _ = known.cards.entry(record.code.clone()).or_insert(Some(record.initial)),
+            Record::Order(_) => {}
+        }
+    }
+
+    /// Takes the money of an order's gift cards and a use of its code, for a check. The reason for a refusal if it cannot.
+    pub(super) async fn reserve(
+        &self,
+        reader: &Reader,
+        record: &Record,
+        with: &Circumstances,
+        budget: Budget,
+    ) -> Result<Option<String>, Error> {
+        let Record::Order(record) = record else { return Ok(None) };
+        if record.status == OrderStatus::Cancelled {
+            return Ok(None);
+        }
+        for used in &record.gift_cards {
+            let is_read = self.known().cards.contains_key(&used.code);
+            if !is_read {
+                let found: Option<GiftCard> = strong(reader, vec![GiftCard::key_of(&used.code)], budget).await?.pop();
+                self.known().cards.entry(used.code.clone()).or_insert(found.map(|card| card.balance));
+            }
+        }
+        let Ok(placeable) = record.check(with, false) else { return Ok(None) };
+        let mut known = self.known();
+        let mut cards = Vec::new();
+        for payment in &placeable.whole.invoice.payments {
+            let Payment::GiftCard { code, amount, credited, .. } = payment else { continue };
+            let taken = Money::nearest(amount.amount() - credited, amount.currency());
+            match known.cards.get(code).copied().flatten().and_then(|balance| balance.checked_sub(taken)) {
+                Some(left) => cards.push((code.clone(), Some(left))),
+                None => return Ok(Some(format!("giftCards: {code} is not there, or has less than {amount}"))),
+            }
+        }
+        if let Some(code) = &record.discount_code
+            && let Some(Some((true, left))) = known.discounts.get_mut(code)
+        {
+            match left.checked_sub(1) {
+                Some(fewer) => *left = fewer,
+                None => return Ok(Some(format!("discountCode: {code} has no uses left"))),
+            }
+        }
+        known.cards.extend(cards);
+        Ok(None)
+    }
+
+    async fn knows_customer(&self, reader: &Reader, id: &CustomerId, budget: Budget) -> Result<bool, Error> {
+        let known = self.known().customers.get(id).copied();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = !strong::<Customer>(reader, vec![Customer::key_of(id)], budget).await?.is_empty();
+        self.known().customers.insert(id.clone(), found);
+        Ok(found)
+    }
+
+    async fn knows_product(&self, reader: &Reader, id: &ProductId, budget: Budget) -> Result<bool, Error> {
+        let known = self.known().products.get(id).copied();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = !strong::<Product>(reader, vec![Product::key_of(id)], budget).await?.is_empty();
+        self.known().products.insert(id.clone(), found);
+        Ok(found)
+    }
+
+    async fn discount(
+        &self,
+        reader: &Reader,
+        code: &DiscountCode,
+        budget: Budget,
+    ) -> Result<Option<(bool, u32)>, Error> {
+        let known = self.known().discounts.get(code).copied();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found: Option<Discount> = strong(reader, vec![Discount::key_of(code)], budget).await?.pop();
+        let left = |code: &Discount| code.max_uses.map_or(0, |most| most.saturating_sub(code.uses));
+        let found = found.map(|code| (code.is_limited(), left(&code)));
+        self.known().discounts.insert(code.clone(), found);
+        Ok(found)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // No code panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn compare_customer(reader: &Reader, customer: &Customer, budget: Budget) -> Result<Existing, Error> {
+    let transaction = Transaction::of_customer(customer)?;
+    let claims = [
+        EmailClaim { email: customer.email.clone(), customer_id: customer.customer_id.clone() }.key(),
+        UsernameClaim { username: customer.username.clone(), customer_id: customer.customer_id.clone() }.key(),
+    ];
+    let keys = std::iter::once(customer.key()).chain(claims).collect();
+    let mut reasons = Vec::new();
+    for held in strong::<Held>(reader, keys, budget).await? {
+        match held {
+            Held::Customer(found) => {
+                return Ok(same_if(CustomerRecord::from(found) == CustomerRecord::from(customer.clone())));
+            }
+            Held::EmailClaim(claim) => reasons.push(format!("email: {} belongs to another customer", claim.email)),
+            Held::UsernameClaim(claim) => {
+                reasons.push(format!("username: {} belongs to another customer", claim.username));
+            }
+        }
+    }
+    Ok(if reasons.is_empty() { Existing::Absent(transaction) } else { refused(&reasons) })
+}
+
+/// The order in the table, as a record.
+pub(super) async fn read_order(
+    reader: &Reader,
+    id: &OrderId,
+) -> Result<Option<OrderRecord>, Error> {
+    // The loop repeats only while a transaction of this order becomes visible.
+    for _ in 0..20 {
+        let items = reader.collection(&OrderById { id }).await?;
+        let due = due_since(&items);
+        match OrderById::assemble(items) {
+            Ok(Some(OrderState::Placed(whole))) if whole.is_consistent() => {
+                return Ok(Some(OrderRecord::of(&whole, due)));
+            }
+            Ok(None | Some(OrderState::Queued(_))) => return Ok(None),
+            Ok(Some(OrderState::Placed(_))) | Err(_) => {
+                sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+    Err(Error::Inconsistent("an order is incomplete"))
+}
+
+/// The time since which the payment of an order with these items is due, if it has a mark.
+pub(super) fn due_since(items: &[InOrder]) -> Option<Timestamp> {
+    items.iter().find_map(|item| match item {
+        InOrder::PaymentDue(due) => Some(due.since),
+        _ => None,
+    })
+}
+
+fn of(placeable: &Placeable) -> OrderRecord {
+    OrderRecord::of(&placeable.whole, placeable.due.as_ref().map(|due| due.since))
+}
+
+/// The product of a whole stock, as a record.
+pub(super) async fn read_product(
+    reader: &Reader,
+    id: &ProductId,
+    budget: Budget,
+) -> Result<Option<ProductRecord>, Error> {
+    let found = stock::product(reader, id, ReadMode::Snapshot, budget).await?;
+    Ok(found.map(|(product, stock)| ProductRecord::of(product, &stock)))
+}

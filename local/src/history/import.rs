@@ -1,0 +1,275 @@
+//! Import: each record of the files is checked, and written unless it exists.
+//!
+//! There are two passes over the files. The first writes customers, products, discount codes and gift cards, the second
+//! the orders, which refer to them. Each record is one transaction on condition that it is absent, so a second import
+//! changes nothing, and an import that was interrupted continues: a record that exists costs a read and no write. No file
+//! with a position is kept. It could be lost, or belong to another table, and the table itself knows the position.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use futures_util::{StreamExt as _, stream};
+use key_schema::entity::{EmailClaim, UsernameClaim};
+use key_schema::layout::Stored as _;
+use key_schema::value::Timestamp;
+use lambda::{Budget, Environment, Failure as _, FromEnvironment as _, Remedy};
+use table::{Commit, Error, Meter, ProductShards, Reader, StatusShards, TokenBucket, WriteUnits, Writer};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::existing::{Existing, References};
+use super::input::{self, Line};
+use super::laws::Circumstances;
+use super::record::Record;
+use super::write::Transaction;
+
+/// The number of records that are read or written at once.
+const AT_ONCE: usize = 16;
+/// The number of attempts for one record. They take about a minute if DynamoDB throttles all of them.
+const ATTEMPTS: u32 = 10;
+/// The time for the retries of one request.
+const BUDGET: Duration = Duration::from_secs(10);
+
+/// The options of an import.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only check the records, and write nothing.
+    pub check: bool,
+    /// Import orders on which the shop acts by itself, or of which it tells, as soon as they are imported.
+    pub open: bool,
+    /// The most write units a second of the table, and of each index. Without it: as many as the answers allow.
+    pub units_per_second: Option<f64>,
+}
+
+/// The outcome of one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The file, as it was named.
+    pub file: Arc<str>,
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// The kind and the id of the record, if the line is one.
+    pub record: Option<(&'static str, String)>,
+    pub result: Placement,
+}
+
+/// What became of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// It is written, or it would be if this were not only a check.
+    New,
+    /// It existed, with the same content.
+    Same,
+    /// It is not written.
+    Refused(String),
+}
+
+/// The numbers of an import.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    pub new: u64,
+    pub same: u64,
+    pub refused: u64,
+    /// The write units consumed.
+    pub units: WriteUnits,
+}
+
+struct Importer {
+    reader: Reader,
+    writer: Writer,
+    options: Options,
+    with: Circumstances,
+    references: References,
+    /// The line in which an id, an address or a username of the files was first seen.
+    seen: Mutex<HashMap<String, String>>,
+    bucket: Option<Mutex<TokenBucket>>,
+    began: Instant,
+    units: Mutex<WriteUnits>,
+}
+
+/// The number of lines in the files, for progress.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn count(files: &[PathBuf]) -> Result<u64> {
+    files.iter().map(|file| Ok(input::lines(file)?.count() as u64)).sum()
+}
+
+/// Imports the files into the table of this environment: `TABLE_NAME`, `STATUS_SHARDS` and `PRODUCT_SHARDS` are those of
+/// the deployed functions. `tell` gets the outcome of each line.
+///
+/// # Errors
+/// A file or the table cannot be read, or the table cannot be written. The same import may then be started again.
+pub async fn import(
+    environment: &Environment,
+    files: &[PathBuf],
+    options: &Options,
+    mut tell: impl FnMut(&Outcome) -> Result<()>,
+) -> Result<Summary> {
+    let began = Instant::now();
+    let importer = Importer {
+        reader: Reader::from_environment(environment)?,
+        writer: Writer::from_environment(environment)?,
+        options: options.clone(),
+        with: Circumstances {
+            now: Timestamp::now(),
+            status_shards: StatusShards::from_environment(environment)?,
+            product_shards: ProductShards::from_environment(environment)?,
+            open: options.open,
+        },
+        references: References::default(),
+        seen: Mutex::default(),
+        bucket: options.units_per_second.map(|rate| Mutex::new(TokenBucket::new(rate, Duration::ZERO))),
+        began,
+        units: Mutex::default(),
+    };
+    let mut summary = Summary::default();
+    for of_orders in [false, true] {
+        let lines = files.iter().map(|file| input::lines(file)).collect::<Result<Vec<_>>>()?;
+        let wanted = lines.into_iter().flatten().filter(|line| {
+            !line.as_ref().is_ok_and(|line| matches!(line.record, Ok(Record::Order(_))) != of_orders)
+        });
+        // Duplicates are found in the order of the lines, and the records are then written in any order.
+        let outcomes = stream::iter(wanted).map(|line| {
+            let line = line.map(|line| {
+                let duplicate = importer.duplicate(&line);
+                (line, duplicate)
+            });
+            importer.take(line)
+        });
+        let mut outcomes = std::pin::pin!(outcomes.buffer_unordered(AT_ONCE));
+        while let Some(outcome) = outcomes.next().await {
+            let outcome = outcome?;
+            match outcome.result {
+                Placement::New => summary.new += 1,
+                Placement::Same => summary.same += 1,
+                Placement::Refused(_) => summary.refused += 1,
+            }
+            tell(&outcome)?;
+        }
+    }
+    summary.units = importer.units.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(summary)
+}
+
+impl Importer {
+    /// The reason for a refusal, if something unique in this record is in an earlier line.
+    fn duplicate(&self, line: &Line) -> Option<String> {
+        let record = line.record.as_ref().ok()?;
+        let (kind, id) = record.name();
+        let mut keys = vec![format!("{kind} {id}")];
+        match record {
+            Record::Customer(customer) => {
+                let (customer_id, email, username) =
+                    (customer.customer_id.clone(), customer.email.clone(), customer.username.clone());
+                keys.push(EmailClaim { email, customer_id: customer_id.clone() }.key().partition);
+                keys.push(UsernameClaim { username, customer_id }.key().partition);
+            }
+            Record::Order(order) => {
+                keys.extend(order.invoice_id.as_ref().map(|id| format!("invoice {id}")));
+            }
+            _ => {}
+        }
+        let here = format!("{}:{}", line.file, line.number);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((key, there)) = keys.iter().find_map(|key| Some((key, seen.get(key)?))) {
+            return Some(format!("{key} is also in {there}"));
+        }
+        seen.extend(keys.into_iter().map(|key| (key, here.clone())));
+        None
+    }
+
+    async fn take(&self, line: Result<(Line, Option<String>)>) -> Result<Outcome> {
+        let (Line { file, number, record }, duplicate) = line?;
+        let named = record.as_ref().ok().map(Record::name).map(|(kind, id)| (kind, id.to_owned()));
+        let result = match (record, duplicate) {
+            (Err(reason), _) | (Ok(_), Some(reason)) => Placement::Refused(reason),
+            (Ok(record), None) => {
+                self.place(&record).await.with_context(|| format!("{file}:{number} cannot be imported now"))?
+            }
+        };
+        Ok(Outcome { file, line: number, record: named, result })
+    }
+
+    /// Places a record, and tries again if DynamoDB throttles or does not answer.
+    async fn place(&self, record: &Record) -> Result<Placement, Error> {
+        let mut attempt = 0;
+        let mut was_sent = false;
+        loop {
+            match self.try_to_place(record, &mut was_sent).await {
+                Err(error) if error.remedy() == Remedy::Retry && attempt < ATTEMPTS => {
+                    attempt += 1;
+                    sleep(Duration::from_millis(50 << attempt)).await;
+                }
+                // The transaction of an earlier attempt was not answered, and had been done.
+                Ok(Placement::Same) if was_sent => return Ok(Placement::New),
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn try_to_place(&self, record: &Record, was_sent: &mut bool) -> Result<Placement, Error> {
+        let budget = Budget::of(BUDGET);
+        // A second round only compares: another import has written the record since the first one.
+        for _ in 0..2 {
+            let transaction = match self.references.compare(&self.reader, record, &self.with, budget).await? {
+                Existing::Same => return Ok(Placement::Same),
+                Existing::Refused(reason) => return Ok(Placement::Refused(reason)),
+                Existing::Absent(transaction) => transaction,
+            };
+            if self.options.check {
+                return Ok(match self.references.reserve(&self.reader, record, &self.with, budget).await? {
+                    Some(reason) => Placement::Refused(reason),
+                    None => self.now_known(record),
+                });
+            }
+            *was_sent = true;
+            match self.write(&transaction, budget).await? {
+                Commit::Done => return Ok(self.now_known(record)),
+                Commit::Cancelled(causes) => {
+                    // Nothing is written. An attempt that was done would have shown itself in the header.
+                    *was_sent = false;
+                    if let Some(reason) = transaction.refusal(&causes) {
+                        return Ok(Placement::Refused(reason));
+                    }
+                }
+            }
+        }
+        Err(Error::contention("the record appears and disappears"))
+    }
+
+    fn now_known(&self, record: &Record) -> Placement {
+        self.references.learn(record);
+        Placement::New
+    }
+
+    /// Writes, no faster than the option allows.
+    async fn write(&self, transaction: &Transaction, budget: Budget) -> Result<Commit, Error> {
+        let meter = Meter::default();
+        // Two units for each item of a transaction.
+        let estimate = 2.0 * f64::from(u8::try_from(transaction.writes.len()).unwrap_or(u8::MAX));
+        if let Some(bucket) = &self.bucket {
+            let start = {
+                let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
+                let start = bucket.earliest(estimate, self.began.elapsed());
+                bucket.start(start);
+                start
+            };
+            sleep_until(self.began + start).await;
+        }
+        let outcome = self.writer.clone().metered(&meter).write_all(transaction.writes.clone(), budget).await;
+        let consumed = meter.take();
+        if let Some(bucket) = &self.bucket {
+            let most = consumed.indexes.values().copied().fold(consumed.table, f64::max);
+            bucket.lock().unwrap_or_else(PoisonError::into_inner).correct(most - estimate);
+        }
+        let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
+        units.table += consumed.table;
+        for (index, more) in consumed.indexes {
+            *units.indexes.entry(index).or_default() += more;
+        }
+        outcome
+    }
+}

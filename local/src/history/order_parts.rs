@@ -1,0 +1,179 @@
+//! The parts of an order as records, and records as parts of an order.
+
+use key_schema::entity::{
+    Cancellation, CardPayment, Credit, Invoice, LineUnits, Order, OrderFlag, OrderLine, OrderStatus, Payment,
+    PaymentStatus, ProviderPayment, RecordedRefund, Report, Return, Settlement, WholeOrder,
+};
+use key_schema::value::{InvoiceId, Timestamp};
+
+use super::order_record::{
+    CancellationRecord, CardRecord, FlagRecord, GiftCardUse, LineRecord, OrderRecord, ProviderRecord, RefundRecord,
+    ReturnRecord, SettlementRecord, UnitsRecord,
+};
+
+impl OrderRecord {
+    /// The record of an order. `due_since` is the time in the mark of a payment that is due, if there is one.
+    pub(super) fn of(whole: &WholeOrder, due_since: Option<Timestamp>) -> Self {
+        let WholeOrder { order, lines, invoice, flag, returns } = whole;
+        let mut gift_cards = Vec::new();
+        for payment in &invoice.payments {
+            if let Payment::GiftCard { code, amount, .. } = payment {
+                gift_cards.push(GiftCardUse { code: code.clone(), amount: *amount });
+            }
+        }
+        let is_due = invoice.card().is_some_and(CardPayment::is_due);
+        let units = |credit: &Credit| Some((credit.product_id.clone(), i64::from(credit.units).try_into().ok()?));
+        let credits = order.credits.iter().filter_map(units);
+        Self {
+            order_id: order.order_id.clone(),
+            customer_id: order.customer_id.clone(),
+            status: order.status,
+            placed_at: order.placed_at,
+            changed_at: Some(order.last_change()),
+            version: order.version,
+            lines: lines.iter().map(LineRecord::of).collect(),
+            discount: Some(order.discount).filter(|discount| !discount.is_zero()),
+            discount_code: order.code().cloned(),
+            total: order.total,
+            gift_cards,
+            card: invoice.card().map(CardRecord::of),
+            invoice_id: Some(invoice.invoice_id.clone()),
+            issued_at: Some(invoice.issued_at),
+            pay_later: order.pay_later,
+            cancellation: order.cancellation.clone().map(|Cancellation { at, reason, cause }| CancellationRecord {
+                at,
+                reason,
+                cause,
+            }),
+            delivered_at: order.delivered_at,
+            credits: credits.map(|(product_id, quantity)| UnitsRecord { product_id, quantity }).collect(),
+            returns: returns.iter().map(ReturnRecord::of).collect(),
+            flag: flag.clone().map(|OrderFlag { reason, flagged_at, .. }| FlagRecord { reason, flagged_at }),
+            due_since: is_due.then(|| due_since.unwrap_or(order.last_change())),
+            request_hash: Some(order.request_hash.as_str().to_owned()),
+        }
+    }
+}
+
+impl LineRecord {
+    fn of(line: &OrderLine) -> Self {
+        let OrderLine { product_id, name, quantity, unit_price, .. } = line.clone();
+        Self { product_id, name, quantity, unit_price }
+    }
+}
+
+impl UnitsRecord {
+    /// The units as an entity.
+    pub(super) fn entity(&self) -> LineUnits {
+        LineUnits { product_id: self.product_id.clone(), quantity: self.quantity }
+    }
+}
+
+impl CardRecord {
+    fn of(card: &CardPayment) -> Self {
+        let CardPayment { amount, status, reference, settlement, provider, expired, recorded, refunds, .. } =
+            card.clone();
+        let (settlement, refund_reference) = match settlement {
+            None => (None, None),
+            Some(Settlement::Voided) => (Some(SettlementRecord::Voided), None),
+            Some(Settlement::RefundDue) => (Some(SettlementRecord::RefundDue), None),
+            Some(Settlement::Refunded { reference }) => (Some(SettlementRecord::Refunded), Some(reference)),
+        };
+        let refunds = refunds.into_iter().map(|RecordedRefund { reference, amount }| RefundRecord { reference, amount });
+        let provider = provider.map(|provider| {
+            let ProviderPayment { intent, attempt, amount, capture_requested, refunding, report } = provider;
+            let Report { progress, captured, refunded } = report;
+            ProviderRecord { intent, attempt, amount, capture_requested, refunding, progress, captured, refunded }
+        });
+        let refunds = refunds.collect();
+        Self { amount, status, reference, settlement, refund_reference, provider, expired, recorded, refunds }
+    }
+
+    /// The payment without credits.
+    pub(super) fn entity(&self) -> CardPayment {
+        let reference = || self.refund_reference.clone().unwrap_or_default();
+        let settlement = self.settlement.map(|settlement| match settlement {
+            SettlementRecord::Voided => Settlement::Voided,
+            SettlementRecord::RefundDue => Settlement::RefundDue,
+            SettlementRecord::Refunded => Settlement::Refunded { reference: reference() },
+        });
+        let refund = |refund: &RefundRecord| RecordedRefund { reference: refund.reference.clone(), amount: refund.amount };
+        CardPayment {
+            amount: self.amount,
+            status: self.status,
+            reference: self.reference.clone(),
+            settlement,
+            provider: self.provider.as_ref().map(ProviderRecord::entity),
+            expired: self.expired,
+            credited: 0,
+            recorded: self.recorded,
+            refunds: self.refunds.iter().map(refund).collect(),
+        }
+    }
+}
+
+impl ProviderRecord {
+    pub(super) fn entity(&self) -> ProviderPayment {
+        let Self { intent, attempt, amount, capture_requested, refunding, progress, captured, refunded } = self.clone();
+        let report = Report { progress, captured, refunded };
+        ProviderPayment { intent, attempt, amount, capture_requested, refunding, report }
+    }
+}
+
+impl ReturnRecord {
+    fn of(one: &Return) -> Self {
+        let units = |units: &LineUnits| UnitsRecord { product_id: units.product_id.clone(), quantity: units.quantity };
+        let Return { return_id, lines, reason, requested_at, status, closed_at, restocked, amount, refusal, .. } = one;
+        Self {
+            return_id: return_id.clone(),
+            lines: lines.iter().map(units).collect(),
+            reason: reason.clone(),
+            requested_at: *requested_at,
+            status: *status,
+            closed_at: *closed_at,
+            restocked: *restocked,
+            amount: *amount,
+            refusal: refusal.clone(),
+        }
+    }
+
+    /// The return of an order in this shard.
+    pub(super) fn entity(&self, order: &Order) -> Return {
+        let Self { return_id, reason, requested_at, status, closed_at, restocked, amount, refusal, .. } = self.clone();
+        Return {
+            return_id,
+            order_id: order.order_id.clone(),
+            customer_id: order.customer_id.clone(),
+            shard: order.shard,
+            lines: self.lines.iter().map(UnitsRecord::entity).collect(),
+            reason,
+            requested_at,
+            status,
+            closed_at,
+            restocked,
+            amount,
+            refusal,
+        }
+    }
+}
+
+/// The invoice of an order with these payments.
+pub(super) fn invoice(record: &OrderRecord) -> Invoice {
+    let is_cancelled = record.status == OrderStatus::Cancelled;
+    let status = if is_cancelled { PaymentStatus::Refunded } else { PaymentStatus::Captured };
+    let paid = |GiftCardUse { code, amount }: &GiftCardUse| Payment::GiftCard {
+        code: code.clone(),
+        amount: *amount,
+        status,
+        credited: 0,
+    };
+    let card = record.card.iter().map(|card| Payment::Card(card.entity()));
+    Invoice {
+        invoice_id: record.invoice_id.clone().unwrap_or_else(|| InvoiceId::of(&record.order_id)),
+        order_id: record.order_id.clone(),
+        customer_id: record.customer_id.clone(),
+        issued_at: record.issued_at.unwrap_or(record.placed_at),
+        amount: record.total,
+        payments: record.gift_cards.iter().map(paid).chain(card).collect(),
+    }
+}

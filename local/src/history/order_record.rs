@@ -1,0 +1,248 @@
+//! The record of an order, with its lines, invoice, payments, credits and returns.
+//!
+//! The record has what cannot be computed. Sums, credited amounts and the states of gift cards follow from it by the
+//! functions of the key schema that the shop itself uses.
+
+use key_schema::entity::{CancellationCause, OrderStatus, PaymentStatus, Progress, ReturnStatus};
+use key_schema::value::{
+    CustomerId, DiscountCode, GiftCardCode, IntentId, InvoiceId, Money, OrderId, ProductId, Quantity, ReturnId,
+    Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// An order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct OrderRecord {
+    pub order_id: OrderId,
+    pub customer_id: CustomerId,
+    pub status: OrderStatus,
+    pub placed_at: Timestamp,
+    /// The time of the last change. If absent: the latest time in the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub changed_at: Option<Timestamp>,
+    /// The number of times the order was written.
+    #[serde(default = "one")]
+    pub version: u64,
+    /// 1 to 40 lines, each with a different product.
+    #[schema(min_items = 1, max_items = 40)]
+    pub lines: Vec<LineRecord>,
+    /// The amount that the discount code took off. If absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub discount: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub discount_code: Option<DiscountCode>,
+    /// The sum of the lines less the discount. The payments must add up to it.
+    pub total: Money,
+    /// The gift cards that paid, in this order. At most 4.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 4)]
+    pub gift_cards: Vec<GiftCardUse>,
+    /// The payment of the rest, by card or by bank transfer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub card: Option<CardRecord>,
+    /// If absent: `inv-` and the order's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub invoice_id: Option<InvoiceId>,
+    /// The time of the invoice. If absent: `placedAt`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub issued_at: Option<Timestamp>,
+    /// Whether the order may stay unpaid for days.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pay_later: bool,
+    /// Exactly if the status is `CANCELLED`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub cancellation: Option<CancellationRecord>,
+    /// Only if the status is `DELIVERED`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub delivered_at: Option<Timestamp>,
+    /// The units that were cancelled or returned while the rest of the order went on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credits: Vec<UnitsRecord>,
+    /// The returns of a delivered order. At most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 20)]
+    pub returns: Vec<ReturnRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub flag: Option<FlagRecord>,
+    /// The time since which a refund is due. Only if one is; if absent: `changedAt`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub due_since: Option<Timestamp>,
+    /// The hash of the request that placed the order in another table of Till, by which a repeated request is recognised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_hash: Option<String>,
+}
+
+/// A line, at the price of the day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct LineRecord {
+    pub product_id: ProductId,
+    /// The product's name when it was ordered.
+    pub name: String,
+    pub quantity: Quantity,
+    pub unit_price: Money,
+}
+
+/// Some units of a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct UnitsRecord {
+    pub product_id: ProductId,
+    pub quantity: Quantity,
+}
+
+/// The amount that an order took from a gift card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct GiftCardUse {
+    pub code: GiftCardCode,
+    pub amount: Money,
+}
+
+/// A payment by card or by bank transfer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct CardRecord {
+    pub amount: Money,
+    /// `captured` if the money came, `authorized` if not, `refunded` exactly if the order is cancelled.
+    pub status: PaymentStatus,
+    /// The bank's reference for the payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reference: Option<String>,
+    /// What became of the payment of a cancelled order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub settlement: Option<SettlementRecord>,
+    /// The bank's reference for the refund, exactly if `settlement` is `refunded`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub refund_reference: Option<String>,
+    /// The payment at the provider, if it was made there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub provider: Option<ProviderRecord>,
+    /// Whether the order was cancelled because it was not paid in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub expired: bool,
+    /// The amount that staff recorded, in minor units, if a part was credited before. If absent: `amount`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    pub recorded: Option<i64>,
+    /// The refunds that staff recorded, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refunds: Vec<RefundRecord>,
+}
+
+/// What became of the payment of a cancelled order.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum SettlementRecord {
+    /// No money had come.
+    Voided,
+    /// The money must go back.
+    RefundDue,
+    /// The money went back.
+    Refunded,
+}
+
+/// A refund that staff recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RefundRecord {
+    pub reference: String,
+    /// The amount, in minor units.
+    #[schema(minimum = 0)]
+    pub amount: i64,
+}
+
+/// A payment at the provider, and what the provider reported. Amounts are in minor units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProviderRecord {
+    pub intent: IntentId,
+    #[schema(minimum = 1)]
+    pub attempt: u32,
+    /// The amount of the intent, if it is not the whole payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    pub amount: Option<i64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub capture_requested: bool,
+    /// The sum of all refunds that the provider was asked for.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub refunding: i64,
+    pub progress: Progress,
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub captured: i64,
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub refunded: i64,
+}
+
+/// The cancellation of an order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct CancellationRecord {
+    pub at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub cause: Option<CancellationCause>,
+}
+
+/// A return.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ReturnRecord {
+    /// `ret-`, the order's id, `-`, and anything.
+    pub return_id: ReturnId,
+    pub lines: Vec<UnitsRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<String>,
+    pub requested_at: Timestamp,
+    pub status: ReturnStatus,
+    /// Exactly if the return is not `requested` any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub closed_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restocked: bool,
+    /// The amount credited, exactly if the return is `received`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub amount: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub refusal: Option<String>,
+}
+
+/// A flag by which staff look at the order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct FlagRecord {
+    pub reason: String,
+    pub flagged_at: Timestamp,
+}
+
+fn one() -> u64 {
+    1
+}

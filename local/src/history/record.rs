@@ -1,0 +1,240 @@
+//! The records of a file of history: customers, products, discount codes and gift cards. Orders are in
+//! [`order_record`](super::order_record).
+
+use key_schema::entity::{Customer, Discount, GiftCard, Product, WholeStock};
+use key_schema::value::{
+    Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, Money, Name, Percent,
+    ProductId, Timestamp, Username,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::order_record::OrderRecord;
+
+/// One line of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub(super) enum Record {
+    Customer(CustomerRecord),
+    Product(ProductRecord),
+    Discount(DiscountRecord),
+    GiftCard(GiftCardRecord),
+    Order(Box<OrderRecord>),
+}
+
+/// A customer with the claims of the address and the username.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct CustomerRecord {
+    pub customer_id: CustomerId,
+    /// Unique in the shop, regardless of case.
+    pub username: Username,
+    /// Unique in the shop, regardless of case.
+    pub email: EmailAddress,
+    /// 1 to 200 visible characters on one line.
+    pub name: String,
+    /// The time of the sign-up.
+    pub created_at: Timestamp,
+    /// The number of times the profile was written.
+    #[serde(default = "one")]
+    pub version: u64,
+}
+
+/// A product with its stock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProductRecord {
+    pub product_id: ProductId,
+    /// 1 to 200 visible characters on one line.
+    pub name: String,
+    /// At most 5,000 characters.
+    #[serde(default)]
+    pub description: String,
+    pub category: Category,
+    /// The price of one unit today. The lines of orders have their own prices.
+    pub price: Money,
+    /// The units that can be sold today. Importing an order does not change them.
+    #[serde(default)]
+    pub available: u64,
+    /// The number of cells over which the units are spread.
+    #[serde(default)]
+    pub cells: Cells,
+    /// The units when the product was created. If absent: `available`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub initial_stock: Option<u32>,
+    /// The number of times the product was written.
+    #[serde(default = "one")]
+    pub version: u64,
+}
+
+/// A discount code. Its uses are those of the orders that have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct DiscountRecord {
+    pub code: DiscountCode,
+    /// The percentage off the sum of the lines.
+    pub percent: Percent,
+    /// The first moment at which the code is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub from: Option<Timestamp>,
+    /// The first moment at which the code is no longer valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub to: Option<Timestamp>,
+    /// The most orders that may use the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub max_uses: Option<u32>,
+    pub created_at: Timestamp,
+}
+
+/// A gift card. Its balance is `initial` less the amounts that orders took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct GiftCardRecord {
+    pub code: GiftCardCode,
+    /// The amount before the orders of the history. If earlier uses of the card are not in the history, the amount that
+    /// they left.
+    pub initial: Money,
+    pub created_at: Timestamp,
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Record {
+    /// The kind and the id, as reports name the record.
+    pub(super) fn name(&self) -> (&'static str, &str) {
+        match self {
+            Self::Customer(record) => ("customer", record.customer_id.as_str()),
+            Self::Product(record) => ("product", record.product_id.as_str()),
+            Self::Discount(record) => ("discount", record.code.as_str()),
+            Self::GiftCard(record) => ("giftCard", record.code.as_str()),
+            Self::Order(record) => ("order", record.order_id.as_str()),
+        }
+    }
+
+    /// The position of the record in an exported file: what orders refer to comes before the orders.
+    pub(super) fn position(&self) -> String {
+        let id = self.name().1;
+        match self {
+            Self::Customer(record) => format!("1 {} {id}", record.created_at),
+            Self::Product(_) => format!("2 {id}"),
+            Self::Discount(record) => format!("3 {} {id}", record.created_at),
+            Self::GiftCard(record) => format!("4 {} {id}", record.created_at),
+            Self::Order(record) => format!("5 {} {id}", record.placed_at),
+        }
+    }
+}
+
+/// Adds a reason unless the condition holds.
+pub(super) fn require(reasons: &mut Vec<String>, holds: bool, reason: impl FnOnce() -> String) {
+    if !holds {
+        reasons.push(reason());
+    }
+}
+
+/// A name as it is stored; the text itself, with a reason, if it is no name.
+pub(super) fn name(reasons: &mut Vec<String>, field: &str, text: &str) -> String {
+    Name::try_from(text.to_owned()).map_or_else(
+        |invalid| {
+            reasons.push(format!("{field}: {invalid}"));
+            text.to_owned()
+        },
+        String::from,
+    )
+}
+
+/// Adds a reason if the moment is yet to come.
+pub(super) fn past(reasons: &mut Vec<String>, field: &str, at: Timestamp, now: Timestamp) {
+    require(reasons, at <= now, || format!("{field}: {at} is in the future"));
+}
+
+impl CustomerRecord {
+    /// The profile.
+    pub(super) fn entity(&self, now: Timestamp) -> Result<Customer, Vec<String>> {
+        let mut reasons = Vec::new();
+        let name = name(&mut reasons, "name", &self.name);
+        past(&mut reasons, "createdAt", self.created_at, now);
+        require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
+        let Self { customer_id, username, email, created_at, version, .. } = self.clone();
+        let customer = Customer { customer_id, username, email, name, created_at, version };
+        if reasons.is_empty() { Ok(customer) } else { Err(reasons) }
+    }
+}
+
+impl From<Customer> for CustomerRecord {
+    fn from(customer: Customer) -> Self {
+        let Customer { customer_id, username, email, name, created_at, version } = customer;
+        Self { customer_id, username, email, name, created_at, version }
+    }
+}
+
+impl ProductRecord {
+    /// The product and its stock.
+    pub(super) fn entities(&self) -> Result<(Product, WholeStock), Vec<String>> {
+        let mut reasons = Vec::new();
+        let name = name(&mut reasons, "name", &self.name);
+        if let Err(invalid) = Description::try_from(self.description.clone()) {
+            reasons.push(format!("description: {invalid}"));
+        }
+        require(&mut reasons, self.version > 0, || "version: must be at least 1".to_owned());
+        require(&mut reasons, self.price.is_chargeable(), || format!("price: {} is too much", self.price));
+        let available = self.available;
+        require(&mut reasons, i64::try_from(available).is_ok(), || format!("available: {available} is too much"));
+        let Self { product_id, description, category, price, cells, version, .. } = self.clone();
+        let stock = WholeStock::shared_out(product_id.clone(), price, available, cells);
+        let initial_stock = self.initial_stock.unwrap_or(u32::try_from(available).unwrap_or(u32::MAX));
+        let product = Product { product_id, name, description, category, price, initial_stock, version };
+        if reasons.is_empty() { Ok((product, stock)) } else { Err(reasons) }
+    }
+
+    /// The record of a product.
+    pub(super) fn of(product: Product, stock: &WholeStock) -> Self {
+        let Product { product_id, name, description, category, price, initial_stock, version } = product;
+        let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(initial_stock));
+        Self { product_id, name, description, category, price, available, cells, initial_stock, version }
+    }
+}
+
+impl DiscountRecord {
+    /// The code without uses: each order of the history adds its own.
+    pub(super) fn entity(&self, now: Timestamp) -> Result<Discount, Vec<String>> {
+        let mut reasons = Vec::new();
+        past(&mut reasons, "createdAt", self.created_at, now);
+        let Self { code, percent, from, to, max_uses, created_at } = self.clone();
+        if reasons.is_empty() {
+            Ok(Discount { code, percent, from, to, max_uses, uses: 0, created_at })
+        } else {
+            Err(reasons)
+        }
+    }
+}
+
+impl From<Discount> for DiscountRecord {
+    fn from(discount: Discount) -> Self {
+        let Discount { code, percent, from, to, max_uses, created_at, .. } = discount;
+        Self { code, percent, from, to, max_uses, created_at }
+    }
+}
+
+impl GiftCardRecord {
+    /// The card before any order.
+    pub(super) fn entity(&self, now: Timestamp) -> Result<GiftCard, Vec<String>> {
+        let mut reasons = Vec::new();
+        past(&mut reasons, "createdAt", self.created_at, now);
+        let Self { code, initial, created_at } = self.clone();
+        require(&mut reasons, initial.is_chargeable(), || format!("initial: {initial} is too much"));
+        if reasons.is_empty() { Ok(GiftCard { code, balance: initial, initial, created_at }) } else { Err(reasons) }
+    }
+}
+
+impl From<GiftCard> for GiftCardRecord {
+    fn from(card: GiftCard) -> Self {
+        let GiftCard { code, initial, created_at, .. } = card;
+        Self { code, initial, created_at }
+    }
+}

@@ -1,0 +1,126 @@
+//! The writes of a record: one transaction, which writes all of its items or none.
+
+use key_schema::entity::{
+    Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, OrderItem, OrderStatus, Payment, Product, UsernameClaim,
+    WholeStock,
+};
+use key_schema::value::{OrderId, Timestamp};
+use table::{Cause, Condition, Error, ProductShards, Write};
+
+use super::laws::Placeable;
+
+/// The writes of one record, each with what a failure of its condition means.
+pub(super) struct Transaction {
+    pub(super) writes: Vec<Write>,
+    /// For each write: the reason for a refusal if its condition fails. `None` if the record itself exists then.
+    reasons: Vec<Option<String>>,
+}
+
+impl Transaction {
+    fn of(first: Write) -> Self {
+        Self { writes: vec![first], reasons: vec![None] }
+    }
+
+    fn push(&mut self, write: Write, reason: impl Into<String>) {
+        self.writes.push(write);
+        self.reasons.push(Some(reason.into()));
+    }
+
+    /// A profile and its claims.
+    pub(super) fn of_customer(customer: &Customer) -> Result<Self, Error> {
+        let mut this = Self::of(Write::put_new(customer)?);
+        let Customer { customer_id, username, email, .. } = customer.clone();
+        let (taken_name, taken_email) = (taken("username", &username), taken("email", &email));
+        this.push(Write::put_new(&UsernameClaim { username, customer_id: customer_id.clone() })?, taken_name);
+        this.push(Write::put_new(&EmailClaim { email, customer_id })?, taken_email);
+        Ok(this)
+    }
+
+    /// A product and all cells of its stock.
+    pub(super) fn of_product(product: &Product, stock: &WholeStock) -> Result<Self, Error> {
+        let mut this = Self::of(Write::put_new(product)?);
+        for write in stock::begin(stock)? {
+            this.push(write, "its stock exists without a product");
+        }
+        Ok(this)
+    }
+
+    /// A discount code.
+    pub(super) fn of_discount(discount: &Discount) -> Result<Self, Error> {
+        Ok(Self::of(Write::put_new(discount)?))
+    }
+
+    /// A gift card.
+    pub(super) fn of_gift_card(card: &GiftCard) -> Result<Self, Error> {
+        Ok(Self::of(Write::put_new(card)?))
+    }
+
+    /// An order: the header, on condition that it is absent, and everything else of it. It takes the money of its gift
+    /// cards and a use of its discount code, as placing does, but no stock.
+    pub(super) fn of_order(placeable: &Placeable, shards: ProductShards) -> Result<Self, Error> {
+        let Placeable { whole, due } = placeable;
+        let order = &whole.order;
+        let mut this = Self::of(Write::put_new(order)?);
+        let existing = "a part of it exists without the order";
+        this.push(Write::put_new(&whole.invoice)?, existing);
+        for line in &whole.lines {
+            let item = OrderItem {
+                order_id: order.order_id.clone(),
+                customer_id: order.customer_id.clone(),
+                placed_at: order.placed_at,
+                shard: order.order_id.spread(shards.0),
+                imported_at: order.imported_at,
+                uncounted: order.status == OrderStatus::Cancelled,
+                line: line.clone(),
+            };
+            this.push(Write::put_new(&item)?, existing);
+        }
+        for one in &whole.returns {
+            this.push(Write::put_new(one)?, existing);
+        }
+        if let Some(flag) = &whole.flag {
+            this.push(Write::put_new(flag)?, existing);
+        }
+        if let Some(due) = due {
+            this.push(Write::put_new(due)?, existing);
+        }
+        if let Some(code) = order.discount_code.as_ref().filter(|_| order.status != OrderStatus::Cancelled) {
+            let has_uses = Condition::new("#uses < #maxUses").value(":one", 1)?;
+            let reason = format!("discountCode: {code} has no uses left");
+            this.push(Write::update(Discount::key_of(code), "SET #uses = #uses + :one", has_uses), reason);
+        }
+        for payment in &whole.invoice.payments {
+            this.spend(order.order_id.clone(), order.placed_at, payment)?;
+        }
+        Ok(this)
+    }
+
+    /// Takes the money of a gift card, and writes its entry.
+    fn spend(
+        &mut self,
+        order_id: OrderId,
+        at: Timestamp,
+        payment: &Payment,
+    ) -> Result<(), Error> {
+        let Payment::GiftCard { code, amount, status, credited } = payment else { return Ok(()) };
+        let (code, amount, status) = (code.clone(), *amount, *status);
+        let entry = GiftCardEntry { code, order_id, amount, at, status, returned: *credited };
+        let covered = Condition::new("#balance.#amount >= :taken AND #balance.#currency = :currency");
+        let covered = covered.value(":taken", entry.taken())?.value(":currency", amount.currency())?;
+        let expression = "SET #balance.#amount = #balance.#amount - :taken";
+        let reason = format!("giftCards: {} is not there, or has less than {amount}", entry.code);
+        self.push(Write::update(GiftCard::key_of(&entry.code), expression, covered), reason);
+        self.push(Write::put_new(&entry)?, "giftCards: the card has an entry for this order already");
+        Ok(())
+    }
+
+    /// The reason of a refusal. `None` if the record itself exists, whose own items fail their conditions as well.
+    pub(super) fn refusal(&self, causes: &[Cause]) -> Option<String> {
+        let mut failed = causes.iter().zip(&self.reasons).filter(|(cause, _)| matches!(cause, Cause::Condition(_)));
+        failed.next().and_then(|(_, reason)| reason.clone())
+    }
+}
+
+fn taken(field: &str, value: &impl std::fmt::Display) -> String {
+    format!("{field}: {value} belongs to another customer")
+}
