@@ -13,8 +13,6 @@ mod order_parts;
 mod order_record;
 mod record;
 mod schema;
-#[cfg(test)]
-mod tests;
 mod write;
 
 pub use export::{Exported, export};

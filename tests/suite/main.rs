@@ -22,6 +22,7 @@ mod every_fault;
 mod expiry;
 mod faults;
 mod generated;
+mod history;
 mod idempotency;
 mod invariants;
 mod laptop;

@@ -5,7 +5,7 @@ mod failed_refunds;
 mod forged;
 mod races;
 mod reports;
-mod schedules;
+pub mod schedules;
 mod starting;
 mod sweeps;
 

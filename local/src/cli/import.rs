@@ -73,11 +73,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         "--table needs --status-shards and --product-shards, as the table's stack was deployed with them"
     );
     let environment = arguments.place.environment(&shards).await?;
-    let options = Options {
-        check: arguments.check,
-        open: arguments.open,
-        units_per_second: arguments.units_per_second,
-    };
+    let options =
+        Options { check: arguments.check, open: arguments.open, units_per_second: arguments.units_per_second };
     let mut report = arguments.report.as_deref().map(Report::create).transpose()?;
     let mut progress = Progress::begin(count(&arguments.files)?)?;
     let began = Instant::now();

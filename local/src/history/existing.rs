@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use key_schema::entity::{
-    Customer, Discount, EmailClaim, GiftCard, OrderStatus, Payment, Product, UsernameClaim,
-};
+use key_schema::entity::{Customer, Discount, EmailClaim, GiftCard, OrderStatus, Payment, Product, UsernameClaim};
 use key_schema::layout::{Consistency, InOrder, InvoiceByOldId, Key, OrderById, OrderState, Stored as _};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
 use lambda::Budget;
@@ -65,11 +63,7 @@ fn refused(reasons: &[String]) -> Existing {
 }
 
 /// All items with these keys, strongly consistent.
-async fn strong<T: DeserializeOwned>(
-    reader: &Reader,
-    keys: Vec<Key>,
-    budget: Budget,
-) -> Result<Vec<T>, Error> {
+async fn strong<T: DeserializeOwned>(reader: &Reader, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
     reader.batch(keys, Consistency::Strong, budget).await
 }
 
@@ -279,10 +273,7 @@ async fn compare_customer(reader: &Reader, customer: &Customer, budget: Budget) 
 }
 
 /// The order in the table, as a record.
-pub(super) async fn read_order(
-    reader: &Reader,
-    id: &OrderId,
-) -> Result<Option<OrderRecord>, Error> {
+pub(super) async fn read_order(reader: &Reader, id: &OrderId) -> Result<Option<OrderRecord>, Error> {
     // The loop repeats only while a transaction of this order becomes visible.
     for _ in 0..20 {
         let items = reader.collection(&OrderById { id }).await?;

@@ -128,9 +128,10 @@ pub async fn import(
     let mut summary = Summary::default();
     for of_orders in [false, true] {
         let lines = files.iter().map(|file| input::lines(file)).collect::<Result<Vec<_>>>()?;
-        let wanted = lines.into_iter().flatten().filter(|line| {
-            !line.as_ref().is_ok_and(|line| matches!(line.record, Ok(Record::Order(_))) != of_orders)
-        });
+        let wanted = lines
+            .into_iter()
+            .flatten()
+            .filter(|line| !line.as_ref().is_ok_and(|line| matches!(line.record, Ok(Record::Order(_))) != of_orders));
         // Duplicates are found in the order of the lines, and the records are then written in any order.
         let outcomes = stream::iter(wanted).map(|line| {
             let line = line.map(|line| {

@@ -91,7 +91,8 @@ pub(super) fn lines(path: &Path) -> Result<Lines> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         return rows(file, reader);
     }
-    let lines = (1..).zip(reader.lines()).filter(|(_, line)| line.as_ref().map_or(true, |line| !line.trim().is_empty()));
+    let lines =
+        (1..).zip(reader.lines()).filter(|(_, line)| line.as_ref().map_or(true, |line| !line.trim().is_empty()));
     Ok(Box::new(lines.map(move |(number, line)| {
         let line = line.with_context(|| format!("cannot read {file}"))?;
         let record = serde_json::from_str(&line).map_err(|error| error.to_string());

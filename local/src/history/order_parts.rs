@@ -79,7 +79,8 @@ impl CardRecord {
             Some(Settlement::RefundDue) => (Some(SettlementRecord::RefundDue), None),
             Some(Settlement::Refunded { reference }) => (Some(SettlementRecord::Refunded), Some(reference)),
         };
-        let refunds = refunds.into_iter().map(|RecordedRefund { reference, amount }| RefundRecord { reference, amount });
+        let refunds =
+            refunds.into_iter().map(|RecordedRefund { reference, amount }| RefundRecord { reference, amount });
         let provider = provider.map(|provider| {
             let ProviderPayment { intent, attempt, amount, capture_requested, refunding, report } = provider;
             let Report { progress, captured, refunded } = report;
@@ -97,7 +98,8 @@ impl CardRecord {
             SettlementRecord::RefundDue => Settlement::RefundDue,
             SettlementRecord::Refunded => Settlement::Refunded { reference: reference() },
         });
-        let refund = |refund: &RefundRecord| RecordedRefund { reference: refund.reference.clone(), amount: refund.amount };
+        let refund =
+            |refund: &RefundRecord| RecordedRefund { reference: refund.reference.clone(), amount: refund.amount };
         CardPayment {
             amount: self.amount,
             status: self.status,

@@ -96,12 +96,7 @@ impl Transaction {
     }
 
     /// Takes the money of a gift card, and writes its entry.
-    fn spend(
-        &mut self,
-        order_id: OrderId,
-        at: Timestamp,
-        payment: &Payment,
-    ) -> Result<(), Error> {
+    fn spend(&mut self, order_id: OrderId, at: Timestamp, payment: &Payment) -> Result<(), Error> {
         let Payment::GiftCard { code, amount, status, credited } = payment else { return Ok(()) };
         let (code, amount, status) = (code.clone(), *amount, *status);
         let entry = GiftCardEntry { code, order_id, amount, at, status, returned: *credited };

@@ -8,8 +8,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, Product, Progress, Rejection, Report,
-    Return, ReturnStatus,
+    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress, Rejection,
+    Report, Return, ReturnStatus,
 };
 use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;
@@ -20,7 +20,9 @@ use serde_dynamo::{AttributeValue, Item};
 use crate::{Draft, Event, KINDS, MOST_BYTES, MOST_ENTRIES, OrderPlaced, Subject, Waiting, drafts_of, next_call};
 use history::{histories, mark};
 pub(crate) use sample::samples;
-use sample::{Record, at_provider, event_of, events_of, image, line, order, product, queued, record, with_cancelled};
+use sample::{
+    PLACED_AT, Record, at_provider, event_of, events_of, image, line, order, product, queued, record, with_cancelled,
+};
 
 /// A rejection is published once, without the codes in the request. Queueing, delaying or repeating an order has no
 /// event.
@@ -275,7 +277,22 @@ fn the_restoration_of_an_order_is_not_its_placing() {
         assert_eq!(insert(&placed, at), Some(Draft::Placed(placed.clone())), "{at}");
     }
     assert_eq!(insert(&placed, "2026-11-21T10:30:01.000Z"), None);
-    assert_eq!(insert(&Order { version: 2, ..placed }, "2026-11-21T09:30:30.000Z"), None);
+    assert_eq!(insert(&Order { version: 2, ..placed.clone() }, "2026-11-21T09:30:30.000Z"), None);
+    // Nobody is told of an order that was imported, however young it is.
+    let imported_at = Some(placed.placed_at);
+    assert_eq!(insert(&Order { imported_at, ..placed }, "2026-11-21T09:30:30.000Z"), None);
+}
+
+#[test]
+fn the_restoration_of_a_mark_is_no_new_payment_that_is_due() {
+    let since = PLACED_AT.parse().expect("a time");
+    let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since };
+    let insert = |written_at: &str| {
+        let written_at = written_at.parse().expect("a time");
+        event_of(&Record { written_at, ..record("INSERT", Item::default(), image(PaymentDue::TYPE, &mark)) })
+    };
+    assert!(matches!(insert("2026-11-21T09:30:30.000Z"), Some(Event::PaymentDue(_))));
+    assert_eq!(insert("2026-11-21T10:30:01.000Z"), None);
 }
 
 #[test]

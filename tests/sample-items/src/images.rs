@@ -298,8 +298,15 @@ impl<'a> Parts<'a> {
             unit_price: self.price,
             amount: self.price,
         };
-        let line =
-            OrderItem { order_id: order_id(), customer_id: self.customer.clone(), placed_at: self.at, shard: 0, line };
+        let line = OrderItem {
+            order_id: order_id(),
+            customer_id: self.customer.clone(),
+            placed_at: self.at,
+            shard: 0,
+            imported_at: None,
+            uncounted: false,
+            line,
+        };
         let flag = |flagged_at| OrderFlag { order_id: order_id(), reason: self.reason.clone(), flagged_at };
         let queued = QueuedOrder::new(order_id(), self.customer.clone(), RequestHash::of(b""), self.at);
         let rejection = Rejection::OutOfStock { line: 0, product: self.product.clone(), available: 998 };

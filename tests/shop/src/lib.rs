@@ -214,6 +214,11 @@ impl Shop {
         Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
     }
 
+    /// The variable with which an operator's calls go through the fault proxy.
+    pub fn operator_through_the_proxy(&self) -> [(String, String); 1] {
+        [("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), self.fault_proxy().url().to_owned())]
+    }
+
     /// Starts a consumer in a new execution environment.
     pub fn consumer(&self, name: &str, endpoints: &Endpoints) -> Invoke {
         let functions = functions::start_all(endpoints, self.template()).expect("the functions start");

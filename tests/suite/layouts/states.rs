@@ -1,7 +1,7 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderStatus, Payment, PaymentDue, QueuedOrder,
+    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderItem, OrderStatus, Payment, PaymentDue, QueuedOrder,
     Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
@@ -35,10 +35,16 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let credits = vec![Credit { product_id: product_id.clone(), units: 1, gross: 1999, amount: 1799 }];
                 let quantity = 1.try_into().expect("a quantity");
                 let returning = vec![LineUnits { product_id, quantity }];
+                let imported_at = Some(later());
                 rare.push(image(
                     "Order(Returned)",
-                    &Order { credits, returning, return_count: 2, pay_later: true, ..order },
+                    &Order { credits, returning, return_count: 2, pay_later: true, imported_at, ..order },
                 ));
+            }
+            ("orderItem", _) => {
+                let line: OrderItem = from_item(item()).expect("a line");
+                let imported_at = Some(later());
+                rare.push(image("OrderItem(Imported)", &OrderItem { imported_at, uncounted: true, ..line }));
             }
             ("giftCardEntry", "GiftCardEntry(Captured)") => {
                 let entry: GiftCardEntry = from_item(item()).expect("an entry");

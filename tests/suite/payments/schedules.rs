@@ -11,8 +11,8 @@
 //! runs that one again. The seed determines the steps and the faults, but not how steps interleave.
 
 mod laws;
-mod script;
-mod world;
+pub mod script;
+pub mod world;
 
 use std::collections::VecDeque;
 use std::env;

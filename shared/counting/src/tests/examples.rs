@@ -267,3 +267,35 @@ fn unreadable_lines_stop_only_the_count_of_their_own_order() {
 fn counts_leave_out_an_item_to_which_nothing_is_added() {
     assert!(Counts::of_order(&order("PENDING"), 0).is_empty());
 }
+
+/// The counts of an order that is imported in some status, with credits, are those of the order that came there here.
+#[test]
+fn an_imported_order_counts_like_one_that_was_placed_and_changed_here() {
+    let credit: Credit = serde_json::from_value(json!({ "productId": "teapot", "units": 1, "gross": 2174, "amount": 1956 }))
+        .expect("a credit");
+    let names = ["PENDING", "PAID", "SHIPPED", "DELIVERED", "CANCELLED"];
+    for (status, credits) in names.into_iter().flat_map(|status| [(status, vec![]), (status, vec![credit.clone()])]) {
+        let now = at(100_000_000);
+        let order = Order { credits: credits.clone(), imported_at: Some(now), ..order(status) };
+        let is_cancelled = order.status == OrderStatus::Cancelled;
+        let item = OrderItem { imported_at: Some(now), uncounted: is_cancelled, ..line() };
+        let read = |image| Change::read("INSERT", now, Item::default(), image).expect("readable");
+        let mut imported = read(image(&order)).counts(&[]);
+        imported.add(&read(image(&item)).counts(&[]));
+
+        let placed = Order { status: OrderStatus::Pending, credits: vec![], imported_at: None, ..order.clone() };
+        let mut came_here = Change::Placed(placed).counts(&[]);
+        came_here.add(&Change::Line(line()).counts(&[]));
+        // The credits first: a cancellation takes away what is left.
+        let credited = Order { status: OrderStatus::Pending, ..order.clone() };
+        came_here.add(&Change::Moved(credited, OrderStatus::Pending.into()).counts(&[]));
+        let before = Before { status: OrderStatus::Pending, credits };
+        came_here.add(&Change::Moved(order.clone(), before).counts(&[line().line]));
+        assert_eq!(imported, came_here, "{status}");
+
+        // Put back by hand long after its import, it does not count again.
+        let later = at(200_000_000);
+        let read = |image| Change::read("INSERT", later, Item::default(), image).expect("readable");
+        assert_eq!((read(image(&order)), read(image(&item))), (Change::Nothing, Change::Nothing));
+    }
+}

@@ -279,7 +279,9 @@ impl Stream {
         self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&order));
         for line in lines {
             let (order_id, customer_id) = (order.order_id.clone(), order.customer_id.clone());
-            let line = OrderItem { order_id, customer_id, placed_at: order.placed_at, shard: 0, line };
+            let placed_at = order.placed_at;
+            let line =
+                OrderItem { order_id, customer_id, placed_at, shard: 0, imported_at: None, uncounted: false, line };
             self.write(at, "REMOVE", item(&line), Item::default());
             self.write_at(at, "INSERT", RESTORED_AT, Item::default(), item(&line));
         }

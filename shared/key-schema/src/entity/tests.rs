@@ -256,6 +256,24 @@ fn an_insertion_places_an_order_within_the_hour_and_restores_it_after_that() {
     assert_eq!(around_noon(|now| order.is_placed_at(now)), [true, true, false]);
     assert_eq!(around_noon(|now| line.is_placed_at(now)), [true, true, false]);
     assert_eq!(around_noon(|now| Order { version: 2, ..order.clone() }.is_placed_at(now)), [false; 3]);
+    assert_eq!(around_noon(|now| order.is_imported_at(now)), [false; 3]);
+
+    // An imported order was never placed here, however young it is, and its import is as long an insertion.
+    let imported = Order { imported_at: Some(order.placed_at), ..order.clone() };
+    assert_eq!(around_noon(|now| imported.is_placed_at(now)), [false; 3]);
+    assert_eq!(around_noon(|now| imported.is_imported_at(now)), [true, true, false]);
+    assert_eq!((order.entry(), imported.entry()), (order.placed_at, order.placed_at));
+    let old = Order { placed_at: at("2019-11-21"), ..imported };
+    assert_eq!(around_noon(|now| old.is_imported_at(now)), [true, true, false]);
+    assert_eq!(old.entry(), order.placed_at);
+    let of_import = OrderItem { placed_at: old.placed_at, imported_at: old.imported_at, ..line.clone() };
+    assert_eq!(around_noon(|now| of_import.is_placed_at(now)), [true, true, false]);
+    let uncounted = OrderItem { uncounted: true, ..line };
+    assert_eq!(around_noon(|now| uncounted.is_placed_at(now)), [false; 3]);
+    let changed = Order { changed_at: Some(order.placed_at), ..old };
+    assert_eq!(around_noon(|now| changed.is_news_at(now)), [true, true, false]);
+    let due = PaymentDue { order_id: order.order_id.clone(), shard: 0, since: order.placed_at };
+    assert_eq!(around_noon(|now| due.is_due_at(now)), [true, true, false]);
 }
 
 #[test]

@@ -69,6 +69,7 @@ impl Parts<'_> {
             returning: Vec::new(),
             return_count: 0,
             delivered_at: (status == Delivered).then_some(self.later),
+            imported_at: None,
         }
     }
 

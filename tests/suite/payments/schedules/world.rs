@@ -106,6 +106,10 @@ impl World {
         Self { shop, faults, captures_when_shipped, tally: Mutex::default() }
     }
 
+    pub fn shop(&self) -> &Shop {
+        &self.shop
+    }
+
     pub fn tally(&self) -> Tally {
         let tally = self.tally.lock().expect("no panic").clone();
         Tally { faults: self.faults.suffered(), killed: self.faults.kills.killed(), ..tally }

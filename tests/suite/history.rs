@@ -1,0 +1,222 @@
+//! A shop's history is exported and imported without loss, and counts where it belongs.
+
+mod refused;
+mod years;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use devstack::fault_proxy::{Fault, Match};
+use lambda::Environment;
+use local::history::{Options, Outcome, Placement, Summary, export, import, json_schema};
+use serde_json::Value;
+use shop::Shop;
+
+use crate::counts::book::Book;
+use crate::invariants::breaches;
+use crate::payments::schedules::script::Script;
+use crate::payments::schedules::world::World;
+
+/// A time by which everything is counted.
+const AFTER_EVERY_CHANGE: &str = "2100-01-01";
+
+/// Imports everything, also orders on which the shop acts.
+fn open() -> Options {
+    Options { open: true, ..Options::default() }
+}
+
+/// The environment of the commands. The proxy's is the one that suffers faults.
+fn environment(shop: &Shop) -> Environment {
+    let shards = [("STATUS_SHARDS", 1), ("PRODUCT_SHARDS", 1)].map(|(name, otherwise)| {
+        let declared = shop.template().functions.iter().find_map(|function| function.environment.get(name).cloned());
+        (name.to_owned(), declared.unwrap_or_else(|| otherwise.to_string()))
+    });
+    shop.operator().with(shards).with([("TABLE_NAME".to_owned(), shop.table().to_owned())])
+}
+
+async fn exported(shop: &Shop) -> String {
+    let mut out = Vec::new();
+    export(&environment(shop), &mut out, |_| ()).await.expect("the table can be read");
+    String::from_utf8(out).expect("JSON")
+}
+
+/// A file in the temporary directory, which is removed when it is dropped.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn with(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("till-history-{}-{name}", std::process::id()));
+        std::fs::write(&path, text).expect("the file can be written");
+        Self(path)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Imports a file. Returns the totals, and for each refused line its number and the reason.
+async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> (Summary, Vec<(u64, String)>) {
+    let mut refused = Vec::new();
+    let tell = |outcome: &Outcome| {
+        if let Placement::Refused(reason) = &outcome.result {
+            refused.push((outcome.line, reason.clone()));
+        }
+        Ok(())
+    };
+    let summary = import(&environment(shop), std::slice::from_ref(&file.0), options, tell).await.expect("an import");
+    refused.sort();
+    (summary, refused)
+}
+
+/// Every line as the schema describes it.
+fn assert_valid(file: &str) {
+    let schema = json_schema().expect("a schema");
+    let validator = jsonschema::validator_for(&schema).expect("a JSON Schema");
+    for line in file.lines() {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert!(validator.is_valid(&line), "{line:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_of_an_export_is_the_same_shop_with_the_same_counts() {
+    let shop = Shop::open().await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(7);
+    for _ in 0..40 {
+        book.write(&shop, &mut rng).await;
+    }
+    let file = exported(&shop).await;
+    assert_valid(&file);
+
+    let other = Shop::open_counted().await;
+    let source = Temporary::with("same.ndjson", &file);
+    let lines = file.lines().count() as u64;
+    // A check finds the same and writes nothing.
+    let (checked, refused) = imported(&other, &source, &Options { check: true, ..open() }).await;
+    assert_eq!((checked.new, refused), (lines, vec![]));
+    assert!(other.dump().await.is_empty());
+
+    let (summary, refused) = imported(&other, &source, &open()).await;
+    assert_eq!((summary.new, summary.same, refused), (lines, 0, vec![]));
+    assert!(exported(&other).await == file, "the export of the import is another file");
+    other.settle().await;
+    book.check(&other).await;
+    assert_eq!(breaches(&other, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
+
+    // A second import changes nothing, and costs no write unit.
+    let before = other.dump().await;
+    let (again, refused) = imported(&other, &source, &open()).await;
+    assert_eq!((again.new, again.same, again.units.table, refused), (0, lines, 0.0, vec![]));
+    assert_eq!(other.dump().await, before);
+    // Only refunds that are due are told of: `open` admits those of the last hour.
+    let is_told = |event: &&Value| event["source"] == "till.orders" && event["detail-type"] != "PaymentDue";
+    assert_eq!(other.bus().events().iter().filter(is_told).count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_credits_and_returns_survive_an_export_and_an_import() {
+    let world = World::open(true).await;
+    for seed in 1..=20 {
+        assert_eq!(world.run(&Script::of(seed)).await, Vec::<String>::new());
+    }
+    let file = exported(world.shop()).await;
+    assert_valid(&file);
+    for part in ["credits", "returns", "provider", "cancellation", "deliveredAt", "giftCards"] {
+        assert!(file.contains(&format!("\"{part}\":")), "no schedule reaches {part}");
+    }
+    let other = Shop::open().await;
+    let source = Temporary::with("payments.ndjson", &file);
+    let (_, refused) = imported(&other, &source, &open()).await;
+    assert_eq!(refused, []);
+    assert!(exported(&other).await == file, "the export of the import is another file");
+    // Nothing counts in this shop.
+    assert_eq!(breaches(&other, crate::invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_is_killed_anywhere_continues() {
+    let shop = Shop::open().await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(8);
+    for _ in 0..25 {
+        book.write(&shop, &mut rng).await;
+    }
+    let file = exported(&shop).await;
+    let source = Temporary::with("killed.ndjson", &file);
+    let other = Shop::open_counted().await;
+    let mut kills = 0;
+    for round in 0..60_u64 {
+        let through_the_proxy = other.operator_through_the_proxy();
+        let environment = environment(&other).with(through_the_proxy);
+        // Some transactions are done and not answered, or conflict with others.
+        for (every, fault) in [(3, Fault::CutAfter), (4, Fault::CutBefore), (5, Fault::conflict(0))] {
+            if round.is_multiple_of(every) {
+                other.fault_proxy().inject(Match::action("TransactWriteItems"), fault, 1);
+            }
+        }
+        let files = [source.0.clone()];
+        let running = tokio::spawn(async move { import(&environment, &files, &open(), |_| Ok(())).await });
+        tokio::time::sleep(Duration::from_millis(rng.u64(1..120))).await;
+        if running.is_finished() {
+            break;
+        }
+        running.abort();
+        kills += usize::from(running.await.is_err());
+        other.fault_proxy().heal();
+    }
+    other.fault_proxy().heal();
+    assert!(kills > 3, "{kills} kills");
+    let (summary, refused) = imported(&other, &source, &open()).await;
+    assert_eq!((summary.new + summary.same, refused), (file.lines().count() as u64, vec![]));
+    assert!(exported(&other).await == file, "the export of the import is another file");
+    other.settle().await;
+    book.check(&other).await;
+    assert_eq!(breaches(&other, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_imports_at_once_write_each_record_once() {
+    let shop = Shop::open().await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(9);
+    for _ in 0..10 {
+        book.write(&shop, &mut rng).await;
+    }
+    let file = exported(&shop).await;
+    let source = Temporary::with("twice.ndjson", &file);
+    let other = Shop::open_counted().await;
+    let options = open();
+    let (one, two) = tokio::join!(imported(&other, &source, &options), imported(&other, &source, &options));
+    assert_eq!((one.1, two.1), (vec![], vec![]));
+    assert_eq!(one.0.new + two.0.new, file.lines().count() as u64);
+    assert!(exported(&other).await == file, "the export of the import is another file");
+    other.settle().await;
+    book.check(&other).await;
+}
+
+/// The bucket starts empty and allows no burst, so the units take at least their time.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_consumes_no_more_units_than_it_may() {
+    let shop = Shop::open().await;
+    let customers: String = (0..20)
+        .map(|at| {
+            format!(
+                "{{\"type\":\"customer\",\"customerId\":\"c{at}\",\"username\":\"u{at}\",\"email\":\"{at}@example.com\",\
+                 \"name\":\"Ada\",\"createdAt\":\"2020-01-01\"}}\n"
+            )
+        })
+        .collect();
+    let source = Temporary::with("paced.ndjson", &customers);
+    let began = std::time::Instant::now();
+    let paced = Options { units_per_second: Some(100.0), ..Options::default() };
+    let (summary, _) = imported(&shop, &source, &paced).await;
+    assert_eq!(summary.new, 20);
+    // Without its last transaction, which need not have earned more than it consumed.
+    let seconds = (summary.units.table - 8.0) / 100.0;
+    assert!(began.elapsed().as_secs_f64() >= seconds, "{} units in {:?}", summary.units.table, began.elapsed());
+    assert!(summary.units.table >= 120.0, "{}", summary.units.table);
+}
