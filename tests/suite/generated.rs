@@ -1,5 +1,5 @@
 //! Text that is generated from the functions' declarations and checked in: functions, roles and throttles of the
-//! template, and the sample events. A test fails if the text is not current.
+//! template, the schema of a file of history, and the sample events. A test fails if the text is not current.
 //! `UPDATE_DOCS=1 cargo test -p tests --test suite generated` writes it.
 
 mod events;
@@ -19,6 +19,13 @@ fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
         ("consumers", template::roles_of_consumers()),
     ];
     docs_check::check("../template.yaml", &parts, COMMAND).expect("template.yaml is current");
+}
+
+#[test]
+fn the_documentation_has_the_schema_of_a_file_of_history() {
+    let schema = local::history::json_schema().expect("a schema");
+    let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
+    docs_check::check_file("../docs/history.schema.json", &text, COMMAND).expect("the schema is current");
 }
 
 #[test]
