@@ -222,12 +222,15 @@ impl OrderRecord {
                 card.provider = record.entity().provider;
             }
         }
-        let due = invoice.card().is_some_and(CardPayment::is_due).then(|| PaymentDue {
+        let whole = WholeOrder { order, lines, invoice, flag, returns };
+        let is_due = whole.invoice.card().is_some_and(CardPayment::is_due);
+        let due = (is_due || whole.has_lapsed()).then(|| PaymentDue {
             order_id: self.order_id.clone(),
-            shard: order.shard,
-            since: self.due_since.unwrap_or(order.last_change()),
+            shard: whole.order.shard,
+            since: self.due_since.unwrap_or(whole.order.last_change()),
+            lapsed: !is_due,
         });
-        Some(Placeable { whole: WholeOrder { order, lines, invoice, flag, returns }, due })
+        Some(Placeable { whole, due })
     }
 
     fn entity_lines(&self) -> Option<Vec<OrderLine>> {
@@ -299,7 +302,7 @@ fn why_open(placeable: &Placeable, now: Timestamp) -> Option<String> {
         "it is PENDING, and would be cancelled when its time to pay is over"
     } else if whole.invoice.card().is_some_and(|card| card.command().is_some()) {
         "its payment is not finished at the provider, which would be asked to finish it"
-    } else if due.is_some() && whole.order.is_news_at(now) {
+    } else if due.as_ref().is_some_and(|due| !due.lapsed && due.is_due_at(now)) {
         "its refund became due less than an hour ago, and an event would tell of it"
     } else if whole.returns.iter().any(|one| one.is_requested_at(now)) {
         "a return was requested less than an hour ago, and an event would tell of it"

@@ -21,7 +21,7 @@ impl OrderRecord {
                 gift_cards.push(GiftCardUse { code: code.clone(), amount: *amount });
             }
         }
-        let is_due = invoice.card().is_some_and(CardPayment::is_due);
+        let is_marked = invoice.card().is_some_and(CardPayment::is_due) || whole.has_lapsed();
         let units = |credit: &Credit| Some((credit.product_id.clone(), i64::from(credit.units).try_into().ok()?));
         let credits = order.credits.iter().filter_map(units);
         Self {
@@ -49,7 +49,7 @@ impl OrderRecord {
             credits: credits.map(|(product_id, quantity)| UnitsRecord { product_id, quantity }).collect(),
             returns: returns.iter().map(ReturnRecord::of).collect(),
             flag: flag.clone().map(|OrderFlag { reason, flagged_at, .. }| FlagRecord { reason, flagged_at }),
-            due_since: is_due.then(|| due_since.unwrap_or(order.last_change())),
+            due_since: is_marked.then(|| due_since.unwrap_or(order.last_change())),
             request_hash: Some(order.request_hash.as_str().to_owned()),
         }
     }

@@ -75,7 +75,7 @@ pub(super) struct OrderRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub flag: Option<FlagRecord>,
-    /// The time since which a refund is due. Only if one is; if absent: `changedAt`.
+    /// The time since which the shop has to act on the payment, or since which the payment lapsed. If absent: `changedAt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub due_since: Option<Timestamp>,

@@ -8,8 +8,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::entity::{
-    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress, Rejection,
-    Report, Return, ReturnStatus,
+    CardPayment, Entity as _, Invoice, Order, OrderLine, OrderStatus, Payment, PaymentDue, Product, Progress,
+    Rejection, Report, Return, ReturnStatus,
 };
 use key_schema::value::{Money, OrderId};
 use proptest::collection::vec;
@@ -286,7 +286,7 @@ fn the_restoration_of_an_order_is_not_its_placing() {
 #[test]
 fn the_restoration_of_a_mark_is_no_new_payment_that_is_due() {
     let since = PLACED_AT.parse().expect("a time");
-    let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since };
+    let mark = PaymentDue { order_id: order("a").order_id, shard: 0, since, lapsed: false };
     let insert = |written_at: &str| {
         let written_at = written_at.parse().expect("a time");
         event_of(&Record { written_at, ..record("INSERT", Item::default(), image(PaymentDue::TYPE, &mark)) })

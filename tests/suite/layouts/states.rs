@@ -1,8 +1,8 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderItem, OrderStatus, Payment, PaymentDue, QueuedOrder,
-    Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
+    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderItem, OrderStatus, Payment, PaymentDue,
+    QueuedOrder, Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
 use serde_dynamo::from_item;

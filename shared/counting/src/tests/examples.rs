@@ -271,8 +271,9 @@ fn counts_leave_out_an_item_to_which_nothing_is_added() {
 /// The counts of an order that is imported in some status, with credits, are those of the order that came there here.
 #[test]
 fn an_imported_order_counts_like_one_that_was_placed_and_changed_here() {
-    let credit: Credit = serde_json::from_value(json!({ "productId": "teapot", "units": 1, "gross": 2174, "amount": 1956 }))
-        .expect("a credit");
+    let credit: Credit =
+        serde_json::from_value(json!({ "productId": "teapot", "units": 1, "gross": 2174, "amount": 1956 }))
+            .expect("a credit");
     let names = ["PENDING", "PAID", "SHIPPED", "DELIVERED", "CANCELLED"];
     for (status, credits) in names.into_iter().flat_map(|status| [(status, vec![]), (status, vec![credit.clone()])]) {
         let now = at(100_000_000);

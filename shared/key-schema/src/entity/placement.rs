@@ -20,12 +20,6 @@ impl Order {
     pub fn is_imported_at(&self, written_at: Timestamp) -> bool {
         self.imported_at.is_some_and(|at| is_recent(at, written_at))
     }
-
-    /// Whether the order was placed or changed so shortly before `written_at` that an insertion of its returns or of its
-    /// payment's mark would look like news.
-    pub fn is_news_at(&self, written_at: Timestamp) -> bool {
-        is_recent(self.last_change(), written_at)
-    }
 }
 
 impl OrderItem {
