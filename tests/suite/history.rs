@@ -3,7 +3,6 @@
 mod refused;
 mod years;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use shop::Shop;
 
 use crate::counts::book::Book;
 use crate::invariants::breaches;
-use crate::payments::schedules::script::{Script, What};
+use crate::payments::schedules::script::Script;
 use crate::payments::schedules::world::World;
 
 /// A time by which everything is counted.
@@ -118,28 +117,23 @@ async fn an_import_of_an_export_is_the_same_shop_with_the_same_counts() {
     assert_eq!(other.bus().events().iter().filter(is_told).count(), 0);
 }
 
-/// The first schedules with returns, cancellations and gift cards.
-fn scripts() -> Vec<Script> {
-    let has = |script: &Script, what: fn(&What) -> bool| script.groups.iter().flatten().any(|step| what(&step.what));
-    let all = || (1..).map(Script::of);
-    let returned = all().filter(|it| has(it, |what| *what == What::Receive { accepted: true })).take(3);
-    let cancelled = all().filter(|it| has(it, |what| *what == What::Cancel)).take(2);
-    let by_card = all().filter(|it| it.orders.iter().any(|order| order.by_gift_card > 0)).take(2);
-    let scripts: BTreeMap<_, _> = returned.chain(cancelled).chain(by_card).map(|it| (it.seed, it)).collect();
-    scripts.into_values().collect()
-}
+/// What orders may have. How far a schedule brings an order depends on its faults, too.
+const PARTS: [&str; 6] = ["credits", "returns", "provider", "cancellation", "deliveredAt", "giftCards"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn payments_credits_and_returns_survive_an_export_and_an_import() {
     let world = World::open(true).await;
-    for script in scripts() {
-        assert_eq!(world.run(&script).await, Vec::<String>::new());
+    let mut file = String::new();
+    let lacks = |file: &str, part: &str| !file.contains(&format!("\"{part}\":"));
+    for seed in 1..=40 {
+        assert_eq!(world.run(&Script::of(seed)).await, Vec::<String>::new());
+        file = exported(world.shop()).await;
+        if PARTS.iter().all(|part| !lacks(&file, part)) {
+            break;
+        }
     }
-    let file = exported(world.shop()).await;
     assert_valid(&file);
-    for part in ["credits", "returns", "provider", "cancellation", "deliveredAt", "giftCards"] {
-        assert!(file.contains(&format!("\"{part}\":")), "no schedule reaches {part}");
-    }
+    assert!(PARTS.iter().all(|part| !lacks(&file, part)), "no schedule reaches all of {PARTS:?}");
     let other = Shop::open().await;
     let source = Temporary::with("payments.ndjson", &file);
     let (_, refused) = imported(&other, &source, &open()).await;

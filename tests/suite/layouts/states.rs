@@ -94,7 +94,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 12 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 13 + rejections().len(), "a sample has another name than here");
     rare
 }
 
