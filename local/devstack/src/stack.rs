@@ -124,6 +124,12 @@ fn take(directory: &Path) -> Result<File, OptionError> {
     })
 }
 
+/// What a command of the stack needs to reach the table like a function: DynamoDB's URL and the environment variables.
+fn connection(dynamodb_url: &str, template: &Template) -> Value {
+    let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
+    json!({ "dynamodb": dynamodb_url, "variables": variables })
+}
+
 impl Stack {
     /// Starts everything. The gateway answers requests when this returns. `functions` builds the functions of this
     /// template, by their handlers' names, against these endpoints.
@@ -199,8 +205,6 @@ impl Stack {
         let scheduled =
             scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;
         let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, proxy.url()).await?;
-        let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
-        let connection = json!({ "dynamodb": dynamodb_url, "variables": variables });
         let gateway = Arc::new(Gateway {
             routes: Routes::new(&template, &functions.handlers)?,
             tokens,
@@ -213,7 +217,7 @@ impl Stack {
             scheduled,
             openapi: options.openapi,
             table: TableBrowser::new(&database_url, &template)?,
-            connection,
+            connection: connection(&dynamodb_url, &template),
         });
 
         let (stop, stopped) = oneshot::channel();

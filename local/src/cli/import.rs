@@ -92,7 +92,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     }
     let Summary { new, same, refused, units } = &summary;
     let written = if arguments.check { "could be written" } else { "written" };
-    let indexes: String = units.indexes.iter().map(|(index, units)| format!(", {units} of {index}")).collect();
+    let indexes: Vec<_> = units.indexes.iter().map(|(index, units)| format!(", {units} of {index}")).collect();
+    let indexes = indexes.concat();
     let seconds = began.elapsed().as_secs_f64();
     print(&format!("{new} {written}, {same} there already, {refused} refused\n"))?;
     print(&format!("{} write units of the table{indexes}, {seconds:.1} s\n", units.table))?;

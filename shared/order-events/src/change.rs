@@ -32,6 +32,7 @@ pub struct Record<'a> {
 
 /// An event of a record, or the part of it that the record has.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "a draft lives as long as its record is handled")]
 pub enum Draft {
     /// The complete event.
     Event(Event),
