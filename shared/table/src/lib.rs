@@ -3,9 +3,10 @@
 //! - [`Reader`] runs access patterns. [`Writer`] runs conditional writes and transactions. A function holds only those
 //!   that it needs, and its role in `template.yaml` grants no more.
 //! - [`Meter`] and [`ReadMeter`] add up the capacity that they consume. [`TokenBucket`] paces it, without I/O.
+//! - [`Pairs`] reads and writes both tables of a move from one table to another. Only the functions that copy hold it.
 //!
-//! **Invariant: every read is an access pattern of the key schema, or a batch of keys that the key schema spelled.** No
-//! function scans the table.
+//! **Invariant: every read is an access pattern of the key schema, or a batch of keys that the key schema spelled.** The
+//! only Scan is [`Pairs::scan`], which lists what there is to copy.
 
 #![warn(missing_docs)]
 
@@ -27,8 +28,10 @@ mod merge;
 mod meter;
 mod moving;
 mod order;
+mod pair;
 mod read;
 mod request;
+mod scan;
 mod shards;
 mod throttle;
 mod transact_get;
@@ -55,8 +58,10 @@ pub use item::{Item, read as read_item, write as write_item};
 pub use lambda::Budget;
 pub use meter::{Meter, ReadMeter, WriteUnits};
 pub use order::INVOICE;
+pub use pair::{Pair, Pairs};
 pub use read::Reader;
 pub use request::{Rendered, WriteKind};
+pub use scan::{Scanned, Segment};
 pub use shards::{ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::Write;

@@ -26,7 +26,7 @@ impl FromEnvironment for Reader {
 }
 
 impl Reader {
-    /// A reader that adds the read units of its queries and batches to the meter.
+    /// A reader that adds the read units that it consumes to the meter.
     #[must_use]
     pub fn metered(self, meter: &ReadMeter) -> Self {
         Self { meter: Some(meter.clone()), ..self }
@@ -166,11 +166,11 @@ impl Reader {
     }
 
     /// The report of consumed capacity to request: none without a meter.
-    fn report(&self) -> Option<ReturnConsumedCapacity> {
+    pub(crate) fn report(&self) -> Option<ReturnConsumedCapacity> {
         self.meter.as_ref().map(|_| ReturnConsumedCapacity::Total)
     }
 
-    fn measure(&self, consumed: &[ConsumedCapacity]) {
+    pub(crate) fn measure(&self, consumed: &[ConsumedCapacity]) {
         if let Some(meter) = &self.meter {
             meter.add(consumed);
         }

@@ -33,8 +33,9 @@ impl Reader {
         let mut retries = budget.retries();
         loop {
             let call = self.table.client.transact_get_items().set_transact_items(Some(gets.clone()));
-            let error = match call.send().await {
+            let error = match call.set_return_consumed_capacity(self.report()).send().await {
                 Ok(answer) => {
+                    self.measure(answer.consumed_capacity());
                     return Ok(answer.responses.into_iter().flatten().map(|response| response.item).collect());
                 }
                 Err(error) => error,

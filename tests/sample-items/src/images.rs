@@ -1,15 +1,17 @@
 //! The items of a sample.
 
+use std::collections::BTreeMap;
+
 use key_schema::entity::OrderStatus::{Delivered, Paid, Pending};
 use key_schema::entity::PaymentState::{
     Authorized, Captured, Declined, Expired, Pending as Unpaid, RefundDue, Refunded, Voided,
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Cart, CartLine, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
-    IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PaymentDue,
-    PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation, Refusal, Rejection,
-    Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Cart, CartLine, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
+    IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums,
+    PaymentDue, PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation, Refusal,
+    Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -243,13 +245,25 @@ impl<'a> Parts<'a> {
         let (phase, at) = if revision == First { (Phase::Both, self.at) } else { (Phase::Next, self.later) };
         let moving = Move { phase, version: number(revision).into(), since: at };
         let Key { partition, sort, .. } = Order::key_of(&self.order);
+        let differing = ItemKey { partition, sort };
+        let sums = ("order".to_owned(), PairOfSums::default());
         let copied = CopyProgress {
             segment: 0,
             segments: 8,
-            last: (revision == Changed).then_some(ItemKey { partition, sort }),
+            run: 1,
+            task: CopyTask::Compare,
+            move_version: 1,
+            leader: Side::First,
+            scanned: Side::First,
+            last: (revision == Changed).then(|| differing.clone()),
+            pages: number(revision).into(),
             is_done: false,
             items: number(revision).into(),
             copied: number(revision).into(),
+            differences: number(revision).into(),
+            differing: vec![differing.clone()],
+            sums: BTreeMap::from([sums]),
+            started_at: at,
             updated_at: at,
         };
         Ok(vec![(Kind::Move(revision), item(&moving)?), (Kind::CopyProgress(revision), item(&copied)?)])

@@ -29,7 +29,7 @@ mod tests;
 
 pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
-pub use copy_progress::CopyProgress;
+pub use copy_progress::{Checksum, CopyProgress, CopyTask, PairOfSums};
 pub use credit::{Credit, LineUnits, Shortfall};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
 pub use day_totals::DayTotals;

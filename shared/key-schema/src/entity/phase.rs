@@ -28,10 +28,11 @@ pub enum Phase {
 }
 
 /// One of the two tables of a move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Side {
     /// The table from which the shop moves.
+    #[default]
     First,
     /// The table to which the shop moves.
     Next,

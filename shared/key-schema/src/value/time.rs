@@ -32,6 +32,11 @@ impl Timestamp {
         Self::rounded(jiff::Timestamp::from_millisecond(millisecond).ok()?, RoundMode::Floor)
     }
 
+    /// Milliseconds since 1970.
+    pub fn as_millisecond(self) -> i64 {
+        self.0.as_millisecond()
+    }
+
     /// Seconds since 1970, as DynamoDB's TTL counts them.
     pub fn as_second(self) -> i64 {
         self.0.as_second()

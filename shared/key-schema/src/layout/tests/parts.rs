@@ -1,5 +1,7 @@
 //! The parts of which entities are made, and one entity of each kind made from them.
 
+use std::collections::BTreeMap;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -10,11 +12,11 @@ use super::strategies::{
     any_shard, any_status, any_sums, any_time,
 };
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CartLine, CopyProgress, Credit, Customer, CustomerStats, DayTotals,
-    Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move, Order,
-    OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Phase, Product, ProductStats,
-    QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, ReturnStatus, Stock, StockCell, StreamCheckpoint,
-    Sums, UsernameClaim, ViewShard,
+    Cancellation, CancellationCause, Cart, CartLine, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
+    DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
+    Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue, PaymentStatus, Phase,
+    Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, ReturnStatus, Side, Stock,
+    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
@@ -283,10 +285,20 @@ impl Parts {
             AnyEntity::CopyProgress(CopyProgress {
                 segment: self.shard,
                 segments: self.shards,
+                run: number,
+                task: CopyTask::Compare,
+                move_version: number,
+                leader: Side::Next,
+                scanned: Side::First,
                 last: self.until.map(|_| ItemKey { partition: text.clone(), sort: text.clone() }),
+                pages: number,
                 is_done: self.until.is_none(),
                 items: number,
                 copied: number / 2,
+                differences: number,
+                differing: vec![ItemKey { partition: text.clone(), sort: text.clone() }],
+                sums: BTreeMap::from([(text.clone(), PairOfSums::default())]),
+                started_at: at,
                 updated_at: at,
             }),
         ]

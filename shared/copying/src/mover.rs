@@ -1,0 +1,154 @@
+//! Starting runs and making steps.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use key_schema::entity::{CopyProgress, CopyTask, Move, Phase, Repair, Side};
+use key_schema::layout::{RepairsDue, Stored as _};
+use key_schema::value::Timestamp;
+use table::{Budget, Commit, Condition, Pairs, Write};
+
+use crate::Error;
+use crate::steps::{Facts, Obstacle};
+
+/// The time limit of one change of the move.
+const BUDGET: Duration = Duration::from_secs(20);
+
+/// The most repairs that are counted of each shard.
+const REPAIRS: u8 = 100;
+
+/// What is known about a move.
+pub type State = Facts;
+
+/// Starts runs and makes steps, for the operator.
+#[derive(Clone, Debug)]
+pub struct Mover {
+    pairs: Pairs,
+    settle: Duration,
+}
+
+impl Mover {
+    /// A mover over these tables. After each step it lets this time pass.
+    pub fn new(pairs: Pairs, settle: Duration) -> Self {
+        Self { pairs, settle }
+    }
+
+    /// What is known about the move, strongly consistent.
+    pub async fn state(&self) -> Result<State, Error> {
+        let budget = Budget::of(BUDGET);
+        let moving: Vec<Move> = self.pairs.read(Side::First, vec![Move::only_key()], budget).await?;
+        let keys = (0..CopyProgress::MOST_SEGMENTS).map(CopyProgress::key_of).collect();
+        let mut segments: Vec<CopyProgress> = self.pairs.read(Side::First, keys, budget).await?;
+        segments.sort_unstable_by_key(|segment| segment.segment);
+        let (repairs_in_first, repairs_in_next) = (self.repairs(Side::First).await?, self.repairs(Side::Next).await?);
+        Ok(State { moving: moving.into_iter().next(), segments, repairs_in_first, repairs_in_next })
+    }
+
+    async fn repairs(&self, side: Side) -> Result<usize, Error> {
+        let mut number = 0;
+        for shard in 0..Repair::SHARDS {
+            number += self.pairs.list(side, &RepairsDue { shard }, REPAIRS).await?.len();
+        }
+        Ok(number)
+    }
+
+    /// The progress of one segment.
+    pub async fn segment(&self, segment: u8) -> Result<Option<CopyProgress>, Error> {
+        let key = CopyProgress::key_of(segment);
+        Ok(self.pairs.read(Side::First, vec![key], Budget::of(BUDGET)).await?.pop())
+    }
+
+    /// The reasons why the move cannot go to this phase yet.
+    pub fn obstacles(&self, state: &State, to: Phase, old_release_is_gone: bool) -> Vec<Obstacle> {
+        state.obstacles(to, Timestamp::now(), self.settle, old_release_is_gone)
+    }
+
+    /// The reasons why a run cannot start yet.
+    pub fn obstacles_to_run(&self, state: &State, task: CopyTask) -> Vec<Obstacle> {
+        state.obstacles_to_run(task, Timestamp::now(), self.settle)
+    }
+
+    /// Starts a run of this many segments, which replaces the one before. A worker of that one writes nothing more.
+    ///
+    /// # Errors
+    /// [`Error::NotNow`] if the phase has no such run yet, or if somebody else changed the move meanwhile.
+    pub async fn start(&self, state: &State, task: CopyTask, segments: u8) -> Result<Vec<CopyProgress>, Error> {
+        refuse(&self.obstacles_to_run(state, task))?;
+        let Some(moving) = &state.moving else { return Err(Error::NotNow("no move has begun".to_owned())) };
+        let segments = segments.clamp(1, CopyProgress::MOST_SEGMENTS);
+        let now = Timestamp::now();
+        let run = state.segments.iter().map(|segment| segment.run).max().unwrap_or(0) + 1;
+        let leader = moving.phase.leader();
+        let begin = |segment| CopyProgress {
+            segment,
+            segments,
+            run,
+            task,
+            move_version: moving.version,
+            leader,
+            scanned: leader,
+            last: None,
+            pages: 0,
+            is_done: false,
+            items: 0,
+            copied: 0,
+            differences: 0,
+            differing: Vec::new(),
+            sums: BTreeMap::new(),
+            started_at: now,
+            updated_at: now,
+        };
+        let new: Vec<_> = (0..segments).map(begin).collect();
+        let mut writes = vec![Write::check(Move::only_key(), Condition::version(moving.version)?)];
+        for progress in &new {
+            let old = state.segments.iter().find(|old| old.segment == progress.segment);
+            writes.push(Write::put_if(progress, old.map_or_else(|| Ok(Condition::absent()), is_of_run)?)?);
+        }
+        for old in state.segments.iter().filter(|old| usize::from(old.segment) >= new.len()) {
+            writes.push(Write::delete_if(old.key(), is_of_run(old)?));
+        }
+        self.commit(writes).await?;
+        Ok(new)
+    }
+
+    /// Makes a step.
+    ///
+    /// # Errors
+    /// [`Error::NotNow`] if there is an obstacle, or if somebody else changed the move meanwhile.
+    pub async fn step(&self, state: &State, to: Phase, old_release_is_gone: bool) -> Result<Move, Error> {
+        refuse(&self.obstacles(state, to, old_release_is_gone))?;
+        let now = Timestamp::now();
+        let (next, condition) = match &state.moving {
+            Some(moving) => (moving.step(to, now), Condition::version(moving.version)?),
+            None => (Move { phase: Phase::First, version: 0, since: now }.step(to, now), Condition::absent()),
+        };
+        let Some(next) = next else { return Err(Error::NotNow("there is no such step".to_owned())) };
+        let mut writes = vec![Write::put_if(&next, condition)?];
+        // No run has started since the state was read.
+        if let Some(first) = state.segments.first() {
+            writes.push(Write::check(first.key(), is_of_run(first)?));
+        }
+        self.commit(writes).await?;
+        Ok(next)
+    }
+
+    async fn commit(&self, writes: Vec<Write>) -> Result<(), Error> {
+        let writes = writes.into_iter().map(|write| (Side::First, write)).collect();
+        match self.pairs.commit(writes, Budget::of(BUDGET)).await? {
+            Commit::Done => Ok(()),
+            Commit::Cancelled(_) => Err(Error::NotNow("somebody else changed the move: look at its status".to_owned())),
+        }
+    }
+}
+
+fn is_of_run(progress: &CopyProgress) -> Result<Condition, table::Error> {
+    Condition::new("#run = :run").value(":run", progress.run)
+}
+
+fn refuse(obstacles: &[Obstacle]) -> Result<(), Error> {
+    if obstacles.is_empty() {
+        return Ok(());
+    }
+    let texts: Vec<_> = obstacles.iter().map(Obstacle::to_string).collect();
+    Err(Error::NotNow(texts.join("; ")))
+}

@@ -1,0 +1,54 @@
+//! The rate at which a worker may consume the capacity of the tables.
+
+use std::time::Duration;
+
+use table::TokenBucket;
+use tokio::time::Instant;
+
+/// A worker's share of the capacity. What was consumed is paid before the next request starts, so over any window of
+/// time, the units consumed are at most the rate times the window, plus those of one request.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    start: Instant,
+    reads: TokenBucket,
+    writes: TokenBucket,
+}
+
+impl Pace {
+    /// A pace of at most these read units and write units per second. Both must be positive.
+    pub fn new(reads: f64, writes: f64) -> Self {
+        let bucket = |rate| TokenBucket::new(rate, Duration::ZERO);
+        Self { start: Instant::now(), reads: bucket(reads), writes: bucket(writes) }
+    }
+
+    /// Records the units that a request consumed, and waits until they are paid.
+    pub async fn pay(&mut self, (reads, writes): (f64, f64)) {
+        let until = self.paid_at(reads, writes, self.start.elapsed());
+        tokio::time::sleep_until(self.start + until).await;
+    }
+
+    fn paid_at(&mut self, reads: f64, writes: f64, now: Duration) -> Duration {
+        let paid = [(&mut self.reads, reads), (&mut self.writes, writes)].map(|(bucket, units)| {
+            // Units that were not used in the past are lost.
+            bucket.start(bucket.earliest(0.0, now));
+            bucket.correct(units);
+            bucket.earliest(0.0, now)
+        });
+        paid[0].max(paid[1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_scarcer_capacity_decides_and_idle_time_earns_nothing() {
+        let mut pace = Pace::new(100.0, 10.0);
+        let second = Duration::from_secs;
+        assert_eq!(pace.paid_at(100.0, 10.0, second(0)), second(1));
+        assert_eq!(pace.paid_at(300.0, 10.0, second(1)), second(4));
+        assert_eq!(pace.paid_at(0.0, 10.0, second(100)), second(101), "the time from 4 to 100 is lost");
+        assert_eq!(pace.paid_at(0.0, 0.0, second(102)), second(102));
+    }
+}
