@@ -18,6 +18,7 @@
 
 pub mod counting;
 pub mod expression;
+pub mod moving;
 pub mod order;
 pub mod payment;
 #[cfg(test)]

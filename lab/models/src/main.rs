@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
-use models::{counting, order, payment};
+use models::{counting, moving, order, payment};
 use stateright::report::{ReportData, ReportDiscovery, Reporter};
 use stateright::{Checker, Expectation, Model, Property};
 
@@ -63,6 +63,10 @@ fn main() -> anyhow::Result<ExitCode> {
     for paying in if options.small { payment::small() } else { payment::large() } {
         names.push(paying.name);
         broken += options.explore(paying.name, paying)?;
+    }
+    for house in if options.small { moving::small() } else { moving::large() } {
+        names.push(house.name);
+        broken += options.explore(house.name, house)?;
     }
     if !names.iter().any(|name| options.is_meant(name)) {
         let message = format!("no model has such a name; there are: {}", names.join(", "));

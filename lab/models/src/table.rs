@@ -13,7 +13,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use key_schema::layout::{Index, Key};
+use key_schema::entity::Side;
+use key_schema::layout::{Index, Key, Layout};
 use table::{AttributeValue, Cause, Item, Rendered, Write, WriteKind};
 
 use crate::expression;
@@ -165,6 +166,22 @@ impl Transaction {
         Digested::new(Self(writes))
     }
 
+    /// A transaction over two tables: the next one has the keys of another layout, so both are in one [`Table`] here.
+    pub fn over(writes: Vec<(Side, Write)>) -> Digested<Self> {
+        let writes = writes.into_iter().map(|(side, write)| {
+            let mut rendered = write.rendered();
+            if side == Side::Next {
+                let Place(partition, sort) = place_of(&rendered.item);
+                let Place(partition, sort) = in_table(side, &Place(partition, sort));
+                let (partition_name, sort_name) = Index::Table.attributes();
+                rendered.item.insert(partition_name.to_owned(), AttributeValue::S(partition.to_string()));
+                rendered.item.insert(sort_name.to_owned(), AttributeValue::S(sort.to_string()));
+            }
+            (place_of(&rendered.item), rendered)
+        });
+        Digested::new(Self(writes.collect()))
+    }
+
     /// The transaction without the conditions of some writes, to plant a known bug.
     pub fn without_condition(&self, is_meant: impl Fn(&Place, WriteKind) -> bool) -> Digested<Self> {
         let writes = self.0.iter().map(|(place, write)| {
@@ -186,6 +203,17 @@ impl Transaction {
     /// Whether a write satisfies the predicate.
     pub fn has(&self, is_meant: impl Fn(&Place, WriteKind) -> bool) -> bool {
         self.0.iter().any(|(place, write)| is_meant(place, write.kind))
+    }
+}
+
+/// The key of an item in one of two tables, from its canonical key.
+pub fn in_table(side: Side, canonical: &Place) -> Place {
+    match side {
+        Side::First => canonical.clone(),
+        Side::Next => {
+            let (partition, sort) = (canonical.0.to_string(), canonical.1.to_string());
+            Layout::V2.key(Key { index: Index::Table, partition, sort }).into()
+        }
     }
 }
 
