@@ -4,6 +4,7 @@ mod audit;
 mod expire;
 mod export;
 mod import;
+mod migrate;
 mod payments;
 mod place;
 mod reconcile;
@@ -45,6 +46,7 @@ enum Command {
     Expire(expire::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
+    Migrate(migrate::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
 }
@@ -117,6 +119,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Export(arguments)) => export::run(&arguments).await,
         Some(Command::Import(arguments)) => import::run(&arguments).await,
+        Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         None => serve(arguments.serve).await,

@@ -1,6 +1,7 @@
 //! A shop that moves from one table to another.
 
 mod adjacent;
+mod copying;
 mod in_step;
 mod streams;
 

@@ -26,23 +26,27 @@ impl Place {
             let more = more.iter().map(|(name, number)| ((*name).to_owned(), number.to_string()));
             return Ok(Environment::of_process().with(more).with([("TABLE_NAME".to_owned(), table.clone())]));
         }
-        let stack = Stack::at(self.port)?;
-        let connection = stack.look("/_local/connection").await?;
-        let dynamodb = connection["dynamodb"].as_str().context("the stack names no DynamoDB")?;
-        let own = [
-            ("AWS_REGION", "us-east-1"),
-            ("AWS_ACCESS_KEY_ID", "local"),
-            ("AWS_SECRET_ACCESS_KEY", "local"),
-            ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb),
-        ];
-        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let variables = connection["variables"].as_object().into_iter().flatten();
-        let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-        Ok(Environment::of(variables.chain(own)))
+        of_stack(self.port).await
     }
 
     /// Whether a deployed table is named.
     pub(super) fn is_deployed(&self) -> bool {
         self.table.is_some()
     }
+}
+
+/// The environment of a function of the stack that runs on this port.
+pub(super) async fn of_stack(port: u16) -> Result<Environment> {
+    let connection = Stack::at(port)?.look("/_local/connection").await?;
+    let dynamodb = connection["dynamodb"].as_str().context("the stack names no DynamoDB")?;
+    let own = [
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "local"),
+        ("AWS_SECRET_ACCESS_KEY", "local"),
+        ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb),
+    ];
+    let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let variables = connection["variables"].as_object().into_iter().flatten();
+    let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    Ok(Environment::of(variables.chain(own)))
 }

@@ -1,0 +1,282 @@
+//! Copying one table to the other while the shop is open.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use copying::steps::Obstacle;
+use copying::{Copier, Error, Mover, Pace};
+use key_schema::entity::{CopyProgress, CopyTask, Phase};
+use lambda::FromEnvironment as _;
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::Pairs;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::MovingShop;
+
+/// The operator of a move, who does not wait for anything to settle: the functions read the phase before each request.
+struct Operator {
+    pairs: Pairs,
+    mover: Mover,
+}
+
+impl Operator {
+    fn of(moving: &MovingShop) -> Self {
+        let (first, next) = (moving.shop.table(), moving.next.as_str());
+        let variables = [("TABLE_NAME", first), ("NEXT_TABLE_NAME", next), ("NEXT_TABLE_LAYOUT", "v2")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let pairs = Pairs::from_environment(&moving.shop.operator().with(variables)).expect("both tables");
+        Self { mover: Mover::new(pairs.clone(), Duration::ZERO), pairs }
+    }
+
+    fn worker(&self) -> Copier {
+        Copier::new(self.pairs.unshared(), Pace::new(1e6, 1e6))
+    }
+
+    /// Starts a run and works off all segments.
+    async fn run(&self, task: CopyTask) -> Vec<CopyProgress> {
+        let state = self.mover.state().await.expect("the state");
+        let segments = self.mover.start(&state, task, 3).await.expect("the run starts");
+        let mut done = Vec::new();
+        for segment in segments {
+            done.push(self.worker().work(segment, None, |_| {}).await.expect("the segment is done"));
+        }
+        done
+    }
+
+    async fn repair(&self) -> u64 {
+        let round = self.worker().repair(Instant::now() + Duration::from_mins(1)).await.expect("a round");
+        assert_eq!(round.failed, 0);
+        round.repairs
+    }
+
+    async fn obstacles(&self, to: Phase) -> Vec<Obstacle> {
+        self.mover.obstacles(&self.mover.state().await.expect("the state"), to, true)
+    }
+
+    /// Goes to a neighbouring phase.
+    async fn step(&self, to: Phase) {
+        let state = self.mover.state().await.expect("the state");
+        let stepped = self.mover.step(&state, to, true).await;
+        assert_eq!(stepped.expect("a step").phase, to);
+    }
+
+    /// Compares the tables, and checks that nothing differs.
+    async fn assert_equal(&self, moving: &MovingShop) {
+        self.repair().await;
+        let segments = self.run(CopyTask::Compare).await;
+        assert_eq!(differing(&segments), Vec::<String>::new());
+        for (kind, sums) in segments.iter().flat_map(|segment| &segment.sums) {
+            assert_eq!(sums.first, sums.next, "{kind}");
+        }
+        assert!(moving.differences().await.is_empty());
+    }
+}
+
+fn differing(segments: &[CopyProgress]) -> Vec<String> {
+    let keys = segments.iter().flat_map(|segment| &segment.differing);
+    keys.map(|key| format!("{} {}", key.partition, key.sort)).collect()
+}
+
+/// A shop with customers, products, orders and carts.
+async fn busy_shop() -> MovingShop {
+    let moving = MovingShop::open().await;
+    for at in 0..12 {
+        moving.shop.sign_up(&format!("c{at}")).await;
+        moving.shop.product(&format!("p{at}"), 1000, 10_000).await;
+    }
+    for at in 0..12 {
+        shop_once(&moving, at).await;
+    }
+    moving
+}
+
+/// One customer orders, fills the cart or empties it.
+async fn shop_once(moving: &MovingShop, at: usize) {
+    let customer = format!("c{}", at % 12);
+    let client = moving.shop.customer(&customer);
+    let lines = json!({ "lines": [{ "productId": format!("p{}", at % 12), "quantity": 1 }] });
+    let reply = client.order(&format!("order-{at}"), lines.clone()).await;
+    assert!(matches!(reply.status, 201 | 202), "{}", reply.body);
+    let path = format!("/customers/{customer}/cart");
+    if at % 3 == 0 {
+        client.send(Method::DELETE, &path, &[], None).await;
+    } else {
+        let reply = client.send(Method::PUT, &path, &[], Some(lines.to_string())).await;
+        assert!(reply.status < 300, "{}", reply.body);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
+    let moving = Arc::new(busy_shop().await);
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+
+    let (stop, mut shoppers) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
+    for shopper in 0..3 {
+        let (moving, stop) = (Arc::clone(&moving), Arc::clone(&stop));
+        shoppers.spawn(async move {
+            let mut at = 100 + shopper * 1000;
+            while !stop.load(Ordering::Relaxed) {
+                shop_once(&moving, at).await;
+                at += 1;
+            }
+        });
+    }
+    let state = operator.mover.state().await.expect("the state");
+    operator.mover.start(&state, CopyTask::Copy, 3).await.expect("the run starts");
+    let mut kills = 0;
+    for milliseconds in (3..).map(|round| 1 << round.min(14)) {
+        let state = operator.mover.state().await.expect("the state");
+        let mut left = state.segments.into_iter().filter(|segment| !segment.is_done).peekable();
+        if left.peek().is_none() {
+            break;
+        }
+        for segment in left {
+            // Dropped in the middle of whatever it does.
+            let mut worker = operator.worker();
+            let work = worker.work(segment, None, |_| {});
+            kills += u32::from(tokio::time::timeout(Duration::from_millis(milliseconds), work).await.is_err());
+        }
+        operator.repair().await;
+    }
+    stop.store(true, Ordering::Relaxed);
+    shoppers.join_all().await;
+    assert!(kills > 0, "no worker was killed");
+    operator.assert_equal(&moving).await;
+}
+
+/// The second table holds what an earlier attempt left: stale items, and items that are deleted since.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_over_a_stale_table_replaces_what_changed_and_deletes_what_is_gone() {
+    let moving = busy_shop().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    operator.run(CopyTask::Copy).await;
+    assert!(moving.differences().await.is_empty());
+    operator.step(Phase::First).await;
+
+    let before = moving.tables().await[0].len();
+    for at in 200..224 {
+        shop_once(&moving, at).await;
+    }
+    let cart = "/customers/c1/cart";
+    moving.shop.customer("c1").send(Method::DELETE, cart, &[], None).await;
+    let stale = moving.differences().await.len();
+    assert!(stale > 20 && moving.tables().await[0].len() > before, "{stale}");
+
+    operator.step(Phase::Both).await;
+    let copied: u64 = operator.run(CopyTask::Copy).await.iter().map(|segment| segment.copied).sum();
+    assert_eq!(copied, stale as u64, "each difference is copied once, and nothing else");
+    operator.assert_equal(&moving).await;
+    moving.shop.customer("c1").get(cart).await.expect(404);
+    assert!(!moving.tables().await[1].contains_key(&("c#c1".to_owned(), "cart".to_owned())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn differences_made_by_hand_are_named_refused_and_mended() {
+    let moving = busy_shop().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    assert_eq!(operator.obstacles(Phase::Compare).await, [Obstacle::NotCopied]);
+    operator.run(CopyTask::Copy).await;
+    operator.step(Phase::Compare).await;
+    assert_eq!(operator.obstacles(Phase::Handover).await, [Obstacle::NotCompared]);
+
+    let text = |text: &str| json!({ "S": text });
+    let key = |partition: &str| json!({ "PK": text(partition), "SK": text("META") });
+    let change = json!({
+        "TableName": moving.next, "Key": key("PRODUCT#p1"), "UpdateExpression": "SET #name = :name",
+        "ExpressionAttributeNames": { "#name": "name" }, "ExpressionAttributeValues": { ":name": text("another") },
+    });
+    moving.shop.dynamodb("UpdateItem", &change).await;
+    moving.shop.dynamodb("DeleteItem", &json!({ "TableName": moving.next, "Key": key("PRODUCT#p2") })).await;
+    let mut extra = key("PRODUCT#extra");
+    extra["EntityType"] = text("product");
+    moving.shop.dynamodb("PutItem", &json!({ "TableName": moving.next, "Item": extra })).await;
+
+    let mut found = differing(&operator.run(CopyTask::Compare).await);
+    found.sort();
+    assert_eq!(found, ["p#extra p#extra", "p#p1 p#p1", "p#p2 p#p2"]);
+    assert!(matches!(&operator.obstacles(Phase::Handover).await[..], [Obstacle::Different(3, _)]));
+    let copied: u64 = operator.run(CopyTask::Copy).await.iter().map(|segment| segment.copied).sum();
+    assert_eq!(copied, 3);
+    operator.assert_equal(&moving).await;
+    assert_eq!(operator.obstacles(Phase::Handover).await, []);
+}
+
+/// A worker whose run was replaced, or whose segment is done, writes nothing more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_of_an_earlier_run_stops() {
+    let moving = busy_shop().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    let state = operator.mover.state().await.expect("the state");
+    let old = operator.mover.start(&state, CopyTask::Copy, 2).await.expect("a run");
+    operator.run(CopyTask::Copy).await;
+    let deleted = json!({ "TableName": moving.next, "Key": { "PK": { "S": "PRODUCT#p1" }, "SK": { "S": "META" } } });
+    moving.shop.dynamodb("DeleteItem", &deleted).await;
+    for segment in old {
+        let stopped = operator.worker().work(segment, None, |_| {}).await;
+        assert!(matches!(stopped, Err(Error::Superseded)), "{stopped:?}");
+    }
+    assert_eq!(moving.differences().await.len(), 1, "the old worker put the copy");
+    let state = operator.mover.state().await.expect("the state");
+    let again = operator.mover.start(&operator_state_before(&state), CopyTask::Copy, 2).await;
+    assert!(matches!(again, Err(Error::NotNow(_))), "two operators start a run at once");
+}
+
+/// What an operator saw before the last run started.
+fn operator_state_before(state: &copying::State) -> copying::State {
+    let mut before = state.clone();
+    before.segments.iter_mut().for_each(|segment| segment.run -= 1);
+    before
+}
+
+/// The whole line, with repairs due on either side, and back again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_goes_to_its_end_and_back_with_repairs_on_both_sides() {
+    let moving = busy_shop().await;
+    let operator = Operator::of(&moving);
+    moving.shop.sign_up("many").await;
+    for product in 0..40 {
+        moving.shop.product(&format!("m{product}"), 100, 1000).await;
+    }
+    let lines: Vec<Value> = (0..40).map(|at| json!({ "productId": format!("m{at}"), "quantity": 1 })).collect();
+    let order_many = async |key: &str| {
+        moving.shop.customer("many").order(key, json!({ "lines": lines })).await.expect(201);
+    };
+    operator.step(Phase::Both).await;
+    operator.run(CopyTask::Copy).await;
+    operator.step(Phase::Compare).await;
+    operator.run(CopyTask::Compare).await;
+    order_many("a").await;
+    assert_eq!(operator.obstacles(Phase::Handover).await, [Obstacle::RepairsDue(1)]);
+    assert_eq!(operator.repair().await, 1);
+    operator.step(Phase::Handover).await;
+    operator.step(Phase::Takeover).await;
+    operator.step(Phase::NextLeads).await;
+    order_many("b").await;
+    assert_eq!(operator.repair().await, 1);
+    operator.assert_equal(&moving).await;
+    operator.step(Phase::Next).await;
+    order_many("c").await;
+    shop_once(&moving, 300).await;
+    assert!(!moving.differences().await.is_empty(), "the first table is out of date");
+
+    operator.step(Phase::NextLeads).await;
+    assert_eq!(operator.obstacles(Phase::Takeover).await, [Obstacle::NotCompared]);
+    order_many("d").await;
+    operator.run(CopyTask::Copy).await;
+    operator.assert_equal(&moving).await;
+    for phase in [Phase::Takeover, Phase::Handover, Phase::Compare, Phase::Both, Phase::First] {
+        operator.step(phase).await;
+        shop_once(&moving, 400 + phase as usize).await;
+    }
+    let listed = moving.shop.customer("many").get("/customers/many/orders").await.expect(200);
+    assert_eq!(listed["items"].as_array().map(Vec::len), Some(4), "orders of every phase are in the first table");
+    assert_eq!(moving.shop.available("m0").await, 996);
+}
