@@ -68,11 +68,14 @@ pub async fn handle(
     } else {
         orders.place(&order, budget).await.map(Some)
     };
-    let placement = match placement {
-        // The order can be queued without knowing whether it was placed before: the drain finds that out.
-        Err(Error::Throttled { by: Throttle::Capacity | Throttle::CapacityOrHotKey | Throttle::Handover, .. }) if is_for_later => None,
-        placement => placement?,
-    };
+    let placement =
+        match placement {
+            // The order can be queued without knowing whether it was placed before: the drain finds that out.
+            Err(Error::Throttled {
+                by: Throttle::Capacity | Throttle::CapacityOrHotKey | Throttle::Handover, ..
+            }) if is_for_later => None,
+            placement => placement?,
+        };
     let max_total = match placement {
         Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, Replayable::first))),
         Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, Replayable::again))),

@@ -38,7 +38,7 @@ pub enum Draft {
     Event(Event),
     /// An order was placed. The event also needs the order's lines, which are items of their own:
     /// [`OrderPlaced::new`](crate::OrderPlaced::new).
-    Placed(Order),
+    Placed(Box<Order>),
 }
 
 impl<E: Into<Event>> From<E> for Draft {
@@ -66,7 +66,7 @@ pub fn drafts_of(record: Record<'_>) -> Result<Vec<Draft>, Unreadable> {
     let draft = match (name, kind.as_str()) {
         ("INSERT", Order::TYPE) => {
             let order: Order = from_item(new)?;
-            order.is_placed_at(written_at).then_some(Draft::Placed(order))
+            order.is_placed_at(written_at).then(|| Draft::Placed(Box::new(order)))
         }
         ("MODIFY", Order::TYPE) => return Ok(order_changed(&from_item(old)?, &from_item(new)?)),
         ("MODIFY", Invoice::TYPE) => card_payment_changed(&from_item(old)?, from_item(new)?).map(Draft::from),

@@ -274,7 +274,7 @@ fn the_restoration_of_an_order_is_not_its_placing() {
     let placed = order("a");
     // The stream's times are whole seconds, so they may be a little before the order's own time.
     for at in ["2026-11-21T09:29:59.000Z", "2026-11-21T09:30:30.000Z"] {
-        assert_eq!(insert(&placed, at), Some(Draft::Placed(placed.clone())), "{at}");
+        assert_eq!(insert(&placed, at), Some(Draft::Placed(Box::new(placed.clone()))), "{at}");
     }
     assert_eq!(insert(&placed, "2026-11-21T10:30:01.000Z"), None);
     assert_eq!(insert(&Order { version: 2, ..placed.clone() }, "2026-11-21T09:30:30.000Z"), None);

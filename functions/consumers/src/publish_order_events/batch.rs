@@ -145,7 +145,7 @@ impl Unfinished {
         let at = record.written_at;
         let unfinished = |draft| match draft {
             Draft::Event(event) => Self::ready(event, at),
-            Draft::Placed(order) => Self::Placed(order, at),
+            Draft::Placed(order) => Self::Placed(*order, at),
         };
         match drafts_of(order_events::Record { name: &record.name, written_at: at, old, new }) {
             Ok(drafts) => drafts.into_iter().map(unfinished).collect(),

@@ -213,6 +213,7 @@ impl Shop {
             returning: is_returned.then(|| unit.clone()).into_iter().collect(),
             return_count: u8::from(is_returned),
             delivered_at: (status == OrderStatus::Delivered).then_some(placed_at),
+            imported_at: None,
         };
         let returned = is_returned.then(|| Return {
             return_id: ReturnId::of(&order_id, &key),
@@ -251,7 +252,7 @@ impl Shop {
             flagged_at: placed_at,
         });
         let shard = order_id.spread(self.shards.products);
-        let line = OrderItem { order_id, customer_id, placed_at, shard, line };
+        let line = OrderItem { order_id, customer_id, placed_at, shard, line, imported_at: None, uncounted: false };
         Ok(Placed { order, invoice, line, flag, due, returned })
     }
 

@@ -174,6 +174,7 @@ impl Placing {
             returning: Vec::new(),
             return_count: 0,
             delivered_at: None,
+            imported_at: None,
         };
         let invoice = Invoice {
             invoice_id: InvoiceId::of(&order_id),
@@ -183,7 +184,7 @@ impl Placing {
             amount: price,
             payments: vec![payment],
         };
-        let item = OrderItem { order_id, customer_id, placed_at, shard: 0, line };
+        let item = OrderItem { order_id, customer_id, placed_at, shard: 0, line, imported_at: None, uncounted: false };
         let mut counts = Change::Placed(order.clone()).counts(&[]);
         counts.add(&Change::Line(item.clone()).counts(&[]));
         Ok(Self { order, item, invoice, counts, with_code })

@@ -25,7 +25,7 @@ pub(super) fn record(name: &'static str, old: Item, new: Item) -> Record {
 pub(super) fn events_of(record: &Record) -> Vec<Event> {
     let event = |draft| match draft {
         Draft::Event(event) => event,
-        Draft::Placed(order) => OrderPlaced::new(order, vec![line("cup"), line("pot")]).expect("its lines").into(),
+        Draft::Placed(order) => OrderPlaced::new(*order, vec![line("cup"), line("pot")]).expect("its lines").into(),
     };
     drafts_of(record.clone()).expect("it can be read").into_iter().map(event).collect()
 }
