@@ -9,7 +9,7 @@ use std::time::Duration;
 use devstack::fault_proxy::{Fault, Match};
 use lambda::Environment;
 use local::history::{Options, Outcome, Placement, Summary, export, import, json_schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 use shop::Shop;
 
 use crate::counts::book::Book;
@@ -208,15 +208,11 @@ async fn two_imports_at_once_write_each_record_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_consumes_no_more_units_than_it_may() {
     let shop = Shop::open().await;
-    let customers: String = (0..20)
-        .map(|at| {
-            format!(
-                "{{\"type\":\"customer\",\"customerId\":\"c{at}\",\"username\":\"u{at}\",\"email\":\"{at}@example.com\",\
-                 \"name\":\"Ada\",\"createdAt\":\"2020-01-01\"}}\n"
-            )
-        })
-        .collect();
-    let source = Temporary::with("paced.ndjson", &customers);
+    let customers = (0..20).map(|at| {
+        json!({ "type": "customer", "customerId": format!("c{at}"), "username": format!("u{at}"),
+            "email": format!("{at}@example.com"), "name": "Ada", "createdAt": "2020-01-01" })
+    });
+    let source = Temporary::with("paced.ndjson", &file(&customers.collect::<Vec<_>>()));
     let began = std::time::Instant::now();
     let paced = Options { units_per_second: Some(100.0), ..Options::default() };
     let (summary, _) = imported(&shop, &source, &paced).await;
@@ -225,4 +221,14 @@ async fn an_import_consumes_no_more_units_than_it_may() {
     let seconds = (summary.units.table - 8.0) / 100.0;
     assert!(began.elapsed().as_secs_f64() >= seconds, "{} units in {:?}", summary.units.table, began.elapsed());
     assert!(summary.units.table >= 120.0, "{}", summary.units.table);
+}
+
+/// A file with these records.
+fn file(records: &[Value]) -> String {
+    let mut text = String::new();
+    for record in records {
+        text.push_str(&record.to_string());
+        text.push('\n');
+    }
+    text
 }

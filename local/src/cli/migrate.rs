@@ -66,6 +66,7 @@ enum Command {
 }
 
 #[derive(Args)]
+#[allow(clippy::doc_markdown, reason = "the comments are the texts of --help")]
 struct Tables {
     /// The table from which the shop moves: TABLE_NAME of the functions
     #[arg(long, global = true, value_name = "NAME", requires = "next_table")]
@@ -125,17 +126,16 @@ impl Tables {
             ]
             .map(|(name, value)| (name.to_owned(), value))
         };
-        let environment = match (&self.table, &self.next_table) {
-            (Some(table), Some(next)) => Environment::of_process().with(variables(table, next)),
-            _ => {
-                let environment = of_stack(self.port).await?;
-                ensure!(
-                    environment.optional("NEXT_TABLE_NAME").is_some(),
-                    "the stack on port {} has one table: start it with cargo local --tables v1-v2",
-                    self.port
-                );
-                environment
-            }
+        let environment = if let (Some(table), Some(next)) = (&self.table, &self.next_table) {
+            Environment::of_process().with(variables(table, next))
+        } else {
+            let environment = of_stack(self.port).await?;
+            ensure!(
+                environment.optional("NEXT_TABLE_NAME").is_some(),
+                "the stack on port {} has one table: start it with cargo local --tables v1-v2",
+                self.port
+            );
+            environment
         };
         Pairs::from_environment(&environment).context("cannot reach the tables")
     }

@@ -34,7 +34,9 @@ fn hash(sha: &mut Sha256, value: &AttributeValue) {
         AttributeValue::Bs(all) => hash_set(sha, b'b', all.iter().map(AsRef::as_ref).collect()),
         AttributeValue::L(list) => {
             hash_length(sha, b'L', list.len());
-            list.iter().for_each(|value| hash(sha, value));
+            for value in list {
+                hash(sha, value);
+            }
         }
         AttributeValue::M(map) => hash_map(sha, map.iter()),
         // A type that DynamoDB has not got yet. Two such values count as equal.
@@ -55,7 +57,9 @@ fn hash_map<'a>(sha: &mut Sha256, entries: impl Iterator<Item = (&'a String, &'a
 fn hash_set(sha: &mut Sha256, kind: u8, mut elements: Vec<&[u8]>) {
     elements.sort_unstable();
     hash_length(sha, kind, elements.len());
-    elements.into_iter().for_each(|element| hash_bytes(sha, kind, element));
+    for element in elements {
+        hash_bytes(sha, kind, element);
+    }
 }
 
 fn hash_bytes(sha: &mut Sha256, kind: u8, bytes: &[u8]) {

@@ -17,7 +17,8 @@ fn base() -> Vec<Value> {
     ]
 }
 
-fn order(more: Value) -> Value {
+fn order(more: impl Into<Value>) -> Value {
+    let more = more.into();
     let mut order = json!({
         "type": "order", "orderId": "o-1", "customerId": "ada", "status": "DELIVERED", "placedAt": "2019-05-01",
         "lines": [{ "productId": "tea", "name": "Tea", "quantity": 2, "unitPrice": eur(450) }], "total": eur(900),
@@ -161,8 +162,7 @@ async fn what_is_there_twice_or_belongs_to_another_is_refused() {
         order(json!({ "lines": [{ "productId": "cup", "name": "Cup", "quantity": 2, "unitPrice": eur(450) }],
             "orderId": "o-2", "invoiceId": "2019-1" })),
     ];
-    let source =
-        Temporary::with("twice-there.ndjson", &lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    let source = Temporary::with("twice-there.ndjson", &super::file(&lines));
     let (summary, refused) = imported(&shop, &source, &Options::default()).await;
     assert_eq!((summary.new, summary.same), (2, 0), "{refused:#?}");
     for ((line, reason), (expected, what)) in refused.iter().zip([

@@ -74,7 +74,7 @@ fn file(lines: &[Value]) -> String {
     for line in &mut lines {
         line.as_object_mut().expect("a record").retain(|_, value| !value.is_null());
     }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    super::file(&lines)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -101,7 +101,7 @@ async fn shop_once(moving: &MovingShop, at: usize) {
     let reply = client.order(&format!("order-{at}"), lines.clone()).await;
     assert!(matches!(reply.status, 201 | 202), "{}", reply.body);
     let path = format!("/customers/{customer}/cart");
-    if at % 3 == 0 {
+    if at.is_multiple_of(3) {
         client.send(Method::DELETE, &path, &[], None).await;
     } else {
         let reply = client.send(Method::PUT, &path, &[], Some(lines.to_string())).await;

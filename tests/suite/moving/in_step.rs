@@ -1,5 +1,7 @@
 //! Writing both tables in step.
 
+use std::collections::BTreeSet;
+
 use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::Phase;
 use local::functions;
@@ -37,7 +39,7 @@ async fn the_writes_of_every_function_leave_the_same_items_in_both_tables() {
         moving.enter(phase).await;
         send_all_events(&moving).await;
         assert!(moving.differences().await.is_empty(), "{phase:?}");
-        assert!(moving.repairs().await.iter().all(|repairs| repairs.is_empty()), "{phase:?}");
+        assert!(moving.repairs().await.iter().all(BTreeSet::is_empty), "{phase:?}");
         let [first, next] = moving.tables().await;
         assert!(first.len() > 20 && first.len() == next.len(), "{phase:?}: {} and {}", first.len(), next.len());
     }
@@ -226,5 +228,7 @@ async fn a_transaction_costs_twice_as_much_in_both_tables_and_a_single_write_fou
         costs.push([cart, units(&moving, order()).await]);
     }
     eprintln!("units of a cart and of an order of two lines: {costs:?}");
-    assert_eq!(costs[1], [4.0 * costs[0][0], 2.0 * costs[0][1]]);
+    let [[cart, order], both] = costs[..] else { unreachable!("two phases") };
+    let differs = |is: f64, expected: f64| (is - expected).abs() > 0.01;
+    assert!(!differs(both[0], 4.0 * cart) && !differs(both[1], 2.0 * order), "{costs:?}");
 }

@@ -1,6 +1,6 @@
 //! The events of a move.
 
-use super::scene::{item, key, number_of, repair};
+use super::scene::{item, key, may_step, number_of, repair};
 use super::*;
 
 impl State {
@@ -45,7 +45,7 @@ impl State {
         }
         let back = self.phase.back().filter(|_| self.backs > 0);
         let steps = [self.phase.forwards(), back].into_iter().flatten();
-        actions.extend(steps.filter(|to| self.may_step(*to, &facts)).map(Action::Step));
+        actions.extend(steps.filter(|to| may_step(*to, &facts)).map(Action::Step));
     }
 
     /// The run that the operator starts next in this phase, if one is missing: a copy, and then comparisons, with a copy
@@ -53,9 +53,8 @@ impl State {
     fn next_run(&self) -> Option<CopyTask> {
         match self.run.as_ref().filter(|run| run.version == self.version) {
             None if self.phase == Phase::Both => Some(CopyTask::Copy),
-            None => Some(CopyTask::Compare),
             Some(run) if !run.is_done || self.phase == Phase::Both => None,
-            Some(Run { task: CopyTask::Copy, .. }) => Some(CopyTask::Compare),
+            None | Some(Run { task: CopyTask::Copy, .. }) => Some(CopyTask::Compare),
             Some(run) => (run.differences > 0).then_some(CopyTask::Copy),
         }
     }

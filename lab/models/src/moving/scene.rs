@@ -14,7 +14,7 @@ const SETTLE: Duration = Duration::from_secs(40);
 impl State {
     /// The first table has the item, and the next one has nothing or a stale copy.
     pub(super) fn begin(house: &House, stale: Option<u8>) -> Self {
-        let mut state = Self {
+        let mut begun = Self {
             table: Table::default(),
             phase: Phase::First,
             before: None,
@@ -33,11 +33,11 @@ impl State {
             kills: house.kills,
             replaced: false,
         };
-        state.put(vec![(Side::First, Write::put_item(item(0), Condition::absent()))]);
+        begun.put(vec![(Side::First, Write::put_item(item(0), Condition::absent()))]);
         if let Some(number) = stale {
-            state.put(vec![(Side::Next, Write::put_item(item(number), Condition::absent()))]);
+            begun.put(vec![(Side::Next, Write::put_item(item(number), Condition::absent()))]);
         }
-        state
+        begun
     }
 
     /// Commits writes that cannot fail.
@@ -92,10 +92,6 @@ impl State {
             repairs_in_first: due(Side::First),
             repairs_in_next: due(Side::Next),
         }
-    }
-
-    pub(super) fn may_step(&self, to: Phase, facts: &Facts) -> bool {
-        facts.obstacles(to, moment(NOW), SETTLE, true).is_empty()
     }
 
     pub(super) fn may_run(&self, task: CopyTask) -> bool {
@@ -170,4 +166,9 @@ pub(super) fn repair(id: RepairId) -> Repair {
 
 fn moment(millisecond: i64) -> Timestamp {
     Timestamp::from_millisecond(millisecond).expect("a moment")
+}
+
+/// Whether nothing keeps a move of which this is known from going to this phase.
+pub(super) fn may_step(to: Phase, facts: &Facts) -> bool {
+    facts.obstacles(to, moment(NOW), SETTLE, true).is_empty()
 }
