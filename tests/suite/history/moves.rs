@@ -1,0 +1,168 @@
+//! Imports while the shop moves to another table, and into a table of the second layout.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use key_schema::entity::{CopyTask, Phase};
+use lambda::Environment;
+use serde_json::{Value, json};
+use shop::{Shop, eur};
+
+use super::{Temporary, environment, exported, file, imported, imported_to, open};
+use crate::counts::book::Book;
+use crate::invariants::breaches;
+use crate::moving::MovingShop;
+use crate::moving::copying::Operator;
+
+/// The environment of a command that knows both tables.
+fn of_both(moving: &MovingShop) -> Environment {
+    let more = [("NEXT_TABLE_NAME", &*moving.next), ("NEXT_TABLE_LAYOUT", "v2"), ("MOVE_CACHE_MILLISECONDS", "0")];
+    environment(&moving.shop).with(more.map(|(name, value)| (name.to_owned(), value.to_owned())))
+}
+
+/// A random history with everything that orders have.
+async fn history(seed: u64) -> String {
+    let shop = Shop::open().await;
+    let mut book = Book::open(&shop).await;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    for _ in 0..15 {
+        book.write(&shop, &mut rng).await;
+    }
+    exported(&shop).await
+}
+
+/// A customer, 40 products, and an order of so many lines that it does not fit into one transaction over both tables.
+fn large_order() -> Vec<Value> {
+    let customer = json!({ "type": "customer", "customerId": "many", "username": "many", "email": "many@example.com",
+        "name": "Many", "createdAt": "2019-01-01" });
+    let products = (0..40).map(|at| {
+        json!({ "type": "product", "productId": format!("m{at}"), "name": "M", "category": "many", "price": eur(100) })
+    });
+    let lines: Vec<_> = (0..40)
+        .map(|at| json!({ "productId": format!("m{at}"), "name": "M", "quantity": 1, "unitPrice": eur(100) }))
+        .collect();
+    let order = json!({ "type": "order", "orderId": "of-forty", "customerId": "many", "status": "DELIVERED",
+        "placedAt": "2019-05-01", "lines": lines, "total": eur(4000),
+        "card": { "amount": eur(4000), "status": "captured", "reference": "bank-1" } });
+    std::iter::once(customer).chain(products).chain([order]).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_writes_by_the_phase_of_the_move() {
+    let source = Temporary::with("phases.ndjson", &history(11).await);
+    let large = Temporary::with("large.ndjson", &file(&large_order()));
+    for phase in [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads, Phase::Next] {
+        let moving = MovingShop::open().await;
+        moving.enter(phase).await;
+        let (summary, refused) = imported_to(&of_both(&moving), &source, &open()).await.expect("an import");
+        assert_eq!(refused, [], "{phase:?}");
+        let differences = moving.differences().await;
+        if phase == Phase::Next {
+            assert!(moving.tables().await[0].is_empty());
+        } else {
+            assert!(differences.is_empty(), "{phase:?}: {differences:?}");
+        }
+        if !phase.is_strict() {
+            imported_to(&of_both(&moving), &large, &open()).await.expect("an import");
+            let repairs: usize = moving.repairs().await.iter().map(BTreeSet::len).sum();
+            assert_eq!(repairs > 40, phase != Phase::Next, "{phase:?}: {repairs} repairs");
+        }
+        if phase != Phase::Next {
+            moving.assert_in_step(&format!("{phase:?}")).await;
+        }
+        // The functions of the same phase show what was imported, and a second import finds all of it.
+        let orders = moving.shop.customer("ada").get("/customers/ada/orders").await.expect(200);
+        assert!(!orders["items"].as_array().expect("a list").is_empty(), "{phase:?}");
+        let (again, _) = imported_to(&of_both(&moving), &source, &open()).await.expect("an import");
+        assert_eq!((again.new, again.same), (0, summary.new), "{phase:?}");
+    }
+}
+
+/// The move goes from its begin to its end while one import after the other runs. An order that does not fit into both
+/// tables waits until the lead has changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn imports_beside_a_whole_move_lose_nothing() {
+    let moving = Arc::new(MovingShop::open().await);
+    let operator = Operator::of(&moving);
+    let done = Arc::new(AtomicBool::new(false));
+    let importing = tokio::spawn({
+        let (moving, done) = (Arc::clone(&moving), Arc::clone(&done));
+        async move {
+            let mut round = 0;
+            while !done.load(Ordering::Relaxed) {
+                let mut lines = large_order();
+                for line in &mut lines {
+                    for name in ["customerId", "username", "orderId", "productId"] {
+                        if let Some(id) = line[name].as_str() {
+                            line[name] = json!(format!("{id}-{round}"));
+                        }
+                    }
+                    if line["type"] == "customer" {
+                        line["email"] = json!(format!("{round}@example.com"));
+                    }
+                    for part in line["lines"].as_array_mut().into_iter().flatten() {
+                        part["productId"] = json!(format!("{}-{round}", part["productId"].as_str().expect("an id")));
+                    }
+                }
+                let source = Temporary::with(&format!("beside-{round}.ndjson"), &file(&lines));
+                let (summary, refused) = imported_to(&of_both(&moving), &source, &open()).await.expect("an import");
+                assert_eq!((summary.new, refused), (lines.len() as u64, vec![]));
+                round += 1;
+            }
+            round
+        }
+    });
+    let pause = || tokio::time::sleep(Duration::from_millis(300));
+    pause().await;
+    for (phase, run) in [(Phase::Both, Some(CopyTask::Copy)), (Phase::Compare, Some(CopyTask::Compare))] {
+        operator.step(phase).await;
+        pause().await;
+        operator.repair().await;
+        operator.run(run.expect("a run")).await;
+    }
+    for phase in [Phase::Handover, Phase::Takeover, Phase::NextLeads] {
+        operator.step_when_repaired(phase).await;
+        pause().await;
+    }
+    done.store(true, Ordering::Relaxed);
+    let rounds = importing.await.expect("imports");
+    operator.assert_equal(&moving).await;
+    for round in 0..rounds {
+        let customer = format!("many-{round}");
+        let orders = moving.shop.customer(&customer).get(&format!("/customers/{customer}/orders")).await.expect(200);
+        assert_eq!(orders["items"].as_array().map(Vec::len), Some(1), "round {round} of {rounds}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_knows_one_table_stops_when_it_moves() {
+    let moving = MovingShop::open().await;
+    let source = Temporary::with("one-table.ndjson", &file(&large_order()));
+    for phase in Phase::ALL.into_iter().filter(|phase| *phase != Phase::First) {
+        moving.enter(phase).await;
+        let refused = imported_to(&environment(&moving.shop), &source, &open()).await.expect_err("a refusal");
+        assert!(refused.contains("name both with --next-table"), "{phase:?}: {refused}");
+        assert!(moving.tables().await.iter().all(std::collections::BTreeMap::is_empty), "{phase:?}");
+    }
+    moving.enter(Phase::First).await;
+    let (_, refused) = imported(&moving.shop, &source, &open()).await;
+    assert_eq!(refused, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_of_the_second_layout_takes_the_same_history() {
+    let history = history(12).await;
+    let source = Temporary::with("second-layout.ndjson", &history);
+    let shop = Shop::open_moving_with("v2", |_| {}).await;
+    let layout = || [("TABLE_LAYOUT".to_owned(), "v2".to_owned())];
+    let of_shop = environment(&shop).with(layout());
+    let (summary, refused) = imported_to(&of_shop, &source, &open()).await.expect("an import");
+    assert_eq!((summary.new, refused), (history.lines().count() as u64, vec![]));
+    let (again, _) = imported_to(&of_shop, &source, &open()).await.expect("an import");
+    assert_eq!((again.new, again.same), (0, summary.new));
+    shop.settle().await;
+    assert!(shop.dump().await.iter().any(|item| item["PK"]["S"].as_str().is_some_and(|key| key.starts_with("ORDER#"))));
+    _ = breaches;
+}
