@@ -67,8 +67,9 @@ impl Operator {
     pub async fn step_when_repaired(&self, to: Phase) {
         loop {
             self.repair().await;
-            if self.obstacles(to).await.is_empty() {
-                return self.step(to).await;
+            match &self.obstacles(to).await[..] {
+                [] => return self.step(to).await,
+                obstacles => assert!(matches!(obstacles, [Obstacle::RepairsDue(_)]), "{obstacles:?}"),
             }
         }
     }

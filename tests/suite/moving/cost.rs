@@ -32,7 +32,8 @@ async fn cost(moving: &MovingShop, work: impl Future<Output = ()>) -> Cost {
     let of = |access: Access| {
         [moving.shop.table(), &moving.next].map(|table| {
             let of_table = consumed.iter().filter(|consumed| consumed.table == table && consumed.access == access);
-            of_table.map(|consumed| consumed.units()).sum()
+            // Begins with zero, because the sum of nothing is the negative one.
+            of_table.fold(0.0, |sum, consumed| sum + consumed.units())
         })
     };
     Cost { read: of(Access::Read), written: of(Access::Write) }
