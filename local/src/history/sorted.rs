@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 /// The memory for the lines that are not in the file, in KiB.
 const CACHE: u32 = 64 * 1024;
 
-/// Lines by their positions. SQLite keeps them in a temporary file, which is removed when this is dropped.
+/// Lines by their positions. `SQLite` keeps them in a temporary file, which is removed when this is dropped.
 pub(super) struct Sorted(Connection);
 
 impl Sorted {
@@ -44,8 +44,6 @@ impl Sorted {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::expect_used, reason = "tests")]
-
     use std::collections::BTreeMap;
 
     use super::*;
