@@ -13,7 +13,6 @@ mod order_parts;
 mod order_record;
 mod record;
 mod schema;
-mod sorted;
 mod write;
 
 pub use export::{Exported, export};

@@ -1,4 +1,4 @@
-//! Evaluates every alarm of operations.yaml on metrics of a shop with the alarm's problem, and on metrics of healthy
+//! Evaluates every alarm of operations.yaml and move-operations.yaml on metrics of a shop with the alarm's problem, and on metrics of healthy
 //! shops. This covers the expression, the threshold, the periods and the treatment of missing data.
 
 mod evaluation;
@@ -16,8 +16,9 @@ use crate::deployment;
 const WHILE: usize = 10;
 
 fn alarms() -> BTreeMap<String, Alarm> {
-    let operations = deployment::stack("operations.yaml");
-    deployment::alarms(&operations).map(|(name, alarm)| (name.to_owned(), Alarm::read(name, alarm))).collect()
+    let stacks = deployment::WATCHING.map(deployment::stack);
+    let alarms = stacks.iter().flat_map(deployment::alarms);
+    alarms.map(|(name, alarm)| (name.to_owned(), Alarm::read(name, alarm))).collect()
 }
 
 /// Concatenates the data of an alarm's metrics.

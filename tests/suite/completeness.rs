@@ -15,6 +15,7 @@ use local::audit::SETTLE_SECONDS;
 use local::functions::{all, routes};
 use serde_json::{Value, json};
 use shop::openapi;
+use shop::tables::template_with;
 use shop::{Shop, read, template_text};
 
 /// The method, path and scopes of each route, by the function's name.
@@ -69,7 +70,9 @@ fn the_template_has_the_routes_of_the_code() {
     });
     assert_eq!(named.collect::<Named>(), declared());
     assert_eq!(template.routes.len(), routes().count());
-    assert_eq!(template.functions.len(), all().count());
+    let of_a_move = CONSUMERS.iter().filter(|consumer| consumer.condition.is_some()).count();
+    assert_eq!(template.functions.len(), all().count() - of_a_move);
+    assert_eq!(template_with("v1-v2").functions.len(), all().count());
 }
 
 #[test]
@@ -77,7 +80,9 @@ fn every_consumer_has_an_event_source_and_no_route() {
     let template: yaml_serde::Value = yaml_serde::from_str(&template_text()).expect("YAML");
     for consumer in CONSUMERS {
         let name = pascal_case(&consumer.function.name());
-        let properties = &template["Resources"][name.as_str()]["Properties"];
+        let resource = &template["Resources"][name.as_str()];
+        assert_eq!(resource["Condition"].as_str(), consumer.condition, "{name}");
+        let properties = &resource["Properties"];
         let events = properties["Events"].as_mapping().into_iter().flat_map(|events| events.values());
         let mut kinds: Vec<_> = events.map(|event| event["Type"].as_str().expect("a type")).collect();
         // A table's stream is a resource of its own, because a table has a condition.

@@ -7,9 +7,13 @@ use local::functions::all;
 use serde_json::Value as Json;
 use shop::openapi;
 use shop::read;
+use shop::tables::template_with;
 use yaml_serde::Value as Yaml;
 
 use crate::completeness::{declared, pascal_case, source_of, template, texts};
+
+/// The nested stacks with alarms. A third one has those of operations.yaml, for another table.
+pub const WATCHING: [&str; 2] = ["operations.yaml", "move-operations.yaml"];
 
 /// A template's text, as YAML.
 pub fn stack(file: &str) -> Yaml {
@@ -52,7 +56,8 @@ fn every_nested_stack_gets_its_parameters() {
         }
         files.insert(file.to_owned());
     }
-    assert_eq!(files, ["operations.yaml", "sign-in.yaml", "table-operations.yaml"].map(str::to_owned).into());
+    let known = ["move-operations.yaml", "operations.yaml", "sign-in.yaml", "table-operations.yaml"];
+    assert_eq!(files, known.map(str::to_owned).into());
 }
 
 /// While a number of shards is raised, no function may write to a shard that another one does not read yet. So every
@@ -137,9 +142,9 @@ fn backups_are_kept_longer_than_point_in_time_recovery() {
 /// Some function emits each of Till's own metrics that an alarm uses.
 #[test]
 fn functions_emit_the_metrics_that_alarms_use() {
-    let operations = stack("operations.yaml");
+    let stacks = WATCHING.map(stack);
     let mut count = 0;
-    for (_, alarm) in alarms(&operations).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
+    for (_, alarm) in stacks.iter().flat_map(alarms).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
         let function = reference(&alarm["Dimensions"][0]["Value"]).expect("a function");
         let emitter = all().find(|emitter| pascal_case(&emitter.name()) == function).expect("a function");
         let metric = alarm["MetricName"].as_str().expect("a metric");
@@ -147,7 +152,7 @@ fn functions_emit_the_metrics_that_alarms_use() {
         assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }
-    assert_eq!(count, 4, "the longest wait, a denied drain, drift, and a payment of another amount");
+    assert_eq!(count, 5, "the longest wait, a denied drain, drift, a payment of another amount, and an old repair");
 }
 
 /// The documentation promises hours of retries. A limit of their number would end them earlier, so only the age may end
@@ -173,20 +178,26 @@ fn batches_for_counting_are_not_bisected() {
 /// An alarm watches every queue that no function consumes.
 #[test]
 fn every_queue_and_every_stream_has_an_alarm() {
-    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
-    let watched: BTreeSet<_> = alarms(&operations)
+    let (outer, stacks) = (stack("template.yaml"), WATCHING.map(stack));
+    let watched: BTreeSet<_> = stacks
+        .iter()
+        .flat_map(alarms)
         .flat_map(|(_, alarm)| {
             let metrics = alarm["Metrics"].as_sequence().into_iter().flatten().map(|one| &one["MetricStat"]["Metric"]);
             metrics.chain([alarm]).flat_map(|metric| metric["Dimensions"].as_sequence().into_iter().flatten())
         })
         .filter_map(|dimension| reference(&dimension["Value"]))
         .collect();
-    let given = &outer["Resources"]["Operations"]["Properties"]["Parameters"];
-    let template = template();
+    let given = |name: &str| {
+        let nested =
+            ["Operations", "MoveOperations"].map(|stack| &outer["Resources"][stack]["Properties"]["Parameters"]);
+        nested.map(|parameters| &parameters[name]).into_iter().find(|value| !value.is_null())
+    };
+    let template = template_with("v1-v2");
     let queues = template.queues.iter().map(|queue| &queue.logical_id);
     for name in queues.chain(template.stream_sources.iter().map(|source| &source.function)) {
         assert!(watched.contains(name.as_str()), "{name}");
-        let Yaml::Tagged(value) = &given[name.as_str()] else { panic!("{name} is not given to operations.yaml") };
+        let Some(Yaml::Tagged(value)) = given(name) else { panic!("{name} is given to no stack with alarms") };
         let value = value.value.as_str().expect("a name");
         assert_eq!(value.split('.').next(), Some(name.as_str()), "what is watched as {name}");
     }
@@ -194,14 +205,14 @@ fn every_queue_and_every_stream_has_an_alarm() {
 
 #[test]
 fn every_alarm_notifies_and_has_a_section_in_the_runbook() {
-    let operations = stack("operations.yaml");
+    let stacks = WATCHING.map(stack);
     let text = read("docs/operating.md");
     let (_, sections) = text.split_once("\n## Alarms\n").expect("a section of the alarms");
     let sections = sections.split("\n## ").next().unwrap_or_default();
     let headings = sections.lines().filter_map(|line| line.strip_prefix("### "));
     let headings: BTreeSet<_> = headings.flat_map(|names| names.split(", ")).collect();
     let mut names = BTreeSet::new();
-    for (name, alarm) in alarms(&operations) {
+    for (name, alarm) in stacks.iter().flat_map(alarms) {
         let actions = alarm["AlarmActions"].as_sequence().expect("actions");
         assert_eq!(actions.iter().map(reference).collect::<Vec<_>>(), [Some("Alarms")], "{name}");
         assert!(alarm["AlarmDescription"].as_str().is_some_and(|text| text.ends_with(['.', '?'])), "{name}");

@@ -1,6 +1,5 @@
 //! A shop's history is exported and imported without loss, and counts where it belongs.
 
-mod moves;
 mod refused;
 mod years;
 
@@ -58,15 +57,8 @@ impl Drop for Temporary {
     }
 }
 
-/// The totals of an import, and for each refused line its number and the reason.
-type Imported = (Summary, Vec<(u64, String)>);
-
-/// Imports a file into the table of a shop that does not move.
-async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> Imported {
-    imported_to(&environment(shop), file, options).await.expect("an import")
-}
-
-async fn imported_to(environment: &Environment, file: &Temporary, options: &Options) -> Result<Imported, String> {
+/// Imports a file. Returns the totals, and for each refused line its number and the reason.
+async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> (Summary, Vec<(u64, String)>) {
     let mut refused = Vec::new();
     let tell = |outcome: &Outcome| {
         if let Placement::Refused(reason) = &outcome.result {
@@ -74,10 +66,9 @@ async fn imported_to(environment: &Environment, file: &Temporary, options: &Opti
         }
         Ok(())
     };
-    let summary = import(environment, std::slice::from_ref(&file.0), options, tell).await;
+    let summary = import(&environment(shop), std::slice::from_ref(&file.0), options, tell).await.expect("an import");
     refused.sort();
-    let summary = summary.map_err(|error| format!("{error:#}"))?;
-    Ok((summary, refused))
+    (summary, refused)
 }
 
 /// Every line as the schema describes it.

@@ -1,9 +1,11 @@
 //! A shop that moves from one table to another.
 
 mod adjacent;
-pub mod copying;
-mod cost;
+mod copying;
+mod faults;
+mod functions;
 mod in_step;
+mod repairs;
 mod streams;
 
 use std::collections::{BTreeMap, BTreeSet};

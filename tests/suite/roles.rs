@@ -14,6 +14,7 @@ use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 
 use self::calls::WAYS;
 pub use self::calls::{item, put, query, sweeping};
+pub use self::needed::in_vain;
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]

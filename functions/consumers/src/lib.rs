@@ -13,34 +13,43 @@ pub struct Consumer {
     pub access: &'static [&'static [Access]],
     /// The function's permissions on other services.
     pub grants: &'static [Grant],
+    /// The condition of `template.yaml` under which a deployment has the function; `None` if each has it.
+    pub condition: Option<&'static str>,
 }
 
 /// Declares the module of each function, and lists the functions twice, as `http_api::routes!` does.
 macro_rules! consumers {
-    ($($function:ident)+) => {
-        $(pub mod $function;)+
+    ($($condition:expr => { $($function:ident)+ })+) => {
+        $($(pub mod $function;)+)+
 
         /// The program that Lambda runs.
         pub const PROGRAM: Program = Program::new(&[
-            $((stringify!($function), || lambda::consume($function::handle))),+
+            $($((stringify!($function), || lambda::consume($function::handle)),)+)+
         ]);
 
         /// The functions, for a process that starts them beside others.
-        pub const CONSUMERS: &[Consumer] = &[$(Consumer {
+        pub const CONSUMERS: &[Consumer] = &[$($(Consumer {
             function: Function::new(env!("CARGO_PKG_NAME"), stringify!($function), |environment, timeout| {
                 lambda::start_consumer($function::handle, environment, timeout)
             }),
             access: $function::ACCESS,
             grants: $function::GRANTS,
-        }),+];
+            condition: $condition,
+        },)+)+];
     };
 }
 
 consumers! {
-    count_orders
-    drain_writes
-    expire_orders
-    publish_order_events
-    reconcile_counts
-    settle_payments
+    None => {
+        count_orders
+        drain_writes
+        expire_orders
+        publish_order_events
+        reconcile_counts
+        settle_payments
+    }
+    Some("IsMoving") => {
+        copy_items
+        repair_copies
+    }
 }

@@ -124,10 +124,11 @@ fn take(directory: &Path) -> Result<File, OptionError> {
     })
 }
 
-/// What a command of the stack needs to reach the table like a function: DynamoDB's URL and the environment variables.
-fn connection(dynamodb_url: &str, template: &Template) -> Value {
+/// What a command of the stack needs to reach tables and queues like a function: the services' URLs and the environment
+/// variables.
+fn connection(dynamodb_url: &str, sqs_url: &str, template: &Template) -> Value {
     let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
-    json!({ "dynamodb": dynamodb_url, "variables": variables })
+    json!({ "dynamodb": dynamodb_url, "sqs": sqs_url, "variables": variables })
 }
 
 impl Stack {
@@ -217,7 +218,7 @@ impl Stack {
             scheduled,
             openapi: options.openapi,
             table: TableBrowser::new(&database_url, &template)?,
-            connection: connection(&dynamodb_url, &template),
+            connection: connection(&dynamodb_url, &sqs_url, &template),
         });
 
         let (stop, stopped) = oneshot::channel();

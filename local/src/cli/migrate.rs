@@ -2,6 +2,7 @@
 
 mod report;
 mod run;
+mod watch;
 
 use std::time::Duration;
 
@@ -13,14 +14,19 @@ use indicatif::{ProgressBar, ProgressStyle};
 use key_schema::entity::{CopyProgress, CopyTask, Phase};
 use key_schema::layout::Layout;
 use lambda::{Environment, FromEnvironment as _};
+use queue::Queue;
 use table::Pairs;
 
 use super::place::of_stack;
 use super::{DEFAULT_PORT, print};
 use run::Pace;
+use watch::Patience;
 
 /// The pause between two rounds of repairs.
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(2);
+
+/// The variable with the URL of the functions' queue, as `copy-items` has it.
+const COPY_QUEUE: &str = "COPY_QUEUE_URL";
 
 /// Move the shop from one table to another while it is open
 ///
@@ -43,9 +49,9 @@ enum Command {
     /// Show the phase, the last run and the repairs
     Status,
     /// Copy the leading table to the other one, or go on with a copy that was interrupted
-    Start(Pace),
+    Start(Work),
     /// Compare the two tables item by item, or go on with a comparison that was interrupted
-    Compare(Pace),
+    Compare(Work),
     /// Carry out the repairs that are due
     Repair {
         #[command(flatten)]
@@ -63,6 +69,28 @@ enum Command {
     },
     /// Go to the phase before
     Back,
+}
+
+/// A run, and who works it off.
+#[derive(Args)]
+struct Work {
+    /// The number of segments of the table that are worked on at once, at most 32
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=32))]
+    segments: u8,
+
+    /// Do the work in this command, and not by the functions of the stack. It stops when the command does
+    #[arg(long)]
+    here: bool,
+
+    /// Start another run, even if the last one of this phase is done
+    #[arg(long)]
+    again: bool,
+
+    #[command(flatten)]
+    pace: Pace,
+
+    #[command(flatten)]
+    patience: Patience,
 }
 
 #[derive(Args)]
@@ -84,6 +112,10 @@ struct Tables {
     #[arg(long, global = true, value_name = "LAYOUT", default_value = "v2")]
     next_layout: Layout,
 
+    /// The queue of the functions that copy and compare: the output CopyQueueUrl of a deployed stack
+    #[arg(long, global = true, value_name = "URL")]
+    copy_queue: Option<String>,
+
     /// The time after a step before the next one, in seconds. Less than the default is for tests only
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = SETTLE.as_secs(), hide = true)]
     settle: u64,
@@ -94,64 +126,93 @@ struct Tables {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
-    let pairs = arguments.tables.open().await?;
+    let environment = arguments.tables.environment().await?;
+    let pairs = Pairs::from_environment(&environment).context("cannot reach the tables")?;
     let mover = Mover::new(pairs.clone(), Duration::from_secs(arguments.tables.settle));
     match &arguments.command {
         Command::Status => {
             let state = mover.state().await?;
             print(&report::status(&state, &pairs))
         }
-        Command::Start(pace) => work(&mover, &pairs, CopyTask::Copy, *pace).await,
-        Command::Compare(pace) => work(&mover, &pairs, CopyTask::Compare, *pace).await,
-        Command::Repair { pace, watch } => loop {
-            run::repair(&pairs, *pace).await?;
-            if !watch {
-                return Ok(());
+        Command::Start(work) => work.run(&mover, &pairs, CopyTask::Copy, &environment).await,
+        Command::Compare(work) => work.run(&mover, &pairs, CopyTask::Compare, &environment).await,
+        Command::Repair { pace, watch } => {
+            let mut repairs = pace.repairs(&pairs);
+            loop {
+                run::repair(&mut repairs).await?;
+                if !watch {
+                    return Ok(());
+                }
+                tokio::time::sleep(BETWEEN_ROUNDS).await;
             }
-            tokio::time::sleep(BETWEEN_ROUNDS).await;
-        },
+        }
         Command::Advance { old_release_is_gone } => step(&mover, &pairs, Phase::forwards, *old_release_is_gone).await,
         Command::Back => step(&mover, &pairs, Phase::back, false).await,
     }
 }
 
 impl Tables {
-    async fn open(&self) -> Result<Pairs> {
-        let variables = |table: &str, next: &str| {
-            [
-                ("TABLE_NAME", table.to_owned()),
-                ("TABLE_LAYOUT", self.layout.to_string()),
-                ("NEXT_TABLE_NAME", next.to_owned()),
-                ("NEXT_TABLE_LAYOUT", self.next_layout.to_string()),
-            ]
-            .map(|(name, value)| (name.to_owned(), value))
-        };
+    /// The environment of a function that copies.
+    async fn environment(&self) -> Result<Environment> {
+        let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let environment = if let (Some(table), Some(next)) = (&self.table, &self.next_table) {
-            Environment::of_process().with(variables(table, next))
+            Environment::of_process().with([
+                own("TABLE_NAME", table),
+                own("TABLE_LAYOUT", self.layout.name()),
+                own("NEXT_TABLE_NAME", next),
+                own("NEXT_TABLE_LAYOUT", self.next_layout.name()),
+            ])
         } else {
-            let environment = of_stack(self.port).await?;
-            ensure!(
-                environment.optional("NEXT_TABLE_NAME").is_some(),
-                "the stack on port {} has one table: start it with cargo local --tables v1-v2",
-                self.port
-            );
-            environment
+            of_stack(self.port).await?
         };
-        Pairs::from_environment(&environment).context("cannot reach the tables")
+        ensure!(
+            environment.optional("NEXT_TABLE_NAME").is_some(),
+            "the stack on port {} has one table: start it with cargo local --tables v1-v2",
+            self.port
+        );
+        Ok(environment.with(self.copy_queue.iter().map(|url| own(COPY_QUEUE, url))))
     }
 }
 
-/// Works off a run: the one that was interrupted in this phase, or a new one.
-async fn work(mover: &Mover, pairs: &Pairs, task: CopyTask, pace: Pace) -> Result<()> {
-    let state = wait(mover, pairs, |state| mover.obstacles_to_run(state, task)).await?;
-    let version = state.moving.as_ref().map_or(0, |moving| moving.version);
-    let is_of_phase = |segment: &CopyProgress| segment.task == task && segment.move_version == version;
-    let is_interrupted =
-        state.segments.iter().all(is_of_phase) && state.segments.iter().any(|segment| !segment.is_done);
-    let segments = if is_interrupted { state.segments } else { mover.start(&state, task, pace.segments).await? };
-    let segments = run::work(pairs, segments, pace).await?;
-    run::repair(pairs, pace).await?;
-    print(&report::run(&segments))?;
+impl Work {
+    /// Works off a run: the last one of this phase, or a new one. If the last one is done, it only shows the result: the
+    /// functions may have done it while nobody watched.
+    async fn run(&self, mover: &Mover, pairs: &Pairs, task: CopyTask, environment: &Environment) -> Result<()> {
+        ensure!(
+            self.here || self.pace.is_default(),
+            "--read-units and --write-units need --here: the functions work at CopyReadUnits and CopyWriteUnits, \
+             parameters of the stack"
+        );
+        ensure!(
+            self.here || environment.optional(COPY_QUEUE).is_some(),
+            "name the queue of the stack's functions with --copy-queue (the output CopyQueueUrl), or do the work here \
+             with --here"
+        );
+        let state = wait(mover, pairs, |state| mover.obstacles_to_run(state, task)).await?;
+        let version = state.moving.as_ref().map_or(0, |moving| moving.version);
+        let is_of_phase = |segment: &CopyProgress| segment.task == task && segment.move_version == version;
+        let is_there = !state.segments.is_empty() && state.segments.iter().all(is_of_phase);
+        let is_done = state.segments.iter().all(|segment| segment.is_done);
+        if is_there && is_done && !self.again {
+            print("this run is done (--again starts another one):\n")?;
+            return told(&state.segments);
+        }
+        let goes_on = is_there && !is_done;
+        let segments = if goes_on { state.segments } else { mover.start(&state, task, self.segments).await? };
+        let segments = if self.here {
+            run::work(pairs, segments, self.pace).await?
+        } else {
+            let queue = Queue::named(environment, COPY_QUEUE).context("cannot reach the queue")?;
+            watch::until_done(mover, pairs, &queue, segments, self.patience).await?
+        };
+        run::repair(&mut self.pace.repairs(pairs)).await?;
+        told(&segments)
+    }
+}
+
+/// Prints the result of a run.
+fn told(segments: &[CopyProgress]) -> Result<()> {
+    print(&report::run(segments))?;
     let differences: u64 = segments.iter().map(|segment| segment.differences).sum();
     ensure!(differences == 0, "{differences} items differ: migrate start copies them");
     Ok(())
@@ -174,6 +235,7 @@ async fn step(
 
 /// Waits until there are no obstacles left. Carries out the repairs that are due.
 async fn wait(mover: &Mover, pairs: &Pairs, obstacles: impl Fn(&State) -> Vec<Obstacle>) -> Result<State> {
+    let mut repairs = Pace::default().repairs(pairs);
     // Drawn to standard error, and only on a terminal.
     let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
     loop {
@@ -195,7 +257,7 @@ async fn wait(mover: &Mover, pairs: &Pairs, obstacles: impl Fn(&State) -> Vec<Ob
         let texts: Vec<_> = passing.iter().map(ToString::to_string).collect();
         bar.set_message(texts.join("; "));
         if passing.iter().any(|obstacle| matches!(obstacle, Obstacle::RepairsDue(_))) {
-            run::repair(pairs, Pace::default()).await?;
+            run::repair(&mut repairs).await?;
         }
         bar.tick();
         tokio::time::sleep(Duration::from_millis(500)).await;

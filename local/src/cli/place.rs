@@ -38,12 +38,13 @@ impl Place {
 /// The environment of a function of the stack that runs on this port.
 pub(super) async fn of_stack(port: u16) -> Result<Environment> {
     let connection = Stack::at(port)?.look("/_local/connection").await?;
-    let dynamodb = connection["dynamodb"].as_str().context("the stack names no DynamoDB")?;
+    let url = |service: &str| connection[service].as_str().with_context(|| format!("the stack names no {service}"));
     let own = [
         ("AWS_REGION", "us-east-1"),
         ("AWS_ACCESS_KEY_ID", "local"),
         ("AWS_SECRET_ACCESS_KEY", "local"),
-        ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb),
+        ("AWS_ENDPOINT_URL_DYNAMODB", url("dynamodb")?),
+        ("AWS_ENDPOINT_URL_SQS", url("sqs")?),
     ];
     let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let variables = connection["variables"].as_object().into_iter().flatten();

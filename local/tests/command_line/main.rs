@@ -5,6 +5,7 @@
 mod browsers;
 mod history;
 mod issuer;
+mod moving;
 mod payments;
 
 use std::io::{BufRead, BufReader, Read};
@@ -198,52 +199,6 @@ async fn the_tables_of_the_stack_can_be_chosen() {
     }
     let error = refused(&["--port", "0", "--tables", "v3"]);
     assert!(error.contains("parameter Tables: v3 is not one of v1, v1-v2, v2-v1, v2"), "{error}");
-}
-
-/// Nobody shops meanwhile, so nothing has to settle.
-#[tokio::test]
-async fn a_move_goes_to_its_end_by_commands() {
-    let running = Running::start(&["--port", "0", "--quiet", "--tables", "v1-v2"]);
-    let migrate = |arguments: &[&str]| {
-        let always = ["migrate", "--settle", "0", "--port", running.port()];
-        let Output { status, stdout, stderr } =
-            Command::new(LOCAL).args([&always[..], arguments].concat()).output().unwrap();
-        let texts = [stdout, stderr].map(|text| String::from_utf8(text).unwrap());
-        (status.success(), texts.concat())
-    };
-    let done = |arguments: &[&str], expected: &str| {
-        let (is_done, text) = migrate(arguments);
-        assert!(is_done && text.contains(expected), "{arguments:?}: {text}");
-    };
-    let refused = |arguments: &[&str], expected: &str| {
-        let (is_done, text) = migrate(arguments);
-        assert!(!is_done && text.contains(expected), "{arguments:?}: {text}");
-    };
-    done(&["status"], "phase First");
-    refused(&["start"], "Copy has no place in the phase First");
-    refused(&["back"], "no further step this way");
-    refused(&["advance"], "--old-release-is-gone");
-    done(&["advance", "--old-release-is-gone"], "phase Both");
-    refused(&["advance"], "run migrate start");
-    done(&["start", "--segments", "2"], "2 of 2 segments done");
-    done(&["advance"], "phase Compare");
-    refused(&["advance"], "run migrate compare");
-    done(&["compare"], "0 differ");
-    for phase in ["Handover", "Takeover", "NextLeads", "Next"] {
-        done(&["advance"], &format!("phase {phase}"));
-    }
-    done(&["status"], "repairs due: 0 in till-local-orders, 0 in till-local-orders-table-v2");
-    let shop = reqwest::Client::builder().no_proxy().build().unwrap();
-    let products = shop.get(format!("{}/products?category=kitchen", running.url)).send().await.unwrap();
-    assert!(products.status().as_u16() < 500, "the next table answers");
-    done(&["back"], "phase NextLeads");
-}
-
-#[test]
-fn a_stack_with_one_table_has_nothing_to_migrate() {
-    let running = Running::start(&["--port", "0", "--empty", "--quiet"]);
-    let error = refused(&["migrate", "status", "--port", running.port()]);
-    assert!(error.contains("has one table: start it with cargo local --tables v1-v2"), "{error}");
 }
 
 #[test]

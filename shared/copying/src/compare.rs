@@ -68,7 +68,7 @@ impl Copier {
         let key = ItemKey::from(key.clone());
         for side in [Side::First, Side::Next] {
             for shard in 0..Repair::SHARDS {
-                let repairs = self.pairs.list(side, &RepairsDue { shard }, REPAIRS).await?;
+                let (repairs, _) = self.pairs.list(side, &RepairsDue { shard }, None, REPAIRS).await?;
                 if repairs.iter().any(|repair| repair.keys.contains(&key)) {
                     return Ok(true);
                 }

@@ -13,7 +13,7 @@ use tracing::{error, warn};
 use crate::batches::{MOST_PAIRS, batches};
 use crate::item::{is_copied, size};
 use crate::sync::{Fence, Fenced, mark};
-use crate::{Error, Pace, plan};
+use crate::{Assignment, Error, Pace, plan};
 
 /// The number of items in one page of a scan. The progress is saved after each page.
 const PAGE: u16 = 200;
@@ -46,7 +46,15 @@ impl Copier {
         Self { pairs, pace, puts_first: true }
     }
 
-    /// Works on a segment until it is done or until that time. `each` sees the progress after each page.
+    /// The progress of a segment that is still to be worked on; `None` if it is done, or if another run has started.
+    pub async fn progress_of(&self, Assignment { run, segment }: Assignment) -> Result<Option<CopyProgress>, Error> {
+        let key = CopyProgress::key_of(segment);
+        let found: Vec<CopyProgress> = self.pairs.read(Side::First, vec![key], Budget::of(ALONE)).await?;
+        Ok(found.into_iter().find(|progress| progress.run == run && !progress.is_done))
+    }
+
+    /// Works on a segment until it is done, and begins no further page after that time. It does one page in any case.
+    /// `each` sees the progress after each page.
     ///
     /// # Errors
     /// [`Error::Superseded`] if another worker has the segment, or another run has started.
@@ -57,11 +65,14 @@ impl Copier {
         mut each: impl FnMut(&CopyProgress),
     ) -> Result<CopyProgress, Error> {
         let mut failures = 0;
-        while !progress.is_done && until.is_none_or(|until| Instant::now() < until) {
+        while !progress.is_done {
             match self.page(&progress).await {
                 Ok(next) => {
                     (progress, failures) = (next, 0);
                     each(&progress);
+                    if until.is_some_and(|until| Instant::now() >= until) {
+                        break;
+                    }
                 }
                 Err(error) if error.remedy() == Remedy::Retry && failures < MOST_FAILURES => {
                     warn!(cause = lambda::chain(&error), segment = progress.segment, "a page is done again");

@@ -3,7 +3,8 @@
 //! - [`plan`]: the one decision. It compares an item with its copy, both read at one moment, and says which transaction
 //!   makes them equal. Pure.
 //! - [`steps`]: the phases of a move, and the conditions of each step from one to the next. Pure.
-//! - [`Copier`] works off the segments of a run, and carries out the repairs. [`Mover`] starts runs and makes steps.
+//! - [`Copier`] works off the segments of a run, and [`Repairs`] are carried out round after round. [`Mover`] starts runs
+//!   and makes steps.
 //!
 //! **Invariant: an item is copied only by a transaction that checks the item it is copied from.** So nothing that was
 //! deleted comes back, and no worker overwrites what another one or the shop has written since. A worker may be killed,
@@ -11,6 +12,8 @@
 
 #![warn(missing_docs)]
 
+mod access;
+mod assignment;
 mod batches;
 mod compare;
 mod copier;
@@ -26,10 +29,12 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
+pub use access::{COPY, REPAIR};
+pub use assignment::Assignment;
 pub use copier::{Copier, fence};
 pub use error::Error;
 pub use item::{is_copied, same};
 pub use mover::{Mover, State};
 pub use pace::Pace;
-pub use repair::{Repaired, repair_fence};
+pub use repair::{ONE_REPAIR, Repaired, Repairs, repair_fence};
 pub use sums::{digest, sum};

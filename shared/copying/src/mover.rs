@@ -37,9 +37,7 @@ impl Mover {
     pub async fn state(&self) -> Result<State, Error> {
         let budget = Budget::of(BUDGET);
         let moving: Vec<Move> = self.pairs.read(Side::First, vec![Move::only_key()], budget).await?;
-        let keys = (0..CopyProgress::MOST_SEGMENTS).map(CopyProgress::key_of).collect();
-        let mut segments: Vec<CopyProgress> = self.pairs.read(Side::First, keys, budget).await?;
-        segments.sort_unstable_by_key(|segment| segment.segment);
+        let segments = self.segments().await?;
         let (repairs_in_first, repairs_in_next) = (self.repairs(Side::First).await?, self.repairs(Side::Next).await?);
         Ok(State { moving: moving.into_iter().next(), segments, repairs_in_first, repairs_in_next })
     }
@@ -47,15 +45,17 @@ impl Mover {
     async fn repairs(&self, side: Side) -> Result<usize, Error> {
         let mut number = 0;
         for shard in 0..Repair::SHARDS {
-            number += self.pairs.list(side, &RepairsDue { shard }, REPAIRS).await?.len();
+            number += self.pairs.list(side, &RepairsDue { shard }, None, REPAIRS).await?.0.len();
         }
         Ok(number)
     }
 
-    /// The progress of one segment.
-    pub async fn segment(&self, segment: u8) -> Result<Option<CopyProgress>, Error> {
-        let key = CopyProgress::key_of(segment);
-        Ok(self.pairs.read(Side::First, vec![key], Budget::of(BUDGET)).await?.pop())
+    /// The segments of the last run, strongly consistent.
+    pub async fn segments(&self) -> Result<Vec<CopyProgress>, Error> {
+        let keys = (0..CopyProgress::MOST_SEGMENTS).map(CopyProgress::key_of).collect();
+        let mut segments: Vec<CopyProgress> = self.pairs.read(Side::First, keys, Budget::of(BUDGET)).await?;
+        segments.sort_unstable_by_key(|segment| segment.segment);
+        Ok(segments)
     }
 
     /// The reasons why the move cannot go to this phase yet.

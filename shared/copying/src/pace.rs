@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
+use lambda::{Environment, FromEnvironment, Misconfigured};
 use table::TokenBucket;
 use tokio::time::Instant;
+
+/// The smallest share of a function, in units per second. A page of a scan has at most a megabyte, which takes some 2,500
+/// write units to copy, and has to be done within the time that the function keeps for it.
+const LEAST_SHARE: f64 = 50.0;
 
 /// A worker's share of the capacity. What was consumed is paid before the next request starts, so over any window of
 /// time, the units consumed are at most the rate times the window, plus those of one request.
@@ -12,6 +17,22 @@ pub struct Pace {
     start: Instant,
     reads: TokenBucket,
     writes: TokenBucket,
+}
+
+impl FromEnvironment for Pace {
+    /// The share of one of the functions that copy.
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let workers: u32 = environment.number("COPY_CONCURRENCY", 1..=1000)?;
+        let share = |name: &str| -> Result<f64, Misconfigured> {
+            let share = f64::from(environment.number(name, 1..=1_000_000_u32)?) / f64::from(workers);
+            if share < LEAST_SHARE {
+                let message = format!("{name} must be at least {LEAST_SHARE} for each of the COPY_CONCURRENCY");
+                return Err(Misconfigured::Invalid(message));
+            }
+            Ok(share)
+        };
+        Ok(Self::new(share("COPY_READ_UNITS")?, share("COPY_WRITE_UNITS")?))
+    }
 }
 
 impl Pace {

@@ -5,18 +5,39 @@ use std::time::Duration;
 use key_schema::entity::{Repair, Side};
 use key_schema::layout::{Key, RepairsDue, Stored as _};
 use key_schema::value::Timestamp;
-use table::{Budget, Condition, Write};
+use table::{Budget, Condition, Pairs, Write};
 use tokio::time::Instant;
 use tracing::error;
 
 use crate::sync::Fence;
-use crate::{Copier, Error};
+use crate::{Error, Pace};
 
 /// The number of repairs that are read at once.
 const PAGE: u8 = 25;
 
-/// The time limit of one repair.
-const ONE_REPAIR: Duration = Duration::from_secs(10);
+/// The number of lists: one for each shard in each table.
+const LISTS: u8 = 2 * Repair::SHARDS;
+
+/// The longest time that one repair takes.
+pub const ONE_REPAIR: Duration = Duration::from_secs(10);
+
+/// Carries out repairs, round after round.
+#[derive(Clone, Debug)]
+pub struct Repairs {
+    pairs: Pairs,
+    pace: Pace,
+    /// Where the next round begins. A round goes on where the one before was cut off, so repairs that fail slowly hold up
+    /// none that come after them.
+    next: Place,
+}
+
+/// A place in the lists of repairs.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    list: u8,
+    /// The sort key of the last repair that was tried in this list.
+    after: Option<String>,
+}
 
 /// The outcome of a round over all repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,51 +48,75 @@ pub struct Repaired {
     pub items: u64,
     /// The number of repairs that could not be carried out. The log has the causes, and the next round tries again.
     pub failed: u64,
-    /// The time since which the oldest repair was due.
+    /// The time since which the oldest repair of the round was due.
     pub oldest: Option<Timestamp>,
+    /// Whether the round tried every repair that was due when it began.
+    pub is_whole: bool,
 }
 
-impl Copier {
-    /// Carries out the repairs that are due, until there is none left or until that time. Each is carried out from the
-    /// table that it is in, which led when it was left.
+impl Repairs {
+    /// The repairs of these tables, at this pace.
+    pub fn new(pairs: Pairs, pace: Pace) -> Self {
+        Self { pairs, pace, next: Place::default() }
+    }
+
+    /// Tries every repair that is due once, until that time. Each is carried out from the table that it is in, which led
+    /// when it was left.
     ///
     /// # Errors
     /// The repairs cannot be listed.
-    pub async fn repair(&mut self, until: Instant) -> Result<Repaired, Error> {
-        let mut round = Repaired::default();
-        for side in [Side::First, Side::Next] {
-            for shard in 0..Repair::SHARDS {
-                self.repair_shard(side, shard, until, &mut round).await?;
+    pub async fn round(&mut self, until: Instant) -> Result<Repaired, Error> {
+        let (mut round, begin) = (Repaired::default(), self.next.clone());
+        for _ in 0..LISTS {
+            if !self.try_list(None, until, &mut round).await? {
+                return Ok(round);
             }
+            self.next = Place { list: (self.next.list + 1) % LISTS, after: None };
         }
+        // What comes before the place in its list.
+        round.is_whole = match &begin.after {
+            Some(last) => self.try_list(Some(last), until, &mut round).await?,
+            None => true,
+        };
         Ok(round)
     }
 
-    async fn repair_shard(&mut self, side: Side, shard: u8, until: Instant, round: &mut Repaired) -> Result<(), Error> {
+    /// Tries the rest of a list, up to this sort key. Returns `false` if there was not enough time.
+    async fn try_list(&mut self, last: Option<&str>, until: Instant, round: &mut Repaired) -> Result<bool, Error> {
+        let shard = self.next.list % Repair::SHARDS;
+        let side = if self.next.list < Repair::SHARDS { Side::First } else { Side::Next };
         loop {
-            let due = self.pairs.list(side, &RepairsDue { shard }, PAGE).await?;
-            let (number, failed_before) = (due.len(), round.failed);
+            let after = self.next.after.as_deref();
+            let (due, stopped) = self.pairs.list(side, &RepairsDue { shard }, after, PAGE).await?;
             for repair in due {
+                let place = repair.key().sort;
+                if last.is_some_and(|last| place.as_str() > last) {
+                    return Ok(true);
+                }
                 if Instant::now() >= until {
-                    return Ok(());
+                    return Ok(false);
                 }
-                round.oldest = Some(round.oldest.map_or(repair.since, |oldest| oldest.min(repair.since)));
-                match self.carry_out(side, &repair).await {
-                    Ok(items) => (round.repairs, round.items) = (round.repairs + 1, round.items + items),
-                    // Another worker carried it out.
-                    Err(Error::Superseded) => {}
-                    Err(cause) => {
-                        round.failed += 1;
-                        error!(repair = %repair.repair_id, cause = lambda::chain(&cause), "a repair was not carried out");
-                    }
-                }
-                self.pay().await;
+                self.next.after = Some(place);
+                self.try_one(side, &repair, round).await;
             }
-            // Those that failed are still in the list.
-            if number < usize::from(PAGE) || round.failed > failed_before {
-                return Ok(());
+            if stopped.is_none() {
+                return Ok(true);
             }
         }
+    }
+
+    async fn try_one(&mut self, side: Side, repair: &Repair, round: &mut Repaired) {
+        round.oldest = Some(round.oldest.map_or(repair.since, |oldest| oldest.min(repair.since)));
+        match self.carry_out(side, repair).await {
+            Ok(items) => (round.repairs, round.items) = (round.repairs + 1, round.items + items),
+            // Another worker carried it out.
+            Err(Error::Superseded) => {}
+            Err(cause) => {
+                round.failed += 1;
+                error!(repair = %repair.repair_id, cause = lambda::chain(&cause), "a repair was not carried out");
+            }
+        }
+        self.pace.pay(self.pairs.consumed()).await;
     }
 
     /// Makes the pairs of a repair equal, and deletes the repair.

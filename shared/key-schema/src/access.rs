@@ -94,6 +94,11 @@ impl Access {
         Self::to::<E>(Action::ConditionCheckItem).in_transactions()
     }
 
+    /// Makes requests of this kind for items of every kind, in transactions.
+    pub const fn everywhere(action: Action) -> Self {
+        Self { action, index: Index::Table, partition: "{any}", is_transactional: true }
+    }
+
     /// The same, and never outside of a transaction.
     #[must_use]
     pub const fn in_transactions(self) -> Self {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::commit::Attempt;
 use crate::home::Home;
 use crate::item::{self, Item};
+use crate::read::remaining;
 use crate::transact_get::gets_in;
 use crate::{Budget, Commit, Condition, Error, Meter, ReadMeter, Reader, Write, Writer};
 
@@ -162,10 +163,18 @@ impl Pairs {
         items.into_iter().map(item::read).collect()
     }
 
-    /// The first items of an access pattern in this table. One request.
-    pub async fn list<P: AccessPattern>(&self, side: Side, pattern: &P, limit: u8) -> Result<Vec<P::Item>, Error> {
-        let (items, _) = self.reader.query_in(self.home(side), pattern, pattern.range(), Some(limit)).await?;
-        items.into_iter().map(item::read).collect()
+    /// The first items of an access pattern in this table after a position, and the position of the last of them if there
+    /// may be more. One request.
+    pub async fn list<P: AccessPattern>(
+        &self,
+        side: Side,
+        pattern: &P,
+        position: Option<&str>,
+        limit: u8,
+    ) -> Result<(Vec<P::Item>, Option<String>), Error> {
+        let range = remaining(pattern, position);
+        let (items, stopped) = self.reader.query_in(self.home(side), pattern, range, Some(limit)).await?;
+        Ok((items.into_iter().map(item::read).collect::<Result<_, _>>()?, stopped))
     }
 
     pub(crate) fn measure(&self, consumed: Option<&ConsumedCapacity>) {

@@ -1,11 +1,15 @@
 //! Shops whose stack has two tables.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use devstack::template::Table;
 use devstack::{Deployment, Template};
 use key_schema::layout::Layout;
 use serde_json::{Value, json};
 
-use crate::{Shop, engine, template_text};
+use crate::kills::Kills;
+use crate::{Shop, engine, template_text, uncounted};
 
 /// The template with these tables, which is a value of its parameter `Tables`, such as `v1-v2`.
 pub fn template_with(tables: &str) -> Template {
@@ -55,6 +59,14 @@ impl Shop {
         let mut template = template_with(tables);
         change(&mut template);
         Self::start(template).await
+    }
+
+    /// The same, without consumers of streams, with functions that can be killed.
+    pub async fn open_moving_mortal(change: impl FnOnce(&mut Template)) -> (Self, Arc<Kills>) {
+        let (mut template, kills) = (uncounted(template_with("v1-v2")), Arc::new(Kills::default()));
+        change(&mut template);
+        let shop = Self::start_with(template, BTreeMap::new(), |functions| kills.of(functions)).await;
+        (shop, kills)
     }
 
     /// The name of the second table.

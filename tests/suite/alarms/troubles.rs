@@ -34,7 +34,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "Count" => Some(4000.0),
         "Invocations" => Some(300.0),
         "NumberOfMessagesReceived" => Some(20.0),
-        "LongestWait" => Some(40.0),
+        "LongestWait" | "OldestRepair" => Some(40.0),
         "IteratorAge" => Some(900.0),
         // A failed request in 4,000.
         "5xx" => Some(1.0),
@@ -44,6 +44,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "CountersDrifted"
         | "ExpiriesFailed"
         | "PaymentsFailed"
+        | "RepairsFailed"
         | "ApproximateAgeOfOldestMessage" => Some(0.0),
         "PaymentMismatches" => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
@@ -60,11 +61,11 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
     }
 }
 
-/// An unused queue reports no metrics after six hours. Only the comparison of counts, the expiry of orders and the
-/// settlement of payments have a schedule.
+/// An unused queue reports no metrics after six hours. Only the comparison of counts, the expiry of orders, the settlement
+/// of payments and repairs have a schedule.
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
-    (["ComparisonFails", "ExpiriesFail", "PaymentsFail"].contains(&alarm)
-        && ["Errors", "ExpiriesFailed", "PaymentsFailed"].contains(&metric))
+    (["ComparisonFails", "ExpiriesFail", "PaymentsFail", "RepairsFail", "RepairsAreLate"].contains(&alarm)
+        && ["Errors", "ExpiriesFailed", "PaymentsFailed", "RepairsFailed", "OldestRepair"].contains(&metric))
     .then_some(0.0)
 }
 
@@ -133,6 +134,16 @@ pub const TROUBLES: &[Trouble] = &[
     is_quiet("PaymentsWaitLong", "the provider fails for half an hour", 2, &[(METRIC, Some(1800.0))]),
     alarms("PaymentsDiffer", "a report has another amount", 1, &[(METRIC, Some(1.0))]),
     is_quiet("PaymentsDiffer", "no report has another amount", 5, &[(METRIC, None)]),
+    alarms("CopyingFails", "a segment failed five times", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("CopyingFails", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("CopyingWaits", "the queue is not received", 1, &[(METRIC, Some(3700.0))]),
+    is_quiet("CopyingWaits", "a segment comes back after a crash", 2, &[(METRIC, Some(740.0))]),
+    alarms("RepairsAreLate", "a repair has been due for ten minutes", 1, &[(METRIC, Some(600.0))]),
+    is_quiet("RepairsAreLate", "a rush leaves repairs for some minutes", 2, &[(METRIC, Some(200.0))]),
+    alarms("RepairsFail", "each run fails", 3, &[("errors", Some(5.0)), ("failed", None)]),
+    alarms("RepairsFail", "a repair fails each time", 3, &[("failed", Some(5.0))]),
+    alarms("RepairsFail", "nothing invokes it", 3, &[("errors", None), ("failed", None)]),
+    is_quiet("RepairsFail", "a repair fails for some minutes", 2, &[("failed", Some(3.0))]),
     hot("TableHasAHotKey", &[("m1", Some(101.0))]),
     hot("TableHasAHotKey", &[("m2", Some(101.0))]),
     warm("TableHasAHotKey", &[("m1", Some(50.0)), ("m2", Some(50.0))]),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use consumers::CONSUMERS;
+use consumers::{CONSUMERS, Consumer};
 use http_api::{Limit, RouteFunction, Scope};
 use key_schema::access::{Access, Action};
 use key_schema::entity::{Move, Repair};
@@ -65,16 +65,16 @@ pub(super) fn functions() -> String {
              Properties:\n            ApiId: !Ref Api\n            Method: {method}\n            Path: {path}\n            \
              Auth: {{ {auth} }}\n"
         );
-        text + &role(&name, &route.access, route.grants)
+        text + &role(&name, None, &route.access, route.grants)
     });
     parts.collect::<String>() + "  "
 }
 
 /// The roles of the functions that consume events.
 pub(super) fn roles_of_consumers() -> String {
-    let roles = CONSUMERS
-        .iter()
-        .map(|consumer| role(&pascal_case(&consumer.function.name()), consumer.access, consumer.grants));
+    let roles = CONSUMERS.iter().map(|Consumer { function, access, grants, condition }| {
+        role(&pascal_case(&function.name()), *condition, access, grants)
+    });
     roles.collect::<String>() + "  "
 }
 
@@ -147,29 +147,51 @@ pub(super) fn policies_of_moves() -> String {
     policies.concat() + "\n  "
 }
 
-fn role(name: &str, access: &[&[Access]], grants: &[Grant]) -> String {
+/// The role of a function that a deployment has under this condition.
+fn role(name: &str, condition: Option<&str>, access: &[&[Access]], grants: &[Grant]) -> String {
     let writes = access.iter().copied().flatten().any(|one| one.action.transaction() == "TransactWriteItems");
-    let repairs = if writes { ", !If [IsMoving, !Ref WriteRepairs, !Ref AWS::NoValue]" } else { "" };
+    let is_moving = condition.is_some();
+    let managed = match (is_moving, writes) {
+        // The functions of a move know both tables, whatever the phase.
+        (true, _) => "",
+        (false, true) => ", !Ref ReadMove, !If [IsMoving, !Ref WriteRepairs, !Ref AWS::NoValue]",
+        (false, false) => ", !Ref ReadMove",
+    };
+    let condition = condition.map(|condition| format!("    Condition: {condition}\n")).unwrap_or_default();
     let mut text = format!(
-        "\n  {name}Role:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n        Version: \
+        "\n  {name}Role:\n    Type: AWS::IAM::Role\n{condition}    Properties:\n      AssumeRolePolicyDocument:\n        Version: \
          \"2012-10-17\"\n        Statement: [{{ Effect: Allow, Action: sts:AssumeRole, Principal: {{ Service: \
-         lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs, !Ref ReadMove{repairs}]\n      Policies:\n"
+         lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs{managed}]\n      Policies:\n"
     );
     for layout in Layout::ALL {
-        let suffix = table_of(*layout).trim_start_matches("Table");
-        _ = write!(
-            text,
-            "        - !If\n          - {}\n          - PolicyName: {name}{suffix}\n            PolicyDocument:\n              \
-             Version: \"2012-10-17\"\n              Statement:\n",
-            condition_of(*layout)
-        );
-        for statement in statements(access, *layout) {
-            text.push_str(&statement.text("                ", *layout));
+        let policy = policy(name, access, grants, *layout);
+        if is_moving {
+            // Both tables are there.
+            text.push_str(&policy);
+        } else {
+            let indented: String = policy.lines().flat_map(|line| ["  ", line, "\n"]).collect();
+            _ = write!(
+                text,
+                "        - !If\n          - {}\n{indented}          - !Ref AWS::NoValue\n",
+                condition_of(*layout)
+            );
         }
-        for grant in grants {
-            text.push_str(&granted(grant, *layout));
-        }
-        text.push_str("          - !Ref AWS::NoValue\n");
+    }
+    text
+}
+
+/// The policy of a role on the table with this layout.
+fn policy(name: &str, access: &[&[Access]], grants: &[Grant], layout: Layout) -> String {
+    let suffix = table_of(layout).trim_start_matches("Table");
+    let mut text = format!(
+        "        - PolicyName: {name}{suffix}\n          PolicyDocument:\n            Version: \"2012-10-17\"\n            \
+         Statement:\n"
+    );
+    for statement in statements(access, layout) {
+        text.push_str(&statement.text("              ", layout));
+    }
+    for grant in grants {
+        text.push_str(&granted(grant, layout));
     }
     text
 }
@@ -192,15 +214,16 @@ fn condition_of(layout: Layout) -> String {
 fn granted(grant: &Grant, layout: Layout) -> String {
     let Grant { actions, resource, only } = grant;
     let resource = resource.replace("Table.", &format!("{}.", table_of(layout)));
+    let indent = "              ";
     let mut text = format!(
-        "                - Effect: Allow\n                  Action: {}\n                  Resource: {resource}\n",
+        "{indent}- Effect: Allow\n{indent}  Action: {}\n{indent}  Resource: {resource}\n",
         one_or_list(actions)
     );
     if let Some((key, values)) = only {
         _ = write!(
             text,
-            "                  Condition:\n                    ForAllValues:StringEquals: {{ {key}: [{}] }}\n                    \
-             \"Null\": {{ {key}: \"false\" }}\n",
+            "{indent}  Condition:\n{indent}    ForAllValues:StringEquals: {{ {key}: [{}] }}\n{indent}    \"Null\": {{ \
+             {key}: \"false\" }}\n",
             values.join(", ")
         );
     }

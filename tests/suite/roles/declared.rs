@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use devstack::Template;
 use devstack::iam::{Guard, permit};
 use key_schema::layout::{ENTITIES, Layout};
-use serde_json::Value;
+use serde_json::{Value, json};
 use shop::tables::{logical_id, name_of, template_with};
 use shop::template_text;
 use yaml_serde::Value as Yaml;
 
 use super::calls::{WAYS, query, sweeping};
-use crate::completeness::template;
+
+/// The only function that may scan a table.
+const SCANNING: &str = "CopyItems";
 
 /// A statement about the table, parsed independently of the evaluator.
 struct Declared {
@@ -19,9 +21,15 @@ struct Declared {
     actions: Vec<String>,
     /// The index, if the statement is about one.
     index: Option<String>,
-    /// Key patterns such as `o#*`, or whole keys.
+    /// Key patterns such as `o#*`, or whole keys. Empty if the statement names none.
     keys: BTreeSet<String>,
     in_transactions_only: bool,
+}
+
+impl Declared {
+    fn has_key(&self, key: &str) -> bool {
+        self.keys.contains(key) || self.keys.contains("*")
+    }
 }
 
 fn list(value: &Yaml) -> Vec<String> {
@@ -43,7 +51,7 @@ fn declared(layout: Layout) -> Vec<Declared> {
     let (table, condition) = (logical_id(layout), format!("Has{}", layout.name().to_uppercase()));
     let properties = |name: &str| &text["Resources"][name]["Properties"];
     let mut all = Vec::new();
-    for function in template().functions {
+    for function in template_with("v1-v2").functions {
         let role = properties(&format!("{}Role", function.logical_id));
         let inline = role["Policies"].as_sequence().expect("policies").iter();
         let managed = role["ManagedPolicyArns"].as_sequence().expect("policies").iter().map(|policy| {
@@ -66,13 +74,17 @@ fn declared(layout: Layout) -> Vec<Declared> {
                 None => continue,
             };
             let condition = &statement["Condition"];
-            assert_eq!(condition["Null"]["dynamodb:LeadingKeys"], "false", "ForAllValues holds of no keys, too");
-            let keys = list(&condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]);
+            let actions = list(&statement["Action"]);
+            let mut keys = BTreeSet::new();
+            if actions != ["dynamodb:Scan"] {
+                assert_eq!(condition["Null"]["dynamodb:LeadingKeys"], "false", "ForAllValues holds of no keys, too");
+                keys.extend(list(&condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]));
+            }
             all.push(Declared {
                 function: function.logical_id.clone(),
-                actions: list(&statement["Action"]),
+                actions,
                 index,
-                keys: keys.into_iter().collect(),
+                keys,
                 in_transactions_only: !condition["ForAnyValue:StringEquals"].is_null(),
             });
         }
@@ -116,7 +128,7 @@ fn compare(template: &Template, layout: Layout) {
             statement.function == function
                 && statement.actions.contains(&format!("dynamodb:{needed}"))
                 && statement.index.as_deref() == index
-                && keys.iter().all(|key| statement.keys.contains(*key))
+                && keys.iter().all(|key| statement.has_key(key))
                 && (in_transaction || !statement.in_transactions_only)
         })
     };
@@ -155,7 +167,10 @@ fn compare(template: &Template, layout: Layout) {
             }
         }
         for (action, request) in sweeping(table).into_iter().chain(sweeping("theirs")) {
-            check(false, allowed(function, action, &request), &|| format!("{function} {action} {request}"));
+            let is_scan_of_table = action == "Scan" && request == json!({ "TableName": table });
+            let says = is_scan_of_table && says(function, "Scan", false, None, &[]);
+            assert_eq!(says, is_scan_of_table && function == SCANNING, "the only function that may scan");
+            check(says, allowed(function, action, &request), &|| format!("{function} {action} {request}"));
         }
         for (_, action, _, ask) in WAYS {
             for one in &patterns {
@@ -164,17 +179,19 @@ fn compare(template: &Template, layout: Layout) {
             }
         }
     }
-    // Some calls are allowed, and nearly all are refused.
-    assert!(granted > 100 && checked > 100 * granted, "{granted} of {checked}");
+    // Some calls are allowed, and nearly all are refused. Most of those allowed are of the functions that copy items of every
+    // kind.
+    assert!(granted > 100 && checked > 40 * granted, "{granted} of {checked}");
 }
 
 #[test]
 fn no_role_has_a_wildcard_action_or_resource() {
-    for function in template().functions {
+    for function in template_with("v1-v2").functions {
         for statement in function.role.policies.iter().flat_map(|policy| &policy.statements) {
             let name = &function.logical_id;
             for action in &statement.actions {
-                assert!(!action.contains('*') && !action.ends_with(":Scan"), "{name}: {action}");
+                let may_scan = name == SCANNING;
+                assert!(!action.contains('*') && (may_scan || !action.ends_with(":Scan")), "{name}: {action}");
             }
             // `ListStreams` lists all streams that a table ever had.
             let lists = statement.actions == ["dynamodb:ListStreams"];

@@ -2,6 +2,7 @@
 //! A permission is needed if one of the calls would be refused without it.
 
 use devstack::iam::{Condition, Operator, Policy, Quantifier, Ruling, Statement, permit};
+use devstack::template::Function;
 
 use super::day::eventful_day;
 use crate::completeness::template;
@@ -117,16 +118,19 @@ fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<Strin
     unneeded
 }
 
+/// The permissions of these functions that none of the calls needs.
+pub fn in_vain<'a>(functions: impl IntoIterator<Item = &'a Function>, rulings: &[Ruling]) -> Vec<String> {
+    let mut vain = Vec::new();
+    for Function { logical_id: name, role, .. } in functions {
+        let calls: Vec<_> = rulings.iter().filter(|ruling| ruling.caller == *name).collect();
+        vain.extend(unneeded(name, &role.policies, &calls).into_iter().map(|grant| format!("{name}: {grant}")));
+    }
+    vain
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_permission_is_needed_by_a_call() {
     let rulings = eventful_day().await;
-    let mut vain = Vec::new();
-    for function in template().functions {
-        let name = &function.logical_id;
-        let calls: Vec<_> = rulings.iter().filter(|ruling| ruling.caller == *name).collect();
-        vain.extend(
-            unneeded(name, &function.role.policies, &calls).into_iter().map(|grant| format!("{name}: {grant}")),
-        );
-    }
+    let vain = in_vain(&template().functions, &rulings);
     assert!(vain.is_empty(), "of {} calls none needs:\n{}", rulings.len(), vain.join("\n"));
 }

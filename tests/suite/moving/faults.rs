@@ -1,0 +1,153 @@
+//! The functions of a move survive every fault at every call.
+
+use std::time::Duration;
+
+use devstack::fault_proxy::{Fault, Match};
+use devstack::gateway::Invoke;
+use key_schema::entity::{CopyProgress, CopyTask, Phase};
+use serde_json::json;
+use shop::Shop;
+
+use super::MovingShop;
+use super::copying::{Operator, fill};
+use super::functions::{hurried, leave_repair, make_stale, message};
+use crate::every_fault::kinds::{Injection, Service, injections};
+
+const QUEUE: &str = "till-local-copy-queue";
+
+/// A shop whose functions are invoked by the test alone.
+struct World {
+    moving: MovingShop,
+    operator: Operator,
+    copy_items: Invoke,
+    repair_copies: Invoke,
+}
+
+impl World {
+    async fn open() -> Self {
+        let (shop, _) = Shop::open_moving_mortal(|template| {
+            hurried(template);
+            template.queue_sources.iter_mut().for_each(|source| source.enabled = false);
+        })
+        .await;
+        let next = shop.next_table().to_owned();
+        let moving = MovingShop { shop, next };
+        fill(&moving).await;
+        let operator = Operator::of(&moving);
+        operator.step(Phase::Both).await;
+        operator.run(CopyTask::Copy).await;
+        let [copy_items, repair_copies] =
+            ["copy-items", "repair-copies"].map(|name| moving.shop.consumer(name, &moving.shop.endpoints()));
+        Self { moving, operator, copy_items, repair_copies }
+    }
+
+    /// Starts a run of one segment over tables that differ.
+    async fn start(&self) -> CopyProgress {
+        make_stale(&self.moving, Phase::Both).await;
+        let state = self.operator.mover.state().await.expect("the state");
+        let segments = self.operator.mover.start(&state, CopyTask::Copy, 1).await.expect("the run starts");
+        segments.into_iter().next().expect("a segment")
+    }
+
+    async fn progress(&self) -> CopyProgress {
+        self.operator.mover.segments().await.expect("the progress").remove(0)
+    }
+
+    fn inject(&self, injection: &Injection) {
+        let Injection { service, after, only, fault, .. } = injection;
+        let matching = only.clone().map_or_else(Match::any, Match::recorded);
+        let proxy = match service {
+            Service::DynamoDb => self.moving.shop.fault_proxy(),
+            _ => &self.moving.shop.service_proxies()[0],
+        };
+        proxy.inject_after(*after, matching, fault.clone(), 1);
+    }
+
+    async fn heal(&self) {
+        let shop = &self.moving.shop;
+        let all = [shop.fault_proxy(), &shop.service_proxies()[0]];
+        for proxy in all {
+            proxy.heal();
+        }
+        while !all.iter().all(|proxy| proxy.is_idle()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The faults of the calls since the last one, each once. Those that take seconds are left out.
+    fn injections(&self) -> Vec<Injection> {
+        let shop = &self.moving.shop;
+        let of = |service| match service {
+            Service::DynamoDb => shop.fault_proxy().take_calls(),
+            _ => shop.service_proxies()[0].take_calls(),
+        };
+        let calls: Vec<_> = [Service::DynamoDb, Service::Sqs]
+            .into_iter()
+            .flat_map(|service| of(service).into_iter().map(move |call| (service, call)))
+            .collect();
+        let mut all = injections(&calls);
+        all.retain(|injection| injection.times == 1 && !matches!(injection.fault, Fault::Delay(_)));
+        all
+    }
+
+    fn forget_calls(&self) {
+        self.moving.shop.fault_proxy().take_calls();
+        self.moving.shop.service_proxies()[0].take_calls();
+    }
+}
+
+/// After each fault, the segment is done, or its message comes back, or the next message is in the queue.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_fault_loses_a_segment() {
+    let world = World::open().await;
+    let segment = world.start().await;
+    world.forget_calls();
+    while !world.progress().await.is_done {
+        (world.copy_items)(message(&segment)).await.expect("an answer");
+    }
+    // Progress is read by the operator, whose calls do not go through the proxy.
+    let all = world.injections();
+    assert!(all.len() > 40, "{} faults", all.len());
+    for injection in all {
+        let segment = world.start().await;
+        world.moving.shop.sqs("PurgeQueue", QUEUE, json!({})).await;
+        world.inject(&injection);
+        for _ in 0..20 {
+            let answer = (world.copy_items)(message(&segment)).await;
+            if world.progress().await.is_done {
+                break;
+            }
+            if answer.is_ok_and(|answer| answer["batchItemFailures"] == json!([])) {
+                assert!(world.moving.shop.messages_in(QUEUE).await > 0, "{injection:?}: the segment is lost");
+            }
+        }
+        world.heal().await;
+        assert!(world.progress().await.is_done, "{injection:?}");
+        assert!(world.moving.differences().await.is_empty(), "{injection:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_fault_loses_a_repair() {
+    let world = World::open().await;
+    let leave = async || {
+        let keys = make_stale(&world.moving, Phase::Both).await.into();
+        leave_repair(&world.moving, Phase::Both, 3, keys).await;
+    };
+    leave().await;
+    world.forget_calls();
+    (world.repair_copies)(json!({})).await.expect("a report");
+    let all = world.injections();
+    assert!(all.len() > 20, "{} faults", all.len());
+    for injection in all {
+        leave().await;
+        world.inject(&injection);
+        // It may fail.
+        _ = (world.repair_copies)(json!({})).await;
+        world.moving.assert_in_step(&format!("{injection:?}")).await;
+        world.heal().await;
+        let report = (world.repair_copies)(json!({})).await.expect("a report");
+        assert_eq!(report["failed"], 0, "{injection:?}: {report}");
+        assert!(world.moving.differences().await.is_empty(), "{injection:?}");
+    }
+}

@@ -1,0 +1,298 @@
+//! A run by the functions of the stack, fed by the queue.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use copying::Assignment;
+use devstack::Template;
+use devstack::fault_proxy::{Fault, Match};
+use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Phase, Repair};
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+use shop::Shop;
+use shop::events::event;
+use shop::kills::Kills;
+
+use super::MovingShop;
+use super::copying::{Operator, busy_shop, fill};
+use crate::roles::in_vain;
+
+const QUEUE: &str = "till-local-copy-queue";
+const LOST: &str = "till-local-lost-copies";
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A function does one page of a segment in an invocation. A message whose invocation fails comes back after a second.
+pub(super) fn hurried(template: &mut Template) {
+    for function in &mut template.functions {
+        function.environment.insert("MOVE_CACHE_MILLISECONDS".to_owned(), "0".to_owned());
+        if function.handler == "copy-items" {
+            function.timeout_seconds = 61;
+        }
+    }
+    for queue in template.queues.iter_mut().filter(|queue| queue.name == QUEUE) {
+        queue.visibility_timeout_seconds = 1;
+    }
+}
+
+async fn open() -> (MovingShop, Arc<Kills>) {
+    let (shop, kills) = Shop::open_moving_mortal(hurried).await;
+    let next = shop.next_table().to_owned();
+    let moving = MovingShop { shop, next };
+    fill(&moving).await;
+    // More than a page of each segment.
+    for card in 0..800 {
+        moving.shop.gift_card(&format!("CARD-{card}"), 100).await;
+    }
+    (moving, kills)
+}
+
+async fn send(moving: &MovingShop, segment: &CopyProgress) {
+    moving.shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": Assignment::of(segment).message() })).await;
+}
+
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let begin = Instant::now();
+    while !is_so().await {
+        assert!(begin.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+impl Operator {
+    /// Starts a run, and sends each segment this number of times.
+    async fn start(&self, moving: &MovingShop, task: CopyTask, times: usize) -> Vec<CopyProgress> {
+        let state = self.mover.state().await.expect("the state");
+        let segments = self.mover.start(&state, task, 3).await.expect("the run starts");
+        for segment in segments.iter().cycle().take(times * segments.len()) {
+            send(moving, segment).await;
+        }
+        segments
+    }
+
+    async fn segments(&self) -> Vec<CopyProgress> {
+        self.mover.segments().await.expect("the progress")
+    }
+
+    async fn is_done(&self) -> bool {
+        self.segments().await.iter().all(|segment| segment.is_done)
+    }
+}
+
+/// As the operator does, the test sends a segment again that makes no progress: one in 32 messages is killed five times.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_by_functions_that_are_killed_anywhere_ends_with_equal_tables() {
+    let (moving, kills) = open().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    kills.begin(0.5, 16);
+    operator.start(&moving, CopyTask::Copy, 1).await;
+    let (begin, mut seen, mut quiet) = (Instant::now(), 0, Instant::now());
+    loop {
+        let segments = operator.segments().await;
+        if segments.iter().all(|segment| segment.is_done) {
+            break;
+        }
+        let pages = segments.iter().map(|segment| segment.pages).sum();
+        if pages != seen {
+            (seen, quiet) = (pages, Instant::now());
+        } else if quiet.elapsed() > Duration::from_secs(8) {
+            for segment in segments.iter().filter(|segment| !segment.is_done) {
+                send(&moving, segment).await;
+            }
+            quiet = Instant::now();
+        }
+        assert!(begin.elapsed() < 2 * PATIENCE, "{segments:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    kills.end();
+    assert!(kills.killed() > 3, "{} invocations were killed", kills.killed());
+    assert!(moving.differences().await.is_empty());
+
+    // A comparison by the functions has the same result as one by the operator.
+    let compared = async |by_functions: bool| {
+        if by_functions {
+            operator.start(&moving, CopyTask::Compare, 1).await;
+            until("the comparison is done", async || operator.is_done().await).await;
+        } else {
+            operator.run(CopyTask::Compare).await;
+        }
+        let segments = operator.segments().await;
+        assert!(segments.iter().all(|segment| segment.differences == 0 && segment.pages > 2), "{segments:?}");
+        segments.into_iter().map(|segment| segment.sums).collect::<Vec<_>>()
+    };
+    let sums = compared(true).await;
+    assert_eq!(sums, compared(false).await);
+    assert!(sums.iter().flatten().all(|(_, sums)| sums.first == sums.next) && sums[0].len() > 5, "{sums:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_come_several_times_neither_multiply_nor_disturb_each_other() {
+    let (moving, _) = open().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    operator.start(&moving, CopyTask::Copy, 4).await;
+    until("the run is done", async || operator.is_done().await).await;
+    until("no message is left", async || moving.shop.messages_in(QUEUE).await == 0).await;
+    assert_eq!(moving.shop.messages_in(LOST).await, 0);
+    assert!(moving.differences().await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_an_earlier_run_or_of_a_segment_that_is_done_does_nothing() {
+    let (moving, _) = open().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    let state = operator.mover.state().await.expect("the state");
+    let earlier = operator.mover.start(&state, CopyTask::Copy, 3).await.expect("a run");
+    let done = operator.run(CopyTask::Copy).await;
+    let deleted = json!({ "TableName": moving.next, "Key": { "PK": { "S": "PRODUCT#p1" }, "SK": { "S": "META" } } });
+    moving.shop.dynamodb("DeleteItem", &deleted).await;
+    let before = operator.segments().await;
+    for segment in earlier.iter().chain(&done) {
+        send(&moving, segment).await;
+    }
+    until("the messages are gone", async || moving.shop.messages_in(QUEUE).await == 0).await;
+    assert_eq!(moving.shop.messages_in(LOST).await, 0);
+    assert_eq!(operator.segments().await, before);
+    assert_eq!(moving.differences().await.len(), 1, "the copy is not put again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_segment_that_fails_five_times_is_a_dead_letter_and_goes_on_when_it_is_redriven() {
+    let (moving, _) = open().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    let denied = Fault::Refused { status: 400, exception: "AccessDeniedException" };
+    moving.shop.fault_proxy().inject(Match::action("Scan"), denied, usize::MAX);
+    operator.start(&moving, CopyTask::Copy, 1).await;
+    moving.shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no assignment" })).await;
+    until("all are dead", async || moving.shop.messages_in(LOST).await == 4).await;
+    assert_eq!(moving.shop.messages_in(QUEUE).await, 0);
+
+    moving.shop.fault_proxy().heal();
+    let redrive = format!("{}/_local/redrive", moving.shop.url());
+    let answer = reqwest::Client::new().post(redrive).send().await.expect("an answer");
+    assert!(answer.status().is_success());
+    until("the run is done", async || operator.is_done().await).await;
+    assert!(moving.differences().await.is_empty());
+    until("nonsense is dead again", async || moving.shop.messages_in(LOST).await == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sample_events_are_answered_while_no_move_has_begun() {
+    let moving = MovingShop::open().await;
+    let invoke = async |name: &str| moving.shop.consumer(name, &moving.shop.endpoints())(event(name)).await;
+    assert_eq!(invoke("copy-items").await, Ok(json!({ "batchItemFailures": [] })));
+    let report = json!({ "repairs": 0, "items": 0, "failed": 0, "oldest": 0, "done": true });
+    assert_eq!(invoke("repair-copies").await, Ok(report));
+    assert!(moving.shop.dump().await.is_empty() && moving.shop.dump_of(&moving.next).await.is_empty());
+}
+
+/// Makes the pairs of three products differ: one copy is stale, one is missing, and one has no item. The copies are in the
+/// table that does not lead.
+pub(super) async fn make_stale(moving: &MovingShop, phase: Phase) -> [ItemKey; 3] {
+    let (table, prefix, sort) = match phase {
+        Phase::NextLeads => (moving.shop.table(), "p#", None),
+        _ => (moving.next.as_str(), "PRODUCT#", Some("META")),
+    };
+    let text = |text: &str| json!({ "S": text });
+    let key = |product: &str| {
+        let partition = format!("{prefix}{product}");
+        json!({ "PK": text(&partition), "SK": text(sort.unwrap_or(&partition)) })
+    };
+    let change = json!({
+        "TableName": table, "Key": key("p1"), "UpdateExpression": "SET #name = :name",
+        "ExpressionAttributeNames": { "#name": "name" }, "ExpressionAttributeValues": { ":name": text("another") },
+    });
+    moving.shop.dynamodb("UpdateItem", &change).await;
+    moving.shop.dynamodb("DeleteItem", &json!({ "TableName": table, "Key": key("p2") })).await;
+    let mut extra = key("extra");
+    extra["EntityType"] = text("product");
+    moving.shop.dynamodb("PutItem", &json!({ "TableName": table, "Item": extra })).await;
+    ["p#p1", "p#p2", "p#extra"].map(|key| ItemKey { partition: key.to_owned(), sort: key.to_owned() })
+}
+
+/// Leaves a repair of these items in the table that leads in this phase.
+pub(super) async fn leave_repair(moving: &MovingShop, phase: Phase, shard: u8, keys: Vec<ItemKey>) {
+    let repair = Repair {
+        repair_id: uuid::Uuid::new_v4().to_string().parse().expect("an id"),
+        shard,
+        since: Timestamp::now(),
+        keys,
+    };
+    if phase != Phase::NextLeads {
+        return moving.shop.put(&repair).await;
+    }
+    let operator = Operator::of(moving);
+    let put = table::Write::put(&repair).expect("a repair");
+    let writes = vec![(phase.leader(), put)];
+    let put = operator.pairs.commit(writes, table::Budget::of(PATIENCE)).await;
+    assert!(matches!(put, Ok(table::Commit::Done)), "{put:?}");
+}
+
+/// Works off a copy, a comparison and a repair from each of the tables.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_permission_of_the_functions_is_needed_by_a_call() {
+    let moving = busy_shop().await;
+    let operator = Operator::of(&moving);
+    for phase in [Phase::Both, Phase::NextLeads] {
+        moving.enter(phase).await;
+        let repair = async || {
+            let report = moving.shop.consumer("repair-copies", &moving.shop.endpoints())(json!({})).await;
+            assert_eq!(report.expect("a report")["repairs"], 1);
+        };
+        for task in [CopyTask::Copy, CopyTask::Copy, CopyTask::Compare] {
+            operator.start(&moving, task, 1).await;
+            until("the run is done", async || operator.is_done().await).await;
+            make_stale(&moving, phase).await;
+        }
+        let keys = make_stale(&moving, phase).await.into();
+        leave_repair(&moving, phase, 0, keys).await;
+        repair().await;
+        assert!(moving.differences().await.is_empty(), "{phase:?}");
+    }
+    // A function that runs longer than a page sends its message again.
+    let send = json!({ "MessageBody": "{}" });
+    assert_eq!(moving.shop.sqs_as("CopyItems", "SendMessage", QUEUE, send).await.0, 200);
+    let mut functions = moving.shop.template().functions.clone();
+    functions.retain(|function| ["CopyItems", "RepairCopies"].contains(&function.logical_id.as_str()));
+    for function in &mut functions {
+        // The policy of each table has the permissions on the queue.
+        let mut seen = Vec::new();
+        for policy in &mut function.role.policies {
+            policy.statements.retain(|statement| {
+                let is_new = !seen.contains(statement);
+                seen.push(statement.clone());
+                is_new
+            });
+        }
+    }
+    let vain: BTreeSet<_> = in_vain(&functions, &moving.shop.guard().rulings()).into_iter().collect();
+    // The progress is in the first table, which is the other one after the next change of `Tables`.
+    let of_the_other = vain.iter().filter(|grant| grant.contains("COPY#*")).count();
+    assert!(vain.len() == 1 && of_the_other == 1, "{vain:#?}");
+}
+
+#[test]
+fn a_deployment_has_the_functions_only_while_it_has_two_tables() {
+    let of = |tables: &str| {
+        let template = shop::tables::template_with(tables);
+        let names = template.functions.iter().map(|function| function.logical_id.clone());
+        let functions: BTreeSet<_> =
+            names.filter(|name| ["CopyItems", "RepairCopies"].contains(&name.as_str())).collect();
+        let queues = template.queues.iter().filter(|queue| [QUEUE, LOST].contains(&queue.name.as_str())).count();
+        (functions.len(), queues, template.scheduled.contains("repair-copies"))
+    };
+    for (tables, expected) in
+        [("v1", (0, 0, false)), ("v1-v2", (2, 2, true)), ("v2-v1", (2, 2, true)), ("v2", (0, 0, false))]
+    {
+        assert_eq!(of(tables), expected, "{tables}");
+    }
+}
+
+/// The event of a message about this segment.
+pub(super) fn message(segment: &CopyProgress) -> Value {
+    json!({ "Records": [{ "messageId": "m", "body": Assignment::of(segment).message() }] })
+}
