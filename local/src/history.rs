@@ -13,6 +13,7 @@ mod order_parts;
 mod order_record;
 mod record;
 mod schema;
+mod sorted;
 mod write;
 
 pub use export::{Exported, export};

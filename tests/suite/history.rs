@@ -1,5 +1,6 @@
 //! A shop's history is exported and imported without loss, and counts where it belongs.
 
+mod moves;
 mod refused;
 mod years;
 
@@ -57,8 +58,15 @@ impl Drop for Temporary {
     }
 }
 
-/// Imports a file. Returns the totals, and for each refused line its number and the reason.
-async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> (Summary, Vec<(u64, String)>) {
+/// The totals of an import, and for each refused line its number and the reason.
+type Imported = (Summary, Vec<(u64, String)>);
+
+/// Imports a file into the table of a shop that does not move.
+async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> Imported {
+    imported_to(&environment(shop), file, options).await.expect("an import")
+}
+
+async fn imported_to(environment: &Environment, file: &Temporary, options: &Options) -> Result<Imported, String> {
     let mut refused = Vec::new();
     let tell = |outcome: &Outcome| {
         if let Placement::Refused(reason) = &outcome.result {
@@ -66,9 +74,10 @@ async fn imported(shop: &Shop, file: &Temporary, options: &Options) -> (Summary,
         }
         Ok(())
     };
-    let summary = import(&environment(shop), std::slice::from_ref(&file.0), options, tell).await.expect("an import");
+    let summary = import(environment, std::slice::from_ref(&file.0), options, tell).await;
     refused.sort();
-    (summary, refused)
+    let summary = summary.map_err(|error| format!("{error:#}"))?;
+    Ok((summary, refused))
 }
 
 /// Every line as the schema describes it.

@@ -1,7 +1,8 @@
 //! A shop that moves from one table to another.
 
 mod adjacent;
-mod copying;
+pub mod copying;
+mod cost;
 mod faults;
 mod functions;
 mod in_step;

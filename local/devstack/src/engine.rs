@@ -1,13 +1,17 @@
 //! The embedded DynamoDB: `dynoxide` on a loopback port, in memory or in a file.
 
 mod front;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use dynoxide::Database;
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
 use crate::listen::{loopback, unguessable, url_of};
 use crate::option_error::OptionError;
@@ -15,6 +19,12 @@ use crate::private_file;
 
 /// The file within a data directory.
 const DATABASE_FILE: &str = "table.sqlite";
+
+/// The engine asks for the highest sequence number of a table before each record that it writes, and its readers ask for
+/// the records after theirs. Without this index each of these questions reads every record, and the n-th write takes a
+/// time in proportion to n.
+const STREAM_INDEX: &str = "CREATE INDEX IF NOT EXISTS devstack_stream_records \
+    ON _stream_records (table_name, CAST(sequence_number AS INTEGER), shard_id)";
 
 /// A running engine. It stops when dropped.
 pub(crate) struct Engine {
@@ -69,7 +79,11 @@ impl Engine {
 }
 
 fn open(data: Option<&Path>) -> Result<Database> {
-    let Some(directory) = data else { return Database::memory().context("cannot open a database in memory") };
+    let Some(directory) = data else {
+        // Two connections reach a database in memory only by its name.
+        let name = format!("file:{}?mode=memory&cache=shared", Uuid::new_v4());
+        return open_at(&name).context("cannot open a database in memory");
+    };
     let unusable = |error| OptionError::unusable_directory(directory, error);
     private_file::create_directory(directory).map_err(unusable)?;
 
@@ -77,8 +91,16 @@ fn open(data: Option<&Path>) -> Result<Database> {
     let path = file.to_str().with_context(|| format!("{} is not valid UTF-8", file.display()))?;
     // Set before the engine opens the file: SQLite gives the files that it creates beside it the same permissions.
     private_file::make_private(&file).map_err(unusable)?;
-    Database::new(path).map_err(|error| {
+    open_at(path).map_err(|error| {
         let message = format!("cannot open {path}: delete it or choose another directory");
         OptionError::new("data", message).caused_by(error).into()
     })
+}
+
+/// Opens the database of this name, and adds the index by a connection of its own, because the engine keeps its own to
+/// itself.
+fn open_at(name: &str) -> Result<Database> {
+    let database = Database::new(name)?;
+    Connection::open(name)?.execute_batch(STREAM_INDEX)?;
+    Ok(database)
 }

@@ -28,8 +28,9 @@ use crate::sqs::Sqs;
 use crate::stream::{Position, Shard, Stream};
 use crate::template::{StartingPosition, StreamSource};
 
-/// The interval between checks for new shards. The embedded engine always has exactly one.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
+/// The interval between checks for new shards. When a shard ends, its children are looked for at once. The embedded engine
+/// always has exactly one shard, and needs a time in proportion to the stream for each check.
+const BETWEEN_LOOKS: Duration = Duration::from_mins(1);
 
 /// A token of a caller that waits until everything is delivered. Each poller receives one, and drops it after it has
 /// delivered everything that was in its shard at that time.

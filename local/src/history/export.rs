@@ -16,6 +16,7 @@ use table::{Item, Reader, read_item};
 use super::existing::{due_since, read_order, read_product};
 use super::order_record::OrderRecord;
 use super::record::{ProductRecord, Record};
+use super::sorted::Sorted;
 use crate::scan;
 
 /// The time for the retries of one read.
@@ -37,7 +38,7 @@ pub async fn export(environment: &Environment, out: &mut impl Write, progress: i
     let reader = Reader::from_environment(environment)?;
     let table = environment.required("TABLE_NAME")?;
     let mut pages = pin!(scan::pages(environment, table)?);
-    let mut lines = Lines::default();
+    let mut lines = Lines { sorted: Sorted::new()?, exported: Exported::new() };
     let mut items = 0;
     // For each segment the items of its current partition: they come one after the other.
     let mut partitions: HashMap<i32, (String, Vec<Item>)> = HashMap::new();
@@ -58,16 +59,13 @@ pub async fn export(environment: &Environment, out: &mut impl Write, progress: i
     for (_, collected) in partitions.into_values() {
         lines.add(&reader, collected).await?;
     }
-    for line in lines.by_position.values() {
-        writeln!(out, "{line}").context("the file cannot be written")?;
-    }
+    lines.sorted.each(|line| writeln!(out, "{line}").context("the file cannot be written"))?;
     out.flush().context("the file cannot be written")?;
     Ok(lines.exported)
 }
 
-#[derive(Default)]
 struct Lines {
-    by_position: BTreeMap<String, String>,
+    sorted: Sorted,
     exported: Exported,
 }
 
@@ -93,7 +91,7 @@ impl Lines {
         };
         let Some(record) = record else { return Ok(()) };
         let line = serde_json::to_string(&record)?;
-        if self.by_position.insert(record.position(), line).is_none() {
+        if self.sorted.add(&record.position(), &line)? {
             *self.exported.entry(record.name().0).or_default() += 1;
         }
         Ok(())

@@ -4,16 +4,19 @@
 //! the orders, which refer to them. Each record is one transaction on condition that it is absent, so a second import
 //! changes nothing, and an import that was interrupted continues: a record that exists costs a read and no write. No file
 //! with a position is kept. It could be lost, or belong to another table, and the table itself knows the position.
+//!
+//! If the environment names both tables of a move, each record is written as the functions write, by the phase of the
+//! move. If it names one table, the import stops as soon as that table moves.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use futures_util::{StreamExt as _, stream};
-use key_schema::entity::{EmailClaim, UsernameClaim};
-use key_schema::layout::Stored as _;
+use key_schema::entity::{EmailClaim, Move, Phase, UsernameClaim};
+use key_schema::layout::{Consistency, Stored as _};
 use key_schema::value::Timestamp;
 use lambda::{Budget, Environment, Failure as _, FromEnvironment as _, Remedy};
 use table::{Commit, Error, Meter, ProductShards, Reader, StatusShards, TokenBucket, WriteUnits, Writer};
@@ -29,6 +32,8 @@ use super::write::Transaction;
 const AT_ONCE: usize = 16;
 /// The number of attempts for one record. They take about a minute if DynamoDB throttles all of them.
 const ATTEMPTS: u32 = 10;
+/// The longest time for which a table counts as one that does not move. Functions use a phase for the same time.
+const PHASE_LIFETIME: Duration = Duration::from_secs(2);
 /// The time for the retries of one request.
 const BUDGET: Duration = Duration::from_secs(10);
 
@@ -82,8 +87,12 @@ struct Importer {
     options: Options,
     with: Circumstances,
     references: References,
-    /// The line in which an id, an address or a username of the files was first seen.
-    seen: Mutex<HashMap<String, String>>,
+    /// The file and the line in which an id, an address or a username of the files was first seen.
+    seen: Mutex<HashMap<String, (Arc<str>, u64)>>,
+    /// Whether the environment names the other table of a move.
+    knows_both_tables: bool,
+    /// The last moment at which the table was seen not to move.
+    seen_at_rest: Mutex<Option<Instant>>,
     bucket: Option<Mutex<TokenBucket>>,
     began: Instant,
     units: Mutex<WriteUnits>,
@@ -121,6 +130,8 @@ pub async fn import(
         },
         references: References::default(),
         seen: Mutex::default(),
+        knows_both_tables: environment.optional("NEXT_TABLE_NAME").is_some(),
+        seen_at_rest: Mutex::default(),
         bucket: options.units_per_second.map(|rate| Mutex::new(TokenBucket::new(rate, Duration::ZERO))),
         began,
         units: Mutex::default(),
@@ -173,12 +184,11 @@ impl Importer {
             }
             _ => {}
         }
-        let here = format!("{}:{}", line.file, line.number);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((key, there)) = keys.iter().find_map(|key| Some((key, seen.get(key)?))) {
-            return Some(format!("{key} is also in {there}"));
+        if let Some((key, (file, number))) = keys.iter().find_map(|key| Some((key, seen.get(key)?))) {
+            return Some(format!("{key} is also in {file}:{number}"));
         }
-        seen.extend(keys.into_iter().map(|key| (key, here.clone())));
+        seen.extend(keys.into_iter().map(|key| (key, (Arc::clone(&line.file), line.number))));
         None
     }
 
@@ -195,20 +205,42 @@ impl Importer {
     }
 
     /// Places a record, and tries again if DynamoDB throttles or does not answer.
-    async fn place(&self, record: &Record) -> Result<Placement, Error> {
+    async fn place(&self, record: &Record) -> Result<Placement> {
         let mut attempt = 0;
         let mut was_sent = false;
         loop {
-            match self.try_to_place(record, &mut was_sent).await {
+            let outcome = match self.phase_of_an_unknown_move().await {
+                Ok(Phase::First) => self.try_to_place(record, &mut was_sent).await,
+                Ok(phase) => bail!("the table moves to another one, phase {phase:?}: name both with --next-table"),
+                Err(error) => Err(error),
+            };
+            match outcome {
                 Err(error) if error.remedy() == Remedy::Retry && attempt < ATTEMPTS => {
                     attempt += 1;
                     sleep(Duration::from_millis(50 << attempt)).await;
                 }
                 // The transaction of an earlier attempt was not answered, and had been done.
                 Ok(Placement::Same) if was_sent => return Ok(Placement::New),
-                outcome => return outcome,
+                outcome => return Ok(outcome?),
             }
         }
+    }
+
+    /// The phase of a move, if the environment names one table. What is written in one table alone is lost if the other
+    /// one takes over.
+    async fn phase_of_an_unknown_move(&self) -> Result<Phase, Error> {
+        let seen = || self.seen_at_rest.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.knows_both_tables || seen().is_some_and(|seen| seen.elapsed() < PHASE_LIFETIME) {
+            return Ok(Phase::First);
+        }
+        let before = Instant::now();
+        let key = vec![Move::only_key()];
+        let moving: Option<Move> = self.reader.batch(key, Consistency::Strong, Budget::of(BUDGET)).await?.pop();
+        let phase = moving.map_or(Phase::First, |moving| moving.phase);
+        if phase == Phase::First {
+            *seen() = Some(before);
+        }
+        Ok(phase)
     }
 
     async fn try_to_place(&self, record: &Record, was_sent: &mut bool) -> Result<Placement, Error> {

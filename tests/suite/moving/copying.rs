@@ -17,13 +17,13 @@ use tokio::time::Instant;
 use super::MovingShop;
 
 /// The operator of a move, who does not wait for anything to settle: the functions read the phase before each request.
-pub(super) struct Operator {
-    pub(super) pairs: Pairs,
-    pub(super) mover: Mover,
+pub struct Operator {
+    pub pairs: Pairs,
+    pub mover: Mover,
 }
 
 impl Operator {
-    pub(super) fn of(moving: &MovingShop) -> Self {
+    pub fn of(moving: &MovingShop) -> Self {
         let (first, next) = (moving.shop.table(), moving.next.as_str());
         let variables = [("TABLE_NAME", first), ("NEXT_TABLE_NAME", next), ("NEXT_TABLE_LAYOUT", "v2")];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -36,7 +36,7 @@ impl Operator {
     }
 
     /// Starts a run and works off all segments.
-    pub(super) async fn run(&self, task: CopyTask) -> Vec<CopyProgress> {
+    pub async fn run(&self, task: CopyTask) -> Vec<CopyProgress> {
         let state = self.mover.state().await.expect("the state");
         let segments = self.mover.start(&state, task, 3).await.expect("the run starts");
         let mut done = Vec::new();
@@ -46,11 +46,11 @@ impl Operator {
         done
     }
 
-    pub(super) fn repairs(&self) -> Repairs {
+    pub fn repairs(&self) -> Repairs {
         Repairs::new(self.pairs.unshared(), Pace::new(1e6, 1e6))
     }
 
-    pub(super) async fn repair(&self) -> u64 {
+    pub async fn repair(&self) -> u64 {
         let round = self.repairs().round(Instant::now() + Duration::from_mins(1)).await.expect("a round");
         assert!(round.failed == 0 && round.is_whole, "{round:?}");
         round.repairs
@@ -61,14 +61,25 @@ impl Operator {
     }
 
     /// Goes to a neighbouring phase.
-    pub(super) async fn step(&self, to: Phase) {
+    pub async fn step(&self, to: Phase) {
         let state = self.mover.state().await.expect("the state");
         let stepped = self.mover.step(&state, to, true).await;
         assert_eq!(stepped.expect("a step").phase, to);
     }
 
+    /// Goes to a neighbouring phase as soon as the repairs that are due, and those that come meanwhile, are carried out.
+    pub async fn step_when_repaired(&self, to: Phase) {
+        loop {
+            self.repair().await;
+            match &self.obstacles(to).await[..] {
+                [] => return self.step(to).await,
+                obstacles => assert!(matches!(obstacles, [Obstacle::RepairsDue(_)]), "{obstacles:?}"),
+            }
+        }
+    }
+
     /// Compares the tables, and checks that nothing differs.
-    pub(super) async fn assert_equal(&self, moving: &MovingShop) {
+    pub async fn assert_equal(&self, moving: &MovingShop) {
         self.repair().await;
         let segments = self.run(CopyTask::Compare).await;
         assert_eq!(differing(&segments), Vec::<String>::new());

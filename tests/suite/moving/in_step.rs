@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use devstack::fault_proxy::{Fault, Match};
 use key_schema::entity::Phase;
 use local::functions;
-use reqwest::Method;
 use serde_json::{Value, json};
-use shop::engine::{Feature, lacks};
 use shop::events::{event, functions_by_event_time};
 
 use super::MovingShop;
@@ -187,48 +185,4 @@ async fn while_the_tables_are_compared_a_difference_fails_no_request() {
     let is_next = move |request: &Value| request["TableName"] == to_next.as_str();
     shop.fault_proxy().inject(Match::action("Query").when(is_next), Fault::InternalError, 3);
     assert_eq!(shop.nobody().get("/products/pot").await.expect(200)["available"], 5);
-}
-
-/// The write units of what this does, in all tables and indexes.
-async fn units(moving: &MovingShop, work: impl Future<Output = ()>) -> f64 {
-    moving.shop.fault_proxy().take_calls();
-    work.await;
-    let calls = moving.shop.fault_proxy().take_calls();
-    let writes = calls
-        .iter()
-        .filter(|call| ["PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"].contains(&call.action.as_str()));
-    writes.flat_map(|call| &call.consumed).map(devstack::fault_proxy::Consumed::units).sum()
-}
-
-/// Both tables are written, and each write is a part of a transaction.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_transaction_costs_twice_as_much_in_both_tables_and_a_single_write_four_times() {
-    if lacks(Feature::CapacityFigures) {
-        return;
-    }
-    let mut costs = Vec::new();
-    for phase in [Phase::First, Phase::Both] {
-        let moving = MovingShop::open().await;
-        moving.enter(phase).await;
-        let shop = &moving.shop;
-        shop.sign_up("ada").await;
-        for product in ["pot", "cup"] {
-            shop.product(product, 1000, 5).await;
-        }
-        let cart = async || {
-            let body = json!({ "lines": [{ "productId": "pot", "quantity": 1 }] }).to_string();
-            shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[], Some(body)).await.expect(200);
-        };
-        cart().await;
-        let cart = units(&moving, cart()).await;
-        let lines = json!([{ "productId": "pot", "quantity": 1 }, { "productId": "cup", "quantity": 1 }]);
-        let order = async || {
-            shop.customer("ada").order("first", json!({ "lines": lines })).await.expect(201);
-        };
-        costs.push([cart, units(&moving, order()).await]);
-    }
-    eprintln!("units of a cart and of an order of two lines: {costs:?}");
-    let [[cart, order], both] = costs[..] else { unreachable!("two phases") };
-    let differs = |is: f64, expected: f64| (is - expected).abs() > 0.01;
-    assert!(!differs(both[0], 4.0 * cart) && !differs(both[1], 2.0 * order), "{costs:?}");
 }
