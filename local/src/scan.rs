@@ -2,30 +2,28 @@
 //! no access pattern reaches. No function's role allows a scan.
 
 use anyhow::{Context, Result};
-use aws_sdk_dynamodb::Client;
 use futures_util::{Stream, stream};
-use lambda::{Environment, Service};
-use table::Item;
+use lambda::{Environment, FromEnvironment as _};
+use table::{Item, Segment, WholeTable};
 
 /// The number of segments read in parallel. Within a segment, the items of a partition come one after the other.
-const SEGMENTS: i32 = 4;
+const SEGMENTS: u8 = 4;
 
-/// The pages of all segments, each with the number of its segment. A page is read when it is asked for.
+/// The pages of all segments of the table of this environment, each with the number of its segment. A page is read when it
+/// is asked for. The keys of the items are canonical, whatever layout the table has. If the environment names the two
+/// tables of a move, the table is the one that leads now.
 ///
 /// # Errors
-/// The environment has no region or no credentials. A page fails if the table cannot be read.
-pub(crate) fn pages(environment: &Environment, table: &str) -> Result<impl Stream<Item = Result<(i32, Vec<Item>)>>> {
-    let client = environment.client(Service::DynamoDb, Client::new)?;
-    let segments = (0..SEGMENTS).map(move |segment| {
-        let scan = client.scan().table_name(table).consistent_read(true).segment(segment).total_segments(SEGMENTS);
-        Box::pin(stream::unfold(Some((scan, None)), move |next| async move {
-            let (scan, start) = next?;
-            let page = scan.clone().set_exclusive_start_key(start).send().await;
-            match page.context("the table cannot be read") {
-                Ok(page) => {
-                    let next = page.last_evaluated_key.map(|key| (scan, Some(key)));
-                    Some((Ok((segment, page.items.unwrap_or_default())), next))
-                }
+/// The environment has no table, no region or no credentials, or the phase of the move cannot be read. A page fails if the
+/// table cannot be read.
+pub(crate) async fn pages(environment: &Environment) -> Result<impl Stream<Item = Result<(u8, Vec<Item>)>> + use<>> {
+    let table = WholeTable::from_environment(environment)?.leading().await.context("the phase cannot be read")?;
+    let segments = (0..SEGMENTS).map(move |number| {
+        let (table, segment) = (table.clone(), Segment { number, of: SEGMENTS });
+        Box::pin(stream::unfold(Some((table, None)), move |next| async move {
+            let (table, after) = next?;
+            match table.page(segment, after.as_ref()).await.context("the table cannot be read") {
+                Ok((items, last)) => Some((Ok((number, items)), last.map(|last| (table, Some(last))))),
                 Err(error) => Some((Err(error), None)),
             }
         }))

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lambda::Environment;
 use local::audit::audit;
 use serde_json::Value;
 use shop::Shop;
@@ -23,7 +24,13 @@ pub async fn hold(shop: &Shop) {
 /// The breaches that an audit finds, and the products whose units are not conserved.
 pub async fn complaints(shop: &Shop) -> Vec<String> {
     let mut complaints = breaches(shop, BEFORE_EVERY_CHANGE).await;
-    let dump = shop.dump().await;
+    complaints.extend(not_conserved(&shop.dump().await, &BTreeMap::new()));
+    complaints
+}
+
+/// The products of a table whose units are not conserved. `adjusted` has the units that were added to a stock.
+pub fn not_conserved(dump: &[Value], adjusted: &BTreeMap<String, i64>) -> Vec<String> {
+    let mut complaints = Vec::new();
     let of = |kind: &'static str| dump.iter().filter(move |item| item["EntityType"]["S"] == kind);
     let cancelled: BTreeSet<_> =
         of("order").filter(|order| text(order, "status") == "CANCELLED").map(|order| text(order, "orderId")).collect();
@@ -48,7 +55,7 @@ pub async fn complaints(shop: &Shop) -> Vec<String> {
         let cells = of("stock").chain(of("stockCell")).filter(|cell| text(cell, "productId") == id);
         let available: i64 = cells.map(|cell| number(&cell["available"])).sum();
         let units = sold.get(&id).copied().unwrap_or_default();
-        let supplied = number(&product["initialStock"]);
+        let supplied = number(&product["initialStock"]) + adjusted.get(&id).copied().unwrap_or_default();
         if available + units != supplied {
             complaints
                 .push(format!("{id}: {units} units sold and {available} in stock are not the {supplied} supplied"));
@@ -62,7 +69,13 @@ pub const BEFORE_EVERY_CHANGE: &str = "0000-01-01";
 
 /// The breaches that an audit finds if changes before `counted_until` must be counted.
 pub async fn breaches(shop: &Shop, counted_until: &str) -> Vec<String> {
+    let table = [("TABLE_NAME".to_owned(), shop.table().to_owned())];
+    breaches_of(&shop.operator().with(table), counted_until).await
+}
+
+/// The same, of the table of this environment.
+pub async fn breaches_of(environment: &Environment, counted_until: &str) -> Vec<String> {
     let horizon = counted_until.parse().expect("a moment");
-    let report = audit(&shop.operator(), shop.table(), horizon, |_| ()).await.expect("the table can be read");
+    let report = audit(environment, horizon, |_| ()).await.expect("the table can be read");
     report.breaches.iter().map(ToString::to_string).collect()
 }

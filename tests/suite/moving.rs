@@ -3,11 +3,14 @@
 mod adjacent;
 pub mod copying;
 mod cost;
+mod deployments;
 mod faults;
 mod functions;
 mod in_step;
+mod phase;
 mod repairs;
 mod streams;
+mod whole_tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +18,7 @@ use devstack::Template;
 use key_schema::entity::{ItemKey, Move, Phase, Repair};
 use key_schema::layout::{COPIED, ENTITY_TYPE, Index, Key, Layout, OF_A_MOVE};
 use key_schema::value::Timestamp;
+use lambda::Environment;
 use serde_json::Value;
 use shop::Shop;
 use shop::payments::Payments;
@@ -43,9 +47,20 @@ impl MovingShop {
             }
         };
         let (payments, tables) = (Payments::start().await, [("Tables", "v1-v2")]);
-        let shop = Shop::open_silently_paying_with(payments, &tables, change).await;
+        Self::of(Shop::open_silently_paying_with(payments, &tables, change).await)
+    }
+
+    /// A shop with two tables.
+    pub fn of(shop: Shop) -> Self {
         let next = shop.next_table().to_owned();
         Self { shop, next }
+    }
+
+    /// The environment of an operator of both tables, and of a function that keeps the phase for two seconds.
+    pub fn environment(&self) -> Environment {
+        let variables =
+            [("TABLE_NAME", self.shop.table()), ("NEXT_TABLE_NAME", &self.next), ("NEXT_TABLE_LAYOUT", "v2")];
+        self.shop.operator().with(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
     }
 
     /// Begins a phase.

@@ -169,8 +169,8 @@ async fn check(stack: &Stack) -> Result<()> {
     let counted = began.elapsed();
 
     let bar = self::bar("{spinner} auditing: {pos} items", None)?;
-    let (operator, table) = (workspace::operator(stack.dynamodb_url()), stack.template().table_name());
-    let report = audit(&operator, table, Timestamp::now(), |items| bar.set_position(items)).await?;
+    let operator = workspace::operator_of(stack.dynamodb_url(), stack.template().table_name());
+    let report = audit(&operator, Timestamp::now(), |items| bar.set_position(items)).await?;
     bar.finish_and_clear();
     let Report { items, orders, breaches, .. } = report;
     super::print(&format!(

@@ -82,3 +82,8 @@ pub(crate) fn operator(dynamodb_url: &str) -> Environment {
     ];
     Environment::of(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
 }
+
+/// The environment of an operator of this table.
+pub(crate) fn operator_of(dynamodb_url: &str, table: &str) -> Environment {
+    operator(dynamodb_url).with([("TABLE_NAME".to_owned(), table.to_owned())])
+}

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use key_schema::layout::Layout;
 use key_schema::value::Timestamp;
 use lambda::Environment;
 use local::audit::{Report, SETTLE_SECONDS, audit};
@@ -24,6 +25,10 @@ pub(super) struct Arguments {
     #[arg(long)]
     table: String,
 
+    /// The layout of its keys: v1 or v2
+    #[arg(long, value_name = "LAYOUT", default_value = "v1")]
+    layout: Layout,
+
     /// Changes before this time must be counted [default: six and a half hours ago]
     #[arg(long, value_name = "TIME")]
     counted_until: Option<Timestamp>,
@@ -32,10 +37,12 @@ pub(super) struct Arguments {
 /// Reads the table, checks it, and prints each breach.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let horizon = arguments.counted_until.unwrap_or_else(|| Timestamp::now().minus_seconds(SETTLE_SECONDS));
+    let variables = [("TABLE_NAME", arguments.table.clone()), ("TABLE_LAYOUT", arguments.layout.to_string())];
+    let environment = Environment::of_process().with(variables.map(|(name, value)| (name.to_owned(), value)));
     // Drawn to standard error, and only on a terminal.
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
-    let report = audit(&Environment::of_process(), &arguments.table, horizon, |items| bar.set_position(items)).await;
+    let report = audit(&environment, horizon, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
 
     let Report { items, orders, unsettled, breaches } = report.context("cannot audit the table")?;

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
+use key_schema::layout::Layout;
 use lambda::Environment;
 
 use super::DEFAULT_PORT;
@@ -14,6 +15,10 @@ pub(super) struct Place {
     #[arg(long)]
     table: Option<String>,
 
+    /// The layout of the keys in --table: v1 or v2
+    #[arg(long, value_name = "LAYOUT", default_value = "v1", requires = "table")]
+    layout: Layout,
+
     /// The running stack's port on 127.0.0.1
     #[arg(long, default_value_t = DEFAULT_PORT, conflicts_with = "table")]
     port: u16,
@@ -24,7 +29,9 @@ impl Place {
     pub(super) async fn environment(&self, more: &[(&str, u8)]) -> Result<Environment> {
         if let Some(table) = &self.table {
             let more = more.iter().map(|(name, number)| ((*name).to_owned(), number.to_string()));
-            return Ok(Environment::of_process().with(more).with([("TABLE_NAME".to_owned(), table.clone())]));
+            let place = [("TABLE_NAME", table.clone()), ("TABLE_LAYOUT", self.layout.to_string())];
+            let place = place.map(|(name, value)| (name.to_owned(), value));
+            return Ok(Environment::of_process().with(more).with(place));
         }
         of_stack(self.port).await
     }

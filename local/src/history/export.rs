@@ -25,23 +25,22 @@ const BUDGET: Duration = Duration::from_secs(10);
 /// The number of exported records of each kind.
 pub type Exported = BTreeMap<&'static str, u64>;
 
-/// Writes the records of the table of this environment (`TABLE_NAME`), one on each line: customers by the time of their
+/// Writes the records of the table of this environment, one on each line: customers by the time of their
 /// sign-up, products by id, discount codes and gift cards by the time of their creation, orders by the time of their
 /// placing. `progress` receives the number of items read so far.
 ///
-/// All reads are strongly consistent, and every order is as it was at one moment. The orders of a shop in use are not all
+/// During a move, the table that leads is read. All reads are strongly consistent, and every order is as it was at one moment. The orders of a shop in use are not all
 /// of the same moment.
 ///
 /// # Errors
 /// The table cannot be read, an item is not what its type says, or the output cannot be written.
 pub async fn export(environment: &Environment, out: &mut impl Write, progress: impl Fn(u64)) -> Result<Exported> {
     let reader = Reader::from_environment(environment)?;
-    let table = environment.required("TABLE_NAME")?;
-    let mut pages = pin!(scan::pages(environment, table)?);
+    let mut pages = pin!(scan::pages(environment).await?);
     let mut lines = Lines { sorted: Sorted::new()?, exported: Exported::new() };
     let mut items = 0;
     // For each segment the items of its current partition: they come one after the other.
-    let mut partitions: HashMap<i32, (String, Vec<Item>)> = HashMap::new();
+    let mut partitions: HashMap<u8, (String, Vec<Item>)> = HashMap::new();
     while let Some(page) = pages.next().await {
         let (segment, page) = page?;
         items += page.len() as u64;

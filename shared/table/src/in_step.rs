@@ -12,7 +12,7 @@ use crate::{Budget, Cause, Commit, Error, Throttle, Write, Writer, Written};
 const ATTEMPTS: u8 = 3;
 
 /// The number of transactions that are sent without a pause: one that assumes that the items exist, one that knows
-/// which of them do not, and one that leaves a repair.
+/// which of them do not, and one that leaves a repair of those that differ from their copies.
 const AT_ONCE: u8 = 3;
 
 /// The longest wait for the repair of a copy that differs in a strict phase. It leaves time to queue an order.
@@ -45,10 +45,7 @@ impl Writer {
                     Verdict::Again => (Error::contention("items were created and deleted for too long"), true),
                     Verdict::Apart if route.is_strict && apart.pause().await => continue,
                     Verdict::Apart if route.is_strict => return Err(handover("an item and its copy differ")),
-                    Verdict::Apart => {
-                        lockstep.part();
-                        (Error::contention("an item and its copy differ"), true)
-                    }
+                    Verdict::Apart => (Error::contention("items and their copies differ"), true),
                 },
                 Attempt::FollowerThrottled(error) if route.is_strict => return Err(error),
                 Attempt::FollowerThrottled(error) => {

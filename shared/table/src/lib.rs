@@ -4,9 +4,10 @@
 //!   that it needs, and its role in `template.yaml` grants no more.
 //! - [`Meter`] and [`ReadMeter`] add up the capacity that they consume. [`TokenBucket`] paces it, without I/O.
 //! - [`Pairs`] reads and writes both tables of a move from one table to another. Only the functions that copy hold it.
+//! - [`WholeTable`] reads every item, for the operator who audits or exports a table.
 //!
 //! **Invariant: every read is an access pattern of the key schema, or a batch of keys that the key schema spelled.** The
-//! only Scan is [`Pairs::scan`], which lists what there is to copy.
+//! only Scan is that of [`Pairs`], which lists what there is to copy, and of [`WholeTable`].
 
 #![warn(missing_docs)]
 
@@ -61,7 +62,7 @@ pub use order::INVOICE;
 pub use pair::{Pair, Pairs};
 pub use read::Reader;
 pub use request::{Rendered, WriteKind};
-pub use scan::{Scanned, Segment};
+pub use scan::{Scanned, Segment, WholeTable};
 pub use shards::{ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::Write;

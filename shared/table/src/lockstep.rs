@@ -1,7 +1,8 @@
 //! Writing the two tables of a move in step.
 //!
-//! One transaction writes each item in both tables, under the same conditions. So an item and its copy are equal at
-//! every moment, or a repair of the two is due. The table that leads decides: its conditions make the outcome.
+//! One transaction writes each item in both tables, under the same conditions, except for items that differ already. So an
+//! item and its copy are equal at every moment, or a repair of the two is due. The table that leads decides: its conditions
+//! make the outcome.
 //!
 //! This module has no I/O. [`Lockstep`] says which transaction to send next, and is told how it was cancelled.
 
@@ -28,8 +29,8 @@ pub(crate) struct Lockstep {
     /// For each write, whether the item that an update changes exists. An update of an item that only one of the tables
     /// has would create a part of the item in the other one.
     assumed: Vec<Existence>,
-    /// Whether an item and its copy are known to differ.
-    is_apart: bool,
+    /// For each write, whether its item is known to differ from the copy. Then a repair names the item.
+    is_apart: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,8 @@ pub(crate) struct Transaction {
     pub(crate) actions: Vec<TransactWriteItem>,
     /// The number of actions, from the first one, that are the caller's writes in the leading table.
     pub(crate) leading: usize,
-    is_mirrored: bool,
+    /// For each of these writes, whether it is also done in the other table.
+    is_mirrored: Vec<bool>,
 }
 
 /// The meaning of a cancelled transaction.
@@ -54,80 +56,100 @@ pub(crate) enum Verdict {
     Cancelled(Vec<Cause>),
     /// The next transaction differs from this one.
     Again,
-    /// The tables differ, and only the copy stood in the way.
+    /// Items differ from their copies, and only the copies stood in the way.
     Apart,
 }
 
 impl Lockstep {
     pub(crate) fn new(writes: Vec<Write>) -> Self {
-        let assumed = vec![Existence::Present; writes.len()];
-        Self { writes, assumed, is_apart: false }
+        let (assumed, is_apart) = (vec![Existence::Present; writes.len()], vec![false; writes.len()]);
+        Self { writes, assumed, is_apart }
     }
 
     /// The next transaction. `token` is random, and marks the copies.
     ///
-    /// A transaction that cannot write both tables writes the leading one and a repair, unless the phase is strict.
+    /// All writes are done in the leading table. Those whose items are not known to differ are done in the other one as
+    /// well, so a difference does not spread to the other items of a transaction. A repair names the rest. If there is no
+    /// room for both tables, it names all of them.
     ///
     /// # Errors
     /// [`Throttle::Handover`] if the phase is strict and there are too many writes for both tables.
     pub(crate) fn transaction(&self, route: &Route<'_>, token: &str) -> Result<Transaction, Error> {
         let leading = self.writes.len();
-        let own = || self.writes.iter().map(|write| action(write, route.leader, None, None));
         let Some(follower) = route.follower else {
-            return Ok(Transaction { actions: own().collect::<Result<_, _>>()?, leading, is_mirrored: false });
+            let actions = self.writes.iter().map(|write| action(write, route.leader, None, None));
+            return Ok(Transaction { actions: actions.collect::<Result<_, _>>()?, leading, is_mirrored: Vec::new() });
         };
-        let fits = leading + self.writes.iter().filter(|write| write.changes()).count() <= MOST_ACTIONS;
-        if fits && (route.is_strict || !self.is_apart) {
-            let actions = self.mirrored(route.leader, follower, token)?;
-            return Ok(Transaction { actions, leading, is_mirrored: true });
+        let may_mirror = |(write, is_apart): (&Write, &bool)| write.changes() && (route.is_strict || !is_apart);
+        let mut is_mirrored: Vec<_> = self.writes.iter().zip(&self.is_apart).map(may_mirror).collect();
+        let mut repair = self.repair(&is_mirrored, token)?;
+        let mirrored = is_mirrored.iter().filter(|is_mirrored| **is_mirrored).count();
+        if leading + mirrored + usize::from(repair.is_some()) > MOST_ACTIONS {
+            if route.is_strict {
+                return Err(handover("the transaction has too many writes for both tables"));
+            }
+            is_mirrored = vec![false; leading];
+            repair = self.repair(&is_mirrored, token)?;
         }
-        if route.is_strict {
-            return Err(handover("the transaction has too many writes for both tables"));
-        }
-        let mut actions: Vec<_> = own().collect::<Result<_, _>>()?;
+        let mut actions = self.in_both(route.leader, follower, &is_mirrored, token)?;
         // The repair must be written with the writes: if it came before them, it could be carried out before them.
-        actions.push(action(&self.repair(token)?, route.leader, None, None)?);
-        Ok(Transaction { actions, leading, is_mirrored: false })
+        actions.extend(repair.map(|repair| action(&repair, route.leader, None, None)).transpose()?);
+        Ok(Transaction { actions, leading, is_mirrored })
     }
 
-    /// The writes in the leading table and then, in the same order, those in the other one. Conditions without a write
-    /// are checked in the leading table alone, because they decide.
-    fn mirrored(&self, leader: &Home, follower: &Home, token: &str) -> Result<Vec<TransactWriteItem>, Error> {
-        let writes = || self.writes.iter().zip(&self.assumed);
-        let lead = writes().map(|(write, assumed)| action(write, leader, write.is_update().then_some(*assumed), None));
+    /// The writes in the leading table and then, in the same order, those of them in the other one that are mirrored.
+    /// Conditions without a write are checked in the leading table alone, because they decide.
+    fn in_both(
+        &self,
+        leader: &Home,
+        follower: &Home,
+        is_mirrored: &[bool],
+        token: &str,
+    ) -> Result<Vec<TransactWriteItem>, Error> {
+        let writes = || self.writes.iter().zip(&self.assumed).zip(is_mirrored);
+        let assumed = |write: &Write, assumed: Existence| write.is_update().then_some(assumed);
+        let lead = writes().map(|((write, existence), is_mirrored)| {
+            action(write, leader, assumed(write, *existence).filter(|_| *is_mirrored), None)
+        });
         let follow = writes()
-            .filter(|(write, _)| write.changes())
-            .map(|(write, assumed)| action(write, follower, write.is_update().then_some(*assumed), Some(token)));
+            .filter(|(_, is_mirrored)| **is_mirrored)
+            .map(|((write, existence), _)| action(write, follower, assumed(write, *existence), Some(token)));
         lead.chain(follow).collect()
     }
 
-    /// The repair of all items that the writes change.
-    fn repair(&self, token: &str) -> Result<Write, Error> {
-        let keys = self.writes.iter().filter(|write| write.changes()).map(Write::key).map(ItemKey::from).collect();
+    /// The repair of the items that are changed in the leading table alone, if there are any.
+    fn repair(&self, is_mirrored: &[bool], token: &str) -> Result<Option<Write>, Error> {
+        let writes = self.writes.iter().zip(is_mirrored);
+        let alone = writes.filter(|(write, is_mirrored)| write.changes() && !**is_mirrored);
+        let keys: Vec<_> = alone.map(|(write, _)| ItemKey::from(write.key())).collect();
+        if keys.is_empty() {
+            return Ok(None);
+        }
         let number = token.bytes().fold(0_u8, u8::wrapping_add);
         let repair_id = token.parse().map_err(|_| Error::Refused("a token is no id".into()))?;
-        Write::put(&Repair { repair_id, shard: number % Repair::SHARDS, since: Timestamp::now(), keys })
+        Write::put(&Repair { repair_id, shard: number % Repair::SHARDS, since: Timestamp::now(), keys }).map(Some)
     }
 
     /// Learns from the causes for which a transaction was cancelled.
     pub(crate) fn cancelled(&mut self, transaction: &Transaction, mut causes: Vec<Cause>) -> Verdict {
         let copies = causes.split_off(self.writes.len().min(causes.len()));
-        if !transaction.is_mirrored {
-            return Verdict::Cancelled(causes);
-        }
-        let mut copies = copies.into_iter();
+        let (mut copies, mut is_mirrored) = (copies.into_iter(), transaction.is_mirrored.iter());
         let (mut is_corrected, mut is_unlike, mut is_refused) = (false, false, false);
-        for ((write, assumed), own) in self.writes.iter().zip(&mut self.assumed).zip(&causes) {
-            let copy = if write.changes() { copies.next().unwrap_or(Cause::None) } else { Cause::None };
+        let learned = self.writes.iter().zip(&mut self.assumed).zip(&mut self.is_apart);
+        for (((write, assumed), is_apart), own) in learned.zip(&causes) {
+            let is_mirrored = is_mirrored.next().copied().unwrap_or(false);
+            let copy = if is_mirrored { copies.next().unwrap_or(Cause::None) } else { Cause::None };
             match (existence(own), existence(&copy)) {
                 // The assumption was wrong, so it is not known whether the write's own condition holds.
-                (Some(found), copy) if write.is_update() && found != *assumed => {
+                (Some(found), copy) if is_mirrored && write.is_update() && found != *assumed => {
                     is_corrected = true;
-                    is_unlike |= copy != Some(found);
+                    let differs = copy != Some(found);
+                    (*is_apart, is_unlike) = (*is_apart || differs, is_unlike || differs);
                     *assumed = found;
                 }
                 (Some(_), _) => is_refused = true,
-                (None, _) => {}
+                (None, Some(_)) => *is_apart = true,
+                (None, None) => {}
             }
         }
         if is_unlike {
@@ -142,9 +164,10 @@ impl Lockstep {
         }
     }
 
-    /// Gives up writing both tables at once, so that the next transaction leaves a repair if the phase allows that.
+    /// Gives up writing the other table, so that the next transaction leaves a repair of all items if the phase allows
+    /// that.
     pub(crate) fn part(&mut self) {
-        self.is_apart = true;
+        self.is_apart.fill(true);
     }
 }
 

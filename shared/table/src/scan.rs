@@ -1,12 +1,14 @@
-//! The only Scan: the work lists of copying one table to another.
+//! The only Scan: the work lists of copying one table to another, and a whole table for an operator.
 
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, ReturnConsumedCapacity};
 use key_schema::entity::{ItemKey, Side};
 use key_schema::layout::{Index, Key};
+use lambda::{Environment, FromEnvironment, Misconfigured};
 
-use crate::Error;
+use crate::home::Home;
 use crate::item::{self, Item};
 use crate::pair::Pairs;
+use crate::{Error, Table};
 
 /// One of several parts of a table that are scanned in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,24 +30,51 @@ pub struct Scanned {
     pub last: Option<ItemKey>,
 }
 
+/// One table as a whole, in the layout that the environment names. For operators: no function's role allows a scan.
+#[derive(Clone, Debug)]
+pub struct WholeTable(Table);
+
+impl FromEnvironment for WholeTable {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        Table::from_environment(environment).map(Self)
+    }
+}
+
+impl WholeTable {
+    /// The same, but the table that leads now, if the environment names the two tables of a move.
+    ///
+    /// # Errors
+    /// Those of reading the phase of the move.
+    pub async fn leading(mut self) -> Result<Self, Error> {
+        self.0.home = self.0.route().await?.leader.clone();
+        Ok(self)
+    }
+
+    /// The next page of a segment, strongly consistent: the items, with canonical keys, and the key after which the next
+    /// page begins. Keys that no entity has stay as the table spells them. One request.
+    pub async fn page(&self, segment: Segment, after: Option<&ItemKey>) -> Result<(Vec<Item>, Option<ItemKey>), Error> {
+        let home = &self.0.home;
+        let Page { mut items, last, .. } = self.0.scan(home, segment, after, None).await?;
+        items.iter_mut().for_each(|item| home.canonicalize(item));
+        Ok((items, last))
+    }
+}
+
 impl Pairs {
     /// The next page of a segment of this table, strongly consistent. One request.
     pub async fn scan(
         &self,
         side: Side,
-        Segment { number, of }: Segment,
+        segment: Segment,
         after: Option<&ItemKey>,
         limit: u16,
     ) -> Result<Scanned, Error> {
         let home = self.home(side);
-        let scan = self.reader.table.client.scan().table_name(&*home.name).consistent_read(true).limit(limit.into());
-        let scan = scan.segment(number.into()).total_segments(of.into());
-        let scan = scan.set_exclusive_start_key(after.map(|key| item::key(key.clone().into()).into()));
-        let answer = scan.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await?;
-        self.measure(answer.consumed_capacity.as_ref());
+        let page = self.reader.table.scan(home, segment, after, Some(limit)).await?;
+        self.measure(page.consumed.as_ref());
 
         let (mut items, mut strangers) = (Vec::new(), Vec::new());
-        for mut item in answer.items.unwrap_or_default() {
+        for mut item in page.items {
             let Some(key) = key_of(&item) else { continue };
             match home.layout.canonical(key.clone()).filter(|canonical| self.has_place_for(canonical)) {
                 Some(canonical) => {
@@ -55,8 +84,34 @@ impl Pairs {
                 None => strangers.push(key.into()),
             }
         }
-        let last = answer.last_evaluated_key.and_then(|last| key_of(&last)).map(ItemKey::from);
-        Ok(Scanned { items, strangers, last })
+        Ok(Scanned { items, strangers, last: page.last })
+    }
+}
+
+/// The answer to one Scan. Items and keys are as the table spells them.
+struct Page {
+    items: Vec<Item>,
+    last: Option<ItemKey>,
+    consumed: Option<ConsumedCapacity>,
+}
+
+impl Table {
+    async fn scan(
+        &self,
+        home: &Home,
+        Segment { number, of }: Segment,
+        after: Option<&ItemKey>,
+        limit: Option<u16>,
+    ) -> Result<Page, Error> {
+        let scan = self.client.scan().table_name(&*home.name).consistent_read(true).set_limit(limit.map(i32::from));
+        let scan = scan.segment(number.into()).total_segments(of.into());
+        let scan = scan.set_exclusive_start_key(after.map(|key| item::key(key.clone().into()).into()));
+        let answer = scan.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await?;
+        Ok(Page {
+            items: answer.items.unwrap_or_default(),
+            last: answer.last_evaluated_key.and_then(|last| key_of(&last)).map(ItemKey::from),
+            consumed: answer.consumed_capacity,
+        })
     }
 }
 

@@ -20,6 +20,7 @@ pub mod events;
 pub mod expiry;
 pub mod kills;
 pub mod last_release;
+pub mod log;
 pub mod openapi;
 pub mod payments;
 pub mod provider;
@@ -56,7 +57,8 @@ use crate::payments::Payments;
 pub struct Shop {
     stack: Stack,
     /// The proxy to an external engine, if the tests run on one. It stops with the shop.
-    _engine: Option<FaultProxy>,
+    #[allow(dead_code, reason = "dropping it ends the proxy")]
+    engine: Option<FaultProxy>,
     http: Http,
     /// The pretend payment provider, if the shop takes card payments there.
     payments: Option<Payments>,
@@ -131,12 +133,24 @@ impl Shop {
     ) -> Self {
         let engine = Engine::of_this_run().open().await;
         let dynamodb_endpoint = engine.as_ref().map(|engine| engine.url().to_owned());
+        let mut shop = Self::start_at(dynamodb_endpoint, template, secrets, change).await;
+        shop.engine = engine;
+        shop
+    }
+
+    /// The same, on the tables of the engine at this base URL.
+    async fn start_at(
+        dynamodb_endpoint: Option<String>,
+        template: Template,
+        secrets: BTreeMap<String, String>,
+        change: impl FnOnce(Functions) -> Functions,
+    ) -> Self {
         let options = local::options(template).expect("the API is described");
         let options = Options { inject_faults: true, dynamodb_endpoint, secrets, ..options };
         let functions =
             |endpoints: &Endpoints, template: &Template| functions::start_all(endpoints, template).map(change);
         let stack = Stack::start(options, functions).await.expect("the stack starts");
-        Self { stack, _engine: engine, http: Http::new(), payments: None }
+        Self { stack, engine: None, http: Http::new(), payments: None }
     }
 
     /// A shop with the customer ada.

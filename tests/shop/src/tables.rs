@@ -69,6 +69,13 @@ impl Shop {
         (shop, kills)
     }
 
+    /// A deployment of the same stack with other tables, beside this one, which must outlive it.
+    pub async fn redeployed(&self, tables: &str) -> Self {
+        let table = name_of(self.template(), Layout::V1).expect("the table of layout v1");
+        let template = template_of(table.to_owned(), tables);
+        Self::start_at(Some(self.dynamodb_url().to_owned()), template, BTreeMap::new(), |functions| functions).await
+    }
+
     /// The name of the second table.
     pub fn next_table(&self) -> &str {
         variable(self.template(), "NEXT_TABLE_NAME").expect("the stack has two tables")

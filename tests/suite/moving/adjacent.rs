@@ -7,7 +7,7 @@ use std::time::Duration;
 use key_schema::entity::{Phase, ViewShard};
 use key_schema::layout::{CartOfCustomer, CellsOfStock};
 use key_schema::value::Timestamp;
-use lambda::{Environment, FromEnvironment as _};
+use lambda::FromEnvironment as _;
 use table::{Budget, Condition, Put, Reader, Write, Writer};
 use tokio::task::JoinSet;
 
@@ -15,10 +15,7 @@ use super::MovingShop;
 
 /// The reader and the writer of an execution environment that keeps its phase for two seconds.
 fn environment(moving: &MovingShop) -> (Reader, Writer) {
-    let variables =
-        [("TABLE_NAME", moving.shop.table()), ("NEXT_TABLE_NAME", &moving.next), ("NEXT_TABLE_LAYOUT", "v2")];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let environment: Environment = moving.shop.operator().with(variables);
+    let environment = moving.environment();
     (
         Reader::from_environment(&environment).expect("a reader"),
         Writer::from_environment(&environment).expect("a writer"),

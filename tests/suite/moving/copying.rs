@@ -24,10 +24,7 @@ pub struct Operator {
 
 impl Operator {
     pub fn of(moving: &MovingShop) -> Self {
-        let (first, next) = (moving.shop.table(), moving.next.as_str());
-        let variables = [("TABLE_NAME", first), ("NEXT_TABLE_NAME", next), ("NEXT_TABLE_LAYOUT", "v2")];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let pairs = Pairs::from_environment(&moving.shop.operator().with(variables)).expect("both tables");
+        let pairs = Pairs::from_environment(&moving.environment()).expect("both tables");
         Self { mover: Mover::new(pairs.clone(), Duration::ZERO), pairs }
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::log::Log;
 
-use super::forged::Log;
 use super::reports::now;
 use super::{VISA, cancel, id, order, shop};
 
@@ -38,9 +38,7 @@ async fn a_refund_that_fails_later_changes_nothing_and_is_told_each_time() {
     let shop = shop().await;
     let order = refunded(&shop).await;
     let before = shop.dump().await;
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false);
-    let _logging = tracing::subscriber::set_default(subscriber.with_max_level(tracing::Level::DEBUG).finish());
+    let (log, _logging) = Log::begin();
 
     let key = shop.webhook_secret().to_owned();
     let of_till = json!({ "orderId": id(&order) });

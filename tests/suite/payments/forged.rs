@@ -1,45 +1,13 @@
 //! Reports that are not to be believed change nothing, and are told: to the sender, in the log, and as a metric.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
-
 use http_api::Kind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
-use tracing_subscriber::fmt::MakeWriter;
+use shop::log::Log;
 
 use super::reports::now;
 use super::{VISA, id, order, shop};
-
-/// The log of this test's thread.
-#[derive(Clone, Default)]
-pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    /// The lines since this was last called.
-    pub(super) fn take(&self) -> String {
-        String::from_utf8(std::mem::take(&mut self.0.lock().expect("no panic"))).expect("text")
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("no panic").write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 fn changed(mut report: Value, field: &str, value: Value) -> Value {
     report["data"]["object"][field] = value;
@@ -81,9 +49,7 @@ async fn a_report_that_is_not_to_be_believed_changes_nothing_and_is_told() {
     shop.settle_payments().await;
     let before = shop.dump().await;
 
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false);
-    let _logging = tracing::subscriber::set_default(subscriber.with_max_level(tracing::Level::DEBUG).finish());
+    let (log, _logging) = Log::begin();
     for (case, body, key, age, metric) in cases(&shop, &own, &other) {
         log.take();
         shop.report_text(&key, now() - age, body).await.problem(Kind::Validation);

@@ -83,9 +83,9 @@ async fn the_generated_shop_keeps_every_invariant_of_a_real_one() {
     let (stack, shop) = (open(None).await.expect("a stack"), Shop::new(400).expect("a shop"));
     let (table, database) = (stack.template().table_name(), stack.database().expect("an engine"));
     fill::fill(database, table, &shop, &ProgressBar::hidden()).expect("a table");
-    let operator = workspace::operator(stack.dynamodb_url());
+    let operator = workspace::operator_of(stack.dynamodb_url(), table);
     // All counts are settled: no order is younger than the shop's last moment.
     let horizon = Shop::moment(1000).expect("a moment");
-    let report = local::audit::audit(&operator, table, horizon, |_| ()).await.expect("an audit");
+    let report = local::audit::audit(&operator, horizon, |_| ()).await.expect("an audit");
     assert_eq!((report.orders, report.breaches), (400, Vec::new()));
 }

@@ -221,8 +221,8 @@ impl Shop {
                 self.books.complain(what);
             }
         }
-        let (operator, template) = (workspace::operator(&process.dynamodb_url), workspace::template()?);
-        let report = audit(&operator, template.table_name(), Timestamp::now(), |_| ()).await?;
+        let operator = workspace::operator_of(&process.dynamodb_url, workspace::template()?.table_name());
+        let report = audit(&operator, Timestamp::now(), |_| ()).await?;
         for breach in &report.breaches {
             self.books.complain(breach.to_string());
         }

@@ -1,6 +1,7 @@
 //! Accepts connections, and forwards their calls.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,9 @@ pub(super) struct Line {
     browsers: BrowserGuard,
     records: bool,
     state: Mutex<State>,
-    under_way: AtomicUsize,
+    /// The calls in progress: when each began, and its number.
+    under_way: Mutex<BTreeSet<(Instant, u64)>>,
+    calls_begun: AtomicU64,
     pub(super) holds: Holds,
     /// Locked by a limited write until it is debited, so that the next write sees its consumption.
     pub(super) meter: tokio::sync::Mutex<Option<Meter>>,
@@ -72,7 +75,8 @@ impl Line {
             browsers,
             records,
             state: Mutex::default(),
-            under_way: AtomicUsize::default(),
+            under_way: Mutex::default(),
+            calls_begun: AtomicU64::default(),
             holds: Holds::default(),
             meter: tokio::sync::Mutex::default(),
         })
@@ -83,8 +87,12 @@ impl Line {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        self.under_way.load(Ordering::SeqCst) == 0
+    pub(super) fn busy_since(&self) -> Option<Instant> {
+        self.under_way().first().map(|(began, _)| *began)
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, BTreeSet<(Instant, u64)>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes one call; an error cuts the connection.
@@ -238,18 +246,20 @@ impl Line {
 }
 
 /// A call in progress. It ends when this is dropped.
-struct UnderWay(Arc<Line>);
+struct UnderWay(Arc<Line>, (Instant, u64));
 
 impl UnderWay {
     fn begin(line: &Arc<Line>) -> Self {
-        line.under_way.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(line))
+        let number = line.calls_begun.fetch_add(1, Ordering::Relaxed);
+        let call = (Instant::now(), number);
+        line.under_way().insert(call);
+        Self(Arc::clone(line), call)
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Ordering::SeqCst);
+        self.0.under_way().remove(&self.1);
     }
 }
 

@@ -140,7 +140,12 @@ impl FaultProxy {
 
     /// Whether no call is in progress, including calls whose client hung up and calls of a [`Fault::Late`].
     pub fn is_idle(&self) -> bool {
-        self.line.is_idle()
+        self.busy_since().is_none()
+    }
+
+    /// The moment at which the oldest call in progress began, including the same calls.
+    pub fn busy_since(&self) -> Option<Instant> {
+        self.line.busy_since()
     }
 
     /// Every call so far, in the sequence in which they ended.

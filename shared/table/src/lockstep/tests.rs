@@ -88,16 +88,21 @@ fn condition(action: &TransactWriteItem) -> Option<&str> {
 proptest! {
     #[test]
     fn every_write_is_in_both_tables_under_the_same_condition_or_a_repair_names_its_item(
-        writes in any_writes(), is_strict in any::<bool>(), next_leads in any::<bool>(), is_apart in any::<bool>(),
+        writes in any_writes(), is_strict in any::<bool>(), next_leads in any::<bool>(), apart in vec(any::<bool>(), 60),
     ) {
         let homes = [home(Layout::V1), home(Layout::V2)];
         let (leader, follower) = if next_leads { (&homes[1], &homes[0]) } else { (&homes[0], &homes[1]) };
         let route = Route { leader, follower: Some(follower), is_strict, beside: None };
-        let changing: Vec<_> = writes.iter().filter(|write| write.changes()).map(Write::key).collect();
-        let fits = writes.len() + changing.len() <= MOST_ACTIONS;
         let mut lockstep = Lockstep::new(writes.clone());
-        if is_apart {
-            lockstep.part();
+        lockstep.is_apart.copy_from_slice(&apart[..writes.len()]);
+        let keys = |is_meant: &dyn Fn(bool) -> bool| {
+            let meant = writes.iter().zip(&apart).filter(|(write, is_apart)| write.changes() && is_meant(**is_apart));
+            meant.map(|(write, _)| write.key()).collect::<Vec<_>>()
+        };
+        let (mut mirrored, mut alone) = (keys(&|is_apart| is_strict || !is_apart), keys(&|is_apart| !is_strict && is_apart));
+        let fits = writes.len() + mirrored.len() + usize::from(!alone.is_empty()) <= MOST_ACTIONS;
+        if !fits {
+            (mirrored, alone) = (Vec::new(), keys(&|_| true));
         }
 
         let transaction = match lockstep.transaction(&route, TOKEN) {
@@ -108,24 +113,44 @@ proptest! {
             }
             Ok(transaction) => transaction,
         };
+        prop_assert!(fits || !is_strict);
         let (own, rest) = transaction.actions.split_at(writes.len());
+        let (copies, repair) = rest.split_at(mirrored.len());
         prop_assert!(transaction.actions.len() <= MOST_ACTIONS && transaction.leading == own.len());
         prop_assert!(own.iter().all(|action| table(action) == &*leader.name && !is_marked(action)));
-        if transaction.is_mirrored {
-            prop_assert!(fits && (is_strict || !is_apart));
-            prop_assert!(rest.iter().all(|action| table(action) == &*follower.name));
-            prop_assert!(rest.iter().all(|action| is_marked(action) || action.delete.is_some()));
-            prop_assert_eq!(rest.iter().map(|action| key(action, follower)).collect::<Vec<_>>(), changing);
-            let changed = own.iter().filter(|action| action.condition_check.is_none());
-            prop_assert!(changed.map(condition).eq(rest.iter().map(condition)));
+        prop_assert!(copies.iter().all(|action| table(action) == &*follower.name));
+        prop_assert!(copies.iter().all(|action| is_marked(action) || action.delete.is_some()));
+        prop_assert_eq!(copies.iter().map(|action| key(action, follower)).collect::<Vec<_>>(), mirrored);
+        let changed = own.iter().zip(&transaction.is_mirrored).filter(|(_, is_mirrored)| **is_mirrored);
+        prop_assert!(changed.map(|(action, _)| condition(action)).eq(copies.iter().map(condition)));
+        if alone.is_empty() {
+            prop_assert!(repair.is_empty());
         } else {
-            prop_assert!(!is_strict && (!fits || is_apart));
-            let [repair] = rest else { return Err(TestCaseError::fail("one repair")) };
+            let [repair] = repair else { return Err(TestCaseError::fail("one repair")) };
             let put = repair.put.as_ref().expect("a put");
             prop_assert_eq!(put.table_name(), &*leader.name);
             let repair: Repair = crate::read_item(put.item.clone()).expect("a repair");
-            prop_assert_eq!(repair.keys.into_iter().map(Key::from).collect::<Vec<_>>(), changing);
+            prop_assert_eq!(repair.keys.into_iter().map(Key::from).collect::<Vec<_>>(), alone);
         }
+    }
+
+    /// A difference of one item leaves a repair of that item alone: the others stay equal to their copies.
+    #[test]
+    fn a_difference_does_not_spread(writes in vec(0..5_u8, 1..20), differs in any::<proptest::sample::Index>()) {
+        let writes: Vec<_> = writes.into_iter().enumerate().map(|(at, kind)| write(kind, at)).collect();
+        let (differs, homes) = (differs.index(writes.len()), [home(Layout::V1), home(Layout::V2)]);
+        let route = Route { leader: &homes[0], follower: Some(&homes[1]), is_strict: false, beside: None };
+        let mut lockstep = Lockstep::new(writes.clone());
+        let first = lockstep.transaction(&route, TOKEN).expect("a transaction");
+        let mut causes = vec![Cause::None; first.actions.len()];
+        causes[writes.len() + differs] = Cause::Condition(Some(crate::Item::new()));
+        prop_assert_eq!(lockstep.cancelled(&first, causes), Verdict::Apart);
+        let second = lockstep.transaction(&route, TOKEN).expect("a transaction");
+        let expected: Vec<_> = (0..writes.len()).map(|at| at != differs).collect();
+        prop_assert_eq!(&second.is_mirrored, &expected);
+        let repair = second.actions.last().and_then(|action| action.put.clone()).expect("a repair");
+        let repair: Repair = crate::read_item(repair.item).expect("a repair");
+        prop_assert_eq!(repair.keys.into_iter().map(Key::from).collect::<Vec<_>>(), [writes[differs].key()]);
     }
 
     /// Whatever the two tables hold, the sequence of transactions ends, and only the leader's own conditions refuse.
@@ -138,11 +163,12 @@ proptest! {
         for sent in 1..=3 {
             let transaction = lockstep.transaction(&route, TOKEN).expect("a transaction");
             let assumed = lockstep.assumed[0] == Existence::Present;
-            let fails = |exists: bool| !holds || (transaction.is_mirrored && exists != assumed);
+            let is_mirrored = transaction.is_mirrored == [true];
+            let fails = |exists: bool| !holds || (is_mirrored && exists != assumed);
             let cause = |exists: bool| if fails(exists) { found(exists) } else { Cause::None };
-            let causes = vec![cause(leader_has), if transaction.is_mirrored { cause(follower_has) } else { Cause::None }];
+            let causes = vec![cause(leader_has), if is_mirrored { cause(follower_has) } else { Cause::None }];
             if causes.iter().all(|cause| *cause == Cause::None) {
-                prop_assert!(holds && (!transaction.is_mirrored || leader_has == follower_has));
+                prop_assert!(holds && (!is_mirrored || leader_has == follower_has));
                 return Ok(());
             }
             match lockstep.cancelled(&transaction, causes) {
@@ -152,7 +178,7 @@ proptest! {
                     return Ok(());
                 }
                 Verdict::Again => prop_assert!(leader_has == follower_has),
-                Verdict::Apart => lockstep.part(),
+                Verdict::Apart => prop_assert_eq!(&lockstep.is_apart, &[true]),
             }
             prop_assert!(sent < 3, "it goes on");
         }

@@ -1,0 +1,94 @@
+//! How functions learn the phase of a move, and what they report while the tables are compared.
+
+use std::time::{Duration, Instant};
+
+use devstack::fault_proxy::{Fault, Match};
+use futures_util::future::join_all;
+use key_schema::entity::Phase;
+use key_schema::layout::CartOfCustomer;
+use lambda::FromEnvironment as _;
+use reqwest::Method;
+use serde_json::{Value, json};
+use shop::log::Log;
+use table::Reader;
+
+use super::MovingShop;
+
+/// The time for which the phase is used.
+const CACHE: Duration = Duration::from_millis(400);
+
+fn is_of_the_phase(request: &Value) -> bool {
+    request.to_string().contains("\"move\"")
+}
+
+/// However many requests an environment has at once, it reads the phase once until that has expired.
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_requests_of_an_environment_share_one_read_of_the_phase() {
+    let moving = MovingShop::open().await;
+    moving.enter(Phase::Both).await;
+    let environment = moving.environment().with(moving.shop.operator_through_the_proxy());
+    let cache = [("MOVE_CACHE_MILLISECONDS".to_owned(), CACHE.as_millis().to_string())];
+    let reader = Reader::from_environment(&environment.with(cache)).expect("a reader");
+    let proxy = moving.shop.fault_proxy();
+    // All requests of a round come before the read is answered.
+    let slow = Match::action("BatchGetItem").when(is_of_the_phase);
+    proxy.inject_share(slow, Fault::Delay(Duration::from_millis(50)), 1.0, 1);
+    let customer = "ada".parse().expect("an id");
+    let (begin, mut reads) = (Instant::now(), 0);
+    for _ in 0..4 {
+        proxy.take_calls();
+        let pattern = CartOfCustomer { customer: &customer };
+        let found = join_all((0..40).map(|_| reader.one(&pattern))).await;
+        assert!(found.into_iter().all(|found| found.expect("an answer").is_none()));
+        let calls = proxy.take_calls();
+        reads += calls.iter().filter(|call| is_of_the_phase(&call.request)).count();
+        tokio::time::sleep(CACHE / 2).await;
+    }
+    let lifetimes = begin.elapsed().as_millis().div_ceil(CACHE.as_millis());
+    assert!((2..=lifetimes).contains(&(reads as u128)), "{reads} reads in {lifetimes} lifetimes of a phase");
+}
+
+// The log of a test is that of its thread, so everything runs in one thread.
+#[tokio::test]
+async fn a_planted_difference_makes_a_metric_and_equal_tables_make_none() {
+    let moving = MovingShop::open().await;
+    let (shop, ada) = (&moving.shop, moving.shop.customer("ada"));
+    moving.enter(Phase::Compare).await;
+    let (log, _logging) = Log::begin();
+    shop.sign_up("ada").await;
+    shop.product("pot", 1000, 5).await;
+    let lines = json!({ "lines": [{ "productId": "pot", "quantity": 1 }] });
+    let order = ada.order("first", lines.clone()).await.expect(201);
+    ada.send(Method::PUT, "/customers/ada/cart", &[], Some(lines.to_string())).await.expect(200);
+    let paths = ["/customers/ada", "/customers/ada/orders", "/customers/ada/cart", "/products/pot"];
+    for path in paths {
+        ada.get(path).await.expect(200);
+    }
+    assert!(!log.take().contains("CopiesDiffer"), "the tables are equal");
+
+    let id = order["orderId"].as_str().expect("an id");
+    let header = format!("ORDER#{id}");
+    for (path, partition, sort) in [
+        ("/customers/ada", "CUSTOMER#ada", "META"),
+        ("/customers/ada/orders", header.as_str(), "META"),
+        ("/products/pot", "PRODUCT#pot", "META"),
+    ] {
+        let key = json!({ "PK": { "S": partition }, "SK": { "S": sort } });
+        let found = shop.dynamodb("GetItem", &json!({ "TableName": moving.next, "Key": key })).await["Item"].clone();
+        assert!(found.is_object(), "{partition} {sort}");
+        let mut planted = found.clone();
+        planted["planted"] = json!({ "S": "by hand" });
+        shop.dynamodb("PutItem", &json!({ "TableName": moving.next, "Item": planted })).await;
+        log.take();
+        ada.get(path).await.expect(200);
+        let said = log.take();
+        let metrics: Vec<_> = said.lines().filter(|line| line.contains("CopiesDiffer")).collect();
+        assert!(metrics.len() == 1 && metrics[0].contains("Count(1)"), "{path}: {metrics:?}");
+        assert!(said.contains("an item and its copy differ"), "{path}: {said}");
+        shop.dynamodb("PutItem", &json!({ "TableName": moving.next, "Item": found })).await;
+    }
+    for path in paths {
+        ada.get(path).await.expect(200);
+    }
+    assert!(!log.take().contains("CopiesDiffer"), "the tables are equal again");
+}
