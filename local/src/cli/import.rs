@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use key_schema::layout::Layout;
 use local::history::{Options, Outcome, Placement, Summary, count, import};
 use serde_json::json;
 
@@ -50,6 +51,14 @@ pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
 
+    /// The second table, if the deployed table moves to it: `NEXT_TABLE_NAME` of the functions
+    #[arg(long, value_name = "NAME", requires = "table")]
+    next_table: Option<String>,
+
+    /// The layout of the keys in --next-table
+    #[arg(long, value_name = "LAYOUT", default_value = "v2", requires = "next_table")]
+    next_layout: Layout,
+
     /// The parameter `StatusShards` of the deployed table's stack
     #[arg(long, requires = "table", value_parser = clap::value_parser!(u8).range(1..=64))]
     status_shards: Option<u8>,
@@ -72,7 +81,11 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         !arguments.place.is_deployed() || shards.len() == 2,
         "--table needs --status-shards and --product-shards, as the table's stack was deployed with them"
     );
-    let environment = arguments.place.environment(&shards).await?;
+    let next = arguments.next_table.iter().flat_map(|table| {
+        let layout = arguments.next_layout.to_string();
+        [("NEXT_TABLE_NAME".to_owned(), table.clone()), ("NEXT_TABLE_LAYOUT".to_owned(), layout)]
+    });
+    let environment = arguments.place.environment(&shards).await?.with(next);
     let options =
         Options { check: arguments.check, open: arguments.open, units_per_second: arguments.units_per_second };
     let mut report = arguments.report.as_deref().map(Report::create).transpose()?;
