@@ -55,7 +55,9 @@ impl WholeTable {
     pub async fn page(&self, segment: Segment, after: Option<&ItemKey>) -> Result<(Vec<Item>, Option<ItemKey>), Error> {
         let home = &self.0.home;
         let Page { mut items, last, .. } = self.0.scan(home, segment, after, None).await?;
-        items.iter_mut().for_each(|item| home.canonicalize(item));
+        for item in &mut items {
+            home.canonicalize(item);
+        }
         Ok((items, last))
     }
 }
