@@ -228,6 +228,8 @@ fn the_bill_has_the_metrics_that_functions_emit() {
         ["consumers", "writes"].map(|name| format!("{}/../../functions/{name}/src", env!("CARGO_MANIFEST_DIR")));
     let files = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
+    // The example's table does not move.
+    let files = files.filter(|path| !path.ends_with("repair_copies.rs"));
     let told = files.map(|path| std::fs::read_to_string(path).unwrap().matches(", Measure::").count());
     let usage = Usage::of(&example(), &DEPLOYED, PRICES.month).unwrap();
     assert_eq!(usage.metrics, Decimal::from(told.sum::<usize>()));
