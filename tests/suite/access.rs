@@ -14,10 +14,10 @@ use shop::events::event;
 use crate::completeness::texts;
 
 /// The request of a sample event.
-struct Sample {
+pub struct Sample {
     method: Method,
     /// The path with the query string.
-    path: String,
+    pub path: String,
     headers: Vec<(String, String)>,
     body: Option<String>,
     /// The accepted scopes, of which one is enough. Empty for a public route.
@@ -28,7 +28,7 @@ struct Sample {
 
 impl Sample {
     /// The sample request of this function.
-    fn of(function: &str) -> Self {
+    pub fn of(function: &str) -> Self {
         let event = event(function);
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let query = text(&event["rawQueryString"]).filter(|query| !query.is_empty());
@@ -49,7 +49,7 @@ impl Sample {
         }
     }
 
-    async fn send(&self, client: &Client) -> Reply {
+    pub async fn send(&self, client: &Client) -> Reply {
         let headers: Vec<_> = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         client.send(self.method.clone(), &self.path, &headers, self.body.clone()).await
     }

@@ -105,7 +105,11 @@ async fn a_late_cart_with_if_match_does_not_replace_a_newer_one() {
     // A delayed request, and the same request twice.
     replace(&first, 3).await.problem(Kind::VersionConflict);
     let found = shop.customer("ada").get("/customers/ada/cart").await;
-    assert_eq!((found.header("etag"), &found.body["lines"]), (Some(&*second), &lines(2)));
+    assert_eq!(
+        found.header("etag").expect("a tag").split_once('-').map(|(version, _)| format!("{version}\"")),
+        Some(second)
+    );
+    assert_eq!(found.body["lines"], lines(2));
     for foreign in ["\"abc\"", "W/\"1\"", "\"1\", \"2\""] {
         replace(foreign, 3).await.problem(Kind::VersionConflict);
     }
@@ -167,7 +171,7 @@ async fn a_cart_of_the_last_release_has_a_version() {
     let put_item = async || shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": old })).await;
     put_item().await;
     let found = shop.customer("ada").get("/customers/ada/cart").await;
-    assert_eq!(found.header("etag"), Some("\"0\""));
+    assert_eq!(found.version(), Some(0));
     let body = Some(json!({ "lines": [] }).to_string());
     let replace = async || {
         shop.customer("ada").send(Method::PUT, "/customers/ada/cart", &[("if-match", "\"0\"")], body.clone()).await

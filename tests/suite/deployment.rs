@@ -56,7 +56,7 @@ fn every_nested_stack_gets_its_parameters() {
         }
         files.insert(file.to_owned());
     }
-    let known = ["move-operations.yaml", "operations.yaml", "sign-in.yaml", "table-operations.yaml"];
+    let known = ["edge.yaml", "move-operations.yaml", "operations.yaml", "sign-in.yaml", "table-operations.yaml"];
     assert_eq!(files, known.map(str::to_owned).into());
 }
 
@@ -288,6 +288,40 @@ fn both_tables_are_watched_and_scaled_alike() {
             assert_eq!(outer["Resources"][table][policy], "Retain", "a table is never deleted with its data");
         }
     }
+}
+
+/// The table and each index can be watched and warmed alike.
+#[test]
+fn the_table_and_each_index_are_warmed_and_watched_by_key() {
+    let outer = stack("template.yaml");
+    for table in ["Table", "TableV2"] {
+        let table = &outer["Resources"][table]["Properties"];
+        let indexes = table["GlobalSecondaryIndexes"].as_sequence().expect("indexes");
+        assert_eq!(indexes.len(), 2);
+        for index in indexes {
+            for property in ["WarmThroughput", "ContributorInsightsSpecification", "OnDemandThroughput"] {
+                assert_eq!(index[property], table[property], "{property}");
+                assert!(!table[property].is_null(), "{property}");
+            }
+        }
+    }
+}
+
+/// The stack on a laptop ignores what is only watched, traced or in front of the API, and reads the rest.
+#[test]
+fn the_template_is_read_with_every_option_on() {
+    let options = [
+        ("Edge", "cloudfront"),
+        ("OriginDomain", "origin.shop.example"),
+        ("Tracing", "xray"),
+        ("ContributorInsights", "THROTTLED_KEYS"),
+        ("WarmReadUnits", "20000"),
+        ("WarmWriteUnits", "8000"),
+    ];
+    let mut deployment = local::deployment();
+    deployment.parameters.extend(options.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let read = devstack::Template::parse_for(&read("template.yaml"), &deployment).expect("it is read");
+    assert_eq!(read.routes, template().routes);
 }
 
 fn keys_of<'a>(resources: &BTreeMap<&'a str, &Yaml>) -> Vec<&'a str> {

@@ -2,6 +2,7 @@
 //! template, the schema of a file of history, and the sample events. A test fails if the text is not current.
 //! `UPDATE_DOCS=1 cargo test -p tests --test suite generated` writes it.
 
+mod edge;
 mod events;
 mod template;
 
@@ -19,6 +20,12 @@ fn the_template_has_the_functions_roles_and_limits_that_the_code_declares() {
         ("consumers", template::roles_of_consumers()),
     ];
     docs_check::check("../template.yaml", &parts, COMMAND).expect("template.yaml is current");
+}
+
+#[test]
+fn the_edge_has_the_shared_routes_that_the_code_declares() {
+    let parts = [("parameters", edge::parameters()), ("behaviors", edge::behaviors())];
+    docs_check::check("../edge.yaml", &parts, COMMAND).expect("edge.yaml is current");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `GET /products/{productId}`: one product with its stock and its sales.
 
-use http_api::{Answer, Example, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
+use http_api::{Answer, Example, Kind, Lifetime, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
 use key_schema::layout::ProductById;
 use key_schema::value::ProductId;
@@ -9,6 +9,7 @@ use table::{Budget, Reader};
 
 pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public)
     .summary("A product.")
+    .shared(Lifetime::Product)
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<ProductById>()])
     .access(stock::READ)

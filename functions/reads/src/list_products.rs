@@ -1,6 +1,6 @@
 //! `GET /products?category=`: the products of a category.
 
-use http_api::{Answer, Example, List, ProductView, Route, Scope};
+use http_api::{Answer, Example, Lifetime, List, ProductView, Route, Scope};
 use key_schema::access::Access;
 use key_schema::layout::ProductsOfCategory;
 use key_schema::page::Page;
@@ -11,6 +11,7 @@ use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
     .summary("The products of a category, sorted by product id.")
+    .shared(Lifetime::List)
     .access(&[Access::query::<ProductsOfCategory>()])
     .example(Example::at("09:33:20").query("category=kitchen&limit=20"));
 

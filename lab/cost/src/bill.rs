@@ -15,6 +15,9 @@ use super::usage::Usage;
 /// Autoscaling creates two alarms for the use of each capacity, and two for the provisioned capacity itself.
 const ALARMS_PER_SCALING_POLICY: u64 = 4;
 
+/// Contributor Insights has a rule for partition keys and one for whole keys, of the table and of each index.
+const INSIGHT_RULES: u64 = 6;
+
 /// A bill. Its lines add up to the total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +53,11 @@ pub enum Service {
     CloudWatch,
     /// Data transfer out of AWS.
     Transfer,
+    /// Amazon CloudFront, with AWS WAF.
+    CloudFront,
+    /// AWS X-Ray.
+    #[serde(rename = "X-Ray")]
+    XRay,
 }
 
 /// One line of a bill.
@@ -148,7 +156,7 @@ impl Payer<'_> {
         let backups = usage.table_gb * deployment.backup_days / deployment.backup_schedule.days(prices.month);
         let alarms = Decimal::from(deployment.alarm_metrics);
         let (dynamodb, cloudwatch) = (&prices.dynamodb, &prices.cloudwatch);
-        vec![
+        let mut lines = vec![
             Line::new(
                 Service::DynamoDb,
                 "recovery to any second",
@@ -181,7 +189,46 @@ impl Payer<'_> {
                 &cloudwatch.dashboard_month,
             ),
             Line::new(Service::Transfer, "to the internet", usage.out_gb, "GB", &prices.transfer.out_gb),
-        ]
+        ];
+        lines.extend(self.options());
+        lines
+    }
+
+    /// The lines of the options that are off by default.
+    fn options(&self) -> Vec<Line> {
+        let Self { prices, deployment, usage, .. } = self;
+        let (edge, waf) = (&prices.cloudfront, &prices.waf);
+        let mut lines = Vec::new();
+        if let Some(of_edge) = deployment.edge {
+            let requests = usage.edge_requests;
+            lines.push(Line::new(Service::CloudFront, "requests", requests, "requests", &edge.request));
+            lines.push(Line::new(Service::CloudFront, "to the internet", usage.edge_gb, "GB", &edge.out_gb));
+            if let Some(rules) = of_edge.firewall_rules {
+                lines.push(Line::new(Service::CloudFront, "firewall", Decimal::ONE, "web ACLs", &waf.acl_month));
+                lines.push(Line::new(
+                    Service::CloudFront,
+                    "rules of the firewall",
+                    rules.into(),
+                    "rules",
+                    &waf.rule_month,
+                ));
+                lines.push(Line::new(
+                    Service::CloudFront,
+                    "requests to the firewall",
+                    requests,
+                    "requests",
+                    &waf.request,
+                ));
+            }
+        }
+        if deployment.diagnostics.is_traced {
+            lines.push(Line::new(Service::XRay, "traces", usage.traces, "traces", &prices.xray.trace));
+        }
+        if deployment.diagnostics.records_throttled_keys {
+            let rule = &prices.cloudwatch.insight_rule_month;
+            lines.push(Line::new(Service::CloudWatch, "throttled keys", INSIGHT_RULES.into(), "rules", rule));
+        }
+        lines
     }
 
     pub(super) fn class(&self, class: Class) -> &TableClassPrices {

@@ -37,7 +37,7 @@ struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// The deployed template, with operations.yaml beside it [default: template.yaml of this workspace or this directory]
+    /// The deployed template, with operations.yaml and firewall.yaml beside it [default: template.yaml of this workspace or this directory]
     #[arg(long, value_name = "PATH")]
     template: Option<PathBuf>,
 }
@@ -62,9 +62,10 @@ fn run(arguments: &Arguments) -> Result<()> {
         Some(path) => PriceList::parse(&text_of(path, "--prices")?).with_context(|| path.display().to_string())?,
     };
     let template = arguments.template.clone().unwrap_or_else(default_template);
-    let operations = template.with_file_name("operations.yaml");
-    let (template, operations) = (text_of(&template, "--template")?, text_of(&operations, "--template")?);
-    let deployment = Deployment::read(&template, &operations, &profile.parameters)?;
+    let beside = |name: &str| text_of(&template.with_file_name(name), "--template");
+    let (operations, firewall) = (beside("operations.yaml")?, beside("firewall.yaml")?);
+    let template = text_of(&template, "--template")?;
+    let deployment = Deployment::read(&template, &operations, &firewall, &profile.parameters)?;
 
     let estimate = estimate(&profile, &prices, &deployment)?;
     if arguments.json {

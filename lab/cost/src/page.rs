@@ -1,6 +1,7 @@
 //! The generated parts of docs/cost.md, and its picture.
 
 mod designs;
+mod edges;
 mod items;
 mod tests;
 
@@ -21,6 +22,7 @@ use super::show::{dollars, grouped, number};
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 const OPERATIONS: &str = include_str!("../../../operations.yaml");
+const FIREWALL: &str = include_str!("../../../firewall.yaml");
 
 const DESIGNS: [(Design, &str); 3] =
     [(Design::Till, "Till"), (Design::ThreeTables, "three tables"), (Design::FatItems, "fat items")];
@@ -35,7 +37,7 @@ fn prices() -> PriceList {
 /// The example's profile and deployment.
 fn deployed() -> (Profile, Deployment) {
     let profile = Profile::parse(EXAMPLE).unwrap();
-    let deployment = Deployment::read(TEMPLATE, OPERATIONS, &profile.parameters).unwrap();
+    let deployment = Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, &profile.parameters).unwrap();
     (profile, deployment)
 }
 
@@ -254,6 +256,8 @@ fn the_page_on_costs_says_what_is_computed() {
     let parts = [
         ("bill", bill()),
         ("payments", payments()),
+        ("edges", edges::table()),
+        ("options", edges::options()),
         ("shops", shops()),
         ("compared", compared()),
         ("tasks", tasks()),

@@ -96,6 +96,8 @@ impl Display for Service {
             Self::SecretsManager => "Secrets Manager",
             Self::CloudWatch => "CloudWatch",
             Self::Transfer => "Transfer",
+            Self::CloudFront => "CloudFront",
+            Self::XRay => "X-Ray",
         })
     }
 }

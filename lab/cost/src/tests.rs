@@ -24,7 +24,8 @@ fn example() -> Profile {
 fn deployed(parameters: &BTreeMap<String, Parameter>) -> Deployment {
     const TEMPLATE: &str = include_str!("../../../template.yaml");
     const OPERATIONS: &str = include_str!("../../../operations.yaml");
-    Deployment::read(TEMPLATE, OPERATIONS, parameters).unwrap()
+    const FIREWALL: &str = include_str!("../../../firewall.yaml");
+    Deployment::read(TEMPLATE, OPERATIONS, FIREWALL, parameters).unwrap()
 }
 
 /// The deployment with the example's parameters.

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use capacity::ledger::Operation;
+use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, dec};
 use sample_items::{Batch, Sample, SampleSizes};
 
 use super::cases::{PLACE_ORDER, operation, split, usual_or};
 use super::comparison::{Comparison, RECONCILE};
 use super::deployment::Deployment;
+use super::edge::{Pages, Popularity, hits};
 use super::month::Month;
 use super::profile::{Profile, around};
 use super::units_by_index::{UnitsByIndex, exact};
@@ -45,6 +47,9 @@ const CARD_EVENTS: Decimal = dec!(4);
 /// settle-payments.
 const METRICS: Decimal = dec!(16);
 
+/// The share of calls that Lambda traces, besides the first one of each second.
+const TRACED: Decimal = dec!(0.05);
+
 pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 
 /// A month's usage.
@@ -52,8 +57,12 @@ pub(super) const BYTES_PER_GB: Decimal = dec!(1000000000);
 pub struct Usage {
     /// The calls of each function, with or without a route.
     pub calls: BTreeMap<String, Calls>,
-    /// Requests of clients.
+    /// Requests that reach the API.
     pub http_requests: Decimal,
+    /// Requests that reach the edge: all requests of clients, if there is one.
+    pub edge_requests: Decimal,
+    /// Traces of calls.
+    pub traces: Decimal,
     /// The size of the table at the end of the month.
     pub table_gb: Decimal,
     /// The size of its indexes.
@@ -68,8 +77,10 @@ pub struct Usage {
     pub log_gb: Decimal,
     /// Metrics of Till's own.
     pub metrics: Decimal,
-    /// The volume of responses.
+    /// The volume of responses of the API to the internet.
     pub out_gb: Decimal,
+    /// The volume of responses of the edge.
+    pub edge_gb: Decimal,
     /// The comparison of counts with orders.
     pub comparison: Comparison,
 }
@@ -100,7 +111,17 @@ impl Usage {
 
         let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
         usage.log_gb = calls * profile.call.log_bytes / BYTES_PER_GB;
-        usage.out_gb = usage.http_requests * profile.call.answer_bytes / BYTES_PER_GB;
+        let gb = |requests: Decimal| requests * profile.call.answer_bytes / BYTES_PER_GB;
+        if deployment.edge.is_some() {
+            // What the API sends to the edge is not billed.
+            usage.edge_requests += usage.http_requests;
+            usage.edge_gb = gb(usage.edge_requests);
+        } else {
+            usage.out_gb = gb(usage.http_requests);
+        }
+        if deployment.diagnostics.is_traced {
+            usage.traces = calls.min(month.seconds() + calls * TRACED);
+        }
         Ok(usage)
     }
 
@@ -153,11 +174,31 @@ impl Shop<'_> {
                 format!("calls_per_order.{name}: no function of this name answers a route: see functions/")
             })?;
             let operation = usual_or(function, case).with_context(|| format!("calls_per_order.{name}"))?;
-            let calls = orders * per_order;
+            let requests = orders * per_order;
+            let answered = requests * self.edge_hits(function, requests)?;
+            let calls = requests - answered;
             self.call(usage, function, calls, self.charge(operation)? * calls)?;
             usage.http_requests += calls;
+            usage.edge_requests += answered;
         }
         Ok(())
+    }
+
+    /// The share of this function's requests that the edge answers.
+    fn edge_hits(&self, function: &str, requests: Decimal) -> Result<Decimal> {
+        let (Some(pages), Some(kept_by_edge)) = (self.deployment.function(function)?.pages, self.deployment.edge)
+        else {
+            return Ok(Decimal::ZERO);
+        };
+        let Profile { edge, kept, .. } = self.profile;
+        let [of_products, of_lists] = kept_by_edge.cache_seconds;
+        let (pages, seconds) = match pages {
+            Pages::Products => (kept.products.to_u32().unwrap_or(u32::MAX), of_products),
+            Pages::Lists => (edge.lists, of_lists),
+        };
+        let exponent = edge.exponent.to_f64().unwrap_or_default();
+        let a_second = requests / self.month.seconds();
+        Ok(hits(Popularity { pages, exponent }, a_second, edge.caches, seconds))
     }
 
     /// Adds queued orders. Each is processed by a call of its own.

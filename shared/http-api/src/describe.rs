@@ -14,7 +14,7 @@ use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{IntoParams, ToSchema};
 
 pub use self::document::open_api;
-use crate::{Handler, Kind, Route, Scope};
+use crate::{Handler, Kind, Route, Scope, Verb};
 
 /// The description of one route.
 pub struct Description {
@@ -54,7 +54,12 @@ impl Description {
                 operation = operation.security(SecurityRequirement::new("token", [*scope]));
             }
         }
-        Self { route, operation, answers: Vec::new(), headers: Vec::new(), schemas: Vec::new(), problems }
+        let mut headers = Vec::new();
+        if route.method == Verb::Get {
+            operation = operation.parameter(parameter::if_none_match());
+            headers.extend(["Cache-Control", "ETag"]);
+        }
+        Self { route, operation, answers: Vec::new(), headers, schemas: Vec::new(), problems }
     }
 
     /// Adds a path parameter.

@@ -26,7 +26,7 @@ pub(crate) struct Event {
 }
 
 /// The names of the fields of [`Headers`].
-pub(crate) const READ: [&str; 4] = ["idempotency-key", "if-match", "prefer", "stripe-signature"];
+pub(crate) const READ: [&str; 5] = ["idempotency-key", "if-match", "if-none-match", "prefer", "stripe-signature"];
 
 /// The headers that some route reads. The gateway joins the values of a repeated header, and spells all names in lower
 /// case.
@@ -35,6 +35,7 @@ pub(crate) const READ: [&str; 4] = ["idempotency-key", "if-match", "prefer", "st
 struct Headers {
     idempotency_key: Option<String>,
     if_match: Option<String>,
+    if_none_match: Option<String>,
     prefer: Option<String>,
     stripe_signature: Option<String>,
 }
@@ -101,6 +102,7 @@ impl Headers {
         let read = [
             (HeaderName::from_static("idempotency-key"), self.idempotency_key),
             (header::IF_MATCH, self.if_match),
+            (header::IF_NONE_MATCH, self.if_none_match),
             (HeaderName::from_static("prefer"), self.prefer),
             (HeaderName::from_static("stripe-signature"), self.stripe_signature),
         ];

@@ -1,6 +1,6 @@
 //! `If-Match` (RFC 9110, 13.1.1): the versions that a change may replace.
 
-use crate::{Kind, Problem};
+use crate::{Kind, Problem, entity_tag};
 
 /// The versions that a change may replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +19,7 @@ impl IfMatch {
         }
         let malformed =
             || Problem::new(Kind::Validation, "If-Match must be * or the ETag that was read, such as \"3\".");
-        let mut tags = Vec::new();
-        let mut rest = value.trim_matches(SEPARATORS);
-        while !rest.is_empty() {
-            let (tag, after) = entity_tag(rest).ok_or_else(malformed)?;
-            tags.push(tag);
-            rest = after.trim_start_matches(SEPARATORS);
-        }
+        let tags = entity_tag::list(value).ok_or_else(malformed)?;
         if tags.is_empty() {
             return Err(malformed());
         }
@@ -33,7 +27,7 @@ impl IfMatch {
             let detail = format!("If-Match must not have more than {MOST_TAGS} entity tags.");
             return Err(Problem::new(Kind::Validation, detail));
         }
-        Ok(Self::Versions(tags.into_iter().filter_map(version_of).collect()))
+        Ok(Self::Versions(tags.into_iter().filter_map(entity_tag::version_of).collect()))
     }
 
     /// Whether the change may replace this version.
@@ -64,26 +58,6 @@ impl IfMatch {
 /// The most entity tags of a list. A condition of DynamoDB has a limited number of comparisons.
 const MOST_TAGS: usize = 100;
 
-/// The characters between the elements of a list.
-const SEPARATORS: [char; 3] = [',', ' ', '\t'];
-
-/// Splits the list after its first entity tag, which may contain a comma. The rest is empty or begins with a separator.
-fn entity_tag(list: &str) -> Option<(&str, &str)> {
-    let opaque = list.strip_prefix("W/").unwrap_or(list).strip_prefix('"')?;
-    let length = opaque.find('"')?;
-    let is_tag = |byte: u8| byte == b'!' || (b'#'..=b'~').contains(&byte) || byte >= 0x80;
-    let (tag, rest) = list.split_at(list.len() - opaque.len() + length + 1);
-    let is_last = rest.trim_start_matches([' ', '\t']).is_empty();
-    let is_separated = rest.trim_start_matches([' ', '\t']).starts_with(',');
-    (opaque[..length].bytes().all(is_tag) && (is_last || is_separated)).then_some((tag, rest))
-}
-
-/// The version that an entity tag names. Weak tags, and tags that the API did not issue, name none.
-fn version_of(tag: &str) -> Option<u64> {
-    let opaque = tag.strip_prefix('"')?.strip_suffix('"')?;
-    opaque.parse().ok().filter(|version: &u64| version.to_string() == opaque)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,14 +75,19 @@ mod tests {
 
     #[test]
     fn a_list_may_have_empty_elements_and_a_tag_a_comma() {
-        for value in ["\"3\",", ",\"3\"", "\t,\"3\" ,, ", "\"a,b\",\"3\"", "\"3\",W/\"3\""] {
+        for value in ["\"3\",", ",\"3\"", "\t,\"3\" ,, ", "\"a,b\",\"3\"", "\"3-0123456789abcdef\""] {
             assert_eq!(parse(value), Some(IfMatch::Versions(vec![3])), "{value}");
         }
     }
 
     #[test]
-    fn weak_and_foreign_tags_match_nothing() {
-        for value in ["W/\"3\"", "\"abc\"", "\"03\"", "\"\"", "\"-1\""] {
+    fn a_tag_that_a_cache_weakened_names_its_version() {
+        assert_eq!(parse("W/\"3-0123456789abcdef\", W/\"4\""), Some(IfMatch::Versions(vec![3, 4])));
+    }
+
+    #[test]
+    fn foreign_tags_match_nothing() {
+        for value in ["\"3-\"", "\"3-xyz\"", "\"-0123456789abcdef\"", "\"abc\"", "\"03\"", "\"\"", "\"-1\""] {
             assert_eq!(parse(value), Some(IfMatch::Versions(vec![])), "{value}");
         }
     }

@@ -12,11 +12,13 @@
 //! [`routes!`] lists the functions of a program.
 //!
 //! **Invariants: only this crate turns a problem into a status and a document. No handler runs before the token's scope
-//! is checked. No handler gets a payment card number.**
+//! is checked. No handler gets a payment card number. No answer that depends on the caller may be cached.**
 
+mod caching;
 mod caller;
 mod card_number;
 mod describe;
+mod entity_tag;
 mod event;
 mod extract;
 mod handler;
@@ -37,6 +39,7 @@ mod serve;
 mod telemetry;
 mod view;
 
+pub use caching::Lifetime;
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, describe, open_api};
 pub use extract::{FromRequest, Json, List, OptionalJson, OwnCustomer, Path, PathParameter, Query, SignedBody};

@@ -4,7 +4,7 @@ use http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_
 use http::{Response, StatusCode};
 use serde::Serialize;
 
-use crate::{Kind, Problem};
+use crate::{Kind, Problem, entity_tag};
 
 /// The value of every `Retry-After`.
 const SECONDS_TO_WAIT: &str = "2";
@@ -51,7 +51,7 @@ impl Reply {
     /// Adds the version as `ETag`.
     #[must_use]
     pub(crate) fn etag(mut self, version: u64) -> Self {
-        self.headers.push((ETAG, format!("\"{version}\"")));
+        self.headers.push((ETAG, entity_tag::of_version(version)));
         self
     }
 
@@ -76,7 +76,28 @@ impl Reply {
 
     /// The version in the `ETag`.
     pub(crate) fn version(&self) -> Option<u64> {
-        self.header(&ETAG)?.trim_matches('"').parse().ok()
+        entity_tag::version_of(self.entity_tag()?)
+    }
+
+    pub(crate) fn entity_tag(&self) -> Option<&str> {
+        self.header(&ETAG)
+    }
+
+    /// Adds the entity tag of the body, which contains the version if there is one.
+    #[must_use]
+    pub(crate) fn tagged(mut self) -> Self {
+        if let Some(body) = &self.body {
+            let tag = entity_tag::of_body(self.version(), body);
+            self.headers.retain(|(name, _)| name != ETAG);
+            self.headers.push((ETAG, tag));
+        }
+        self
+    }
+
+    /// 304, without the body, because the client has it.
+    #[must_use]
+    pub(crate) fn not_modified(self) -> Self {
+        Self { status: StatusCode::NOT_MODIFIED, body: None, ..self }
     }
 
     pub(crate) fn body(&self) -> Option<&str> {

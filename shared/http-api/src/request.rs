@@ -10,7 +10,7 @@ use lambda::{Budget, Context};
 use serde::de::DeserializeOwned;
 
 use crate::event::{Event, Malformed, Parameters, READ};
-use crate::{Caller, IfMatch, Kind, Problem, Route, card_number, json, prefer, query};
+use crate::{Caller, IfMatch, Kind, Problem, Route, card_number, entity_tag, json, prefer, query};
 
 /// The greatest length of a body. The largest valid one, an order of 40 lines, has 6 KB.
 const MOST_BYTES: usize = 64 * 1024;
@@ -132,6 +132,12 @@ impl Request {
     /// `precondition-required` without the header, `validation` if the header is malformed.
     pub(crate) fn if_match(&self) -> Result<IfMatch, Problem> {
         IfMatch::parse(self.entity_tags()?.ok_or_else(Problem::precondition_required)?)
+    }
+
+    /// Whether the client has the answer with this entity tag (`If-None-Match`).
+    pub(crate) fn has(&self, tag: &str) -> bool {
+        // A value that is no text names no tag.
+        matches!(self.header_as_sent("If-None-Match"), Ok(Some(value)) if entity_tag::is_in(tag, value))
     }
 
     pub(crate) fn route(&self) -> &'static Route {

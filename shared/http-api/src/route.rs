@@ -4,7 +4,7 @@ pub use http::Method;
 use key_schema::access::Access;
 use lambda::Grant;
 
-use crate::{Kind, Scope};
+use crate::{Kind, Lifetime, Scope};
 
 /// A route. The function and its role in `template.yaml`, its throttle, its sample event and its part of the OpenAPI
 /// document are generated from this declaration and from the types of its handler.
@@ -25,6 +25,8 @@ pub struct Route {
     pub grants: &'static [Grant],
     /// The route's own throttle. If absent, the throttle of all routes applies.
     pub limit: Option<Limit>,
+    /// How long caches may keep the answers. If absent, they may not keep them.
+    pub shared: Option<Lifetime>,
     /// The functions that a deployment updates before this one.
     pub after: &'static [&'static str],
     /// The request from which the sample event is made.
@@ -148,6 +150,7 @@ impl Route {
             access: [&[]; 4],
             grants: &[],
             limit: None,
+            shared: None,
             after: &[],
             example: Example::at(""),
         }
@@ -189,6 +192,17 @@ impl Route {
     #[must_use]
     pub const fn limit(self, rate: u32, burst: u32) -> Self {
         Self { limit: Some(Limit { rate, burst }), ..self }
+    }
+
+    /// Lets all caches keep the answers of this route for a while. Any other route's answers may not be kept.
+    ///
+    /// # Panics
+    /// If the route needs a token or changes something. Routes are constants, so that does not compile.
+    #[must_use]
+    pub const fn shared(self, lifetime: Lifetime) -> Self {
+        assert!(matches!(self.scope, Scope::Public), "the answers of a route with a token are not for everybody");
+        assert!(matches!(self.method, Verb::Get), "no cache keeps the answer to a change");
+        Self { shared: Some(lifetime), ..self }
     }
 
     /// Names the functions that a deployment updates before this one, because they read the items that this one writes

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use http::Response;
 use lambda::{Environment, Error, FromEnvironment, Invoke, LambdaEvent, Misconfigured, Outcome};
 
+use crate::caching::Caching;
 use crate::event::Event;
 use crate::response::Gateway;
 use crate::{Handler, Problem, Request, Route, telemetry};
@@ -20,7 +21,7 @@ where
     Parts: 'static,
     H: Handler<D, Parts>,
 {
-    lambda::run(move |deps: D, event| answer(route, deps, handle, event))
+    lambda::run(prepare(route), move |prepared: (D, Caching), event| answer(route, prepared, handle, event))
 }
 
 /// Starts the function in this process, beside others.
@@ -38,12 +39,20 @@ where
     Parts: 'static,
     H: Handler<D, Parts>,
 {
-    lambda::start(move |deps: D, event| answer(route, deps, handle, event), environment, timeout)
+    let handle = move |prepared: (D, Caching), event| answer(route, prepared, handle, event);
+    lambda::start(prepare(route), handle, environment, timeout)
+}
+
+/// Makes the dependencies of the handler and the caching of its answers.
+fn prepare<D: FromEnvironment>(
+    route: &'static Route,
+) -> impl FnOnce(&Environment) -> Result<(D, Caching), Misconfigured> {
+    move |environment| Ok((D::from_environment(environment)?, Caching::of(route, environment)?))
 }
 
 async fn answer<D, Parts, H>(
     route: &'static Route,
-    deps: D,
+    (deps, caching): (D, Caching),
     handle: H,
     event: LambdaEvent<Event>,
 ) -> Result<Gateway, Error>
@@ -53,6 +62,7 @@ where
     let start = Instant::now();
     let LambdaEvent { payload: mut event, context } = event;
     let request_id = event.take_id();
+    let trace = lambda::trace_id(&context).map(str::to_owned);
     let answer = match Request::authorize(event, context, route) {
         Ok(request) => {
             let time_left = request.time_left();
@@ -60,14 +70,17 @@ where
             let handling = pin!(handle.call(deps, &request));
             let (in_time, outcome) = Outcome::of(tokio::time::timeout(time_left, handling)).await;
             let answer = in_time.unwrap_or_else(|_| Err(Problem::throttled("the handler did not finish in time")));
+            let answer = answer.map(|reply| caching.tag(reply, &request));
             answer.map_err(|problem| problem.with_outcome(outcome))
         }
         Err(problem) => Err(problem),
     };
-    let (response, problem) = match answer {
+    let (mut response, problem) = match answer {
         Ok(reply) => (Response::from(reply), None),
         Err(problem) => (Response::from(&problem), Some(problem)),
     };
-    telemetry::report(route, &request_id, response.status(), problem.as_ref(), start.elapsed());
+    caching.mark(&mut response);
+    let ids = telemetry::Ids { request: &request_id, trace: trace.as_deref() };
+    telemetry::report(route, &ids, response.status(), problem.as_ref(), start.elapsed());
     Ok(response.into())
 }

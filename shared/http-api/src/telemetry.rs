@@ -8,14 +8,23 @@ use tracing::{error, info};
 
 use crate::{Problem, Route};
 
-pub(crate) fn report(route: &Route, id: &str, status: StatusCode, problem: Option<&Problem>, took: Duration) {
+/// The ids by which a log line is found.
+pub(crate) struct Ids<'a> {
+    /// The gateway's id of the request.
+    pub(crate) request: &'a str,
+    /// The id of the trace, if the call is traced.
+    pub(crate) trace: Option<&'a str>,
+}
+
+pub(crate) fn report(route: &Route, ids: &Ids<'_>, status: StatusCode, problem: Option<&Problem>, took: Duration) {
     let (method, path, status) = (route.method.as_str(), route.path, status.as_u16());
     let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let (id, trace_id) = (ids.request, ids.trace);
     let kind = problem.map(|problem| problem.kind().slug());
     if let Some(cause) = problem.and_then(Problem::cause) {
         let cause = lambda::chain(cause.as_ref());
-        error!(request_id = id, method, path, status, problem = kind, millis, cause, "failed");
+        error!(request_id = id, trace_id, method, path, status, problem = kind, millis, cause, "failed");
     } else {
-        info!(request_id = id, method, path, status, problem = kind, millis, "answered");
+        info!(request_id = id, trace_id, method, path, status, problem = kind, millis, "answered");
     }
 }

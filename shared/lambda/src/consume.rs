@@ -23,7 +23,7 @@ where
     F: Fn(D, E, Duration) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
-    run(move |deps, event| answer(deps, handle, event))
+    run(D::from_environment, move |deps, event| answer(deps, handle, event))
 }
 
 /// Starts the function in this process, beside others.
@@ -42,7 +42,7 @@ where
     F: Fn(D, E, Duration) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
-    start(move |deps, event| answer(deps, handle, event), environment, timeout)
+    start(D::from_environment, move |deps, event| answer(deps, handle, event), environment, timeout)
 }
 
 async fn answer<D, E, R, F, Fut>(deps: D, handle: F, event: LambdaEvent<E>) -> Result<R, Error>

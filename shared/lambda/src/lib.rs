@@ -24,6 +24,7 @@ mod outcome;
 mod program;
 mod run;
 mod time;
+mod trace;
 mod variables;
 
 pub use aws::Service;
@@ -41,4 +42,5 @@ pub use outcome::{CountWrites, Outcome};
 pub use program::Program;
 pub use run::{run, start};
 pub use time::{ANSWERING, time_left};
+pub use trace::trace_id;
 pub use variables::{Misconfigured, handler};

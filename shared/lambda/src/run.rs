@@ -10,27 +10,28 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::time::context;
-use crate::{Environment, FromEnvironment, Invoke, Misconfigured, log};
+use crate::{Environment, Invoke, Misconfigured, log};
 
 /// Initializes the function and serves its events until Lambda ends the process, all on one thread: Lambda sends one
 /// event at a time, and further threads would only wake each other.
 ///
-/// `handle` takes the function's dependencies and an event.
+/// `prepare` makes the function's dependencies. `handle` takes them, and an event.
 ///
 /// # Errors
 /// The environment lacks something, or Lambda's Runtime API does not answer.
-pub fn run<D, E, R, F, Fut>(handle: F) -> Result<(), Error>
+pub fn run<D, E, R, P, F, Fut>(prepare: P, handle: F) -> Result<(), Error>
 where
-    D: FromEnvironment + Clone + Send + Sync + 'static,
+    D: Clone + Send + Sync + 'static,
     E: DeserializeOwned + Send + 'static,
     R: Serialize + Send + 'static,
+    P: FnOnce(&Environment) -> Result<D, Misconfigured> + Send + 'static,
     F: Fn(D, LambdaEvent<E>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
     log::start();
     let serve = async move {
         let environment = Environment::of_process();
-        let deps = D::from_environment(&environment)?;
+        let deps = prepare(&environment)?;
         environment.run_warm_ups().await;
         // `Runtime::new` adds no span around each event. None is needed: a request's log lines name the request, and a
         // batch's name their orders and messages.
@@ -43,19 +44,25 @@ where
 
 /// Starts the function in this process, beside others. Its events have this time limit.
 ///
-/// `handle` is as for [`run`].
+/// `prepare` and `handle` are as for [`run`].
 ///
 /// # Errors
 /// A variable of the environment is missing or invalid.
-pub fn start<D, E, R, F, Fut>(handle: F, environment: &Environment, timeout: Duration) -> Result<Invoke, Misconfigured>
+pub fn start<D, E, R, P, F, Fut>(
+    prepare: P,
+    handle: F,
+    environment: &Environment,
+    timeout: Duration,
+) -> Result<Invoke, Misconfigured>
 where
-    D: FromEnvironment + Clone + Send + Sync + 'static,
+    D: Clone + Send + Sync + 'static,
     E: DeserializeOwned + Send + 'static,
     R: Serialize + Send + 'static,
+    P: FnOnce(&Environment) -> Result<D, Misconfigured>,
     F: Fn(D, LambdaEvent<E>) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<R, Error>> + Send + 'static,
 {
-    let deps = D::from_environment(environment)?;
+    let deps = prepare(environment)?;
     Ok(Arc::new(move |payload| {
         let deps = deps.clone();
         Box::pin(async move {

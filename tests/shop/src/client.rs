@@ -49,6 +49,12 @@ impl Client {
         self.send(method, path, &[("if-match", "*")], body).await
     }
 
+    /// The same client, at another base URL.
+    #[must_use]
+    pub fn at(&self, url: &str) -> Self {
+        Self { url: url.to_owned(), ..self.clone() }
+    }
+
     /// The same client with another token, valid or not.
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
@@ -87,7 +93,7 @@ impl Client {
             .map(|(name, value)| (name.to_string(), value.to_str().expect("a text header").to_owned()));
         let mut reply = Reply { status: response.status().as_u16(), headers: received.collect(), body: Value::Null };
         let text = response.text().await.expect("text");
-        if reply.status != 204 {
+        if ![204, 304].contains(&reply.status) {
             reply.body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));
         }
         if self.behind_api_gateway && reply.is_a_bare_refusal() {
@@ -152,6 +158,11 @@ impl Reply {
         assert_eq!(self.body["type"], format!("/problems/{}", kind.slug()), "{}", self.body);
         assert_eq!(self.status, kind.status().as_u16(), "{}", self.body);
         self.body
+    }
+
+    /// The version in the `ETag`.
+    pub fn version(&self) -> Option<u64> {
+        self.header("etag")?.trim_matches('"').split('-').next()?.parse().ok()
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

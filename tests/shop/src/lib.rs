@@ -15,6 +15,7 @@ pub mod bus;
 pub mod cells;
 pub mod client;
 pub mod customer_view;
+pub mod edge;
 pub mod engine;
 pub mod events;
 pub mod expiry;

@@ -158,10 +158,11 @@ fn role(name: &str, condition: Option<&str>, access: &[&[Access]], grants: &[Gra
         (false, false) => ", !Ref ReadMove",
     };
     let condition = condition.map(|condition| format!("    Condition: {condition}\n")).unwrap_or_default();
+    let traces = ", !If [IsTraced, !Ref WriteTraces, !Ref AWS::NoValue]";
     let mut text = format!(
         "\n  {name}Role:\n    Type: AWS::IAM::Role\n{condition}    Properties:\n      AssumeRolePolicyDocument:\n        Version: \
          \"2012-10-17\"\n        Statement: [{{ Effect: Allow, Action: sts:AssumeRole, Principal: {{ Service: \
-         lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs{managed}]\n      Policies:\n"
+         lambda.amazonaws.com }} }}]\n      ManagedPolicyArns: [!Ref WriteLogs{managed}{traces}]\n      Policies:\n"
     );
     for layout in Layout::ALL {
         let policy = policy(name, access, grants, *layout);

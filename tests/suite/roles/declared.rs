@@ -54,8 +54,10 @@ fn declared(layout: Layout) -> Vec<Declared> {
     for function in template_with("v1-v2").functions {
         let role = properties(&format!("{}Role", function.logical_id));
         let inline = role["Policies"].as_sequence().expect("policies").iter();
-        let managed = role["ManagedPolicyArns"].as_sequence().expect("policies").iter().map(|policy| {
-            let Some(Yaml::Tagged(name)) = under("IsMoving", policy) else { panic!("{policy:?}") };
+        let managed = role["ManagedPolicyArns"].as_sequence().expect("policies").iter();
+        // A policy under another condition, such as that of traces, does not concern the tables.
+        let managed = managed.filter_map(|policy| under("IsMoving", policy)).map(|policy| {
+            let Yaml::Tagged(name) = policy else { panic!("{policy:?}") };
             properties(name.value.as_str().expect("a name"))
         });
         let policies = inline.filter_map(|policy| under(&condition, policy)).chain(managed);

@@ -48,6 +48,11 @@ pub fn open_api(functions: impl IntoIterator<Item = (String, Description)>) -> O
             }
             operation = operation.response(answer.status, response.build());
         }
+        if route.method == Verb::Get {
+            let response = ResponseBuilder::new().description("Not modified: the client has this answer");
+            let response = headers.iter().fold(response, |response, name| response.header(*name, text_header()));
+            operation = operation.response("304", response.build());
+        }
         let mut by_status: BTreeMap<u16, Vec<&str>> = gateway.iter().map(|status| (*status, Vec::new())).collect();
         for kind in problems {
             by_status.entry(kind.status().as_u16()).or_default().push(kind.slug());

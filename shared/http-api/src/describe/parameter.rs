@@ -4,6 +4,9 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{RefOr, Required};
 
+/// `*` or a list of entity tags.
+const ENTITY_TAGS: &str = "^(\\*|[ \\t,]*(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*((W/)?\"[!#-~]*\")?)*)$";
+
 /// A path parameter: an id or a code. All have the same pattern.
 pub(super) fn path(name: &str) -> Parameter {
     let id = text().pattern(Some("^[A-Za-z0-9_-]{1,64}$"));
@@ -31,7 +34,14 @@ pub(super) fn idempotency_key(required: bool, what: &str) -> Parameter {
 
 pub(super) fn if_match(required: bool, without_it: &str) -> Parameter {
     let what = format!("The ETag that was read, or * for any version.{without_it}");
-    header("If-Match", required, &what, "^(\\*|[ \\t,]*(W/)?\"[!#-~]*\"([ \\t]*,[ \\t]*((W/)?\"[!#-~]*\")?)*)$")
+    header("If-Match", required, &what, ENTITY_TAGS)
+}
+
+/// `If-None-Match`. The pattern allows malformed values, because the API ignores them.
+pub(super) fn if_none_match() -> Parameter {
+    let what =
+        "The ETags of the answers that the client has. If the answer is one of them, it is a 304 without a body.";
+    header("If-None-Match", false, what, "^[!-~]([ -~]*[!-~])?$")
 }
 
 /// `Prefer`. The pattern allows every preference, because the API ignores those that it does not know.
