@@ -70,7 +70,12 @@ pub(crate) struct Serve {
     #[arg(long, default_value_t = 0)]
     eventbridge_port: u16,
 
-    /// Keep the table, the queued messages and the tokens' secret in this directory [default: in memory]
+    /// S3's port on 127.0.0.1; 0 takes a free one. There is one if the template has buckets
+    #[arg(long, default_value_t = 0)]
+    s3_port: u16,
+
+    /// Keep the table, the queued messages, the objects of buckets and the tokens' secret in this directory
+    /// [default: in memory]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
@@ -187,6 +192,7 @@ fn options(arguments: &Serve, provider: &Payments) -> Result<Options> {
         dynamodb_port: arguments.dynamodb_port,
         sqs_port: arguments.sqs_port,
         eventbridge_port: arguments.eventbridge_port,
+        s3_port: arguments.s3_port,
         data: arguments.data.clone(),
         dynamodb_endpoint,
         sqs_endpoint,
@@ -217,6 +223,7 @@ fn print(text: &str) -> Result<()> {
 
 fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments) -> Result<String> {
     let (url, dynamodb, sqs, bus) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), stack.bus().url());
+    let buckets = stack.s3_url().map(|url| format!("S3 at {url} (secret access key: local)\n")).unwrap_or_default();
     let routes: String = stack.template().routes.iter().map(route_line).collect();
     let tokens = match &arguments.issuer {
         Some(issuer) => format!("Tokens of {issuer} are accepted.\n"),
@@ -227,7 +234,7 @@ fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments) -> Result<Stri
 DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)
-{provider}
+{buckets}{provider}
 
 Routes:
 {routes}

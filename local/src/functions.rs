@@ -33,7 +33,8 @@ pub fn start_all(endpoints: &Endpoints, template: &Template) -> Result<Functions
         ("AWS_ENDPOINT_URL_EVENTBRIDGE", endpoints.eventbridge.as_str()),
         ("AWS_ENDPOINT_URL_SECRETS_MANAGER", endpoints.secretsmanager.as_str()),
     ];
-    let process = process.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let s3 = endpoints.s3.iter().map(|url| ("AWS_ENDPOINT_URL_S3", url.as_str()));
+    let process = process.into_iter().chain(s3).map(|(name, value)| (name.to_owned(), value.to_owned()));
     // The functions share a process here, so they share one client. On Lambda each has its own.
     let environment = Environment::of(process);
 

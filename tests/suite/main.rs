@@ -7,6 +7,7 @@
 mod access;
 mod alarms;
 mod audit;
+mod buckets;
 mod caching;
 mod card_numbers;
 mod carts;

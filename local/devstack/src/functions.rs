@@ -18,6 +18,8 @@ pub struct Endpoints {
     pub eventbridge: String,
     /// The base URL of Secrets Manager.
     pub secretsmanager: String,
+    /// The base URL of S3, if the template has buckets. They are the first part of the path.
+    pub s3: Option<String>,
 }
 
 /// The functions of a stack, each with its handler's name.

@@ -13,6 +13,8 @@ pub(crate) enum Resource {
     Queue(String),
     /// An EventBridge bus with this name.
     Bus(String),
+    /// An S3 bucket with this name.
+    Bucket(String),
     /// An IAM role with this logical id.
     Role(String),
     /// A managed policy with this logical id.
@@ -23,7 +25,7 @@ impl Resource {
     /// The value of `!Ref`.
     pub(crate) fn reference(&self) -> String {
         match self {
-            Self::Table(name) | Self::Bus(name) | Self::Role(name) => name.clone(),
+            Self::Table(name) | Self::Bus(name) | Self::Bucket(name) | Self::Role(name) => name.clone(),
             Self::Queue(name) => queue_url(name),
             Self::ManagedPolicy(name) => policy_arn(name),
         }
@@ -38,9 +40,11 @@ impl Resource {
             (Self::Queue(name), "QueueName") | (Self::Bus(name), "Name") => name.clone(),
             (Self::Queue(name), "QueueUrl") => queue_url(name),
             (Self::Bus(name), "Arn") => bus_arn(name),
+            (Self::Bucket(name), "Arn") => bucket_arn(name),
             (Self::Role(name), "Arn") => role_arn(name),
             (Self::Table(_), _) => bail!("a table has no attribute {attribute}: it has Arn and StreamArn"),
             (Self::Queue(_), _) => bail!("a queue has no attribute {attribute}: it has Arn, QueueName and QueueUrl"),
+            (Self::Bucket(_), _) => bail!("a bucket has no attribute {attribute} here: it has Arn"),
             (Self::Role(_), _) => bail!("a role has no attribute {attribute} here: it has Arn"),
             (Self::ManagedPolicy(_), _) => {
                 bail!("a managed policy has no attribute {attribute} here: refer to it with !Ref")
@@ -73,6 +77,11 @@ pub(crate) fn policy_arn(name: &str) -> String {
 /// The ARN of the bus with this name.
 pub(crate) fn bus_arn(name: &str) -> String {
     format!("arn:aws:events:{REGION}:{ACCOUNT}:event-bus/{name}")
+}
+
+/// The ARN of the bucket with this name.
+pub(crate) fn bucket_arn(name: &str) -> String {
+    format!("arn:aws:s3:::{name}")
 }
 
 /// The ARN of the queue with this name.

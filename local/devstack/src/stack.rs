@@ -28,6 +28,7 @@ use crate::pages::TableBrowser;
 use crate::private_file;
 use crate::problem::{GatewayError, ProblemType, Problems};
 use crate::queue::Queues;
+use crate::s3::Buckets;
 use crate::secrets::Secrets;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
@@ -50,7 +51,10 @@ pub struct Options {
     pub sqs_port: u16,
     /// The embedded EventBridge's port on 127.0.0.1; 0 takes a free one.
     pub eventbridge_port: u16,
-    /// Directory for the tables, the queued messages and the token secret. `None` keeps all of it in memory.
+    /// The embedded S3's port on 127.0.0.1; 0 takes a free one.
+    pub s3_port: u16,
+    /// Directory for the tables, the queued messages, the objects of buckets and the token secret. `None` keeps all of it
+    /// in memory, and objects in a directory that ends with the stack.
     pub data: Option<PathBuf>,
     /// Base URL of another DynamoDB, used instead of the embedded one.
     pub dynamodb_endpoint: Option<String>,
@@ -78,6 +82,7 @@ impl Options {
             dynamodb_port: 0,
             sqs_port: 0,
             eventbridge_port: 0,
+            s3_port: 0,
             data: None,
             dynamodb_endpoint: None,
             sqs_endpoint: None,
@@ -108,6 +113,7 @@ pub struct Stack {
     queues: Option<Queues>,
     bus: Arc<Bus>,
     secrets: Secrets,
+    buckets: Option<Buckets>,
     engine: Option<Engine>,
     /// Keeps other stacks out of the data directory.
     _lock: Option<File>,
@@ -124,11 +130,28 @@ fn take(directory: &Path) -> Result<File, OptionError> {
     })
 }
 
-/// What a command of the stack needs to reach tables and queues like a function: the services' URLs and the environment
-/// variables.
-fn connection(dynamodb_url: &str, sqs_url: &str, template: &Template) -> Value {
+/// The stack's own tokens, and the other issuer if there is one.
+async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Option<OpenIdIssuer>)> {
+    match issuer {
+        Issuer::Stack { name, audience } => {
+            let tokens = match data {
+                Some(directory) => Tokens::kept_in(directory, name, audience)?,
+                None => Tokens::ephemeral(name, audience),
+            };
+            Ok((tokens, None))
+        }
+        Issuer::OpenId { url, audience } => {
+            Ok((Tokens::ephemeral("devstack", audience), Some(OpenIdIssuer::discover(url, audience).await?)))
+        }
+    }
+}
+
+/// What a command of the stack needs to reach tables, queues and buckets like a function: the services' URLs, the
+/// environment variables, and the buckets by their logical ids.
+fn connection(dynamodb: &str, sqs: &str, s3: Option<&str>, template: &Template) -> Value {
     let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
-    json!({ "dynamodb": dynamodb_url, "sqs": sqs_url, "variables": variables })
+    let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
+    json!({ "dynamodb": dynamodb, "sqs": sqs, "s3": s3, "buckets": buckets, "variables": variables })
 }
 
 impl Stack {
@@ -159,18 +182,7 @@ impl Stack {
             urls.or(elsewhere.map(|url| (url.clone(), url))).context("there is no DynamoDB")?;
         let origin = if engine.is_some() { "data" } else { "dynamodb_endpoint" };
         Endpoint::new(&dynamodb_url)?.ensure_tables(&template.tables, origin).await?;
-        let (tokens, issuer) = match &options.issuer {
-            Issuer::Stack { name, audience } => (
-                match data.as_deref() {
-                    Some(directory) => Tokens::kept_in(directory, name, audience)?,
-                    None => Tokens::ephemeral(name, audience),
-                },
-                None,
-            ),
-            Issuer::OpenId { url, audience } => {
-                (Tokens::ephemeral("devstack", audience), Some(OpenIdIssuer::discover(url, audience).await?))
-            }
-        };
+        let (tokens, issuer) = tokens_of(&options.issuer, data.as_deref()).await?;
 
         let guard = Arc::new(Guard::new(&template, options.inject_faults));
         let queues = match options.sqs_endpoint {
@@ -187,6 +199,11 @@ impl Stack {
         let targets = Targets { rules: template.rules.clone(), sqs: sqs.clone() };
         let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard), targets).await?);
         let secrets = Secrets::start(options.secrets, Arc::clone(&guard)).await?;
+        let buckets = match &*template.buckets {
+            [] => None,
+            buckets => Some(Buckets::start(options.s3_port, data.as_deref(), buckets, Arc::clone(&guard)).await?),
+        };
+        let s3_url = buckets.as_ref().map(|buckets| buckets.url().to_owned());
         let service_proxies = if injects_faults {
             Some([FaultProxy::start(&sqs_url).await?, FaultProxy::start(bus.url()).await?])
         } else {
@@ -199,6 +216,7 @@ impl Stack {
             sqs: sqs_way.to_owned(),
             eventbridge: bus_way.to_owned(),
             secretsmanager: secrets.url().to_owned(),
+            s3: s3_url.clone(),
         };
         let functions = functions(&endpoints, &template)?;
         functions.ensure_each_once()?;
@@ -218,7 +236,7 @@ impl Stack {
             scheduled,
             openapi: options.openapi,
             table: TableBrowser::new(&database_url, &template)?,
-            connection: connection(&dynamodb_url, &sqs_url, &template),
+            connection: connection(&dynamodb_url, &sqs_url, s3_url.as_deref(), &template),
         });
 
         let (stop, stopped) = oneshot::channel();
@@ -242,6 +260,7 @@ impl Stack {
             queues,
             bus,
             secrets,
+            buckets,
             engine,
             _lock: lock,
         })
@@ -276,6 +295,11 @@ impl Stack {
     /// The base URL of Secrets Manager.
     pub fn secrets_url(&self) -> &str {
         self.secrets.url()
+    }
+
+    /// The base URL of S3, if the template has buckets.
+    pub fn s3_url(&self) -> Option<&str> {
+        self.buckets.as_ref().map(Buckets::url)
     }
 
     /// The template that the stack was started from.

@@ -3,6 +3,7 @@
 //! The template is the single source of truth about the deployment, so the stack reads it and keeps no list of its own.
 //! Every error names the resource and the property at fault, on one line.
 
+mod bucket;
 mod cors;
 mod filter;
 mod queue;
@@ -18,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, bail, ensure};
 use yaml_serde::{Mapping, Value as Yaml};
 
+pub use self::bucket::Bucket;
 pub use self::cors::Cors;
 pub use self::filter::Pattern;
 pub use self::queue::{Queue, Redrive};
@@ -61,6 +63,8 @@ pub struct Template {
     pub cors: Option<Cors>,
     /// Every table, in the template's sequence. There is at least one.
     pub tables: Vec<Table>,
+    /// Every S3 bucket, in the template's sequence.
+    pub buckets: Vec<Bucket>,
 }
 
 /// One Lambda function.
@@ -92,6 +96,7 @@ impl Template {
         let mut scope = Scope::new(&document, deployment);
         let tables = table::read_all(&mut scope, resources)?;
         let queues = queue::read_all(&mut scope, resources)?;
+        let buckets = bucket::read_all(&mut scope, resources)?;
         for (id, bus) in of_type(&scope, resources, "AWS::Events::EventBus")? {
             let properties = bus.get("Properties").unwrap_or(&Yaml::Null);
             let name = scope.required_text(properties, "Name").context(id.to_owned())?;
@@ -134,6 +139,7 @@ impl Template {
             scheduled,
             cors: Cors::read(&scope, &document)?,
             tables,
+            buckets,
         })
     }
 

@@ -1,9 +1,10 @@
-//! A client for an HTTP service that is not AWS's. It uses the connector of the AWS clients.
+//! A client for an HTTP service, without an SDK. It uses the connector of the AWS clients.
 
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::{HttpConnector as _, SharedHttpConnector};
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::http::Headers;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 
@@ -21,11 +22,24 @@ pub struct Https {
 #[error("{0}")]
 pub struct NoAnswer(String);
 
-/// An answer: the status, and the whole body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An answer: the status, the headers and the whole body.
+#[derive(Clone, Debug)]
 pub struct Answered {
     pub status: u16,
     pub body: Vec<u8>,
+    headers: Headers,
+}
+
+impl Answered {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)
+    }
+
+    /// All headers, with their names in lower case.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter()
+    }
 }
 
 impl Https {
@@ -44,19 +58,34 @@ impl Https {
         headers: &[(&'static str, String)],
         body: String,
     ) -> Result<Answered, NoAnswer> {
+        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        self.exchange(method, path, headers, body.into_bytes()).await
+    }
+
+    /// The same with any headers and any body.
+    ///
+    /// # Errors
+    /// As those of [`send`](Self::send).
+    pub async fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        headers: impl IntoIterator<Item = (String, String)>,
+        body: Vec<u8>,
+    ) -> Result<Answered, NoAnswer> {
         let invalid = |why: &dyn std::fmt::Display| NoAnswer(format!("the request is invalid: {why}"));
         let mut request = HttpRequest::new(SdkBody::from(body));
         request.set_method(method).map_err(|error| invalid(&error))?;
         request.set_uri(format!("{}{path}", self.base)).map_err(|error| invalid(&error))?;
         for (name, value) in headers {
-            request.headers_mut().try_insert(*name, value.clone()).map_err(|error| invalid(&error))?;
+            request.headers_mut().try_insert(name, value).map_err(|error| invalid(&error))?;
         }
         let answer = async {
             let response = self.connector.call(request).await.map_err(|error| NoAnswer(crate::chain(&error)))?;
-            let status = response.status().as_u16();
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
             let body = ByteStream::new(response.into_body()).collect().await;
             let body = body.map_err(|error| NoAnswer(crate::chain(&error)))?.to_vec();
-            Ok(Answered { status, body })
+            Ok(Answered { status, body, headers })
         };
         let late = |_| NoAnswer(format!("no answer within {} s", self.timeout.as_secs_f64()));
         tokio::time::timeout(self.timeout, answer).await.map_err(late)?

@@ -215,7 +215,12 @@ impl Shop {
         let [queues, bus] = self.service_proxies();
         let services = [self.fault_proxy().url(), queues.url(), bus.url(), self.stack.secrets_url()];
         let [dynamodb, sqs, eventbridge, secretsmanager] = services.map(str::to_owned);
-        Endpoints { dynamodb, sqs, eventbridge, secretsmanager }
+        Endpoints { dynamodb, sqs, eventbridge, secretsmanager, s3: self.s3_url().map(str::to_owned) }
+    }
+
+    /// The base URL of S3, if the shop's template has buckets.
+    pub fn s3_url(&self) -> Option<&str> {
+        self.stack.s3_url()
     }
 
     /// The environment of an operator, who may read the whole table and bypasses the fault proxy.

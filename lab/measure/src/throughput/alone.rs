@@ -42,8 +42,13 @@ impl Cost {
 pub(super) async fn drive(subject: &Subject, dynamodb: &str, events: Vec<Event>) -> Result<(Cost, Duration)> {
     // The measured functions call none of these.
     let nowhere = || "http://127.0.0.1:1".to_owned();
-    let endpoints =
-        Endpoints { dynamodb: dynamodb.to_owned(), sqs: nowhere(), eventbridge: nowhere(), secretsmanager: nowhere() };
+    let endpoints = Endpoints {
+        dynamodb: dynamodb.to_owned(),
+        sqs: nowhere(),
+        eventbridge: nowhere(),
+        secretsmanager: nowhere(),
+        s3: None,
+    };
     // A new client each time, because connections belong to the thread that first uses them.
     let started = functions::start_all(&endpoints, &workspace::template()?)?;
     let named = started.handlers.into_iter().find(|(name, _)| name == subject.function);

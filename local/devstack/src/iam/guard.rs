@@ -97,6 +97,17 @@ impl Guard {
         self.check(caller, || vec![services::secret_ask(arn)])
     }
 
+    /// `operation` has its name in S3's API, such as `PutObject`.
+    pub(crate) fn check_s3(
+        &self,
+        caller: &str,
+        operation: &str,
+        bucket: &str,
+        key: Option<&str>,
+    ) -> Result<(), Denial> {
+        self.check(Some(caller), || vec![services::object_ask(operation, bucket, key)])
+    }
+
     /// Checks that all requests are allowed. It evaluates all of them, so that the first refusal does not hide another.
     fn check(&self, caller: Option<&str>, asks: impl FnOnce() -> Vec<Ask>) -> Result<(), Denial> {
         let Some((caller, role)) = caller.and_then(|caller| self.roles.get_key_value(caller)) else { return Ok(()) };

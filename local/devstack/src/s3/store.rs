@@ -1,0 +1,75 @@
+//! The operations of the embedded S3: those below, over files. Every other operation is refused as not implemented.
+
+use std::sync::Arc;
+
+use futures_util::TryStreamExt as _;
+use s3s::dto::{
+    GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output,
+    PutObjectInput, PutObjectOutput, StreamingBlob,
+};
+use s3s::{Body, S3, S3Request, S3Response, S3Result, s3_error};
+use s3s_fs::FileSystem;
+use tokio::sync::RwLock;
+
+use crate::template::Bucket;
+
+/// The largest object. It is in memory while it is written. S3 itself takes 5 GB in one request.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+pub(super) struct Store {
+    /// `FileSystem` writes an object and its metadata one after the other, and looks for an object that must not exist
+    /// before it writes it. So a write is alone.
+    files: Arc<RwLock<FileSystem>>,
+    buckets: Vec<String>,
+}
+
+impl Store {
+    pub(super) fn new(files: FileSystem, buckets: &[Bucket]) -> Self {
+        let buckets = buckets.iter().map(|bucket| bucket.name.clone()).collect();
+        Self { files: Arc::new(RwLock::new(files)), buckets }
+    }
+}
+
+#[async_trait::async_trait]
+impl S3 for Store {
+    /// Writes an object whole or not at all: also if its sender goes away meanwhile. `FileSystem` alone would create a
+    /// bucket that is missing.
+    async fn put_object(&self, mut request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
+        if !self.buckets.contains(&request.input.bucket) {
+            return Err(s3_error!(NoSuchBucket, "there is no bucket {}", request.input.bucket));
+        }
+        let body = whole(request.input.body.take()).await?;
+        request.input.body = Some(StreamingBlob::from(Body::from(body)));
+        let files = Arc::clone(&self.files);
+        let write = tokio::spawn(async move { files.write().await.put_object(request).await });
+        write.await.map_err(|error| s3_error!(error, InternalError))?
+    }
+
+    async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
+        self.files.read().await.get_object(request).await
+    }
+
+    async fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
+        self.files.read().await.head_object(request).await
+    }
+
+    async fn list_objects_v2(
+        &self,
+        request: S3Request<ListObjectsV2Input>,
+    ) -> S3Result<S3Response<ListObjectsV2Output>> {
+        self.files.read().await.list_objects_v2(request).await
+    }
+}
+
+/// Reads a body. A body that is not as its signature says ends with an error.
+async fn whole(body: Option<StreamingBlob>) -> S3Result<Vec<u8>> {
+    let Some(mut body) = body else { return Ok(Vec::new()) };
+    let mut whole = Vec::new();
+    while let Some(bytes) = body.try_next().await.map_err(|error| s3_error!(IncompleteBody, "{error}"))? {
+        if whole.len() + bytes.len() > MOST_BYTES {
+            return Err(s3_error!(EntityTooLarge, "the laptop's S3 takes at most {MOST_BYTES} bytes in one request"));
+        }
+        whole.extend_from_slice(&bytes);
+    }
+    Ok(whole)
+}

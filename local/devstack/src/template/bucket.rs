@@ -1,0 +1,106 @@
+//! The template's buckets.
+
+use anyhow::{Context, Result, ensure};
+use yaml_serde::{Mapping, Value as Yaml};
+
+use super::{kebab, of_type};
+use crate::intrinsic::Scope;
+use crate::resource::Resource;
+
+/// One S3 bucket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bucket {
+    /// The resource's name in the template: `Pictures`.
+    pub logical_id: String,
+    /// As declared, or from the stack's name and the logical id: `notes-pictures`.
+    pub name: String,
+}
+
+/// Reads every bucket, and makes it known to references.
+pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Bucket>> {
+    let mut buckets: Vec<Bucket> = Vec::new();
+    for (id, resource) in of_type(scope, resources, "AWS::S3::Bucket")? {
+        let properties = resource.get("Properties").unwrap_or(&Yaml::Null);
+        let default = format!("{}-{}", scope.stack_name(), kebab(id));
+        let name = scope.text_or(properties, "BucketName", &default).context(id.to_owned())?;
+        ensure!(is_name(&name), "{id}: BucketName: {name} is not 3 to 63 lower-case letters, digits and hyphens");
+        let twin = buckets.iter().find(|other| other.name == name);
+        ensure!(twin.is_none(), "{id}: BucketName: {name} is already the name of another bucket");
+        scope.define(id, Resource::Bucket(name.clone()));
+        buckets.push(Bucket { logical_id: id.to_owned(), name });
+    }
+    Ok(buckets)
+}
+
+/// Whether S3 takes this name. It also takes dots, which do not go well with TLS.
+fn is_name(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (3..=63).contains(&name.len()) && name.bytes().all(is_part) && !name.starts_with('-') && !name.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests")]
+
+    use crate::template::Template;
+
+    fn parse(buckets: &str) -> anyhow::Result<Template> {
+        Template::parse(&format!(
+            r#"
+Conditions:
+  Never: !Equals [a, b]
+Resources:
+  Notes:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{{ AttributeName: PK, KeyType: HASH }}]
+      AttributeDefinitions: [{{ AttributeName: PK, AttributeType: S }}]
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      Policies:
+        - PolicyDocument:
+            Version: "2012-10-17"
+            Statement: [{{ Effect: Allow, Action: s3:GetObject, Resource: !Sub "${{OldPictures.Arn}}/*" }}]
+  GetNote:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: get-note
+      Role: !GetAtt Role.Arn
+      Environment: {{ Variables: {{ BUCKET: !Ref OldPictures }} }}
+{buckets}"#
+        ))
+    }
+
+    #[test]
+    fn a_bucket_has_its_own_name_or_one_of_the_stack() {
+        let template = parse(
+            r"
+  OldPictures: { Type: AWS::S3::Bucket }
+  Letters: { Type: AWS::S3::Bucket, Properties: { BucketName: letters } }
+  Never: { Type: AWS::S3::Bucket, Condition: Never }
+",
+        )
+        .expect("a template");
+        let buckets: Vec<_> = template.buckets.iter().map(|bucket| (&*bucket.logical_id, &*bucket.name)).collect();
+        assert_eq!(buckets, [("OldPictures", "devstack-old-pictures"), ("Letters", "letters")]);
+        assert_eq!(template.functions[0].environment["BUCKET"], "devstack-old-pictures");
+        let statement = &template.functions[0].role.policies[0].statements[0];
+        assert!(format!("{statement:?}").contains("arn:aws:s3:::devstack-old-pictures/"), "{statement:?}");
+    }
+
+    #[test]
+    fn a_name_that_s3_does_not_take_or_that_comes_twice_is_refused() {
+        for (buckets, expected) in [
+            ("  OldPictures: { Type: AWS::S3::Bucket, Properties: { BucketName: Old } }", "BucketName: Old is not"),
+            (
+                "  OldPictures: { Type: AWS::S3::Bucket, Properties: { BucketName: one } }\n  \
+                 New: { Type: AWS::S3::Bucket, Properties: { BucketName: one } }",
+                "New: BucketName: one is already the name of another bucket",
+            ),
+        ] {
+            let error = parse(buckets).map(drop).expect_err("it is refused");
+            assert!(format!("{error:#}").contains(expected), "{error:#}");
+        }
+    }
+}

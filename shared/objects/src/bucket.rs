@@ -1,0 +1,223 @@
+//! Requests to one bucket.
+
+use std::time::Duration;
+
+use lambda::{Answered, Environment, Failure as _, Https, Misconfigured, Remedy, longest_pause};
+use serde::Deserialize;
+
+use crate::Error;
+use crate::signer::{Signer, encode, path};
+
+/// The longest wait for one complete answer. Objects have a few megabytes.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The number of attempts of one request. All requests here may be repeated.
+const MOST_ATTEMPTS: u32 = 5;
+
+/// The beginning of the names of headers with an object's own data.
+const META: &str = "x-amz-meta-";
+
+/// A bucket.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    name: String,
+    signer: Signer,
+    https: Https,
+}
+
+/// An object's data beside its content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The tag that changes with the content, without its quotation marks.
+    pub etag: String,
+    /// The size in bytes.
+    pub size: u64,
+    /// The headers `x-amz-meta-NAME` of the object, by their names.
+    pub meta: Vec<(String, String)>,
+}
+
+/// An object with its content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Object {
+    /// The data beside the content.
+    pub found: Found,
+    /// The content.
+    pub body: Vec<u8>,
+}
+
+/// The outcome of writing an object that must not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is written. It has this tag.
+    Done(String),
+    /// There is such an object, perhaps because an earlier attempt had succeeded without an answer.
+    Exists,
+}
+
+impl Found {
+    /// The value of a header `x-amz-meta-NAME`.
+    pub fn meta(&self, name: &str) -> Option<&str> {
+        self.meta.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn of(answer: &Answered) -> Self {
+        let meta =
+            answer.headers().filter_map(|(name, value)| Some((name.strip_prefix(META)?.to_owned(), value.to_owned())));
+        Self {
+            etag: etag(answer),
+            size: answer.header("content-length").and_then(|size| size.parse().ok()).unwrap_or_default(),
+            meta: meta.collect(),
+        }
+    }
+}
+
+impl Bucket {
+    /// The bucket with this name, in the environment's region.
+    ///
+    /// # Errors
+    /// Region or credentials are missing.
+    pub fn open(environment: &Environment, name: &str) -> Result<Self, Misconfigured> {
+        let signer = Signer::new(environment, name)?;
+        let https = environment.https(signer.base(), TIMEOUT)?;
+        Ok(Self { name: name.to_owned(), signer, https })
+    }
+
+    /// The bucket's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Writes an object, whatever there is under its key. Returns its tag.
+    pub async fn put(&self, key: &str, content_type: &str, body: &[u8]) -> Result<String, Error> {
+        let headers = [("content-type".to_owned(), content_type.to_owned())];
+        Ok(etag(&self.request("PUT", &path(key), &headers, body).await?))
+    }
+
+    /// Writes an object, unless there is one under its key.
+    pub async fn put_absent(
+        &self,
+        key: &str,
+        content_type: &str,
+        meta: &[(&str, String)],
+        body: &[u8],
+    ) -> Result<Put, Error> {
+        let own = [("content-type".to_owned(), content_type.to_owned()), ("if-none-match".to_owned(), "*".to_owned())];
+        let meta = meta.iter().map(|(name, value)| (format!("{META}{name}"), value.clone()));
+        let headers: Vec<_> = own.into_iter().chain(meta).collect();
+        match self.request("PUT", &path(key), &headers, body).await {
+            Ok(answer) => Ok(Put::Done(etag(&answer))),
+            Err(Error::Refused { status: 412, .. }) => Ok(Put::Exists),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// An object; `None` if there is none.
+    pub async fn get(&self, key: &str) -> Result<Option<Object>, Error> {
+        match self.request("GET", &path(key), &[], &[]).await {
+            Ok(answer) => Ok(Some(Object { found: Found::of(&answer), body: answer.body })),
+            Err(error) if error.is("NoSuchKey") => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// An object without its content; `None` if there is none.
+    pub async fn head(&self, key: &str) -> Result<Option<Found>, Error> {
+        match self.request("HEAD", &path(key), &[], &[]).await {
+            Ok(answer) => Ok(Some(Found::of(&answer))),
+            // The answer to HEAD has no word for the error.
+            Err(Error::Refused { status: 404, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The keys that begin with this prefix, sorted.
+    pub async fn list(&self, prefix: &str) -> Result<Vec<String>, Error> {
+        let (mut keys, mut token) = (Vec::new(), None);
+        loop {
+            let mut query = vec![("list-type".to_owned(), "2".to_owned()), ("prefix".to_owned(), prefix.to_owned())];
+            query.extend(token.map(|token| ("continuation-token".to_owned(), token)));
+            // The signature needs the parameters in order.
+            query.sort();
+            let answer = self.request("GET", &format!("/?{}", encode(&query)), &[], &[]).await?;
+            let text = String::from_utf8_lossy(&answer.body);
+            let page: Listed = quick_xml::de::from_str(&text).map_err(|error| {
+                Error::Invalid(format!("the list of {}/{prefix} cannot be read: {error}", self.name))
+            })?;
+            keys.extend(page.contents.into_iter().map(|listed| listed.key));
+            token = page.next_continuation_token;
+            if token.is_none() {
+                return Ok(keys);
+            }
+        }
+    }
+
+    /// Sends a request until it is answered, a few times at most.
+    async fn request(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Result<Answered, Error> {
+        let mut attempt = 1;
+        loop {
+            match self.attempt(method, path, headers, body).await {
+                Err(error) if error.remedy() == Remedy::Retry && attempt < MOST_ATTEMPTS => {
+                    tokio::time::sleep(longest_pause(attempt)).await;
+                    attempt += 1;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Result<Answered, Error> {
+        // Each attempt has a time and a signature of its own.
+        let headers = self.signer.headers(method, path, headers.to_vec(), body)?;
+        let request = || format!("{method} {}{path}", self.name);
+        let answer = self.https.exchange(method, path, headers, body.to_vec()).await;
+        let answer = answer.map_err(|source| Error::Unanswered { request: request(), source })?;
+        if answer.status < 300 {
+            return Ok(answer);
+        }
+        let text = String::from_utf8_lossy(&answer.body);
+        Err(Error::Refused {
+            request: request(),
+            status: answer.status,
+            code: element(&text, "Code").to_owned(),
+            message: element(&text, "Message").to_owned(),
+        })
+    }
+}
+
+fn etag(answer: &Answered) -> String {
+    answer.header("etag").unwrap_or_default().trim_matches('"').to_owned()
+}
+
+/// The text of the first such element; empty if there is none.
+fn element<'a>(xml: &'a str, name: &str) -> &'a str {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let text = xml.split_once(&open).and_then(|(_, rest)| rest.split_once(&close));
+    text.map_or("", |(text, _)| text)
+}
+
+/// A page of a list.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Listed {
+    #[serde(default)]
+    contents: Vec<ListedObject>,
+    next_continuation_token: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ListedObject {
+    key: String,
+}

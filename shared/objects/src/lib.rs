@@ -1,0 +1,16 @@
+//! S3, as far as Till uses it: whole objects are written, read and listed.
+//!
+//! Requests are signed by `aws-sigv4`, the signer of AWS's SDKs, and sent by the connector of the other clients. The SDK of
+//! S3 itself would be the largest dependency of all (docs/decisions.md has the figures).
+//!
+//! **Invariant: an object is written whole or not at all, and with the bytes that were signed.** S3 compares the body with
+//! the hash in the signature.
+
+#![warn(missing_docs)]
+
+mod bucket;
+mod error;
+mod signer;
+
+pub use bucket::{Bucket, Found, Object, Put};
+pub use error::Error;

@@ -1,0 +1,200 @@
+//! The laptop's S3, and the client of S3.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use devstack::gateway::Invoke;
+use devstack::{Functions, Options, Stack, Template};
+use lambda::Environment;
+use objects::{Bucket, Error, Put};
+use reqwest::{Client, Method};
+use serde_json::json;
+
+const TEMPLATE: &str = r#"
+Resources:
+  Notes:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{ AttributeName: PK, KeyType: HASH }]
+      AttributeDefinitions: [{ AttributeName: PK, AttributeType: S }]
+  Pictures:
+    Type: AWS::S3::Bucket
+  Letters:
+    Type: AWS::S3::Bucket
+    Properties: { BucketName: letters }
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      Policies:
+        - PolicyDocument:
+            Version: "2012-10-17"
+            Statement:
+              - { Effect: Allow, Action: s3:GetObject, Resource: !Sub "${Pictures.Arn}/*" }
+              - { Effect: Allow, Action: s3:PutObject, Resource: !Sub "${Pictures.Arn}/in/*" }
+              - { Effect: Allow, Action: s3:ListBucket, Resource: !GetAtt Pictures.Arn }
+  GetNote:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: get-note
+      Role: !GetAtt Role.Arn
+      Environment: { Variables: { PICTURES: !Ref Pictures, LETTERS: !Ref Letters } }
+      Events:
+        Get:
+          Type: HttpApi
+          Properties: { Path: "/notes", Method: GET, Auth: { Authorizer: NONE } }
+"#;
+
+/// A stack with two buckets.
+struct Store {
+    stack: Stack,
+}
+
+impl Store {
+    async fn open(data: Option<PathBuf>) -> Self {
+        let options = Options { data, ..Options::new(Template::parse(TEMPLATE).expect("a template")) };
+        let get_note: Invoke = Arc::new(|_| Box::pin(async { Ok(json!({ "statusCode": 200 })) }));
+        let functions = Functions { handlers: vec![("get-note".to_owned(), get_note)], consumers: Vec::new() };
+        Self { stack: Stack::start(options, |_, _| Ok(functions)).await.expect("the stack starts") }
+    }
+
+    fn environment(&self, key: &str, secret: &str) -> Environment {
+        let url = self.stack.s3_url().expect("the template has buckets");
+        let function = self.stack.template().function("GetNote").expect("the function");
+        let own = [
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_ACCESS_KEY_ID", key),
+            ("AWS_SECRET_ACCESS_KEY", secret),
+            ("AWS_ENDPOINT_URL_S3", url),
+        ];
+        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Environment::of(function.environment.clone().into_iter().chain(own))
+    }
+
+    /// A developer's.
+    fn bucket(&self, name: &str) -> Bucket {
+        Bucket::open(&self.environment("developer", "local"), name).expect("a client")
+    }
+}
+
+const PICTURES: &str = "devstack-pictures";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_is_read_as_it_was_written_whatever_its_name() {
+    let store = Store::open(None).await;
+    let (pictures, letters) = (store.bucket(PICTURES), store.bucket("letters"));
+    let names = ["plain.txt", "a/b/c", "with space+plus%25&and=sign", "ünï/日本.json", "~tilde_(1)*!'"];
+    for (at, name) in names.into_iter().enumerate() {
+        let body = vec![u8::try_from(at).expect("a few"); 100_000 * at];
+        assert_eq!(pictures.get(name).await.expect("an answer"), None);
+        assert_eq!(pictures.head(name).await.expect("an answer"), None);
+        let meta = [("items", at.to_string())];
+        let Put::Done(etag) = pictures.put_absent(name, "image/png", &meta, &body).await.expect("it is written") else {
+            panic!("{name}: it did not exist");
+        };
+        let found = pictures.head(name).await.expect("an answer").expect("it is there");
+        assert_eq!((found.size, found.meta("items")), (body.len() as u64, Some(&*at.to_string())), "{name}");
+        let object = pictures.get(name).await.expect("an answer").expect("it is there");
+        assert_eq!((&object.found.etag, &found.etag), (&etag, &etag), "{name}");
+        assert!(object.body == body, "{name}");
+        assert_eq!(pictures.put_absent(name, "image/png", &[], b"other").await.expect("an answer"), Put::Exists);
+        assert!(pictures.get(name).await.expect("an answer").expect("it is there").body == body, "{name}");
+    }
+    let mut sorted = names.map(str::to_owned);
+    sorted.sort();
+    assert_eq!(pictures.list("").await.expect("a list"), sorted);
+    assert_eq!(pictures.list("a/").await.expect("a list"), ["a/b/c"]);
+    assert_eq!(letters.list("").await.expect("a list"), Vec::<String>::new());
+    let changed = pictures.put("plain.txt", "text/plain", b"new").await.expect("it is replaced");
+    let object = pictures.get("plain.txt").await.expect("an answer").expect("it is there");
+    assert_eq!((object.body.as_slice(), object.found.etag, object.found.meta.len()), (&b"new"[..], changed, 0));
+    let nowhere = store.bucket("nowhere").put("x", "text/plain", b"x").await;
+    assert!(nowhere.as_ref().is_err_and(|error| error.is("NoSuchBucket")), "{nowhere:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_list_has_every_object_once() {
+    let store = Store::open(None).await;
+    let letters = store.bucket("letters");
+    // More than one page, which has 1000 keys.
+    let names: Vec<_> = (0..1005).map(|at| format!("n/{at:04}")).collect();
+    let puts = names.iter().map(|name| letters.put(name, "text/plain", b"x"));
+    let mut puts = futures_util::stream::StreamExt::buffer_unordered(futures_util::stream::iter(puts), 8);
+    while let Some(put) = futures_util::StreamExt::next(&mut puts).await {
+        put.expect("it is written");
+    }
+    assert_eq!(letters.list("n/").await.expect("a list"), names);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_without_the_right_signature_is_refused() {
+    let store = Store::open(None).await;
+    let forged = Bucket::open(&store.environment("developer", "guessed"), PICTURES).expect("a client");
+    let refused = forged.put("x", "text/plain", b"x").await;
+    assert!(refused.as_ref().is_err_and(|error| error.is("SignatureDoesNotMatch")), "{refused:?}");
+    let url = store.stack.s3_url().expect("an S3");
+    for (method, path) in [(Method::GET, "letters/x"), (Method::PUT, "letters/x"), (Method::GET, "letters?list-type=2")]
+    {
+        let answer = Client::new().request(method, format!("{url}/{path}")).body("x").send().await.expect("an answer");
+        assert_eq!(answer.status(), 403, "{path}");
+    }
+    let page = Client::new().get(format!("{url}/letters/x")).header("origin", "https://evil.example").send().await;
+    assert_eq!(page.expect("an answer").status(), 403);
+    assert_eq!(store.bucket("letters").list("").await.expect("a list"), Vec::<String>::new());
+}
+
+/// A function's access key is its logical id.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_is_enforced() {
+    let store = Store::open(None).await;
+    let environment = store.environment("GetNote", "local");
+    let pictures = Bucket::open(&environment, PICTURES).expect("a client");
+    let letters = Bucket::open(&environment, "letters").expect("a client");
+    pictures.put("in/a", "text/plain", b"a").await.expect("its role allows it");
+    assert!(pictures.get("in/a").await.expect("its role allows it").is_some());
+    assert!(pictures.head("in/a").await.expect("its role allows it").is_some());
+    assert_eq!(pictures.list("").await.expect("its role allows it"), ["in/a"]);
+    let is_denied = |error: &Error| matches!(error, Error::Refused { status: 403, .. });
+    assert!(pictures.put("out/a", "text/plain", b"a").await.is_err_and(|error| is_denied(&error)));
+    assert!(letters.put("in/a", "text/plain", b"a").await.is_err_and(|error| is_denied(&error)));
+    assert!(letters.get("in/a").await.is_err_and(|error| is_denied(&error)));
+    assert!(letters.list("").await.is_err_and(|error| is_denied(&error)));
+}
+
+/// Of many writers of an object that must not exist, one writes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_is_written_by_one_of_many_at_once() {
+    let store = Store::open(None).await;
+    let letters = store.bucket("letters");
+    for round in 0..10 {
+        let key = format!("k{round}");
+        let writers = (0..8).map(|writer| {
+            let (letters, key) = (letters.clone(), key.clone());
+            tokio::spawn(async move {
+                let meta = [("writer", writer.to_string())];
+                let put = letters.put_absent(&key, "text/plain", &meta, writer.to_string().as_bytes()).await;
+                matches!(put.expect("an answer"), Put::Done(_)).then(|| writer.to_string())
+            })
+        });
+        let wrote = futures_util::future::join_all(writers).await.into_iter();
+        let wrote: Vec<_> = wrote.filter_map(|writer| writer.expect("a writer")).collect();
+        let object = letters.get(&key).await.expect("an answer").expect("it is there");
+        assert_eq!(wrote, [String::from_utf8(object.body).expect("a text")], "{key}");
+        assert_eq!(object.found.meta("writer"), Some(&*wrote[0]), "{key}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_are_kept_in_the_data_directory_as_files_and_survive_a_restart() {
+    let directory = std::env::temp_dir().join(format!("till-buckets-{}", std::process::id()));
+    let store = Store::open(Some(directory.clone())).await;
+    store.bucket("letters").put("in/a.txt", "text/plain", b"dear").await.expect("it is written");
+    store.stack.shutdown().await.expect("it stops");
+    let file = directory.join("buckets/letters/in/a.txt");
+    assert_eq!(std::fs::read(&file).expect("a file"), b"dear");
+
+    let store = Store::open(Some(directory.clone())).await;
+    let object = store.bucket("letters").get("in/a.txt").await.expect("an answer").expect("it is there");
+    assert_eq!(object.body, b"dear");
+    store.stack.shutdown().await.expect("it stops");
+    std::fs::remove_dir_all(directory).expect("it can be removed");
+}
