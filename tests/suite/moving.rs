@@ -7,6 +7,7 @@ mod deployments;
 mod faults;
 mod functions;
 mod in_step;
+mod patterns;
 mod phase;
 mod repairs;
 mod streams;

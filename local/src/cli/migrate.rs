@@ -1,5 +1,6 @@
 //! `cargo local migrate`: moves the shop from one table to another while it is open.
 
+mod patterns;
 mod report;
 mod run;
 mod watch;
@@ -50,8 +51,15 @@ enum Command {
     Status,
     /// Copy the leading table to the other one, or go on with a copy that was interrupted
     Start(Work),
-    /// Compare the two tables item by item, or go on with a comparison that was interrupted
-    Compare(Work),
+    /// Compare the two tables item by item, or go on with a comparison that was interrupted. Then compare what they answer
+    /// to each access pattern
+    Compare {
+        #[command(flatten)]
+        work: Work,
+
+        #[command(flatten)]
+        patterns: patterns::Arguments,
+    },
     /// Carry out the repairs that are due
     Repair {
         #[command(flatten)]
@@ -134,8 +142,12 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
             let state = mover.state().await?;
             print(&report::status(&state, &pairs))
         }
-        Command::Start(work) => work.run(&mover, &pairs, CopyTask::Copy, &environment).await,
-        Command::Compare(work) => work.run(&mover, &pairs, CopyTask::Compare, &environment).await,
+        Command::Start(work) => ensure_equal(&work.run(&mover, &pairs, CopyTask::Copy, &environment).await?),
+        Command::Compare { work, patterns } => {
+            let segments = work.run(&mover, &pairs, CopyTask::Compare, &environment).await?;
+            let answers = patterns.run(&pairs, &segments).await;
+            ensure_equal(&segments).and(answers)
+        }
         Command::Repair { pace, watch } => {
             let mut repairs = pace.repairs(&pairs);
             loop {
@@ -177,7 +189,13 @@ impl Tables {
 impl Work {
     /// Works off a run: the last one of this phase, or a new one. If the last one is done, it only shows the result: the
     /// functions may have done it while nobody watched.
-    async fn run(&self, mover: &Mover, pairs: &Pairs, task: CopyTask, environment: &Environment) -> Result<()> {
+    async fn run(
+        &self,
+        mover: &Mover,
+        pairs: &Pairs,
+        task: CopyTask,
+        environment: &Environment,
+    ) -> Result<Vec<CopyProgress>> {
         ensure!(
             self.here || self.pace.is_default(),
             "--read-units and --write-units need --here: the functions work at CopyReadUnits and CopyWriteUnits, \
@@ -195,7 +213,8 @@ impl Work {
         let is_done = state.segments.iter().all(|segment| segment.is_done);
         if is_there && is_done && !self.again {
             print("this run is done (--again starts another one):\n")?;
-            return told(&state.segments);
+            print(&report::run(&state.segments))?;
+            return Ok(state.segments);
         }
         let goes_on = is_there && !is_done;
         let segments = if goes_on { state.segments } else { mover.start(&state, task, self.segments).await? };
@@ -206,13 +225,13 @@ impl Work {
             watch::until_done(mover, pairs, &queue, segments, self.patience).await?
         };
         run::repair(&mut self.pace.repairs(pairs)).await?;
-        told(&segments)
+        print(&report::run(&segments))?;
+        Ok(segments)
     }
 }
 
-/// Prints the result of a run.
-fn told(segments: &[CopyProgress]) -> Result<()> {
-    print(&report::run(segments))?;
+/// Fails if a run has found differences.
+fn ensure_equal(segments: &[CopyProgress]) -> Result<()> {
     let differences: u64 = segments.iter().map(|segment| segment.differences).sum();
     ensure!(differences == 0, "{differences} items differ: migrate start copies them");
     Ok(())

@@ -56,7 +56,8 @@ async fn a_move_goes_to_its_end_by_commands() {
     moving.done(&["start", "--segments", "2"], "2 of 2 segments done");
     moving.done(&["advance"], "phase Compare");
     moving.refused(&["advance"], "run migrate compare");
-    moving.done(&["compare"], "0 differ");
+    let compared = moving.done(&["compare", "--patterns", "all"], "0 differ");
+    assert!(compared.contains("a product by id, with stock and stats"), "{compared}");
     for phase in ["Handover", "Takeover", "NextLeads", "Next"] {
         moving.done(&["advance"], &format!("phase {phase}"));
     }

@@ -64,7 +64,7 @@ impl Copier {
         Ok(true)
     }
 
-    async fn is_repair_due(&self, key: &Key) -> Result<bool, Error> {
+    pub(crate) async fn is_repair_due(&self, key: &Key) -> Result<bool, Error> {
         let key = ItemKey::from(key.clone());
         for side in [Side::First, Side::Next] {
             for shard in 0..Repair::SHARDS {

@@ -11,6 +11,7 @@
 
 #![warn(missing_docs)]
 
+mod ask;
 mod beside;
 mod bucket;
 mod cancellation;
@@ -49,6 +50,7 @@ use key_schema::layout::Layout;
 use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
 use moving::{Moving, Route};
 
+pub use ask::Answered;
 pub use aws_sdk_dynamodb::types::AttributeValue;
 pub use bucket::TokenBucket;
 pub use commit::{Cause, Commit};

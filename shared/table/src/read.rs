@@ -3,7 +3,7 @@
 use std::slice;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity};
-use key_schema::layout::{AccessPattern, Bound, Consistency, Direction, Key, SortRange};
+use key_schema::layout::{AccessPattern, Bound, Consistency, Declaration, Direction, Key, SortRange};
 use key_schema::page::{Page, PageRequest};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::de::DeserializeOwned;
@@ -116,11 +116,24 @@ impl Reader {
         range: SortRange,
         limit: Option<u8>,
     ) -> Result<(Vec<Item>, Option<String>), Error> {
-        let declared = P::DECLARED;
+        self.query_range(home, &P::DECLARED, pattern.partition(), range, limit).await
+    }
+
+    /// The same for a pattern as data. The partition is canonical.
+    pub(crate) async fn query_range(
+        &self,
+        home: &Home,
+        declared: &Declaration,
+        canonical: String,
+        range: SortRange,
+        limit: Option<u8>,
+    ) -> Result<(Vec<Item>, Option<String>), Error> {
         let index = declared.place.index;
         let (partition, sort) = index.attributes();
-        let canonical = pattern.partition();
         let range = home.range(index, &canonical, range);
+        // Needed to respell the answer; most tables have nothing to respell.
+        let respelled = (!home.is_canonical()).then(|| canonical.clone());
+        let stored = home.layout.partition(index, canonical);
         let mut query = self
             .table
             .client
@@ -128,7 +141,7 @@ impl Reader {
             .table_name(&*home.name)
             .set_index_name(index.name().map(str::to_owned))
             .expression_attribute_names("#partition", partition)
-            .expression_attribute_values(":partition", AttributeValue::S(home.layout.partition(index, canonical)))
+            .expression_attribute_values(":partition", AttributeValue::S(stored))
             .consistent_read(declared.consistency == Consistency::Strong)
             .scan_index_forward(declared.direction == Direction::Ascending)
             .set_limit(limit.map(i32::from))
@@ -155,13 +168,10 @@ impl Reader {
             _ => None,
         };
         let mut items = answer.items.unwrap_or_default();
-        if home.is_canonical() {
-            return Ok((items, position));
-        }
+        let Some(canonical) = respelled else { return Ok((items, position)) };
         for item in &mut items {
             home.canonicalize(item);
         }
-        let canonical = pattern.partition();
         Ok((items, position.map(|position| home.layout.position(index, &canonical, position))))
     }
 

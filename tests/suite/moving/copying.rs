@@ -110,7 +110,7 @@ pub(super) async fn fill(moving: &MovingShop) {
 }
 
 /// One customer orders, fills the cart or empties it.
-async fn shop_once(moving: &MovingShop, at: usize) {
+pub(super) async fn shop_once(moving: &MovingShop, at: usize) {
     let customer = format!("c{}", at % 12);
     let client = moving.shop.customer(&customer);
     let lines = json!({ "lines": [{ "productId": format!("p{}", at % 12), "quantity": 1 }] });

@@ -12,7 +12,7 @@ use super::MovingShop;
 use crate::sample_events::is_expected;
 
 /// Sends the sample events of all functions, and checks the answers.
-async fn send_all_events(moving: &MovingShop) {
+pub(super) async fn send_all_events(moving: &MovingShop) {
     let shop = &moving.shop;
     let functions = functions::start_all(&shop.endpoints(), shop.template()).expect("the functions start");
     for name in functions_by_event_time() {

@@ -20,6 +20,7 @@ mod pattern;
 mod payment_due;
 mod place;
 mod product;
+mod question;
 mod queued_order;
 mod range;
 mod reconciliation;
@@ -50,6 +51,7 @@ pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Sto
 pub use payment_due::PaymentsDue;
 pub use place::{Index, Key, Place, PlaceText};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
+pub use question::{Question, Reads, ShopItem};
 pub use range::SortRange;
 pub use returns::OpenReturns;
 pub use stock::{CellsOfStock, InStock};

@@ -1,7 +1,7 @@
 //! Ranges of sort keys.
 
 /// The sort keys of a partition to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SortRange {
     /// Every key of the partition.
     Whole,
@@ -60,6 +60,20 @@ impl SortRange {
         Self::Between { low, high }
     }
 
+    /// The part of the range that begins with this key.
+    #[must_use]
+    pub fn starting_at(&self, key: &str) -> Self {
+        let (_, high) = self.ends();
+        Self::Between { low: key.to_owned(), high }
+    }
+
+    /// The part of the range that ends with this key.
+    #[must_use]
+    pub fn ending_at(&self, key: &str) -> Self {
+        let (low, _) = self.ends();
+        Self::Between { low, high: key.to_owned() }
+    }
+
     fn ends(&self) -> (String, String) {
         match self {
             Self::Whole => (Self::FIRST.to_owned(), Self::LAST.to_owned()),
@@ -95,6 +109,8 @@ mod tests {
                 let left = |range: &SortRange| keys.iter().filter(|key| range.contains(key)).cloned().collect::<Vec<_>>();
                 prop_assert_eq!(left(&range.after(&keys[at])), &keys[at + 1..]);
                 prop_assert_eq!(left(&range.before(&keys[at])), &keys[..at]);
+                prop_assert_eq!(left(&range.starting_at(&keys[at])), &keys[at..]);
+                prop_assert_eq!(left(&range.ending_at(&keys[at])), &keys[..=at]);
             }
         }
     }

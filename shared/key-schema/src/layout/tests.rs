@@ -8,6 +8,7 @@ mod layouts;
 mod lists;
 mod parts;
 mod patterns;
+mod questions;
 mod strategies;
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,0 +1,69 @@
+//! The questions to which an item leads.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::any::{AnyEntity, any_entity};
+use super::parts::sample;
+use crate::layout::{Direction, PATTERNS, Question, Reads, ShopItem};
+
+fn questions(entity: &AnyEntity) -> Vec<Question> {
+    serde_dynamo::from_item::<_, ShopItem>(entity.item()).expect("an item of the shop").questions()
+}
+
+/// Whether the answer has this entity.
+fn finds(question: &Question, entity: &AnyEntity) -> bool {
+    match &question.reads {
+        Reads::Range { partition, range } => entity.keys().iter().any(|key| {
+            key.index == question.declared.place.index && key.partition == *partition && range.contains(&key.sort)
+        }),
+        Reads::Batch(keys) => entity.keys().iter().any(|key| keys.contains(key)),
+    }
+}
+
+#[test]
+fn the_items_of_a_shop_lead_to_every_pattern_that_finds_them() {
+    let entities = sample().entities();
+    let asked: BTreeSet<_> = entities
+        .iter()
+        .flat_map(|entity| questions(entity).into_iter().map(|question| (question.declared.question, entity.kind())))
+        .collect();
+    let declared =
+        PATTERNS.iter().flat_map(|declared| declared.entities.iter().map(|entity| (declared.question, *entity)));
+    assert_eq!(asked, declared.collect());
+}
+
+proptest! {
+    #[test]
+    fn the_answer_to_each_question_has_the_item_that_led_to_it(entity in any_entity()) {
+        // The first cell is another entity.
+        prop_assume!(!matches!(&entity, AnyEntity::StockCell(cell) if cell.cell == 0));
+        for question in questions(&entity) {
+            // A closed return has no entry in the list of open ones.
+            let is_entered = entity.keys().iter().any(|key| key.index == question.declared.place.index);
+            prop_assert_eq!(finds(&question, &entity), is_entered, "{}", question.declared.question);
+        }
+    }
+
+    #[test]
+    fn a_list_is_cut_at_any_item_without_losing_or_repeating_one(a in any_entity(), b in any_entity()) {
+        for question in questions(&a).into_iter().filter(Question::is_list) {
+            let sort = |entity: &AnyEntity| {
+                let mut keys = entity.keys().into_iter();
+                keys.find(|key| key.index == question.declared.place.index).map(|key| key.sort)
+            };
+            let (Some(cut), true) = (sort(&a), finds(&question, &a)) else { continue };
+            let (from, after) = (question.from(&cut).expect("a list"), question.after(&cut).expect("a list"));
+            prop_assert!(finds(&from, &a) && !finds(&after, &a), "{:?}", question);
+            if let (Some(other), true) = (sort(&b), finds(&question, &b)) {
+                let is_left = match question.declared.direction {
+                    Direction::Ascending => other > cut,
+                    Direction::Descending => other < cut,
+                };
+                prop_assert_eq!(finds(&after, &b), is_left, "{:?} after {}", question, cut);
+                prop_assert_eq!(finds(&from, &b), is_left || other == cut, "{:?} from {}", question, cut);
+            }
+        }
+    }
+}

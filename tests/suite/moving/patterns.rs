@@ -1,0 +1,140 @@
+//! Comparing the two tables by access pattern.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use copying::{Answers, Choice, Comparison, Copier, Pace};
+use key_schema::entity::{CopyTask, Phase, Side};
+use key_schema::layout::PATTERNS;
+use lambda::FromEnvironment as _;
+use reqwest::Method;
+use serde_json::json;
+use table::{Pairs, Segment};
+
+use super::MovingShop;
+use super::copying::{Operator, busy_shop, shop_once};
+use super::in_step::send_all_events;
+
+/// The answers of all segments, by the number of the pattern and its question.
+async fn compare(moving: &MovingShop, choice: Choice) -> BTreeMap<(u8, &'static str), Answers> {
+    let (first, next) = (moving.shop.table(), moving.next.as_str());
+    let variables = [("TABLE_NAME", first), ("NEXT_TABLE_NAME", next), ("NEXT_TABLE_LAYOUT", "v2")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let pairs = Pairs::from_environment(&moving.shop.operator().with(variables)).expect("both tables");
+    let comparison = Comparison::new(choice);
+    for number in 0..2 {
+        let mut copier = Copier::new(pairs.unshared(), Pace::new(1e6, 1e6));
+        let segment = Segment { number, of: 2 };
+        copier.compare_patterns(&comparison, segment, Side::First, || {}).await.expect("the tables answer");
+    }
+    comparison
+        .answers()
+        .into_iter()
+        .map(|(declared, answers)| ((declared.number, declared.question), answers))
+        .collect()
+}
+
+/// The numbers of the patterns whose answers differ, with the partitions of the items in which they do.
+fn differing(answers: &BTreeMap<(u8, &'static str), Answers>) -> BTreeMap<u8, BTreeSet<String>> {
+    let differing = answers.iter().filter(|(_, answers)| answers.differing > 0);
+    let keys = |answers: &Answers| answers.keys.iter().map(|key| key.partition.clone()).collect();
+    differing.map(|((number, _), answers)| (*number, keys(answers))).collect()
+}
+
+fn sample(of_each: u64) -> Choice {
+    Choice::Sample { of_each, counts: BTreeMap::new() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_tables_answer_every_pattern_alike() {
+    let moving = MovingShop::open().await;
+    moving.enter(Phase::Compare).await;
+    send_all_events(&moving).await;
+    // The examples end without a cart and without a flag.
+    moving.shop.sign_up("bob").await;
+    moving.shop.product("cup", 1000, 5).await;
+    let (bob, admin) = (moving.shop.customer("bob"), moving.shop.admin());
+    let lines = json!({ "lines": [{ "productId": "cup", "quantity": 1 }] });
+    let order = bob.order("first", lines.clone()).await.expect(201);
+    bob.send(Method::PUT, "/customers/bob/cart", &[], Some(lines.to_string())).await.expect(200);
+    let flag = format!("/orders/{}/flag", order["orderId"].as_str().expect("an id"));
+    admin.send(Method::PUT, &flag, &[], Some(r#"{"reason":"odd"}"#.to_owned())).await.expect(200);
+    for choice in [Choice::All, sample(1000)] {
+        let answers = compare(&moving, choice.clone()).await;
+        assert_eq!(differing(&answers), BTreeMap::new(), "{choice:?}");
+        assert!(answers.values().all(|answers| answers.asked == answers.equal), "{answers:?}");
+        let asked: BTreeSet<_> = answers.keys().map(|(number, _)| *number).collect();
+        assert_eq!(asked, PATTERNS.iter().map(|declared| declared.number).collect(), "{choice:?}");
+    }
+}
+
+/// Every item of the other table is right, but one entry in an index is elsewhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_key_in_an_index_is_found_by_its_pattern_and_its_item() {
+    let moving = MovingShop::open().await;
+    moving.enter(Phase::Both).await;
+    let shop = &moving.shop;
+    shop.sign_up("ada").await;
+    shop.product("pot", 1000, 100).await;
+    let mut orders = Vec::new();
+    for at in 0..25 {
+        let body = json!({ "lines": [{ "productId": "pot", "quantity": 1 }] });
+        let order = shop.customer("ada").order(&format!("order-{at}"), body).await.expect(201);
+        orders.push(order["orderId"].as_str().expect("an id").to_owned());
+    }
+    assert_eq!(differing(&compare(&moving, Choice::All).await), BTreeMap::new());
+
+    let wrong = |order: &str, name: &str, value: &str| {
+        json!({
+            "TableName": moving.next,
+            "Key": { "PK": { "S": format!("ORDER#{order}") }, "SK": { "S": "META" } },
+            "UpdateExpression": "SET #name = :value",
+            "ExpressionAttributeNames": { "#name": name },
+            "ExpressionAttributeValues": { ":value": { "S": value } },
+        })
+    };
+    let partition = |order: &str| BTreeSet::from([format!("o#{order}")]);
+    shop.dynamodb("UpdateItem", &wrong(&orders[3], "GSI1PK", "STATUS#SHIPPED#0")).await;
+    for choice in [Choice::All, sample(1000)] {
+        let found = differing(&compare(&moving, choice).await);
+        assert_eq!(found, BTreeMap::from([(15, partition(&orders[3]))]), "the orders of a status");
+    }
+    // Such a partition of another customer has no question of its own: nobody has the id.
+    shop.dynamodb("UpdateItem", &wrong(&orders[7], "GSI2PK", "CUSTOMER#nobody")).await;
+    let found = differing(&compare(&moving, Choice::All).await);
+    let of_customer = partition(&orders[7]);
+    let expected = BTreeMap::from([(11, of_customer.clone()), (12, of_customer), (15, partition(&orders[3]))]);
+    assert_eq!(found, expected, "the orders of a customer, with and without the profile");
+}
+
+/// While the shop is open, reads of the two tables see different moments.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_shop_has_no_differences() {
+    let moving = Arc::new(busy_shop().await);
+    moving.enter(Phase::Both).await;
+    // What was written before is in the first table alone.
+    let first = moving.tables().await[0].len();
+    assert!(first > 40, "{first} items");
+    Operator::of(&moving).run(CopyTask::Copy).await;
+
+    let stop = Arc::new(AtomicBool::new(false));
+    let shopper = tokio::spawn({
+        let (moving, stop) = (Arc::clone(&moving), Arc::clone(&stop));
+        async move {
+            let mut at = 500;
+            while !stop.load(Ordering::Relaxed) {
+                shop_once(&moving, at).await;
+                at += 1;
+            }
+            at - 500
+        }
+    });
+    let answers = compare(&moving, Choice::All).await;
+    stop.store(true, Ordering::Relaxed);
+    let orders = shopper.await.expect("the shopper stops");
+    assert!(orders > 3, "{orders} orders meanwhile");
+    assert_eq!(differing(&answers), BTreeMap::new());
+    let asked: u64 = answers.values().map(|answers| answers.asked).sum();
+    assert!(asked > 100, "{asked} questions");
+}
