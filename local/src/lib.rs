@@ -3,6 +3,7 @@
 //! The stack takes its routes, scopes, queues and table from `template.yaml` alone, so the deployed template is the one
 //! that runs here.
 
+pub mod archive;
 pub mod audit;
 pub mod demo;
 pub mod functions;

@@ -19,7 +19,7 @@ const SEGMENTS: u8 = 4;
 pub(crate) async fn pages(environment: &Environment) -> Result<impl Stream<Item = Result<(u8, Vec<Item>)>> + use<>> {
     let table = WholeTable::from_environment(environment)?.leading().await.context("the phase cannot be read")?;
     let segments = (0..SEGMENTS).map(move |number| {
-        let (table, segment) = (table.clone(), Segment { number, of: SEGMENTS });
+        let (table, segment) = (table.clone(), Segment { number: number.into(), of: SEGMENTS.into() });
         Box::pin(stream::unfold(Some((table, None)), move |next| async move {
             let (table, after) = next?;
             match table.page(segment, after.as_ref()).await.context("the table cannot be read") {

@@ -1,6 +1,7 @@
 //! A shop that moves from one table to another.
 
 mod adjacent;
+mod archive;
 pub mod copying;
 mod cost;
 mod deployments;

@@ -1,5 +1,6 @@
 //! `cargo local migrate`: moves the shop from one table to another while it is open.
 
+mod archive;
 mod patterns;
 mod report;
 mod run;
@@ -77,6 +78,7 @@ enum Command {
     },
     /// Go to the phase before
     Back,
+    Archive(archive::Arguments),
 }
 
 /// A run, and who works it off.
@@ -160,6 +162,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         }
         Command::Advance { old_release_is_gone } => step(&mover, &pairs, Phase::forwards, *old_release_is_gone).await,
         Command::Back => step(&mover, &pairs, Phase::back, false).await,
+        Command::Archive(arguments) => archive::run(arguments, &environment, &mover).await,
     }
 }
 

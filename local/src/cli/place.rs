@@ -53,7 +53,9 @@ pub(super) async fn of_stack(port: u16) -> Result<Environment> {
         ("AWS_ENDPOINT_URL_DYNAMODB", url("dynamodb")?),
         ("AWS_ENDPOINT_URL_SQS", url("sqs")?),
     ];
-    let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let s3 = connection["s3"].as_str().map(|url| ("AWS_ENDPOINT_URL_S3", url));
+    let bucket = connection["buckets"]["ArchiveBucket"].as_str().map(|name| ("ARCHIVE_BUCKET", name));
+    let own = own.into_iter().chain(s3).chain(bucket).map(|(name, value)| (name.to_owned(), value.to_owned()));
     let variables = connection["variables"].as_object().into_iter().flatten();
     let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
     Ok(Environment::of(variables.chain(own)))

@@ -97,7 +97,7 @@ impl Copier {
     /// time, and only one of two workers with the same page saves it.
     async fn page(&mut self, progress: &CopyProgress) -> Result<CopyProgress, Error> {
         let mut next = progress.clone();
-        let segment = Segment { number: progress.segment, of: progress.segments };
+        let segment = Segment { number: progress.segment.into(), of: progress.segments.into() };
         let page = self.pairs.scan(progress.scanned, segment, progress.last.as_ref(), PAGE).await?;
         self.pay().await;
         for stranger in page.strangers {

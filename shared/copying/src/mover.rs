@@ -42,6 +42,12 @@ impl Mover {
         Ok(State { moving: moving.into_iter().next(), segments, repairs_in_first, repairs_in_next })
     }
 
+    /// Whether the next table is the first one of a move itself, such as a move back after a deployment.
+    pub async fn is_next_moving(&self) -> Result<bool, Error> {
+        let moving: Vec<Move> = self.pairs.read(Side::Next, vec![Move::only_key()], Budget::of(BUDGET)).await?;
+        Ok(moving.iter().any(|moving| moving.phase != Phase::First))
+    }
+
     async fn repairs(&self, side: Side) -> Result<usize, Error> {
         let mut number = 0;
         for shard in 0..Repair::SHARDS {
@@ -61,6 +67,11 @@ impl Mover {
     /// The reasons why the move cannot go to this phase yet.
     pub fn obstacles(&self, state: &State, to: Phase, old_release_is_gone: bool) -> Vec<Obstacle> {
         state.obstacles(to, Timestamp::now(), self.settle, old_release_is_gone)
+    }
+
+    /// The time until all functions work by the phase; `None` if they do.
+    pub fn unsettled(&self, state: &State) -> Option<Duration> {
+        state.unsettled(Timestamp::now(), self.settle)
     }
 
     /// The reasons why a run cannot start yet.

@@ -64,7 +64,7 @@ pub use order::INVOICE;
 pub use pair::{Pair, Pairs};
 pub use read::Reader;
 pub use request::{Rendered, WriteKind};
-pub use scan::{Scanned, Segment, WholeTable};
+pub use scan::{Description, Scanned, Segment, WholeTable};
 pub use shards::{ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::Write;

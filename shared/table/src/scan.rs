@@ -1,5 +1,6 @@
 //! The only Scan: the work lists of copying one table to another, and a whole table for an operator.
 
+use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, ReturnConsumedCapacity};
 use key_schema::entity::{ItemKey, Side};
 use key_schema::layout::{Index, Key};
@@ -14,9 +15,9 @@ use crate::{Error, Table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The segment's number, counted from 0.
-    pub number: u8,
+    pub number: u32,
     /// The number of segments.
-    pub of: u8,
+    pub of: u32,
 }
 
 /// One page of a scan.
@@ -33,6 +34,19 @@ pub struct Scanned {
 /// One table as a whole, in the layout that the environment names. For operators: no function's role allows a scan.
 #[derive(Clone, Debug)]
 pub struct WholeTable(Table);
+
+/// What DynamoDB says about a table. It counts items and bytes every six hours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// The table's ARN.
+    pub arn: String,
+    /// The table's id, which a new table of the same name does not have.
+    pub id: Option<String>,
+    /// The number of items.
+    pub items: u64,
+    /// The size of all items.
+    pub bytes: u64,
+}
 
 impl FromEnvironment for WholeTable {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
@@ -59,6 +73,43 @@ impl WholeTable {
             home.canonicalize(item);
         }
         Ok((items, last))
+    }
+
+    /// The same page with the items as the table has them, and the read units that it consumed.
+    pub async fn stored_page(
+        &self,
+        segment: Segment,
+        after: Option<&ItemKey>,
+    ) -> Result<(Vec<Item>, Option<ItemKey>, f64), Error> {
+        let Page { items, last, consumed } = self.0.scan(&self.0.home, segment, after, None).await?;
+        Ok((items, last, consumed.and_then(|consumed| consumed.capacity_units).unwrap_or_default()))
+    }
+
+    /// An item of this table, with canonical keys.
+    #[must_use]
+    pub fn canonical(&self, mut item: Item) -> Item {
+        self.0.home.canonicalize(&mut item);
+        item
+    }
+
+    /// The table's name.
+    pub fn name(&self) -> &str {
+        &self.0.home.name
+    }
+
+    /// What DynamoDB says about the table; `None` if there is no such table.
+    pub async fn describe(&self) -> Result<Option<Description>, Error> {
+        let answer = match self.0.client.describe_table().table_name(self.name()).send().await {
+            Err(SdkError::ServiceError(error)) if error.err().is_resource_not_found_exception() => return Ok(None),
+            answer => answer?,
+        };
+        let number = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok()).unwrap_or_default();
+        Ok(answer.table.map(|table| Description {
+            items: number(table.item_count),
+            bytes: number(table.table_size_bytes),
+            arn: table.table_arn.unwrap_or_default(),
+            id: table.table_id,
+        }))
     }
 }
 
@@ -106,7 +157,7 @@ impl Table {
         limit: Option<u16>,
     ) -> Result<Page, Error> {
         let scan = self.client.scan().table_name(&*home.name).consistent_read(true).set_limit(limit.map(i32::from));
-        let scan = scan.segment(number.into()).total_segments(of.into());
+        let scan = scan.segment(number.cast_signed()).total_segments(of.cast_signed());
         let scan = scan.set_exclusive_start_key(after.map(|key| item::key(key.clone().into()).into()));
         let answer = scan.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await?;
         Ok(Page {

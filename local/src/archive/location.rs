@@ -1,0 +1,71 @@
+//! The place of an archive, and the names of its objects.
+
+use std::fmt;
+
+use anyhow::{Context as _, Result, ensure};
+use lambda::Environment;
+use objects::Bucket;
+
+/// The folder that DynamoDB makes below the prefix of an export.
+const FOLDER: &str = "AWSDynamoDB";
+
+/// The folder of one archive in a bucket.
+#[derive(Clone, Debug)]
+pub struct Location {
+    pub(super) bucket: Bucket,
+    /// The prefix of all keys, without a final slash: `PREFIX/AWSDynamoDB/ID`.
+    folder: String,
+}
+
+impl Location {
+    /// The archive with this id, below a prefix that may be empty.
+    ///
+    /// # Errors
+    /// The environment has no region or no credentials.
+    pub fn new(environment: &Environment, bucket: &str, prefix: &str, id: &str) -> Result<Self> {
+        let prefix = prefix.trim_matches('/');
+        let slash = if prefix.is_empty() { "" } else { "/" };
+        let bucket = Bucket::open(environment, bucket).context("cannot reach the bucket")?;
+        Ok(Self { bucket, folder: format!("{prefix}{slash}{FOLDER}/{id}") })
+    }
+
+    /// The archive at a URL like `s3://BUCKET/PREFIX/AWSDynamoDB/ID`, also with the name of a manifest behind it.
+    ///
+    /// # Errors
+    /// The URL is not of this form, or the environment has no region or no credentials.
+    pub fn parse(environment: &Environment, url: &str) -> Result<Self> {
+        let wrong = || format!("{url} is not like s3://BUCKET/PREFIX/{FOLDER}/ID");
+        let (bucket, key) = url.strip_prefix("s3://").and_then(|rest| rest.split_once('/')).with_context(wrong)?;
+        let folder = key.trim_end_matches('/').trim_end_matches("/manifest-summary.json");
+        let folder = folder.trim_end_matches("/manifest-files.json").trim_end_matches("/data");
+        ensure!(folder.split('/').rev().nth(1) == Some(FOLDER), wrong());
+        let bucket = Bucket::open(environment, bucket).context("cannot reach the bucket")?;
+        Ok(Self { bucket, folder: folder.to_owned() })
+    }
+
+    /// The id of the archive.
+    pub fn id(&self) -> &str {
+        self.folder.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The prefix that was chosen for the archive.
+    pub(super) fn prefix(&self) -> &str {
+        self.folder.rsplit_once(FOLDER).map_or("", |(prefix, _)| prefix.trim_end_matches('/'))
+    }
+
+    /// The key of an object of the archive.
+    pub(super) fn key(&self, name: &str) -> String {
+        format!("{}/{name}", self.folder)
+    }
+
+    /// The key of a data file, wherever the archive was when its manifest was written.
+    pub(super) fn data(&self, name: &str) -> String {
+        self.key(&format!("data/{}", name.rsplit('/').next().unwrap_or(name)))
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}/{}", self.bucket.name(), self.folder)
+    }
+}
