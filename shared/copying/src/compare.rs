@@ -1,5 +1,6 @@
 //! Comparing the two tables, pair by pair.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use key_schema::entity::{CopyProgress, ItemKey, Repair, Side};
@@ -13,6 +14,7 @@ use crate::copier::Differences as _;
 use crate::item::{is_expired, kind};
 use crate::plan::{Plan, plan};
 use crate::sums::sum;
+use crate::sync::{BATCH, is_contention};
 use crate::{Copier, Error};
 
 /// The time limit of one snapshot read.
@@ -22,59 +24,85 @@ const ONE_READ: Duration = Duration::from_secs(15);
 /// repairs, a repair may have been carried out and another one left.
 const MOST_READS: usize = 5;
 
-/// The most repairs that are read of each shard.
-const REPAIRS: u8 = 100;
+/// The number of repairs that are read at once.
+const PAGE: u8 = 100;
 
 impl Copier {
     /// Adds the pairs with these keys to the checksums, and counts those that differ although no repair is due.
     pub(crate) async fn compare(&mut self, progress: &mut CopyProgress, keys: Vec<Key>) -> Result<(), Error> {
         let is_leading = progress.scanned == progress.leader;
         for keys in keys.chunks(MOST_PAIRS) {
-            let pairs = self.pairs.snapshot(keys.to_vec(), Budget::of(ONE_READ)).await?;
-            self.pay().await;
-            for pair in pairs {
+            let mut different = Vec::new();
+            for pair in self.snapshot(keys).await? {
                 // The scan of the leading table has counted this pair.
                 if !is_leading && pair.of(progress.leader).is_some() {
                     continue;
                 }
                 add(progress, &pair);
-                if is_different(&pair, progress.leader) && self.stays_different(&pair.key, progress.leader).await? {
-                    warn!(partition = pair.key.partition, sort = pair.key.sort, "an item and its copy differ");
-                    progress.add_difference(pair.key.into());
+                if is_different(&pair, progress.leader) {
+                    different.push(pair.key);
                 }
+            }
+            for key in self.without_repairs(different, progress.leader).await? {
+                warn!(partition = key.partition, sort = key.sort, "an item and its copy differ");
+                progress.add_difference(key.into());
             }
         }
         Ok(())
     }
 
-    /// Whether a pair differs although no repair is due for it.
-    async fn stays_different(&mut self, key: &Key, leader: Side) -> Result<bool, Error> {
-        let budget = Budget::of(ONE_READ);
-        let mut retries = budget.retries();
-        for _ in 0..MOST_READS {
-            let pairs = self.pairs.snapshot(vec![key.clone()], budget).await?;
-            if !pairs.iter().any(|pair| is_different(pair, leader)) || self.is_repair_due(key).await? {
-                return Ok(false);
-            }
+    /// The pairs with these keys, at one moment, or each at a moment of its own if others are always writing some of them.
+    async fn snapshot(&mut self, keys: &[Key]) -> Result<Vec<Pair>, Error> {
+        let found = self.pairs.snapshot(keys.to_vec(), Budget::of(BATCH)).await.map_err(Error::from);
+        self.pay().await;
+        let mut pairs = match found {
+            Err(error) if is_contention(&error) => Vec::new(),
+            found => return found,
+        };
+        for key in keys {
+            pairs.extend(self.pairs.snapshot(vec![key.clone()], Budget::of(ONE_READ)).await?);
             self.pay().await;
-            if !retries.pause().await {
+        }
+        Ok(pairs)
+    }
+
+    /// Those of these pairs that differ although no repair is due for them.
+    async fn without_repairs(&mut self, mut keys: Vec<Key>, leader: Side) -> Result<Vec<Key>, Error> {
+        let mut retries = Budget::of(ONE_READ).retries();
+        for _ in 0..MOST_READS {
+            if keys.is_empty() {
+                break;
+            }
+            // First the pairs: what differs now had a repair before.
+            let pairs = self.snapshot(&keys).await?;
+            keys = pairs.into_iter().filter(|pair| is_different(pair, leader)).map(|pair| pair.key).collect();
+            let due = self.due().await?;
+            keys.retain(|key| !due.contains(&ItemKey::from(key.clone())));
+            if keys.is_empty() || !retries.pause().await {
                 break;
             }
         }
-        Ok(true)
+        Ok(keys)
     }
 
-    pub(crate) async fn is_repair_due(&self, key: &Key) -> Result<bool, Error> {
-        let key = ItemKey::from(key.clone());
-        for side in [Side::First, Side::Next] {
-            for shard in 0..Repair::SHARDS {
-                let (repairs, _) = self.pairs.list(side, &RepairsDue { shard }, None, REPAIRS).await?;
-                if repairs.iter().any(|repair| repair.keys.contains(&key)) {
-                    return Ok(true);
+    /// The keys of all items that are due to be repaired.
+    pub(crate) async fn due(&mut self) -> Result<HashSet<ItemKey>, Error> {
+        let mut due = HashSet::new();
+        for (side, shard) in
+            [Side::First, Side::Next].into_iter().flat_map(|side| (0..Repair::SHARDS).map(move |shard| (side, shard)))
+        {
+            let mut after = None;
+            loop {
+                let (repairs, stopped) = self.pairs.list(side, &RepairsDue { shard }, after.as_deref(), PAGE).await?;
+                due.extend(repairs.into_iter().flat_map(|repair| repair.keys));
+                if stopped.is_none() {
+                    break;
                 }
+                after = stopped;
             }
+            self.pay().await;
         }
-        Ok(false)
+        Ok(due)
     }
 }
 

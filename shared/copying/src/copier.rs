@@ -6,30 +6,23 @@ use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Side};
 use key_schema::layout::Key;
 use key_schema::value::Timestamp;
 use lambda::{Failure as _, Remedy, longest_pause};
-use table::{Budget, Commit, Condition, Item, Pairs, Segment, Throttle, Write};
+use table::{Budget, Commit, Condition, Item, Pairs, Segment, Write};
 use tokio::time::Instant;
 use tracing::{error, warn};
 
 use crate::batches::{MOST_PAIRS, batches};
-use crate::item::{is_copied, size};
-use crate::sync::{Fence, Fenced, mark};
+use crate::item::is_copied;
+use crate::sync::{BATCH, Fence, Fenced, is_contention, mark};
 use crate::{Assignment, Error, Pace, plan};
 
 /// The number of items in one page of a scan. The progress is saved after each page.
 const PAGE: u16 = 200;
-
-/// The time limit of a transaction that can be split into smaller ones.
-const BATCH: Duration = Duration::from_secs(2);
 
 /// The time limit of one pair, and of saving the progress.
 const ALONE: Duration = Duration::from_secs(20);
 
 /// The number of failures in a row after which a worker gives up, for example because a table is missing.
 const MOST_FAILURES: u32 = 10;
-
-/// The most bytes of a transaction that replaces items. It contains the old item twice: in the condition of the item,
-/// and in that of its copy.
-const MOST_BYTES: usize = 600_000;
 
 /// A worker that copies or compares items at its pace.
 #[derive(Clone, Debug)]
@@ -176,44 +169,11 @@ impl Copier {
         Ok(others)
     }
 
-    /// Makes these pairs equal: those that differ in one transaction, or each in its own if somebody else writes some
-    /// of them.
+    /// Makes these pairs equal.
     async fn equalise(&mut self, progress: &mut CopyProgress, fence: &Fence, keys: Vec<Key>) -> Result<(), Error> {
         for keys in keys.chunks(MOST_PAIRS) {
-            let different = match self.pairs.snapshot(keys.to_vec(), Budget::of(BATCH)).await.map_err(Error::from) {
-                Ok(mut pairs) => {
-                    pairs.retain(|pair| plan::plan(pair, progress.leader) != plan::Plan::Equal);
-                    Some(pairs)
-                }
-                Err(error) if is_contention(&error) => None,
-                Err(error) => return Err(error),
-            };
+            progress.copied += fence.equalise(&self.pairs, keys, progress.leader, || Budget::of(ALONE)).await?;
             self.pay().await;
-            if let Some(pairs) = &different {
-                let bytes: usize = pairs.iter().flat_map(|pair| [&pair.first, &pair.next]).flatten().map(size).sum();
-                let writes: Vec<_> =
-                    pairs.iter().flat_map(|pair| plan::writes(pair, progress.leader, mark())).collect();
-                let deletes = pairs.iter().any(|pair| plan::plan(pair, progress.leader) == plan::Plan::Delete);
-                // A deletion takes two transactions.
-                let is_small = !writes.is_empty() && !deletes && bytes <= MOST_BYTES;
-                let outcome =
-                    if is_small { Some(fence.commit(&self.pairs, writes, Budget::of(BATCH)).await) } else { None };
-                self.pay().await;
-                match outcome {
-                    Some(Ok(Fenced::Done)) => {
-                        progress.copied += pairs.len() as u64;
-                        continue;
-                    }
-                    Some(Err(error)) if !is_contention(&error) => return Err(error),
-                    _ => {}
-                }
-            }
-            let alone = different.map(|pairs| pairs.into_iter().map(|pair| pair.key).collect());
-            for key in alone.unwrap_or_else(|| keys.to_vec()) {
-                let changed = fence.sync(&self.pairs, &key, progress.leader, Budget::of(ALONE)).await?;
-                progress.copied += u64::from(changed);
-                self.pay().await;
-            }
         }
         Ok(())
     }
@@ -231,11 +191,6 @@ pub fn fence(progress: &CopyProgress) -> Result<(Side, Write), table::Error> {
     let condition = Condition::new("#run = :run AND #isDone = :false");
     let condition = condition.value(":run", progress.run)?.value(":false", false)?;
     Ok((Side::First, Write::check(CopyProgress::key_of(progress.segment), condition)))
-}
-
-/// Whether a transaction failed only because others are writing the same items.
-pub(crate) fn is_contention(error: &Error) -> bool {
-    matches!(error, Error::Table(table::Error::Throttled { by: Throttle::Contention, .. }))
 }
 
 pub(crate) trait Differences {

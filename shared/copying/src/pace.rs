@@ -11,7 +11,7 @@ use tokio::time::Instant;
 const LEAST_SHARE: f64 = 50.0;
 
 /// A worker's share of the capacity. What was consumed is paid before the next request starts, so over any window of
-/// time, the units consumed are at most the rate times the window, plus those of one request.
+/// time, the units consumed are at most the rate times the window, plus those of one batch of pairs.
 #[derive(Clone, Debug)]
 pub struct Pace {
     start: Instant,

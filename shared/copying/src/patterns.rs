@@ -240,11 +240,10 @@ impl Copier {
             let (again, _) = self.read_both(question, limit, leader).await?;
             differences.retain(|place, difference| again.get(place) == Some(difference));
         }
-        for (partition, sort) in differences.into_keys() {
-            let key = Key { index: Index::Table, partition, sort };
-            if !self.is_repair_due(&key).await? {
-                differing.push(key.into());
-            }
+        if !differences.is_empty() {
+            let due = self.due().await?;
+            let keys = differences.into_keys().map(|(partition, sort)| ItemKey { partition, sort });
+            differing.extend(keys.filter(|key| !due.contains(key)));
         }
         Ok(position)
     }

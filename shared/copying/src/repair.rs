@@ -9,6 +9,7 @@ use table::{Budget, Condition, Pairs, Write};
 use tokio::time::Instant;
 use tracing::error;
 
+use crate::batches::MOST_PAIRS;
 use crate::sync::Fence;
 use crate::{Error, Pace};
 
@@ -125,8 +126,9 @@ impl Repairs {
         let (side, check) = repair_fence(side, repair);
         let fence = Fence(side, check);
         let mut changed = 0;
-        for key in &repair.keys {
-            changed += u64::from(fence.sync(&self.pairs, &Key::from(key.clone()), side, budget).await?);
+        let keys: Vec<Key> = repair.keys.iter().cloned().map(Key::from).collect();
+        for keys in keys.chunks(MOST_PAIRS) {
+            changed += fence.equalise(&self.pairs, keys, side, || budget).await?;
         }
         // Deleting it a second time does nothing.
         _ = self.pairs.commit(vec![(side, Write::delete(repair.key()))], budget).await?;

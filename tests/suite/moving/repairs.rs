@@ -92,3 +92,26 @@ async fn two_functions_at_once_do_no_harm() {
     assert!(moving.differences().await.is_empty());
     assert!(moving.repairs().await.iter().all(BTreeSet::is_empty));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_knows_the_repairs_that_come_after_many_others() {
+    /// More than a comparison reads at once.
+    const DUE: usize = 101;
+    let moving = busy_shop().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    operator.run(CopyTask::Copy).await;
+    operator.step_when_repaired(Phase::Compare).await;
+    for _ in 0..DUE {
+        leave_repair(&moving, Phase::Compare, 5, Vec::new()).await;
+    }
+    let keys = make_stale(&moving, Phase::Compare).await.into();
+    let differences = async || -> u64 {
+        let segments = operator.run(CopyTask::Compare).await;
+        segments.iter().map(|segment| segment.differences).sum()
+    };
+    assert_eq!(differences().await, 3, "no repair is due for them");
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    leave_repair(&moving, Phase::Compare, 5, keys).await;
+    assert_eq!(differences().await, 0);
+}
