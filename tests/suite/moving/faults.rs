@@ -9,7 +9,7 @@ use serde_json::json;
 use shop::Shop;
 
 use super::MovingShop;
-use super::copying::{Operator, fill};
+use super::copying::Operator;
 use super::functions::{hurried, leave_repair, make_stale, message};
 use crate::every_fault::kinds::{Injection, Service, injections};
 
@@ -32,7 +32,9 @@ impl World {
         .await;
         let next = shop.next_table().to_owned();
         let moving = MovingShop { shop, next };
-        fill(&moving).await;
+        for product in ["p1", "p2", "p3"] {
+            moving.shop.product(product, 1000, 10).await;
+        }
         let operator = Operator::of(&moving);
         operator.step(Phase::Both).await;
         operator.run(CopyTask::Copy).await;
