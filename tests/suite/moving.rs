@@ -11,6 +11,7 @@ mod in_step;
 mod patterns;
 mod phase;
 mod repairs;
+mod schedules;
 mod streams;
 mod whole_tables;
 

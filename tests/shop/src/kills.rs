@@ -1,6 +1,7 @@
 //! Kills functions in the middle of their work, as the end of an execution environment does.
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -8,6 +9,8 @@ use std::task::Poll;
 use devstack::Functions;
 use devstack::gateway::Invoke;
 use fastrand::Rng;
+
+use crate::invocations::changed;
 
 /// The most steps that a function takes before it is killed. A step is the work between two waits, for example for an
 /// answer of DynamoDB.
@@ -38,33 +41,23 @@ impl Kills {
 
     /// The same functions, which can be killed.
     pub fn of(self: &Arc<Self>, functions: Functions) -> Functions {
-        let handlers = functions.handlers.into_iter().map(|(name, invoke)| (name, self.mortal(invoke))).collect();
-        let consumers = functions.consumers.into_iter().map(|(name, start)| {
-            let kills = Arc::clone(self);
-            let start: devstack::StartConsumer = Arc::new(move || Ok(kills.mortal(start()?)));
-            (name, start)
-        });
-        Functions { handlers, consumers: consumers.collect() }
+        let kills = Arc::clone(self);
+        changed(functions, &move |invoke| kills.mortal(invoke))
     }
 
-    fn mortal(self: &Arc<Self>, invoke: Invoke) -> Invoke {
+    /// The same function, which can be killed.
+    pub fn mortal(self: &Arc<Self>, invoke: Invoke) -> Invoke {
         let kills = Arc::clone(self);
         Arc::new(move |event| {
-            let (kills, mut work) = (Arc::clone(&kills), invoke(event));
-            let mut steps_left = kills.draw();
-            Box::pin(poll_fn(move |context| match (work.as_mut().poll(context), &mut steps_left) {
-                (Poll::Ready(outcome), _) => Poll::Ready(outcome),
-                (Poll::Pending, None) => Poll::Pending,
-                (Poll::Pending, Some(0)) => {
-                    // The caller drops this future, and the work with it.
+            let (kills, work, steps) = (Arc::clone(&kills), invoke(event), kills.draw());
+            Box::pin(async move {
+                let Some(steps) = steps else { return work.await };
+                let outcome = for_steps(steps, work).await;
+                outcome.unwrap_or_else(|| {
                     kills.killed.fetch_add(1, Ordering::SeqCst);
-                    Poll::Ready(Err("killed".to_owned()))
-                }
-                (Poll::Pending, Some(left)) => {
-                    *left -= 1;
-                    Poll::Pending
-                }
-            }))
+                    Err("killed".to_owned())
+                })
+            })
         })
     }
 
@@ -74,4 +67,19 @@ impl Kills {
         let (share, random) = share.as_mut()?;
         (random.f64() < *share).then(|| random.usize(0..MOST_STEPS))
     }
+}
+
+/// The outcome of work that is done in this number of steps, or `None`: then the caller drops the work, as if it were
+/// killed, or goes on with it later.
+pub async fn for_steps<T>(steps: usize, work: impl Future<Output = T>) -> Option<T> {
+    let (mut work, mut left) = (pin!(work), steps);
+    poll_fn(move |context| match work.as_mut().poll(context) {
+        Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+        Poll::Pending if left == 0 => Poll::Ready(None),
+        Poll::Pending => {
+            left -= 1;
+            Poll::Pending
+        }
+    })
+    .await
 }

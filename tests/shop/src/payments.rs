@@ -10,6 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::invocations::{Invocations, changed};
 use crate::kills::Kills;
 use crate::provider::{Faults, Provider};
 use crate::wire::Wire;
@@ -77,19 +78,31 @@ impl Shop {
     /// The same, with wires that can be faulty, and functions that can be killed. A message whose invocation is killed comes
     /// back after two seconds.
     pub async fn open_paying_faulty(parameters: &[(&str, &str)]) -> (Self, Faults) {
+        let (shop, faults) = Self::open_faulty_with(parameters, publish_only).await;
+        shop.sign_up("ada").await;
+        (shop, faults)
+    }
+
+    /// An empty shop of this kind with the template's consumers of streams. The template is changed after parsing.
+    pub async fn open_faulty_with(parameters: &[(&str, &str)], change: impl FnOnce(&mut Template)) -> (Self, Faults) {
         let mut payments = Payments::start().await;
-        let (to_provider, kills) = (Wire::to(payments.provider.url()).await, Arc::new(Kills::default()));
+        let to_provider = Wire::to(payments.provider.url()).await;
+        let (kills, invocations) = (Arc::new(Kills::default()), Arc::new(Invocations::default()));
         let mut template = paying_template(to_provider.url(), parameters);
-        publish_only(&mut template);
         for queue in template.queues.iter_mut().filter(|queue| queue.logical_id == "DuePayments") {
             queue.visibility_timeout_seconds = 2;
         }
-        let mut shop = Self::start_with(template, secrets(&payments.keys), |functions| kills.of(functions)).await;
+        change(&mut template);
+        let suffering = {
+            let (kills, invocations) = (Arc::clone(&kills), Arc::clone(&invocations));
+            move |invoke| invocations.known(kills.mortal(invoke))
+        };
+        let functions = |functions| changed(functions, &suffering);
+        let mut shop = Self::start_with(template, secrets(&payments.keys), functions).await;
         let to_shop = Wire::to(shop.url()).await;
         payments.provider.send_webhooks_to(&format!("{}/payment-events", to_shop.url()));
         shop.payments = Some(payments);
-        shop.sign_up("ada").await;
-        (shop, Faults { to_provider, to_shop, kills })
+        (shop, Faults { to_provider, to_shop, kills, invocations })
     }
 
     /// A shop with the customer ada at the provider that the environment names, or else at a pretend one.

@@ -5,12 +5,14 @@ use std::env;
 use std::sync::Arc;
 use std::time::Duration;
 
+use devstack::gateway::Invoke;
 use form_urlencoded::Serializer;
 use key_schema::value::Timestamp;
 use reqwest::Client as Http;
 use serde_json::{Value, json};
 
 use crate::aws_json::OPERATOR;
+use crate::invocations::Invocations;
 use crate::kills::Kills;
 use crate::wire::Wire;
 use crate::{PATIENCE, Reply, Shop};
@@ -69,6 +71,7 @@ pub struct Faults {
     /// The wire from the provider to the API.
     pub(crate) to_shop: Wire,
     pub kills: Arc<Kills>,
+    pub invocations: Arc<Invocations>,
 }
 
 impl Faults {
@@ -84,6 +87,11 @@ impl Faults {
         self.to_provider.heal();
         self.to_shop.heal();
         self.kills.end();
+    }
+
+    /// The same function, whose invocations are known and can be killed.
+    pub fn suffered_by(&self, invoke: Invoke) -> Invoke {
+        self.invocations.known(self.kills.mortal(invoke))
     }
 
     /// Whether no request is under way on the wires.

@@ -1,0 +1,75 @@
+//! Random schedules of a shop that moves while it is open, over faulty wires, with functions and workers killed at any
+//! point.
+//!
+//! In each schedule, several customers and one member of staff use the shop at once: they place orders of 1 to 40 lines, pay,
+//! capture, ship, cancel and return, sign up, change their e-mail addresses, fill carts, adjust stock. Queued orders are
+//! drained, and both streams are counted and told. Meanwhile an operator goes through the phases of a move: forwards to the
+//! end, back from each phase, and forwards again, in one of three ways. Functions, and the workers that copy, compare and
+//! repair, are killed at any step; some workers fall asleep instead and go on in a later phase. Connections to the tables
+//! are cut before and after the tables answer, and answers come late. Every fourth schedule is calm: nothing fails, and
+//! functions are not killed, so nothing but the move can make a request fail. The laws are in [`laws`].
+//!
+//!     TILL_MOVE_SEED=1 TILL_MOVES=100 cargo test --profile measure -p tests --test suite moving::schedules -- --nocapture
+//!
+//! runs 100 schedules and prints a line for each. A complaint names the seed of its schedule, and `TILL_MOVE_SEED=7
+//! TILL_MOVES=1` runs that one again. The seed determines who does what, the way of the move and the faults, but not how
+//! they interleave.
+
+mod background;
+mod laws;
+mod operator;
+mod shopper;
+mod staff;
+mod world;
+
+use std::collections::VecDeque;
+use std::env;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use tokio::task::JoinSet;
+
+use self::world::Figures;
+
+/// The number of schedules that run at the same time. Much of a schedule is waiting.
+const AT_ONCE: usize = 3;
+
+/// The number of schedules unless the environment says otherwise.
+const IN_EVERY_RUN: u64 = 2;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
+    let (first, schedules) = (number("TILL_MOVE_SEED", 1), number("TILL_MOVES", IN_EVERY_RUN));
+    let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new((first..first + schedules).collect()));
+    let (begin, mut running) = (Instant::now(), JoinSet::new());
+    for _ in 0..AT_ONCE {
+        let seeds = Arc::clone(&seeds);
+        running.spawn(async move {
+            let (mut complaints, mut all) = (Vec::new(), Figures::default());
+            loop {
+                let next = seeds.lock().expect("no panic with the lock").pop_front();
+                let Some(seed) = next else { return (complaints, all) };
+                // In a task of its own, so that the seed of a panic is known.
+                let (found, figures) = match tokio::spawn(world::run(seed)).await {
+                    Ok(outcome) => outcome,
+                    Err(panic) => (vec![panic.to_string()], Figures::default()),
+                };
+                eprintln!("seed {seed}: {figures}");
+                all.add(&figures);
+                complaints.extend(found.into_iter().map(|what| format!("seed {seed}: {what}")));
+            }
+        });
+    }
+    let (mut complaints, mut all) = (Vec::new(), Figures::default());
+    for (found, figures) in running.join_all().await {
+        complaints.extend(found);
+        all.add(&figures);
+    }
+    eprintln!("{schedules} moves in {:.0} s: {all}", begin.elapsed().as_secs_f64());
+    let again = "TILL_MOVE_SEED=N TILL_MOVES=1 runs the schedule of seed N again";
+    assert!(complaints.is_empty(), "{} complaints; {again}:\n{}", complaints.len(), complaints.join("\n"));
+}
