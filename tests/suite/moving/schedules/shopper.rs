@@ -94,7 +94,7 @@ impl Shopper {
     }
 
     fn views(&self) -> String {
-        format!("/products/p{}/views", self.made as usize % PRODUCTS)
+        format!("/products/p{}/views", self.made % PRODUCTS as u64)
     }
 
     /// Sends a request of the customer.
@@ -281,7 +281,7 @@ impl Shopper {
             return Some(());
         }
         let reply = self.ask(world, Method::PATCH, &path, &headers, email(&name), &[200]).await?;
-        self.version = reply.header("etag").expect("a version").to_owned();
+        reply.header("etag").expect("a version").clone_into(&mut self.version);
         Some(())
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use devstack::Template;
 use devstack::fault_proxy::{Fault, Match};
+use devstack::{FaultProxy, Template};
 use fastrand::Rng;
 use key_schema::entity::Phase;
 use reqwest::Method;
@@ -376,7 +376,7 @@ impl World {
     /// Forgets the recorded calls, of which there are many, and counts their faults.
     pub fn forget_calls(&self) {
         let [queues, bus] = self.shop().service_proxies();
-        let calls = [self.shop().fault_proxy(), queues, bus].map(|proxy| proxy.take_calls());
+        let calls = [self.shop().fault_proxy(), queues, bus].map(FaultProxy::take_calls);
         self.figures().faults += calls.iter().flatten().filter(|call| call.fault.is_some()).count();
     }
 }
