@@ -34,16 +34,18 @@ use self::world::Figures;
 /// The number of schedules that run at the same time. Much of a schedule is waiting.
 const AT_ONCE: usize = 3;
 
-/// The number of schedules unless the environment says otherwise.
-const IN_EVERY_RUN: u64 = 2;
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: {text}")))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
-    let (first, schedules) = (number("TILL_MOVE_SEED", 1), number("TILL_MOVES", IN_EVERY_RUN));
+    let first = number("TILL_MOVE_SEED").unwrap_or(1);
+    // Unless the environment asks for more, one move that goes forwards only.
+    let (schedules, route): (_, fn(u64) -> _) = match number("TILL_MOVES") {
+        Some(schedules) => (schedules, operator::route),
+        None => (1, |_| operator::FORWARDS.to_vec()),
+    };
     let seeds: Arc<Mutex<VecDeque<u64>>> = Arc::new(Mutex::new((first..first + schedules).collect()));
     let (begin, mut running) = (Instant::now(), JoinSet::new());
     for _ in 0..AT_ONCE {
@@ -54,7 +56,7 @@ async fn a_shop_that_moves_while_it_is_open_loses_nothing_and_refuses_nobody() {
                 let next = seeds.lock().expect("no panic with the lock").pop_front();
                 let Some(seed) = next else { return (complaints, all) };
                 // In a task of its own, so that the seed of a panic is known.
-                let (found, figures) = match tokio::spawn(world::run(seed)).await {
+                let (found, figures) = match tokio::spawn(world::run(seed, route(seed))).await {
                     Ok(outcome) => outcome,
                     Err(panic) => (vec![panic.to_string()], Figures::default()),
                 };

@@ -39,11 +39,14 @@ pub struct Operator {
     awake: JoinSet<Result<CopyProgress, Error>>,
 }
 
-/// The phases through which a move goes, up to the one before the last.
+/// The phases through which a move goes that never turns back, up to the one before the last.
+pub const FORWARDS: [Phase; 5] = [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads];
+
+/// The phases through which the move of this seed goes, up to the one before the last.
 pub fn route(seed: u64) -> Vec<Phase> {
     use Phase::{Both, Compare, First, Handover, Next, NextLeads, Takeover};
 
-    let line = [Both, Compare, Handover, Takeover, NextLeads];
+    let line = FORWARDS;
     match seed % 3 {
         // To the end, back to the beginning, and forwards again.
         1 => [&line[..], &[Next, NextLeads, Takeover, Handover, Compare, Both, First], &line].concat(),
