@@ -48,6 +48,9 @@ consumers! {
         reconcile_counts
         settle_payments
     }
+    Some("HasSearch") => {
+        index_products
+    }
     Some("IsMoving") => {
         copy_items
         repair_copies

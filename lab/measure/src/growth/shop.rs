@@ -164,6 +164,7 @@ impl Shop {
             price,
             initial_stock: STOCK,
             version: 1,
+            counted_in: None,
         })?);
         Ok(items)
     }

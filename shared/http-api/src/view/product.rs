@@ -45,6 +45,17 @@ impl ProductView {
         Self { stats: Some(stats.unwrap_or_default()), ..Self::with_stock(product, stock) }
     }
 
+    /// A product as lists have it, with its name and description.
+    pub fn listed(
+        product_id: ProductId,
+        (name, description): (String, String),
+        category: Category,
+        price: Money,
+        version: u64,
+    ) -> Self {
+        Self { product_id, name, description, category, price, available: None, cells: None, version, stats: None }
+    }
+
     /// A product with its stock, but without the stats.
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
@@ -54,17 +65,8 @@ impl ProductView {
 
 impl From<Product> for ProductView {
     fn from(product: Product) -> Self {
-        Self {
-            product_id: product.product_id,
-            name: product.name,
-            description: product.description,
-            category: product.category,
-            price: product.price,
-            available: None,
-            cells: None,
-            version: product.version,
-            stats: None,
-        }
+        let Product { product_id, name, description, category, price, version, .. } = product;
+        Self::listed(product_id, (name, description), category, price, version)
     }
 }
 

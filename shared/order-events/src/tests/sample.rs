@@ -56,6 +56,7 @@ pub(super) fn product(version: u64) -> Product {
         price: eur(2399),
         initial_stock: 10,
         version,
+        counted_in: None,
     }
 }
 

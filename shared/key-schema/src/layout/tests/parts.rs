@@ -12,11 +12,11 @@ use super::strategies::{
     any_shard, any_status, any_sums, any_time,
 };
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CartLine, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
-    DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
-    Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue, PaymentStatus, Phase,
-    Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, ReturnStatus, Side, Stock,
-    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
+    Cancellation, CancellationCause, Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Credit, Customer,
+    CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
+    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue,
+    PaymentStatus, Phase, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return,
+    ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
@@ -131,6 +131,7 @@ impl Parts {
                 price: some,
                 initial_stock: self.quantity.get(),
                 version: number,
+                counted_in: self.until.map(|_| self.category.clone()),
             }),
             AnyEntity::Stock(Stock {
                 product_id: product_id(),
@@ -156,6 +157,7 @@ impl Parts {
                 units: number.cast_signed() / 2,
                 revenue: self.sums.clone(),
             }),
+            AnyEntity::CategoryCount(CategoryCount { category: self.category.clone(), products: number.cast_signed() }),
             AnyEntity::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
             AnyEntity::ViewMark(ViewMark {
                 expires_at: at.as_second(),

@@ -9,11 +9,12 @@ use super::any::AnyEntity;
 use super::parts::{Parts, Take, any_parts, between, sample};
 use super::strategies::{TIMES, any_time};
 use crate::layout::{
-    AccessPattern, Bound, CartOfCustomer, CellsOfStock, Consistency, CustomerByEmail, CustomerById, CustomerByUsername,
-    Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById, InvoiceByOldId,
-    InvoiceOfOrder, InvoicesOfCustomer, Key, Layout, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct,
-    OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText, ProductById, ProductsOfCategory,
-    ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders, SortRange, TotalsOfDays, ViewsOfProduct,
+    AccessPattern, Bound, CartOfCustomer, Categories, CellsOfStock, Consistency, CustomerByEmail, CustomerById,
+    CustomerByUsername, Declaration, DiscountByCode, ENTITIES, FlaggedOrders, GiftCardByCode, Index, InvoiceById,
+    InvoiceByOldId, InvoiceOfOrder, InvoicesOfCustomer, Key, Layout, OpenReturns, OrderById, OrdersOfCustomer,
+    OrdersOfProduct, OrdersOfStatus, PATTERNS, PaymentsDue, PaymentsOfInvoice, PlaceText, ProductById,
+    ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProductsOfShop, ProfileAndOrders, SortRange, TotalsOfDays,
+    ViewsOfProduct,
 };
 use crate::value::{Day, Days, TimeRange};
 
@@ -155,6 +156,8 @@ fn ask_all(entity: &AnyEntity, parts: &Parts, question: &Parts, range: TimeRange
         ask_totals(entity, &TotalsOfDays { days }, days.each().any(|day| day == parts.moment().day())),
         ask(entity, &PaymentsDue { shard, since: &range }, parts.shard == shard && is_in_time),
         ask(entity, &OpenReturns { shard }, parts.shard == shard),
+        ask(entity, &Categories, true),
+        ask(entity, &ProductsOfShop, true),
         ask_cells(entity, &CellsOfStock { product, cells: question.cells() }, is_product),
     ]
 }
