@@ -37,7 +37,7 @@ pub(super) fn if_match(required: bool, without_it: &str) -> Parameter {
     header("If-Match", required, &what, ENTITY_TAGS)
 }
 
-/// `If-None-Match`. The pattern allows every value, because the API ignores those that are no ETags.
+/// `If-None-Match`. The pattern allows every value, because the API ignores those that are no `ETags`.
 pub(super) fn if_none_match() -> Parameter {
     let what =
         "The ETags of the answers that the client has. If the answer is one of them, it is a 304 without a body.";
