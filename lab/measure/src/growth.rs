@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use devstack::{Options, Stack};
+use dynoxide::Database;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +127,11 @@ async fn fill_once(data: &Path, orders: usize) -> Result<Duration> {
     stack.shutdown().await?;
     fs::write(mark, started.elapsed().as_secs().to_string())?;
     Ok(started.elapsed())
+}
+
+/// Fills a new table with a shop of this many orders.
+pub(crate) fn fill_table(database: &Database, table: &str, orders: usize, progress: &ProgressBar) -> Result<()> {
+    fill::fill(database, table, &Shop::new(orders)?, progress)
 }
 
 async fn measure(data: &Path, orders: usize, rounds: usize) -> Result<Size> {

@@ -3,12 +3,12 @@
 //! A closed loop: every worker sends its next request after the answer to the last one, as customers do. So this
 //! measures the capacity of the stack, and not its behaviour under overload.
 
-mod judge;
+pub(crate) mod judge;
 mod report;
 mod run;
-mod shop;
+pub(crate) mod shop;
 mod tally;
-mod traffic;
+pub(crate) mod traffic;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -90,7 +90,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
         super::print(&text)?;
         return verdict;
     }
-    let stack = workspace::stack().await?;
+    let stack = workspace::stack_with(local::options(workspace::template_for_load("v1")?)?).await?;
     let (text, verdict) = drive(arguments, stack.url()).await?;
     super::print(&text)?;
     let audited = check(&stack).await;

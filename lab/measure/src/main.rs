@@ -3,7 +3,9 @@
 mod figures;
 mod functions;
 mod growth;
+mod history;
 mod load;
+mod moving;
 mod partitions;
 mod popularity;
 mod soak;
@@ -31,7 +33,11 @@ enum Command {
     /// Simulate at how many orders a second each key design fails
     Partitions(partitions::Arguments),
     Functions(functions::Arguments),
+    History(history::Arguments),
+    #[command(hide = true)]
+    HistoryStep(history::StepArguments),
     Load(load::Arguments),
+    Move(moving::Arguments),
     Soak(soak::Arguments),
     #[command(hide = true)]
     SoakStack(soak::StackArguments),
@@ -54,7 +60,10 @@ async fn run(arguments: Arguments) -> Result<()> {
         Command::Growth(arguments) => growth::run(arguments).await,
         Command::Partitions(arguments) => partitions::run(&arguments),
         Command::Functions(arguments) => functions::run(&arguments).await,
+        Command::History(arguments) => history::run(&arguments).await,
+        Command::HistoryStep(arguments) => history::run_step(&arguments).await,
         Command::Load(arguments) => load::run(&arguments).await,
+        Command::Move(arguments) => moving::run(&arguments).await,
         Command::Soak(arguments) => soak::run(&arguments).await,
         Command::SoakStack(arguments) => soak::run_stack(&arguments).await,
         Command::Throughput(arguments) => throughput::run(&arguments).await,

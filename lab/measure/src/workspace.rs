@@ -18,6 +18,15 @@ pub(crate) fn template() -> Result<Template> {
     local::template(&read("template.yaml")?.1).context("template.yaml")
 }
 
+/// The template with these tables, a value of its parameter `Tables`, for a load whose customers order and never pay: the
+/// cap of unpaid units is as high as it can be.
+pub(crate) fn template_for_load(tables: &str) -> Result<Template> {
+    let mut deployment = local::deployment();
+    let parameters = [("Tables", tables), ("MaxOpenUnits", "1000000")];
+    deployment.parameters.extend(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    Template::parse_for(&read("template.yaml")?.1, &deployment).context("template.yaml")
+}
+
 /// The template's numbers of shards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shards {

@@ -23,8 +23,8 @@ use crate::resource::{ACCOUNT, REGION};
 use crate::sqs::Sqs;
 use crate::template::Rule;
 
-/// The number of events kept.
-const KEPT: usize = 1000;
+/// The number of events that a shop on a laptop keeps.
+pub(crate) const KEPT: usize = 1000;
 
 const MOST_ENTRIES: usize = 10;
 
@@ -82,18 +82,20 @@ pub struct Bus {
     serving: JoinHandle<std::io::Result<()>>,
 }
 
-#[derive(Default)]
 struct Inside {
     /// The events as targets would receive them, oldest first.
     events: VecDeque<Value>,
+    /// The most of them.
+    kept: usize,
     faults: Option<Faults>,
 }
 
 impl Bus {
-    pub(crate) async fn start(port: u16, guard: Arc<Guard>, targets: Targets) -> Result<Self> {
+    /// Starts it. It keeps so many of the newest events for [`events`](Self::events).
+    pub(crate) async fn start(port: u16, guard: Arc<Guard>, targets: Targets, kept: usize) -> Result<Self> {
         let listener = loopback(port, "eventbridge_port").await?;
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
-        let inside = Arc::default();
+        let inside = Arc::new(Mutex::new(Inside { events: VecDeque::new(), kept, faults: None }));
         let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard, Arc::new(targets)));
         let serving = tokio::spawn(axum::serve(listener, browsers.protect(router)).into_future());
         Ok(Self { url, inside, serving })
@@ -204,7 +206,7 @@ fn take(inside: &mut Inside, entry: &Entry, accepted: &mut Vec<(String, Value)>)
     });
     accepted.push((entry.event_bus_name.clone(), event.clone()));
     inside.events.push_back(event);
-    if inside.events.len() > KEPT {
+    if inside.events.len() > inside.kept {
         inside.events.pop_front();
     }
     json!({ "EventId": id })

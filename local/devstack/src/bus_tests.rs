@@ -16,7 +16,7 @@ fn nowhere() -> Targets {
 impl Bench {
     async fn start() -> Self {
         Self {
-            bus: Bus::start(0, Guard::of_nobody(), nowhere()).await.unwrap(),
+            bus: Bus::start(0, Guard::of_nobody(), nowhere(), KEPT).await.unwrap(),
             client: crate::aws_json::local_client().unwrap(),
         }
     }

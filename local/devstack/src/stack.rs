@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::browser_guard::BrowserGuard;
-use crate::bus::{Bus, Targets};
+use crate::bus::{self, Bus, Targets};
 use crate::endpoint::Endpoint;
 use crate::engine::Engine;
 use crate::fault_proxy::FaultProxy;
@@ -62,8 +62,8 @@ pub struct Options {
     pub sqs_endpoint: Option<String>,
     /// The values of secrets, by ARN.
     pub secrets: BTreeMap<String, String>,
-    /// Lets tests record and fail calls: [`Stack::fault_proxy`] and [`Stack::service_proxies`] exist, and the [`Guard`]
-    /// remembers its rulings.
+    /// Lets tests record and fail calls: [`Stack::fault_proxy`] and [`Stack::service_proxies`] exist, the [`Guard`]
+    /// remembers its rulings, and the [`Bus`] all events.
     pub inject_faults: bool,
     /// Body of `GET /openapi.json`. `GET /` shows it as a page.
     pub openapi: String,
@@ -197,7 +197,8 @@ impl Stack {
         let injects_faults = options.inject_faults;
         let proxy = FaultProxy::guarded(&database_url, &guard, injects_faults).await?;
         let targets = Targets { rules: template.rules.clone(), sqs: sqs.clone() };
-        let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard), targets).await?);
+        let kept = if options.inject_faults { usize::MAX } else { bus::KEPT };
+        let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard), targets, kept).await?);
         let secrets = Secrets::start(options.secrets, Arc::clone(&guard)).await?;
         let buckets = match &*template.buckets {
             [] => None,

@@ -7,17 +7,17 @@ use super::traffic::{Ask, Kind};
 
 /// An answer, judged.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Judgement {
+pub(crate) struct Judgement {
     /// `201`, `409 out-of-stock`.
-    pub(super) answer: String,
+    pub(crate) answer: String,
     /// Whether a healthy shop may give this answer.
-    pub(super) is_expected: bool,
-    pub(super) effect: Effect,
+    pub(crate) is_expected: bool,
+    pub(crate) effect: Effect,
 }
 
 /// The effect of a request on the stock.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     Nothing,
     /// The order took its units.
     Placed {
@@ -30,7 +30,7 @@ pub(super) enum Effect {
 }
 
 /// Judges the answer to a request.
-pub(super) fn judge(ask: &Ask, reply: Result<Reply, Silence>) -> Judgement {
+pub(crate) fn judge(ask: &Ask, reply: Result<Reply, Silence>) -> Judgement {
     let changes_stock = matches!(ask.kind(), Kind::PlaceOrder | Kind::CancelOrder);
     let unknown = if changes_stock { Effect::Unknown } else { Effect::Nothing };
     let Reply { status, problem, order_id, replayed } = match reply {
@@ -50,8 +50,11 @@ pub(super) fn judge(ask: &Ask, reply: Result<Reply, Silence>) -> Judgement {
     let is_expected = match (ask, status) {
         (Ask::PlaceOrder(_), 201) => order_id.is_some() && !replayed,
         (Ask::RepeatOrder(placed), 201) => order_id.as_ref() == Some(&placed.id) && replayed,
-        // Another shopper was faster. Units are the only thing that these orders can lack.
-        (Ask::PlaceOrder(_), 409) => problem.as_deref() == Some(Problem::OutOfStock.slug()),
+        // Another shopper was faster, or the customer must pay first, which nobody does here. These orders can lack
+        // nothing else.
+        (Ask::PlaceOrder(_), 409) => {
+            [Problem::OutOfStock, Problem::OpenUnits].iter().any(|refusal| problem.as_deref() == Some(refusal.slug()))
+        }
         // Queued for lack of capacity.
         (Ask::PlaceOrder(_), 202) | (Ask::ViewProduct(_), 204) => true,
         (Ask::PlaceOrder(_) | Ask::RepeatOrder(_) | Ask::ViewProduct(_), _) => false,
@@ -107,15 +110,18 @@ mod tests {
     }
 
     #[test]
-    fn an_order_may_be_refused_for_want_of_stock_and_for_nothing_else() {
-        let others = Problem::ALL.iter().filter(|problem| **problem != Problem::OutOfStock);
+    fn an_order_may_be_refused_for_want_of_stock_or_payment_and_for_nothing_else() {
+        const ALLOWED: [Problem; 2] = [Problem::OutOfStock, Problem::OpenUnits];
+        let others = Problem::ALL.iter().filter(|problem| !ALLOWED.contains(problem));
         let others = others.map(|problem| refused(problem.status().as_u16(), problem.slug()));
         for refusal in others.chain([reply(409)]) {
             assert!(!judge(&place(), Ok(refusal.clone())).is_expected, "{refusal:?}");
         }
-        let judgement = judge(&place(), Ok(refused(409, "out-of-stock")));
-        let answer = "409 out-of-stock".to_owned();
-        assert_eq!(judgement, Judgement { answer, is_expected: true, effect: Effect::Nothing });
+        for problem in ALLOWED.map(Problem::slug) {
+            let judgement = judge(&place(), Ok(refused(409, problem)));
+            let answer = format!("409 {problem}");
+            assert_eq!(judgement, Judgement { answer, is_expected: true, effect: Effect::Nothing });
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(35);
 const MAKERS: usize = 8;
 
 /// A shop with its own products and customers for this run.
-pub(super) struct Shop {
+pub(crate) struct Shop {
     http: Client,
     url: String,
     /// The prefix of every id, so that runs over one table do not interfere.
@@ -29,17 +29,17 @@ pub(super) struct Shop {
 
 /// A response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Reply {
-    pub(super) status: u16,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
     /// The last part of a problem's type: `out-of-stock`.
-    pub(super) problem: Option<String>,
-    pub(super) order_id: Option<String>,
-    pub(super) replayed: bool,
+    pub(crate) problem: Option<String>,
+    pub(crate) order_id: Option<String>,
+    pub(crate) replayed: bool,
 }
 
 /// No answer, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Silence {
+pub(crate) enum Silence {
     TimedOut,
     Unreachable,
     CutOff,
@@ -50,7 +50,7 @@ impl Shop {
     ///
     /// # Errors
     /// No stack of `cargo local` answers there, or a creation fails.
-    pub(super) async fn open(url: &str, crowd: Crowd, units: u32, progress: impl Fn()) -> Result<Self> {
+    pub(crate) async fn open(url: &str, crowd: Crowd, units: u32, progress: impl Fn()) -> Result<Self> {
         let http = Client::builder().no_proxy().timeout(PATIENCE).build().context("cannot make an HTTP client")?;
         let url = url.trim_end_matches('/').to_owned();
         let Crowd { products, customers, .. } = crowd;
@@ -66,7 +66,7 @@ impl Shop {
     }
 
     /// Sends a request, and reads its answer to the end.
-    pub(super) async fn send(&self, ask: &Ask) -> Result<Reply, Silence> {
+    pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Silence> {
         let sent = self.request(ask).send().await.map_err(|error| Silence::of(&error))?;
         let status = sent.status();
         let replayed = sent.headers().contains_key("idempotent-replayed");
@@ -82,7 +82,7 @@ impl Shop {
     }
 
     /// The units of each product, by its rank.
-    pub(super) async fn available(&self) -> Result<Vec<i64>> {
+    pub(crate) async fn available(&self) -> Result<Vec<i64>> {
         let looks = (0..self.products).map(|rank| async move {
             let answer = self.http.get(format!("{}/products/{}", self.url, self.product(rank))).send().await?;
             let product: Value = answer.error_for_status()?.json().await?;
@@ -192,7 +192,7 @@ impl Silence {
     }
 
     /// The name in the report.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::TimedOut => "no answer in time",
             Self::Unreachable => "no connection",

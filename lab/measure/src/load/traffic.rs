@@ -17,11 +17,11 @@ const MAX_LINES: u32 = 3;
 const MAX_QUANTITY: u32 = 3;
 
 /// The number of products in one category.
-pub(super) const CATEGORY_SIZE: usize = 20;
+pub(crate) const CATEGORY_SIZE: usize = 20;
 
 /// Kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     ReadProduct,
     ListProducts,
     ViewProduct,
@@ -36,7 +36,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// For people.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ReadProduct => "read a product",
             Self::ListProducts => "list a category",
@@ -54,7 +54,7 @@ impl Kind {
 
 /// The mix of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Mix {
+pub(crate) enum Mix {
     /// Products, categories and views: no customers, and hardly any writes
     Browse,
     /// Placing and reading orders
@@ -98,15 +98,15 @@ impl Mix {
 
 /// Products and customers by rank: the first is the most popular.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Crowd {
-    pub(super) products: usize,
-    pub(super) customers: usize,
+pub(crate) struct Crowd {
+    pub(crate) products: usize,
+    pub(crate) customers: usize,
     /// The exponent of Zipf's law, by which both are chosen.
-    pub(super) skew: f64,
+    pub(crate) skew: f64,
 }
 
 /// The distributions by which shoppers choose.
-pub(super) struct Tastes {
+pub(crate) struct Tastes {
     products: Popularity,
     customers: Popularity,
     categories: Popularity,
@@ -115,7 +115,7 @@ pub(super) struct Tastes {
 impl Tastes {
     /// # Errors
     /// There are no customers or no products, or the skew is not valid.
-    pub(super) fn of(crowd: Crowd) -> Result<Self> {
+    pub(crate) fn of(crowd: Crowd) -> Result<Self> {
         let Crowd { products, customers, skew } = crowd;
         Ok(Self {
             products: Popularity::new(products, skew)?,
@@ -127,30 +127,30 @@ impl Tastes {
 
 /// Units of the product with this rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) product: usize,
-    pub(super) quantity: u32,
+pub(crate) struct Line {
+    pub(crate) product: usize,
+    pub(crate) quantity: u32,
 }
 
 /// An order, before it is placed and after.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Order {
-    pub(super) customer: usize,
+pub(crate) struct Order {
+    pub(crate) customer: usize,
     /// Unique among the orders of this run.
-    pub(super) key: String,
-    pub(super) lines: Vec<Line>,
+    pub(crate) key: String,
+    pub(crate) lines: Vec<Line>,
 }
 
 /// An order that the shop has accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Placed {
-    pub(super) id: String,
-    pub(super) order: Arc<Order>,
+pub(crate) struct Placed {
+    pub(crate) id: String,
+    pub(crate) order: Arc<Order>,
 }
 
 /// One request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(crate) enum Ask {
     ReadProduct(usize),
     ListProducts { category: usize },
     ViewProduct(usize),
@@ -164,7 +164,7 @@ pub(super) enum Ask {
 }
 
 impl Ask {
-    pub(super) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::ReadProduct(_) => Kind::ReadProduct,
             Self::ListProducts { .. } => Kind::ListProducts,
@@ -181,7 +181,7 @@ impl Ask {
 }
 
 /// A shopper, who sends one request after the other.
-pub(super) struct Shopper {
+pub(crate) struct Shopper {
     number: u64,
     random: Rng,
     mix: Mix,
@@ -192,12 +192,12 @@ pub(super) struct Shopper {
 
 impl Shopper {
     /// The shopper with this number, with its own random numbers.
-    pub(super) fn new(number: u64, seed: u64, mix: Mix, tastes: Arc<Tastes>) -> Self {
+    pub(crate) fn new(number: u64, seed: u64, mix: Mix, tastes: Arc<Tastes>) -> Self {
         Self { number, random: Rng::with_seed(seed), mix, tastes, ordered: 0, placed: VecDeque::new() }
     }
 
     /// The next request. A shopper without an order to read places one.
-    pub(super) fn next(&mut self) -> Ask {
+    pub(crate) fn next(&mut self) -> Ask {
         match self.mix.draw(&mut self.random) {
             Kind::ReadProduct => Ask::ReadProduct(self.product()),
             Kind::ListProducts => Ask::ListProducts { category: self.tastes.categories.rank(self.random.f64()) },
@@ -214,7 +214,7 @@ impl Shopper {
     }
 
     /// Remembers an order that the shop has accepted.
-    pub(super) fn remember(&mut self, placed: Placed) {
+    pub(crate) fn remember(&mut self, placed: Placed) {
         self.placed.truncate(MEMORY - 1);
         self.placed.push_front(placed);
     }
