@@ -23,7 +23,7 @@ use crate::resource::{ACCOUNT, REGION};
 use crate::sqs::Sqs;
 use crate::template::Rule;
 
-/// The number of events that a shop on a laptop keeps.
+/// The number of events that a stack keeps unless it injects faults.
 pub(crate) const KEPT: usize = 1000;
 
 const MOST_ENTRIES: usize = 10;

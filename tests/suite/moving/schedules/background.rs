@@ -27,15 +27,17 @@ pub fn worker(pairs: &Pairs) -> Copier {
     Copier::new(pairs.unshared(), Pace::new(1e6, 1e6))
 }
 
-/// Places the orders that wait in the queue, until the shop is closed and none is left.
+/// Places the orders that wait in the queue, until the shop is empty and none is left.
 pub async fn drain(world: Arc<World>) {
     let (mut random, mut waiting) = (world.random(1), Vec::new());
     let start = || world.faults.suffered_by(world.shop().drainer());
     let mut drainer = start();
     loop {
         let open = world.gate.read().await;
+        // Asked first: what was queued before the last customer left is then found.
+        let is_last = world.is_empty();
         waiting.extend(world.shop().take_from(QUEUE).await);
-        if waiting.is_empty() && world.is_closed() && world.shop().queued().await == 0 {
+        if waiting.is_empty() && is_last && world.shop().queued().await == 0 {
             return;
         }
         random.shuffle(&mut waiting);

@@ -52,6 +52,8 @@ pub struct World {
     /// Held for reading by everything that happens in the shop, and for writing while the laws are checked.
     pub gate: RwLock<()>,
     is_closed: AtomicBool,
+    /// The last request of the customers and of the staff is answered.
+    is_empty: AtomicBool,
     /// Nothing is under way any more but repairs.
     is_at_rest: AtomicBool,
     /// When each phase began and, unless it is the current one, when its last step ended.
@@ -165,6 +167,7 @@ struct Open {
 impl Open {
     fn begin(world: &Arc<World>, shoppers: Vec<Shopper>, staff: Staff) -> Self {
         world.is_closed.store(false, Ordering::SeqCst);
+        world.is_empty.store(false, Ordering::SeqCst);
         world.is_at_rest.store(false, Ordering::SeqCst);
         let [drained, repaired, used] = [(); 3].map(|()| Arc::clone(world));
         let users = tokio::spawn(async move {
@@ -182,6 +185,8 @@ impl Open {
     async fn close(self, world: &World, operator: &mut Operator) -> (Vec<Shopper>, Staff) {
         world.is_closed.store(true, Ordering::SeqCst);
         let users = self.users.await.expect("no panic in the shop");
+        // Until now, an order could be queued.
+        world.is_empty.store(true, Ordering::SeqCst);
         self.drain.await.expect("no panic of the drain");
         operator.wake_all().await;
         world.rest().await;
@@ -226,6 +231,7 @@ impl World {
             seed,
             gate: RwLock::default(),
             is_closed: AtomicBool::new(false),
+            is_empty: AtomicBool::new(false),
             is_at_rest: AtomicBool::new(false),
             phases: Mutex::new(vec![(Phase::First, Instant::now(), None)]),
             complaints: Mutex::default(),
@@ -249,6 +255,11 @@ impl World {
 
     pub fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::SeqCst)
+    }
+
+    /// Whether the shop is closed, and everybody has left it.
+    pub fn is_empty(&self) -> bool {
+        self.is_empty.load(Ordering::SeqCst)
     }
 
     /// Whether nothing but repairs can be left to do.
