@@ -1,6 +1,6 @@
 //! The table that a command reads or writes: the running stack's, or a deployed one.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use key_schema::layout::Layout;
 use lambda::Environment;
@@ -37,8 +37,33 @@ impl Place {
     }
 
     /// Whether a deployed table is named.
-    pub(super) fn is_deployed(&self) -> bool {
+    fn is_deployed(&self) -> bool {
         self.table.is_some()
+    }
+}
+
+/// The numbers of shards, which the keys of orders and of their lines have.
+#[derive(Args)]
+pub(super) struct Shards {
+    /// The parameter `StatusShards` of the deployed table's stack
+    #[arg(long, requires = "table", value_parser = clap::value_parser!(u8).range(1..=64))]
+    status_shards: Option<u8>,
+
+    /// The parameter `ProductShards` of the deployed table's stack
+    #[arg(long, requires = "table", value_parser = clap::value_parser!(u8).range(1..=64))]
+    product_shards: Option<u8>,
+}
+
+impl Shards {
+    /// The environment of a function of this table that writes orders.
+    pub(super) async fn environment(&self, place: &Place) -> Result<Environment> {
+        let shards = [("STATUS_SHARDS", self.status_shards), ("PRODUCT_SHARDS", self.product_shards)];
+        let shards: Vec<_> = shards.into_iter().filter_map(|(name, shards)| Some((name, shards?))).collect();
+        ensure!(
+            !place.is_deployed() || shards.len() == 2,
+            "--table needs --status-shards and --product-shards, as the table's stack was deployed with them"
+        );
+        place.environment(&shards).await
     }
 }
 

@@ -24,6 +24,8 @@ struct Declared {
     /// Key patterns such as `o#*`, or whole keys. Empty if the statement names none.
     keys: BTreeSet<String>,
     in_transactions_only: bool,
+    /// Whether it allows reads of keys alone, and so none of the calls of [`WAYS`], which read whole items.
+    reads_keys_only: bool,
 }
 
 impl Declared {
@@ -88,6 +90,7 @@ fn declared(layout: Layout) -> Vec<Declared> {
                 index,
                 keys,
                 in_transactions_only: !condition["ForAnyValue:StringEquals"].is_null(),
+                reads_keys_only: !condition["StringEquals"]["dynamodb:Select"].is_null(),
             });
         }
     }
@@ -132,6 +135,7 @@ fn compare(template: &Template, layout: Layout) {
                 && statement.index.as_deref() == index
                 && keys.iter().all(|key| statement.has_key(key))
                 && (in_transaction || !statement.in_transactions_only)
+                && !statement.reads_keys_only
         })
     };
 

@@ -1,0 +1,65 @@
+//! What is to be said about an item of a model.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::Numbered;
+
+/// Something about a model that an import should not pass over in silence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub kind: Kind,
+    /// The item, with its table, its number and its key; empty if the finding is about the model itself.
+    pub item: String,
+    pub text: String,
+}
+
+/// The kinds of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Till needs a value that the model does not have, and this one is taken.
+    MadeUp,
+    /// Till has no use for a part of the model.
+    Unused,
+    /// Two parts of the model contradict each other. If the record then breaks a law, it is refused.
+    Contradiction,
+    /// The item is not imported.
+    LeftOut,
+}
+
+impl Finding {
+    pub(super) fn about(item: &Numbered, kind: Kind, text: impl Into<String>) -> Self {
+        Self { kind, item: item.to_string(), text: text.into() }
+    }
+
+    pub(super) fn is_about(&self, item: &Numbered) -> bool {
+        self.item == item.to_string()
+    }
+
+    /// A part of the model that is not used.
+    pub(super) fn of_model(text: String) -> Self {
+        Self { kind: Kind::Unused, item: String::new(), text }
+    }
+}
+
+impl Display for Numbered {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { number, table, key, .. } = self;
+        write!(f, "{table}, item {number} ({key})")
+    }
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::MadeUp => "made up",
+            Kind::Unused => "not used",
+            Kind::Contradiction => "does not add up",
+            Kind::LeftOut => "left out",
+        };
+        if self.item.is_empty() {
+            write!(f, "{kind}: {}", self.text)
+        } else {
+            write!(f, "{}: {kind}: {}", self.item, self.text)
+        }
+    }
+}
