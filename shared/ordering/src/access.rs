@@ -41,9 +41,10 @@ pub const PLACE: &[Access] = &[
     Access::update::<StockCell>().in_transactions(),
 ];
 
-/// Placing an order that waited, or refusing it.
+/// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark
+/// is written outside of a transaction.
 pub const PLACE_WAITING: &[Access] =
-    &[Access::check::<QueuedOrder>(), Access::check::<Order>(), Access::update::<QueuedOrder>().in_transactions()];
+    &[Access::check::<QueuedOrder>(), Access::check::<Order>(), Access::update::<QueuedOrder>()];
 
 /// Cancelling an order ([`Lifecycle::cancel`](crate::Lifecycle::cancel)).
 pub const CANCEL: &[Access] = &[

@@ -72,6 +72,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
         AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
         AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
+        AnyEntity::ViewMark(_) => vec![&day, product],
         AnyEntity::Order(_)
         | AnyEntity::Invoice(_)
         | AnyEntity::PaymentDue(_)

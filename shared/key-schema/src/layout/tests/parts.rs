@@ -16,12 +16,12 @@ use crate::entity::{
     DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
     Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue, PaymentStatus, Phase,
     Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, ReturnStatus, Side, Stock,
-    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
     Money, OrderId, Percent, ProductId, Quantity, RequestHash, ReturnId, SequenceNumber, ShardId, TimeRange, Timestamp,
-    Username,
+    Username, VisitorId,
 };
 
 /// Values for the fields of all entities. [`entities`](Self::entities) makes one entity of each kind from them, all of
@@ -62,6 +62,10 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    fn visitor(&self) -> VisitorId {
+        self.customer.to_string().repeat(16).chars().take(64).collect::<String>().try_into().expect("a visitor")
+    }
+
     pub(super) fn moment(&self) -> Timestamp {
         moment(self.at)
     }
@@ -153,6 +157,10 @@ impl Parts {
                 revenue: self.sums.clone(),
             }),
             AnyEntity::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
+            AnyEntity::ViewMark(ViewMark {
+                expires_at: at.as_second(),
+                ..ViewMark::of(&self.product, &self.visitor(), at)
+            }),
             AnyEntity::Order(Order {
                 order_id: order_id(),
                 customer_id: customer_id(),
