@@ -125,6 +125,7 @@ impl Parts {
                 description: text.clone(),
                 category: self.category.clone(),
                 price: some,
+                images: self.id.parse().into_iter().collect(),
                 initial_stock: self.quantity.get(),
                 version: number,
             }),
