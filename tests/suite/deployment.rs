@@ -56,7 +56,14 @@ fn every_nested_stack_gets_its_parameters() {
         }
         files.insert(file.to_owned());
     }
-    let known = ["edge.yaml", "move-operations.yaml", "operations.yaml", "sign-in.yaml", "table-operations.yaml"];
+    let known = [
+        "analytics.yaml",
+        "edge.yaml",
+        "move-operations.yaml",
+        "operations.yaml",
+        "sign-in.yaml",
+        "table-operations.yaml",
+    ];
     assert_eq!(files, known.map(str::to_owned).into());
 }
 
