@@ -1,24 +1,18 @@
 //! The log of a test.
 
 use std::io::Write;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
-use tracing::Dispatch;
-use tracing::subscriber::{DefaultGuard, NoSubscriber};
+use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
 /// The log of a test's thread, with all metrics. The test must run in one thread.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<u8>>>);
 
-/// While there is one dispatcher, `tracing` asks only that of the thread which reaches an event first whether the event is
-/// of interest, and keeps the answer for all threads. If there is another one, it asks all of them.
-static ANOTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
-
 impl Log {
     /// A log that goes on until the guard is dropped.
     pub fn begin() -> (Self, DefaultGuard) {
-        LazyLock::force(&ANOTHER);
         let log = Self::default();
         let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false);
         let guard = tracing::subscriber::set_default(subscriber.with_max_level(tracing::Level::DEBUG).finish());
