@@ -353,20 +353,6 @@ fn the_table_and_each_index_are_scaled() {
 }
 
 #[test]
-fn the_dashboard_is_json() {
-    let operations = stack("operations.yaml");
-    let Yaml::Tagged(body) = &operations["Resources"]["Dashboard"]["Properties"]["DashboardBody"] else {
-        panic!("a text with names in it")
-    };
-    let body: Json = serde_json::from_str(body.value.as_str().expect("a text")).expect("JSON");
-    assert!(body["widgets"].as_array().is_some_and(|widgets| widgets.len() > 8));
-    let known = keys(&operations["Parameters"]);
-    for name in body.to_string().split("${").skip(1).filter_map(|rest| rest.split('}').next()) {
-        assert!(name.starts_with("AWS::") || known.contains(name), "{name}");
-    }
-}
-
-#[test]
 fn every_route_with_a_limit_exists() {
     let outer = stack("template.yaml");
     let api = &outer["Resources"]["Api"]["Properties"];

@@ -18,6 +18,7 @@ mod completeness;
 mod contract;
 mod counts;
 mod counts_cost;
+mod dashboards;
 mod deployment;
 mod drain;
 mod every_fault;

@@ -44,9 +44,17 @@ impl MovingShop {
 
     /// Opens a shop whose functions use a phase for this number of milliseconds.
     pub async fn open_with(cache: &str) -> Self {
+        Self::open_where(&[("MOVE_CACHE_MILLISECONDS", cache)]).await
+    }
+
+    /// Opens a shop whose functions have these variables in their environment. They read the phase before each request,
+    /// unless a variable says otherwise.
+    pub async fn open_where(variables: &[(&str, &str)]) -> Self {
         let change = |template: &mut Template| {
             for function in &mut template.functions {
-                function.environment.insert("MOVE_CACHE_MILLISECONDS".to_owned(), cache.to_owned());
+                for (name, value) in [("MOVE_CACHE_MILLISECONDS", "0")].iter().chain(variables) {
+                    function.environment.insert((*name).to_owned(), (*value).to_owned());
+                }
             }
         };
         let (payments, tables) = (Payments::start().await, [("Tables", "v1-v2")]);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use copying::{ONE_REPAIR, Pace, Repairs};
 use key_schema::access::Access;
+use key_schema::entity::Phase;
 use key_schema::value::Timestamp;
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use serde::{Deserialize, Serialize};
@@ -54,7 +55,10 @@ pub struct Report {
 
 pub async fn handle(repairing: Repairing, _: ScheduledEvent, time: Duration) -> Result<Report, Error> {
     let until = Instant::now() + time.saturating_sub(ONE_REPAIR);
-    let round = repairing.0.lock().await.round(until).await?;
+    let mut repairing = repairing.0.lock().await;
+    let round = repairing.round(until).await?;
+    // After the repairs: they do not need it, so a phase that cannot be read must not stop them.
+    let phase = repairing.phase().await?;
     let age = |since: Timestamp| u64::try_from(Timestamp::now().as_second() - since.as_second()).unwrap_or(0);
     let report = Report {
         repairs: round.repairs,
@@ -69,6 +73,12 @@ pub async fn handle(repairing: Repairing, _: ScheduledEvent, time: Duration) -> 
         ("RepairsCarriedOut", Measure::Count(repairs)),
         ("RepairsFailed", Measure::Count(failed)),
         ("OldestRepair", Measure::Seconds(oldest)),
+        ("MovePhase", Measure::Count(place(phase))),
     ]);
     Ok(report)
+}
+
+/// The place of a phase in a move, from 0 on: what the dashboard shows.
+fn place(phase: Phase) -> u64 {
+    Phase::ALL.into_iter().take_while(|earlier| *earlier < phase).map(|_| 1).sum()
 }

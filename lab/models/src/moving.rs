@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use copying::plan::{self, Plan};
 use copying::steps::Facts;
-use copying::{fence, repair_fence};
+use copying::{fence, is_different, repair_fence};
 use key_schema::entity::{CopyProgress, CopyTask, ItemKey, Move, Phase, Repair, Side};
-use key_schema::layout::{COPIED, Index, Key, Stored as _};
+use key_schema::layout::{COPIED, EXPIRES_AT, Index, Key, Stored as _};
 use key_schema::value::Timestamp;
 use stateright::{Model, Property};
 use table::{AttributeValue, Condition, Item, Pair, Write, write_item};
@@ -50,6 +50,8 @@ pub struct House {
     backs: u8,
     /// How often a worker is killed or falls asleep, at most.
     kills: u8,
+    /// How often the item expires, at most.
+    expiries: u8,
     bug: Option<Bug>,
 }
 
@@ -77,6 +79,11 @@ pub struct State {
     writes: u8,
     backs: u8,
     kills: u8,
+    expiries: u8,
+    /// How often a table still deletes an expired item, at most.
+    sweeps: u8,
+    /// The time, in seconds: an item expires one second after its number.
+    second: u8,
     /// Whether a copy was replaced, for the properties.
     replaced: bool,
 }
@@ -150,6 +157,10 @@ pub enum Action {
     StartRun(CopyTask),
     Settle,
     Step(Phase),
+    /// The time of the item is over.
+    Expire,
+    /// A table deletes the expired item, at a time of its own.
+    Sweep(Side),
 }
 
 impl Model for House {
@@ -175,6 +186,7 @@ impl Model for House {
         vec![
             Property::always(ANSWERS, |_, state: &State| state.answers()),
             Property::always(IN_STEP, |_, state: &State| state.is_in_step()),
+            Property::always(ONE_LEADER, |_, state: &State| state.has_one_leader()),
             Property::sometimes("the next table is alone", |_, state: &State| state.phase == Phase::Next),
             Property::sometimes("a stale copy is replaced", |_, state: &State| state.replaced),
             Property::sometimes("a repair is due in the next table", |_, state: &State| {
@@ -188,15 +200,16 @@ impl Model for House {
 }
 
 const ANSWERS: &str = "whoever reads by a phase finds what the shop was last told that it wrote";
-const IN_STEP: &str = "after a run, an item and its copy are equal, or a repair is due";
+const IN_STEP: &str = "after a run, an item and its copy are equal, or a repair is due, or one has expired and is gone";
+const ONE_LEADER: &str = "if functions work by different leaders, both keep the tables strictly equal";
 
 fn small_house(name: &'static str) -> House {
-    House { name, writes: 2, backs: 0, kills: 1, bug: None }
+    House { name, writes: 2, backs: 0, kills: 1, expiries: 0, bug: None }
 }
 
 /// Models that `cargo test` explores.
 pub fn small() -> Vec<House> {
-    vec![small_house("a move")]
+    vec![small_house("a move"), House { writes: 1, expiries: 1, ..small_house("a move of an item that expires") }]
 }
 
 /// Larger models.
@@ -204,5 +217,6 @@ pub fn large() -> Vec<House> {
     vec![
         House { backs: 1, ..small_house("a move there and back") },
         House { writes: 3, ..small_house("a move with more writes") },
+        House { backs: 1, expiries: 1, ..small_house("a move there and back of an item that expires") },
     ]
 }

@@ -1,7 +1,7 @@
 //! What copying asks of the two tables, beside the Scan.
 
 use key_schema::access::{Access, Action};
-use key_schema::entity::CopyProgress;
+use key_schema::entity::{CopyProgress, Move};
 use key_schema::layout::RepairsDue;
 
 /// What making a pair equal asks for: items of every kind, and only in transactions.
@@ -15,5 +15,5 @@ const ITEMS: [Access; 4] = [
 /// What working off a segment asks for. A comparison looks for repairs that are due.
 pub const COPY: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<CopyProgress>(), Access::query::<RepairsDue>()]];
 
-/// What carrying out repairs asks for.
-pub const REPAIR: &[&[Access]] = &[&ITEMS, &[Access::query::<RepairsDue>()]];
+/// What carrying out repairs asks for. The phase is reported.
+pub const REPAIR: &[&[Access]] = &[&ITEMS, &[Access::batch_get::<Move>(), Access::query::<RepairsDue>()]];

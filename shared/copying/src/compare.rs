@@ -6,13 +6,12 @@ use std::time::Duration;
 use key_schema::entity::{CopyProgress, ItemKey, Repair, Side};
 use key_schema::layout::{Key, RepairsDue};
 use key_schema::value::Timestamp;
-use table::{Budget, Pair};
+use table::{Budget, Item, Pair};
 use tracing::warn;
 
 use crate::batches::MOST_PAIRS;
 use crate::copier::Differences as _;
-use crate::item::{is_expired, kind};
-use crate::plan::{Plan, plan};
+use crate::item::{is_expired, kind, same};
 use crate::sums::sum;
 use crate::sync::{BATCH, is_contention};
 use crate::{Copier, Error};
@@ -33,17 +32,18 @@ impl Copier {
         let is_leading = progress.scanned == progress.leader;
         for keys in keys.chunks(MOST_PAIRS) {
             let mut different = Vec::new();
-            for pair in self.snapshot(keys).await? {
+            let (pairs, now) = (self.snapshot(keys).await?, Timestamp::now());
+            for pair in pairs {
                 // The scan of the leading table has counted this pair.
                 if !is_leading && pair.of(progress.leader).is_some() {
                     continue;
                 }
-                add(progress, &pair);
-                if is_different(&pair, progress.leader) {
+                add(progress, &pair, now);
+                if is_different(&pair, now) {
                     different.push(pair.key);
                 }
             }
-            for key in self.without_repairs(different, progress.leader).await? {
+            for key in self.without_repairs(different).await? {
                 warn!(partition = key.partition, sort = key.sort, "an item and its copy differ");
                 progress.add_difference(key.into());
             }
@@ -67,15 +67,15 @@ impl Copier {
     }
 
     /// Those of these pairs that differ although no repair is due for them.
-    async fn without_repairs(&mut self, mut keys: Vec<Key>, leader: Side) -> Result<Vec<Key>, Error> {
+    async fn without_repairs(&mut self, mut keys: Vec<Key>) -> Result<Vec<Key>, Error> {
         let mut retries = Budget::of(ONE_READ).retries();
         for _ in 0..MOST_READS {
             if keys.is_empty() {
                 break;
             }
             // First the pairs: what differs now had a repair before.
-            let pairs = self.snapshot(&keys).await?;
-            keys = pairs.into_iter().filter(|pair| is_different(pair, leader)).map(|pair| pair.key).collect();
+            let (pairs, now) = (self.snapshot(&keys).await?, Timestamp::now());
+            keys = pairs.into_iter().filter(|pair| is_different(pair, now)).map(|pair| pair.key).collect();
             let due = self.due().await?;
             keys.retain(|key| !due.contains(&ItemKey::from(key.clone())));
             if keys.is_empty() || !retries.pause().await {
@@ -106,21 +106,24 @@ impl Copier {
     }
 }
 
-/// Whether a pair differs. An item that has expired does not count: each table deletes such items at a time of its own.
-fn is_different(pair: &Pair, leader: Side) -> bool {
-    let now = Timestamp::now();
-    match (plan(pair, leader), pair.of(leader), pair.of(leader.other())) {
-        (Plan::Equal, ..) => false,
-        (_, Some(item), None) | (_, None, Some(item)) => !is_expired(item, now),
-        _ => true,
+/// Whether what has not expired of a pair differs: each table deletes expired items at a time of its own.
+pub fn is_different(pair: &Pair, now: Timestamp) -> bool {
+    match (lasting(pair.first.as_ref(), now), lasting(pair.next.as_ref(), now)) {
+        (Some(first), Some(next)) => !same(first, next),
+        (first, next) => first.is_some() || next.is_some(),
     }
 }
 
-fn add(progress: &mut CopyProgress, pair: &Pair) {
-    if let Some(item) = &pair.first {
+fn lasting(item: Option<&Item>, now: Timestamp) -> Option<&Item> {
+    item.filter(|item| !is_expired(item, now))
+}
+
+/// Adds a pair to the checksums, without what has expired.
+fn add(progress: &mut CopyProgress, pair: &Pair, now: Timestamp) {
+    if let Some(item) = lasting(pair.first.as_ref(), now) {
         progress.sums.entry(kind(item).to_owned()).or_default().first += sum(item);
     }
-    if let Some(item) = &pair.next {
+    if let Some(item) = lasting(pair.next.as_ref(), now) {
         progress.sums.entry(kind(item).to_owned()).or_default().next += sum(item);
     }
 }

@@ -32,6 +32,7 @@ mod tests;
 
 pub use access::{COPY, REPAIR};
 pub use assignment::Assignment;
+pub use compare::is_different;
 pub use copier::{Copier, fence};
 pub use error::Error;
 pub use item::{is_copied, same};

@@ -36,16 +36,10 @@ impl Mover {
     /// What is known about the move, strongly consistent.
     pub async fn state(&self) -> Result<State, Error> {
         let budget = Budget::of(BUDGET);
-        let moving: Vec<Move> = self.pairs.read(Side::First, vec![Move::only_key()], budget).await?;
+        let moving = moving(&self.pairs, Side::First, budget).await?;
         let segments = self.segments().await?;
         let (repairs_in_first, repairs_in_next) = (self.repairs(Side::First).await?, self.repairs(Side::Next).await?);
-        Ok(State { moving: moving.into_iter().next(), segments, repairs_in_first, repairs_in_next })
-    }
-
-    /// Whether the next table is the first one of a move itself, such as a move back after a deployment.
-    pub async fn is_next_moving(&self) -> Result<bool, Error> {
-        let moving: Vec<Move> = self.pairs.read(Side::Next, vec![Move::only_key()], Budget::of(BUDGET)).await?;
-        Ok(moving.iter().any(|moving| moving.phase != Phase::First))
+        Ok(State { moving, segments, repairs_in_first, repairs_in_next })
     }
 
     async fn repairs(&self, side: Side) -> Result<usize, Error> {
@@ -118,38 +112,56 @@ impl Mover {
         for old in state.segments.iter().filter(|old| usize::from(old.segment) >= new.len()) {
             writes.push(Write::delete_if(old.key(), is_of_run(old)?));
         }
-        self.commit(writes).await?;
+        self.commit(writes.into_iter().map(|write| (Side::First, write)).collect()).await?;
         Ok(new)
     }
 
-    /// Makes a step.
+    /// Makes a step, in both tables at once: the next table says the same of the move from its own side. So functions that
+    /// are deployed with the tables the other way round have the same leader at every moment, and no move that is over
+    /// misleads a later one.
     ///
     /// # Errors
     /// [`Error::NotNow`] if there is an obstacle, or if somebody else changed the move meanwhile.
     pub async fn step(&self, state: &State, to: Phase, old_release_is_gone: bool) -> Result<Move, Error> {
         refuse(&self.obstacles(state, to, old_release_is_gone))?;
         let now = Timestamp::now();
-        let (next, condition) = match &state.moving {
-            Some(moving) => (moving.step(to, now), Condition::version(moving.version)?),
-            None => (Move { phase: Phase::First, version: 0, since: now }.step(to, now), Condition::absent()),
+        let begun = state.moving.clone().unwrap_or(Move { phase: Phase::First, version: 0, since: now });
+        let other = moving(&self.pairs, Side::Next, Budget::of(BUDGET)).await?;
+        let Some(mut next) = begun.step(to, now) else {
+            return Err(Error::NotNow("there is no such step".to_owned()));
         };
-        let Some(next) = next else { return Err(Error::NotNow("there is no such step".to_owned())) };
-        let mut writes = vec![Write::put_if(&next, condition)?];
+        // The runs in either table are of versions that neither has any more.
+        next.version = next.version.max(other.as_ref().map_or(0, |other| other.version + 1));
+        let seen = Move { phase: to.from_the_other_side(), ..next.clone() };
+        let mut writes = vec![
+            (Side::First, Write::put_if(&next, unchanged(state.moving.as_ref())?)?),
+            (Side::Next, Write::put_if(&seen, unchanged(other.as_ref())?)?),
+        ];
         // No run has started since the state was read.
         if let Some(first) = state.segments.first() {
-            writes.push(Write::check(first.key(), is_of_run(first)?));
+            writes.push((Side::First, Write::check(first.key(), is_of_run(first)?)));
         }
         self.commit(writes).await?;
         Ok(next)
     }
 
-    async fn commit(&self, writes: Vec<Write>) -> Result<(), Error> {
-        let writes = writes.into_iter().map(|write| (Side::First, write)).collect();
+    async fn commit(&self, writes: Vec<(Side, Write)>) -> Result<(), Error> {
         match self.pairs.commit(writes, Budget::of(BUDGET)).await? {
             Commit::Done => Ok(()),
             Commit::Cancelled(_) => Err(Error::NotNow("somebody else changed the move: look at its status".to_owned())),
         }
     }
+}
+
+/// The move as this table sees it, strongly consistent; `None` if it has seen none.
+pub(crate) async fn moving(pairs: &Pairs, side: Side, budget: Budget) -> Result<Option<Move>, Error> {
+    let found: Vec<Move> = pairs.read(side, vec![Move::only_key()], budget).await?;
+    Ok(found.into_iter().next())
+}
+
+/// Nobody has made a step since this was read.
+fn unchanged(moving: Option<&Move>) -> Result<Condition, table::Error> {
+    moving.map_or_else(|| Ok(Condition::absent()), |moving| Condition::version(moving.version))
 }
 
 fn is_of_run(progress: &CopyProgress) -> Result<Condition, table::Error> {

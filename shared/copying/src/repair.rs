@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use key_schema::entity::{Repair, Side};
+use key_schema::entity::{Phase, Repair, Side};
 use key_schema::layout::{Key, RepairsDue, Stored as _};
 use key_schema::value::Timestamp;
 use table::{Budget, Condition, Pairs, Write};
@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use tracing::error;
 
 use crate::batches::MOST_PAIRS;
+use crate::mover::moving;
 use crate::sync::Fence;
 use crate::{Error, Pace};
 
@@ -18,6 +19,9 @@ const PAGE: u8 = 25;
 
 /// The number of lists: one for each shard in each table.
 const LISTS: u8 = 2 * Repair::SHARDS;
+
+/// The time limit of reading the phase.
+const READING: Duration = Duration::from_secs(3);
 
 /// The longest time that one repair takes.
 pub const ONE_REPAIR: Duration = Duration::from_secs(10);
@@ -59,6 +63,15 @@ impl Repairs {
     /// The repairs of these tables, at this pace.
     pub fn new(pairs: Pairs, pace: Pace) -> Self {
         Self { pairs, pace, next: Place::default() }
+    }
+
+    /// The phase of the move, strongly consistent.
+    ///
+    /// # Errors
+    /// The phase cannot be read.
+    pub async fn phase(&self) -> Result<Phase, Error> {
+        let moving = moving(&self.pairs, Side::First, Budget::of(READING)).await?;
+        Ok(moving.map_or(Phase::First, |moving| moving.phase))
     }
 
     /// Tries every repair that is due once, until that time. Each is carried out from the table that it is in, which led

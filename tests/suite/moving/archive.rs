@@ -8,18 +8,16 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use copying::Mover;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use key_schema::entity::Phase;
 use key_schema::layout::{Layout, OF_A_MOVE};
-use lambda::{Environment, FromEnvironment as _};
+use lambda::Environment;
 use local::archive::{Against, Location, Record, Sums, Table, Units, Verdict, Written, verify, write};
 use md5::{Digest as _, Md5};
 use objects::Bucket;
 use serde_json::{Value, json};
-use table::Pairs;
 
 use super::MovingShop;
 use super::copying::{Operator, busy_shop};
@@ -330,21 +328,11 @@ async fn the_items_of_an_archive_are_put_back_as_they_were() {
 async fn a_move_back_is_seen_from_the_first_table() {
     let moving = MovingShop::open().await;
     moving.enter(Phase::Next).await;
-    let there = Operator::of(&moving).mover;
-    assert!(!there.is_next_moving().await.expect("an answer"));
-    let back = [
-        ("TABLE_NAME", moving.next.as_str()),
-        ("TABLE_LAYOUT", "v2"),
-        ("NEXT_TABLE_NAME", moving.shop.table()),
-        ("NEXT_TABLE_LAYOUT", "v1"),
-    ];
-    let back = back.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let pairs = Pairs::from_environment(&moving.shop.operator().with(back)).expect("both tables");
-    let back = Mover::new(pairs, Duration::ZERO);
-    let state = back.state().await.expect("the state");
-    back.step(&state, Phase::Both, true).await.expect("the first step");
-    assert!(there.is_next_moving().await.expect("an answer"));
-    let state = back.state().await.expect("the state");
-    back.step(&state, Phase::First, true).await.expect("the way back");
-    assert!(!there.is_next_moving().await.expect("an answer"));
+    let there = Operator::of(&moving);
+    let turned = moving.shop.redeployed("v2-v1").await;
+    let back = Operator::between(&turned, Layout::V2, Layout::V1);
+    for (step, seen) in [(Phase::Both, Phase::NextLeads), (Phase::First, Phase::Next)] {
+        back.step(step).await;
+        assert_eq!(there.mover.state().await.expect("the state").phase(), seen);
+    }
 }

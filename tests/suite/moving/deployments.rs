@@ -1,16 +1,12 @@
 //! Deployments by the parameter `Tables`: the shop on the second layout alone, and after a move.
 
-use std::time::Duration;
-
-use copying::Mover;
+use copying::steps::Obstacle;
 use key_schema::entity::{CopyTask, Phase};
 use key_schema::layout::Layout;
 use key_schema::value::Timestamp;
-use lambda::FromEnvironment as _;
 use serde_json::{Value, json};
 use shop::Shop;
 use shop::tables::name_of;
-use table::Pairs;
 
 use super::MovingShop;
 use super::copying::Operator;
@@ -72,25 +68,41 @@ async fn a_shop_whose_first_table_has_the_second_layout_works_from_the_sign_up_t
     }
 }
 
-/// As the runbook says: after the last step the stack is deployed with `v2-v1`, and later with `v2`.
-#[tokio::test(flavor = "multi_thread")]
-async fn after_a_move_the_next_table_becomes_the_first_one_and_the_old_phase_means_nothing() {
+/// The steps of a whole move.
+const STEPS: [Phase; 6] =
+    [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads, Phase::Next];
+
+/// Does what a step needs, and makes it.
+async fn go_to(operator: &Operator, phase: Phase) {
+    match phase {
+        Phase::Compare => _ = operator.run(CopyTask::Copy).await,
+        Phase::Handover => _ = operator.run(CopyTask::Compare).await,
+        _ => {}
+    }
+    operator.step_when_repaired(phase).await;
+}
+
+/// A shop with two tables, a customer and a product.
+async fn open_shop() -> MovingShop {
     let open = Shop::open_moving_with("v1-v2", |template| {
         for function in &mut template.functions {
             function.environment.insert("MOVE_CACHE_MILLISECONDS".to_owned(), "0".to_owned());
         }
     });
     let moving = MovingShop::of(open.await);
+    moving.shop.sign_up("ada").await;
+    moving.shop.product("pot", 1000, 100).await;
+    moving
+}
+
+/// As the runbook says: after the last step the stack is deployed with `v2-v1`, and later with `v2`.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_move_the_next_table_becomes_the_first_one_and_the_old_phase_means_nothing() {
+    let moving = open_shop().await;
     let (before, operator) = (&moving.shop, Operator::of(&moving));
-    before.sign_up("ada").await;
-    before.product("pot", 1000, 100).await;
     order(before, "in the first table", 0).await;
-    operator.step(Phase::Both).await;
-    operator.run(CopyTask::Copy).await;
-    operator.step(Phase::Compare).await;
-    operator.run(CopyTask::Compare).await;
-    for phase in [Phase::Handover, Phase::Takeover, Phase::NextLeads, Phase::Next] {
-        operator.step(phase).await;
+    for phase in STEPS {
+        go_to(&operator, phase).await;
     }
     order(before, "in the next table", 1).await;
 
@@ -104,19 +116,42 @@ async fn after_a_move_the_next_table_becomes_the_first_one_and_the_old_phase_mea
     assert_eq!(breaches(&after).await, Vec::<String>::new());
 
     // The way back is another move. Nothing that the first one left is in its way.
-    let variables = [
-        ("TABLE_NAME", after.table()),
-        ("TABLE_LAYOUT", "v2"),
-        ("NEXT_TABLE_NAME", after.next_table()),
-        ("NEXT_TABLE_LAYOUT", "v1"),
-    ];
-    let environment = after.operator().with(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let mover = Mover::new(Pairs::from_environment(&environment).expect("both tables"), Duration::ZERO);
-    let state = mover.state().await.expect("the state");
-    assert_eq!((state.phase(), state.moving.is_none(), state.segments.len()), (Phase::First, true, 0));
-    assert_eq!(mover.obstacles(&state, Phase::Both, true), []);
+    let back = Operator::between(&after, Layout::V2, Layout::V1).mover;
+    let state = back.state().await.expect("the state");
+    assert_eq!((state.phase(), state.segments.len()), (Phase::First, 0));
+    assert_eq!(back.obstacles(&state, Phase::Both, true), []);
 
     let alone = before.redeployed("v2").await;
     order(&alone, "with one table", 5).await;
     assert_eq!(breaches(&alone).await, Vec::<String>::new());
+}
+
+/// Functions of both deployments serve the shop during the second move, and those of the third deployment read what the
+/// first move left.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shop_that_moves_there_and_back_may_be_deployed_either_way_at_any_moment() {
+    let moving = open_shop().await;
+    let (there, straight) = (Operator::of(&moving), &moving.shop);
+    for phase in STEPS {
+        go_to(&there, phase).await;
+    }
+    let turned = straight.redeployed("v2-v1").await;
+    let back = Operator::between(&turned, Layout::V2, Layout::V1);
+    for (orders, phase) in (0..).step_by(2).zip(STEPS) {
+        go_to(&back, phase).await;
+        let seen = there.mover.state().await.expect("the state").phase();
+        assert_eq!(seen, phase.from_the_other_side(), "{phase:?}");
+        order(straight, &format!("{phase:?}, straight"), orders).await;
+        order(&turned, &format!("{phase:?}, turned"), orders + 1).await;
+    }
+
+    let again = straight.redeployed("v1-v2").await;
+    let orders = 2 * u64::try_from(STEPS.len()).expect("a number");
+    order(&again, "after both moves", orders).await;
+    assert_eq!(breaches(&again).await, Vec::<String>::new());
+    let state = there.mover.state().await.expect("the state");
+    assert_eq!((state.phase(), there.mover.obstacles(&state, Phase::Both, true)), (Phase::First, Vec::new()));
+    go_to(&there, Phase::Both).await;
+    let obstacles = there.mover.obstacles(&there.mover.state().await.expect("the state"), Phase::Compare, true);
+    assert_eq!(obstacles, [Obstacle::NotCopied], "a run of the first move does not count");
 }

@@ -72,7 +72,8 @@ async fn an_order_of_forty_lines_leaves_a_repair_or_waits_until_the_lead_has_cha
         shop.product(&format!("p{product}"), 1000, 100).await;
     }
     let lines: Vec<Value> = (0..40).map(|at| json!({ "productId": format!("p{at}"), "quantity": 1 })).collect();
-    for phase in [Phase::Both, Phase::Compare, Phase::Handover, Phase::Takeover, Phase::NextLeads] {
+    // The strict phases come last: in any other one, an order that is queued in them is placed beside the assertions.
+    for phase in [Phase::Both, Phase::Compare, Phase::NextLeads, Phase::Takeover, Phase::Handover] {
         moving.enter(phase).await;
         let before = moving.repairs().await;
         let reply = shop.customer("ada").order(&format!("{phase:?}"), json!({ "lines": lines })).await;
@@ -93,14 +94,13 @@ async fn an_order_of_forty_lines_leaves_a_repair_or_waits_until_the_lead_has_cha
 /// A counter that only the leading table has must not be created in part in the other one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_an_item_that_is_not_copied_yet_leaves_a_repair_and_no_part_of_it() {
-    let moving = MovingShop::open().await;
+    // With one shard, every view changes the same item.
+    let moving = MovingShop::open_where(&[("VIEW_SHARDS", "1")]).await;
     let shop = &moving.shop;
     shop.sign_up("ada").await;
     shop.product("pot", 1000, 5).await;
     let view = async || assert_eq!(shop.nobody().post("/products/pot/views", json!({})).await.status, 204);
-    for _ in 0..64 {
-        view().await;
-    }
+    view().await;
     moving.enter(Phase::Both).await;
     view().await;
     let body = json!({ "lines": [{ "productId": "pot", "quantity": 2 }] });

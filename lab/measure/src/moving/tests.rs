@@ -22,7 +22,7 @@ fn moved() -> Moved {
         for who in [Who::Shop, Who::Operator] {
             for (is_next_table, is_write, is_index) in [(false, false, false), (true, true, false), (true, true, true)]
             {
-                units.insert((at, Consumer { who, is_next_table, is_write, is_index }), 1.0);
+                units.insert((at, Consumer { who, is_next_table, is_write, is_index }), 360.0);
             }
         }
     }

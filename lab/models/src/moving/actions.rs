@@ -32,6 +32,11 @@ impl State {
             Some(_) => actions.push(Action::Repairer(0)),
             None => actions.extend((0..self.repairs.len()).map(Action::Repairer)),
         }
+        if self.expiries > 0 && self.truth.is_some_and(|number| self.lasts(number)) {
+            actions.push(Action::Expire);
+        }
+        let is_over = |side| self.sweeps > 0 && self.item_in(side).is_some_and(|item| !self.lasts(number_of(&item.0)));
+        actions.extend([Side::First, Side::Next].into_iter().filter(|side| is_over(*side)).map(Action::Sweep));
         actions.extend(self.next_run().filter(|task| self.may_run(*task)).map(Action::StartRun));
         if self.before.is_some() && !self.works_by(self.before) {
             actions.push(Action::Settle);
@@ -103,6 +108,14 @@ impl State {
                 self.backs -= u8::from(was_back);
                 self.before = Some(self.phase);
                 (self.phase, self.version) = (to, self.version + 1);
+            }
+            Action::Expire => {
+                self.expiries -= 1;
+                self.second = self.truth.map_or(self.second, |number| number + 1);
+            }
+            Action::Sweep(side) => {
+                self.sweeps -= 1;
+                self.put(vec![(side, Write::delete(key()))]);
             }
         }
     }
@@ -184,7 +197,7 @@ impl State {
         if task == CopyTask::Compare {
             // One snapshot read of the only pair.
             run.is_done = true;
-            run.differences = u64::from(!self.is_equal() && self.repairs.is_empty());
+            run.differences = u64::from(self.is_different() && self.repairs.is_empty());
         }
         self.copier = Copier::Idle;
         self.save(&run);

@@ -1,9 +1,9 @@
 //! The items of a move, and what holds in every state.
 
 use super::{
-    AttributeValue, COPIED, Condition, Copier, CopyProgress, CopyTask, Duration, Facts, House, Index, Item, ItemKey,
-    Key, Move, Pair, Phase, Place, Plan, Repair, RepairId, Run, Seen, Side, State, Stored, Table, Timestamp,
-    Transaction, Write, Writer, in_table, plan,
+    AttributeValue, COPIED, Condition, Copier, CopyProgress, CopyTask, Duration, EXPIRES_AT, Facts, House, Index, Item,
+    ItemKey, Key, Move, Pair, Phase, Place, Plan, Repair, RepairId, Run, Seen, Side, State, Stored, Table, Timestamp,
+    Transaction, Write, Writer, in_table, is_different, plan,
 };
 
 /// The time at which every step has settled.
@@ -31,6 +31,9 @@ impl State {
             writes: house.writes,
             backs: house.backs,
             kills: house.kills,
+            expiries: house.expiries,
+            sweeps: 2 * house.expiries,
+            second: 0,
             replaced: false,
         };
         begun.put(vec![(Side::First, Write::put_item(item(0), Condition::absent()))]);
@@ -68,13 +71,35 @@ impl State {
     /// What each reader finds. A reader works by the phase, or for some time by the phase before.
     pub(super) fn answers(&self) -> bool {
         let mut phases = [Some(self.phase), self.before].into_iter().flatten();
-        phases.all(|phase| self.item_in(phase.leader()).map(|item| number_of(&item.0)) == self.truth)
+        let lasting = |number: Option<u8>| number.filter(|number| self.lasts(*number));
+        let found = |side| self.item_in(side).map(|item| number_of(&item.0));
+        phases.all(|phase| lasting(found(phase.leader())) == lasting(self.truth))
+    }
+
+    /// Whether the item with this number has not expired: readers take an expired one for none.
+    pub(super) fn lasts(&self, number: u8) -> bool {
+        number >= self.second
+    }
+
+    /// Whether writers in the middle of their work, and readers, agree on the table that leads, or are all strict.
+    pub(super) fn has_one_leader(&self) -> bool {
+        let working = self.writers.iter().filter_map(|writer| match writer {
+            Writer::Idle => None,
+            Writer::Read { phase, .. } | Writer::Apart { phase, .. } | Writer::Owes { phase } => Some(*phase),
+        });
+        let phases: Vec<_> = [Some(self.phase), self.before].into_iter().flatten().chain(working).collect();
+        let agree = phases.iter().all(|phase| phase.leader() == self.phase.leader());
+        agree || phases.iter().all(|phase| phase.is_strict())
     }
 
     /// Whether the pair is equal or a repair is due, once a run in this phase is done.
     pub(super) fn is_in_step(&self) -> bool {
         let is_copied = self.run.as_ref().is_some_and(|run| run.is_done && run.version == self.version);
-        !is_copied || self.is_equal() || !self.repairs.is_empty()
+        !is_copied || !self.is_different() || !self.repairs.is_empty()
+    }
+
+    pub(super) fn is_different(&self) -> bool {
+        is_different(&self.seen().pair(), moment(1000 * i64::from(self.second)))
     }
 
     pub(super) fn is_equal(&self) -> bool {
@@ -143,7 +168,8 @@ fn place() -> Place {
 pub(super) fn item(number: u8) -> Item {
     let (partition, sort) = Index::Table.attributes();
     let text = |text: &str| AttributeValue::S(text.to_owned());
-    [(partition, text("d#X")), (sort, text("d#X")), ("n", AttributeValue::N(number.to_string()))]
+    let expires = AttributeValue::N((u64::from(number) + 1).to_string());
+    [(partition, text("d#X")), (sort, text("d#X")), ("n", AttributeValue::N(number.to_string())), (EXPIRES_AT, expires)]
         .map(|(name, value)| (name.to_owned(), value))
         .into()
 }

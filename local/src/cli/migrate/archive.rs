@@ -117,9 +117,6 @@ async fn look(table: &Table, mover: &Mover) -> Result<Use> {
             state.phase()
         )));
     };
-    if mover.is_next_moving().await? {
-        return Ok(Use::Needed("the next table has begun a move of its own, perhaps back to this table".to_owned()));
-    }
     if let Some(left) = mover.unsettled(&state) {
         let seconds = left.as_millis().div_ceil(1000);
         return Ok(Use::Needed(format!("functions may still work by the phase before: try again in {seconds} s")));

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::Phase;
 use crate::value::Timestamp;
 
-/// The move that is under way. There is at most one such item, in the table from which the shop moves. It is never
-/// copied.
+/// A move, as one of its tables sees it: that table is the first one, and the other one is the next. Each of the two
+/// tables has such an item, and a step writes both. It is never copied.
 ///
 /// Functions read it, and use it for a few seconds. A release that does not know the phase refuses to work by it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -77,6 +77,20 @@ impl Phase {
         matches!(self, Self::Compare)
     }
 
+    /// The phase of the same move as the other table sees it, for functions to which the next table is the first one: the
+    /// same table leads, under the same rules for writes.
+    #[must_use]
+    pub const fn from_the_other_side(self) -> Self {
+        match self {
+            Self::First => Self::Next,
+            Self::Both | Self::Compare => Self::NextLeads,
+            Self::Handover => Self::Takeover,
+            Self::Takeover => Self::Handover,
+            Self::NextLeads => Self::Both,
+            Self::Next => Self::First,
+        }
+    }
+
     /// The phase after this one; `None` after the last one.
     pub fn forwards(self) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| *phase > self)
@@ -130,6 +144,17 @@ mod tests {
     fn the_lead_changes_only_between_strict_phases() {
         for (from, to) in steps().filter(|(from, to)| from.leader() != to.leader()) {
             assert!(from.is_strict() && to.is_strict(), "{from:?} to {to:?}");
+        }
+    }
+
+    /// Functions of two deployments that name the tables in opposite orders work side by side.
+    #[test]
+    fn both_tables_see_the_same_leader_and_the_same_writes() {
+        for phase in Phase::ALL {
+            let other = phase.from_the_other_side();
+            assert_eq!(other.leader(), phase.leader().other(), "{phase:?}");
+            assert_eq!(other.writes_both(), phase.writes_both(), "{phase:?}");
+            assert_eq!(other.is_strict(), phase.is_strict(), "{phase:?}");
         }
     }
 
