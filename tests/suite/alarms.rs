@@ -1,6 +1,7 @@
-//! Evaluates every alarm of operations.yaml and move-operations.yaml on metrics of a shop with the alarm's problem, and on metrics of healthy
-//! shops. This covers the expression, the threshold, the periods and the treatment of missing data.
+//! Evaluates every alarm of operations.yaml and move-operations.yaml on metrics of a shop with the alarm's problem, and
+//! on metrics of healthy shops. This covers the expression, the threshold, the periods and the treatment of missing data.
 
+mod declared;
 mod evaluation;
 mod metric_math;
 mod troubles;
