@@ -211,7 +211,7 @@ impl Importer {
         loop {
             let outcome = match self.phase_of_an_unknown_move().await {
                 Ok(Phase::First) => self.try_to_place(record, &mut was_sent).await,
-                Ok(phase) => bail!("the table moves to another one, phase {phase:?}: name both with --next-table"),
+                Ok(phase) => bail!("the table moves to another one, phase {phase}: name both with --next-table"),
                 Err(error) => Err(error),
             };
             match outcome {
