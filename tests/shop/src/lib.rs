@@ -262,6 +262,13 @@ impl Shop {
         self.stack.fault_proxy().expect("the shop was opened with a fault proxy")
     }
 
+    /// Waits until every fault that was injected between the functions and DynamoDB has met a call.
+    pub async fn until_taken(&self) {
+        while self.fault_proxy().pending() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// The fault proxies in front of SQS and EventBridge, in that order.
     pub fn service_proxies(&self) -> &[FaultProxy; 2] {
         self.stack.service_proxies().expect("the shop was opened with fault proxies")
