@@ -3,6 +3,7 @@
 mod audit;
 mod expire;
 mod export;
+mod export_table;
 mod import;
 mod migrate;
 mod payments;
@@ -45,6 +46,7 @@ enum Command {
     Audit(audit::Arguments),
     Expire(expire::Arguments),
     Export(export::Arguments),
+    ExportTable(export_table::Arguments),
     Import(import::Arguments),
     Migrate(migrate::Arguments),
     Reconcile(reconcile::Arguments),
@@ -123,6 +125,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Export(arguments)) => export::run(&arguments).await,
+        Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,
         Some(Command::Import(arguments)) => import::run(&arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
