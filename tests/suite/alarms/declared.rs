@@ -9,12 +9,12 @@ use shop::tables::template_with;
 use yaml_serde::Value as Yaml;
 
 use crate::completeness::{pascal_case, source_of};
-use crate::deployment::{WATCHING, alarms, reference, stack};
+use crate::deployment::{ALARMING, alarms, reference, stack};
 
 /// Some function emits each of Till's own metrics that an alarm uses.
 #[test]
 fn functions_emit_the_metrics_that_alarms_use() {
-    let stacks = WATCHING.map(stack);
+    let stacks = ALARMING.map(stack);
     let mut count = 0;
     for (_, alarm) in stacks.iter().flat_map(alarms).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
         let function = reference(&alarm["Dimensions"][0]["Value"]).expect("a function");
@@ -30,7 +30,7 @@ fn functions_emit_the_metrics_that_alarms_use() {
 /// An alarm watches every queue that no function consumes.
 #[test]
 fn every_queue_and_every_stream_has_an_alarm() {
-    let (outer, stacks) = (stack("template.yaml"), WATCHING.map(stack));
+    let (outer, stacks) = (stack("template.yaml"), ALARMING.map(stack));
     let watched: BTreeSet<_> = stacks
         .iter()
         .flat_map(alarms)
@@ -57,7 +57,7 @@ fn every_queue_and_every_stream_has_an_alarm() {
 
 #[test]
 fn every_alarm_notifies_and_has_a_section_in_the_runbook() {
-    let stacks = WATCHING.map(stack);
+    let stacks = ALARMING.map(stack);
     let text = read("docs/operating.md");
     let (_, sections) = text.split_once("\n## Alarms\n").expect("a section of the alarms");
     let sections = sections.split("\n## ").next().unwrap_or_default();
