@@ -6,6 +6,7 @@ mod export;
 mod export_table;
 mod import;
 mod migrate;
+mod model;
 mod payments;
 mod place;
 mod reconcile;
@@ -47,7 +48,9 @@ enum Command {
     Expire(expire::Arguments),
     Export(export::Arguments),
     ExportTable(export_table::Arguments),
+    ExportModel(model::Export),
     Import(import::Arguments),
+    ImportModel(model::Import),
     Migrate(migrate::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
@@ -126,6 +129,8 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Export(arguments)) => export::run(&arguments).await,
         Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,
+        Some(Command::ExportModel(arguments)) => model::run_export(&arguments).await,
+        Some(Command::ImportModel(arguments)) => model::run_import(&arguments).await,
         Some(Command::Import(arguments)) => import::run(&arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,

@@ -10,6 +10,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+pub mod accesses;
 pub mod aws_json;
 pub mod bus;
 pub mod cells;
@@ -24,6 +25,7 @@ pub mod kills;
 pub mod last_release;
 pub mod log;
 pub mod openapi;
+pub mod pattern;
 pub mod payments;
 pub mod provider;
 pub mod queue;
