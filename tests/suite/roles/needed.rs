@@ -86,8 +86,8 @@ fn in_transactions(part: Statement) -> Option<Statement> {
 
 /// Permissions that a function needs if others change the order at the same moment, or if the payment provider does not
 /// answer: a snapshot read, an invoice that changes alone (`true`: a write outside of a transaction), a mark that is put or
-/// taken away, a message that waits. All functions that change orders share this code. No eventful day has every race of
-/// every one of them; the model of `lab/models` has.
+/// taken away, a message that waits. All functions that change orders share this code, and no eventful day has every race
+/// of every one of them.
 const NEEDED_IN_A_RACE: [(&str, &str, bool); 9] = [
     ("SettlePayments", "dynamodb:UpdateItem", true),
     ("SettlePayments", "dynamodb:PutItem", false),
