@@ -4,9 +4,11 @@
 //!   whole or not at all, and never replaced, so the same call goes on after a crash.
 //! - [`verify()`] reads an archive back and compares it with its manifest, with the table, and with what an earlier
 //!   verification found. It also takes an export that DynamoDB has made.
+//! - [`write_files()`] writes a full export as files, of a table that may be in use.
 //!
 //! **Invariant: nothing here deletes anything**, neither items nor objects.
 
+mod files;
 mod findings;
 mod format;
 mod location;
@@ -16,6 +18,7 @@ mod tally;
 mod verify;
 mod write;
 
+pub use files::write_files;
 pub use findings::Finding;
 pub use location::Location;
 pub use record::Record;

@@ -3,8 +3,10 @@
 mod audit;
 mod expire;
 mod export;
+mod export_table;
 mod import;
 mod migrate;
+mod model;
 mod payments;
 mod place;
 mod reconcile;
@@ -45,7 +47,10 @@ enum Command {
     Audit(audit::Arguments),
     Expire(expire::Arguments),
     Export(export::Arguments),
+    ExportTable(export_table::Arguments),
+    ExportModel(model::Export),
     Import(import::Arguments),
+    ImportModel(model::Import),
     Migrate(migrate::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
@@ -123,6 +128,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Export(arguments)) => export::run(&arguments).await,
+        Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,
+        Some(Command::ExportModel(arguments)) => model::run_export(&arguments).await,
+        Some(Command::ImportModel(arguments)) => model::run_import(&arguments).await,
         Some(Command::Import(arguments)) => import::run(&arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,

@@ -14,8 +14,10 @@ mod order_record;
 mod record;
 mod schema;
 mod sorted;
+mod workbench;
 mod write;
 
 pub use export::{Exported, export};
 pub use import::{Options, Outcome, Placement, Summary, count, import};
 pub use schema::json_schema;
+pub use workbench::{Amounts, Finding, Kind as FindingKind, export_model, import_model};

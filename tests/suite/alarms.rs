@@ -1,6 +1,7 @@
-//! Evaluates every alarm of operations.yaml and move-operations.yaml on metrics of a shop with the alarm's problem, and on metrics of healthy
-//! shops. This covers the expression, the threshold, the periods and the treatment of missing data.
+//! Evaluates every alarm of operations.yaml, move-operations.yaml and analytics.yaml on metrics of a shop with the alarm's problem, and
+//! on metrics of healthy shops. This covers the expression, the threshold, the periods and the treatment of missing data.
 
+mod declared;
 mod evaluation;
 mod metric_math;
 mod troubles;
@@ -16,7 +17,7 @@ use crate::deployment;
 const WHILE: usize = 10;
 
 fn alarms() -> BTreeMap<String, Alarm> {
-    let stacks = deployment::WATCHING.map(deployment::stack);
+    let stacks = deployment::ALARMING.map(deployment::stack);
     let alarms = stacks.iter().flat_map(deployment::alarms);
     alarms.map(|(name, alarm)| (name.to_owned(), Alarm::read(name, alarm))).collect()
 }

@@ -6,11 +6,11 @@ mod busy;
 mod invariants;
 mod requests;
 
+use futures_util::{StreamExt as _, stream};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::cells::place;
 use shop::{Client, Reply, Shop, eur};
-use tokio::task::JoinSet;
 
 use crate::invariants::{BEFORE_EVERY_CHANGE, breaches};
 
@@ -77,12 +77,8 @@ async fn units(shop: &Shop) -> Vec<u64> {
 }
 
 async fn all_at_once(shop: &Shop, orders: impl IntoIterator<Item = (String, Value)>) -> Vec<Reply> {
-    let mut sending = JoinSet::new();
-    for (key, body) in orders {
-        let ada = shop.customer("ada");
-        sending.spawn(async move { order(&ada, &key, body).await });
-    }
-    sending.join_all().await
+    let sending = orders.into_iter().map(|(key, body)| async move { order(&shop.customer("ada"), &key, body).await });
+    stream::iter(sending).buffer_unordered(16).collect().await
 }
 
 /// The units of orders that are not cancelled.

@@ -1,19 +1,20 @@
-//! Checks that the resources around the functions fit them and each other: nested stacks, alarms and limits.
+//! Checks that the resources around the functions fit them and each other: nested stacks and limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use key_schema::layout::Index;
-use local::functions::all;
 use serde_json::Value as Json;
 use shop::openapi;
 use shop::read;
-use shop::tables::template_with;
 use yaml_serde::Value as Yaml;
 
-use crate::completeness::{declared, pascal_case, source_of, template, texts};
+use crate::completeness::{declared, template, texts};
 
-/// The nested stacks with alarms. A third one has those of operations.yaml, for another table.
+/// The nested stacks with a dashboard.
 pub const WATCHING: [&str; 2] = ["operations.yaml", "move-operations.yaml"];
+
+/// The nested stacks with alarms. Another one has those of operations.yaml, for another table.
+pub const ALARMING: [&str; 3] = ["operations.yaml", "move-operations.yaml", "analytics.yaml"];
 
 /// A template's text, as YAML.
 pub fn stack(file: &str) -> Yaml {
@@ -32,7 +33,7 @@ pub fn of_type<'a>(stack: &'a Yaml, kind: &'static str) -> impl Iterator<Item = 
 }
 
 /// The name in a `!Ref`, if this is one.
-fn reference(value: &Yaml) -> Option<&str> {
+pub fn reference(value: &Yaml) -> Option<&str> {
     match value {
         Yaml::Tagged(tagged) if tagged.tag == "Ref" => tagged.value.as_str(),
         _ => None,
@@ -56,7 +57,14 @@ fn every_nested_stack_gets_its_parameters() {
         }
         files.insert(file.to_owned());
     }
-    let known = ["edge.yaml", "move-operations.yaml", "operations.yaml", "sign-in.yaml", "table-operations.yaml"];
+    let known = [
+        "analytics.yaml",
+        "edge.yaml",
+        "move-operations.yaml",
+        "operations.yaml",
+        "sign-in.yaml",
+        "table-operations.yaml",
+    ];
     assert_eq!(files, known.map(str::to_owned).into());
 }
 
@@ -139,22 +147,6 @@ fn backups_are_kept_longer_than_point_in_time_recovery() {
     assert!(days("BackupDays") > days("RecoveryDays"));
 }
 
-/// Some function emits each of Till's own metrics that an alarm uses.
-#[test]
-fn functions_emit_the_metrics_that_alarms_use() {
-    let stacks = WATCHING.map(stack);
-    let mut count = 0;
-    for (_, alarm) in stacks.iter().flat_map(alarms).filter(|(_, alarm)| alarm["Namespace"] == "Till") {
-        let function = reference(&alarm["Dimensions"][0]["Value"]).expect("a function");
-        let emitter = all().find(|emitter| pascal_case(&emitter.name()) == function).expect("a function");
-        let metric = alarm["MetricName"].as_str().expect("a metric");
-        let source = read(&source_of(emitter));
-        assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
-        count += 1;
-    }
-    assert_eq!(count, 5, "the longest wait, a denied drain, drift, a payment of another amount, and an old repair");
-}
-
 /// The documentation promises hours of retries. A limit of their number would end them earlier, so only the age may end
 /// them.
 #[test]
@@ -173,78 +165,6 @@ fn batches_for_counting_are_not_bisected() {
     let sources = template().stream_sources;
     let counts = sources.iter().find(|source| source.function == "CountOrders").expect("the source");
     assert!(!counts.bisects_batches && counts.reports_item_failures);
-}
-
-/// An alarm watches every queue that no function consumes.
-#[test]
-fn every_queue_and_every_stream_has_an_alarm() {
-    let (outer, stacks) = (stack("template.yaml"), WATCHING.map(stack));
-    let watched: BTreeSet<_> = stacks
-        .iter()
-        .flat_map(alarms)
-        .flat_map(|(_, alarm)| {
-            let metrics = alarm["Metrics"].as_sequence().into_iter().flatten().map(|one| &one["MetricStat"]["Metric"]);
-            metrics.chain([alarm]).flat_map(|metric| metric["Dimensions"].as_sequence().into_iter().flatten())
-        })
-        .filter_map(|dimension| reference(&dimension["Value"]))
-        .collect();
-    let given = |name: &str| {
-        let nested =
-            ["Operations", "MoveOperations"].map(|stack| &outer["Resources"][stack]["Properties"]["Parameters"]);
-        nested.map(|parameters| &parameters[name]).into_iter().find(|value| !value.is_null())
-    };
-    let template = template_with("v1-v2");
-    let queues = template.queues.iter().map(|queue| &queue.logical_id);
-    for name in queues.chain(template.stream_sources.iter().map(|source| &source.function)) {
-        assert!(watched.contains(name.as_str()), "{name}");
-        let Some(Yaml::Tagged(value)) = given(name) else { panic!("{name} is given to no stack with alarms") };
-        let value = value.value.as_str().expect("a name");
-        assert_eq!(value.split('.').next(), Some(name.as_str()), "what is watched as {name}");
-    }
-}
-
-#[test]
-fn every_alarm_notifies_and_has_a_section_in_the_runbook() {
-    let stacks = WATCHING.map(stack);
-    let text = read("docs/operating.md");
-    let (_, sections) = text.split_once("\n## Alarms\n").expect("a section of the alarms");
-    let sections = sections.split("\n## ").next().unwrap_or_default();
-    let headings = sections.lines().filter_map(|line| line.strip_prefix("### "));
-    let headings: BTreeSet<_> = headings.flat_map(|names| names.split(", ")).collect();
-    let mut names = BTreeSet::new();
-    for (name, alarm) in stacks.iter().flat_map(alarms) {
-        let actions = alarm["AlarmActions"].as_sequence().expect("actions");
-        assert_eq!(actions.iter().map(reference).collect::<Vec<_>>(), [Some("Alarms")], "{name}");
-        assert!(alarm["AlarmDescription"].as_str().is_some_and(|text| text.ends_with(['.', '?'])), "{name}");
-        names.insert(name);
-    }
-    assert_eq!(headings, names, "docs/operating.md explains each alarm, and no other");
-}
-
-/// Throttles are watched by reason, separately for the table and each index.
-#[test]
-fn every_throttling_reason_of_the_table_and_each_index_has_an_alarm() {
-    let operations = stack("operations.yaml");
-    let mut watched = BTreeSet::new();
-    for (name, alarm) in alarms(&operations) {
-        for metric in alarm["Metrics"].as_sequence().into_iter().flatten().map(|one| &one["MetricStat"]["Metric"]) {
-            let dimensions = metric["Dimensions"].as_sequence().into_iter().flatten();
-            let index = dimensions
-                .filter(|one| one["Name"] == "GlobalSecondaryIndexName")
-                .find_map(|one| one["Value"].as_str());
-            if metric["Namespace"] == "AWS/DynamoDB" {
-                let metric = metric["MetricName"].as_str().expect("a metric");
-                assert!(watched.insert((metric.to_owned(), index)), "{name}: {metric} is watched twice");
-            }
-        }
-    }
-    let mut wanted = BTreeSet::new();
-    for index in [Index::Table, Index::Gsi1, Index::Gsi2].map(Index::name) {
-        for reason in ["KeyRangeThroughput", "MaxOnDemandThroughput", "ProvisionedThroughput", "AccountLimit"] {
-            wanted.extend(["Read", "Write"].map(|units| (format!("{units}{reason}ThrottleEvents"), index)));
-        }
-    }
-    assert_eq!(watched, wanted);
 }
 
 /// The table of layout v2 has what operations.yaml has for the table of layout v1.

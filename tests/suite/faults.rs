@@ -211,12 +211,12 @@ async fn a_gift_card_that_is_refunded_while_an_order_is_placed_pays_with_its_new
     };
     let first = ada.order("first", with_card()).await.expect(201);
     // The card's balance is five when the second order reads it, and fifteen when the order commits.
-    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(1200)), 1);
+    shop.fault_proxy().inject(commit(), Fault::Delay(Duration::from_millis(2500)), 1);
     let second = tokio::spawn({
         let ada = ada.clone();
         async move { ada.order("second", with_card()).await }
     });
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    shop.until_taken().await;
     let path = format!("/orders/{}/cancellation", first["orderId"].as_str().expect("an id"));
     ada.post(&path, json!({})).await.expect(200);
     let second = second.await.expect("a reply").expect(201);

@@ -17,6 +17,7 @@ use crate::counts::book::Book;
 use crate::invariants::breaches;
 use crate::payments::schedules::script::Script;
 use crate::payments::schedules::world::World;
+use crate::workbench::assert_round_trip;
 
 /// A time by which everything is counted.
 const AFTER_EVERY_CHANGE: &str = "2100-01-01";
@@ -27,7 +28,7 @@ fn open() -> Options {
 }
 
 /// The environment of the commands. The proxy's is the one that suffers faults.
-fn environment(shop: &Shop) -> Environment {
+pub fn environment(shop: &Shop) -> Environment {
     let shards = [("STATUS_SHARDS", 1), ("PRODUCT_SHARDS", 1)].map(|(name, otherwise)| {
         let declared = shop.template().functions.iter().find_map(|function| function.environment.get(name).cloned());
         (name.to_owned(), declared.unwrap_or_else(|| otherwise.to_string()))
@@ -35,17 +36,17 @@ fn environment(shop: &Shop) -> Environment {
     shop.operator().with(shards).with([("TABLE_NAME".to_owned(), shop.table().to_owned())])
 }
 
-async fn exported(shop: &Shop) -> String {
+pub async fn exported(shop: &Shop) -> String {
     let mut out = Vec::new();
     export(&environment(shop), &mut out, |_| ()).await.expect("the table can be read");
     String::from_utf8(out).expect("JSON")
 }
 
 /// A file in the temporary directory, which is removed when it is dropped.
-struct Temporary(PathBuf);
+pub struct Temporary(pub PathBuf);
 
 impl Temporary {
-    fn with(name: &str, text: &str) -> Self {
+    pub fn with(name: &str, text: &str) -> Self {
         let path = std::env::temp_dir().join(format!("till-history-{}-{name}", std::process::id()));
         std::fs::write(&path, text).expect("the file can be written");
         Self(path)
@@ -115,6 +116,7 @@ async fn an_import_of_an_export_is_the_same_shop_with_the_same_counts() {
     other.settle().await;
     book.check(&other).await;
     assert_eq!(breaches(&other, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
+    assert_round_trip(&shop).await;
 
     // A second import changes nothing, and costs no write unit.
     let before = other.dump().await;
@@ -150,6 +152,7 @@ async fn payments_credits_and_returns_survive_an_export_and_an_import() {
     assert!(exported(&other).await == file, "the export of the import is another file");
     // Nothing counts in this shop.
     assert_eq!(breaches(&other, crate::invariants::BEFORE_EVERY_CHANGE).await, Vec::<String>::new());
+    assert_round_trip(&other).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod access;
+mod accesses;
 mod alarms;
 mod audit;
 mod buckets;
@@ -61,5 +62,6 @@ mod tour;
 mod two_tables;
 mod validation;
 mod views;
+mod workbench;
 mod wrong_bodies;
 mod wrong_types;

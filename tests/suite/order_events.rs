@@ -154,7 +154,7 @@ async fn after_a_refused_event_no_later_event_of_its_order_is_published() {
         (entry.detail_type == "OrderStatusChanged" && entry.detail.contains(&of)).then_some("InternalFailure")
     });
     let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
-    let publish = hasty(&shop, &proxy);
+    let publish = hasty(&shop, &proxy, 6);
 
     let answer = publish(json!({ "Records": records })).await.expect("an answer");
     let sequence_number = checkpoint(&answer).expect("a failure");
@@ -176,10 +176,10 @@ async fn after_a_refused_event_no_later_event_of_its_order_is_published() {
     check(&told(&shop), &changes);
 }
 
-/// The publisher with a timeout of one second.
-fn hasty(shop: &Shop, proxy: &FaultProxy) -> Invoke {
+/// The publisher with a time limit of so many seconds, the last of which is left for its answer.
+fn hasty(shop: &Shop, proxy: &FaultProxy, seconds: u64) -> Invoke {
     let mut template = shop.template().clone();
-    template.functions.iter_mut().for_each(|function| function.timeout_seconds = 2);
+    template.functions.iter_mut().for_each(|function| function.timeout_seconds = seconds);
     let endpoints = Endpoints { eventbridge: proxy.url().to_owned(), ..shop.endpoints() };
     let functions = local::functions::start_all(&endpoints, &template).expect("the functions start");
     let (_, start) = functions.consumers.into_iter().find(|(name, _)| name == "publish-order-events").expect("it");
@@ -193,13 +193,13 @@ async fn events_are_sent_again_with_the_next_delivery_if_the_bus_does_not_answer
     let records = records(&shop).await;
     let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
     proxy.inject_share(Match::any(), Fault::Delay(Duration::from_secs(5)), 1.0, 0);
-    let publish = hasty(&shop, &proxy);
-    let answer = publish(json!({ "Records": records })).await.expect("an answer in time");
+    let answer = hasty(&shop, &proxy, 2)(json!({ "Records": records })).await.expect("an answer in time");
     let first = records.iter().find(|record| record["dynamodb"]["NewImage"]["EntityType"]["S"] == "product");
     assert_eq!(checkpoint(&answer), Some(&first.expect("the product comes first")["dynamodb"]["SequenceNumber"]));
 
     proxy.heal();
-    assert_eq!(publish(json!({ "Records": records })).await.expect("an answer"), json!({ "batchItemFailures": [] }));
+    let answer = publisher(&shop, &proxy)(json!({ "Records": records })).await.expect("an answer");
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
     check(&told(&shop), &changes);
 }
 
@@ -210,7 +210,7 @@ async fn no_event_after_an_order_is_published_while_its_lines_cannot_be_read() {
     let records = records(&shop).await;
     let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
     shop.fault_proxy().inject_share(Match::action("Query"), throttling(), 1.0, 0);
-    let answer = hasty(&shop, &proxy)(json!({ "Records": records })).await.expect("an answer");
+    let answer = hasty(&shop, &proxy, 2)(json!({ "Records": records })).await.expect("an answer");
     let position = |wanted: &dyn Fn(&Value) -> bool| records.iter().position(wanted).expect("a record");
     let failed = checkpoint(&answer).expect("a failure");
     let failed = position(&|record| record["dynamodb"]["SequenceNumber"] == *failed);

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::{StreamExt as _, stream};
 use http_api::Kind;
 use serde_json::{Value, json};
 use shop::{Client, Reply, Shop, eur};
-use tokio::task::JoinSet;
 
 use crate::invariants;
 
-/// Sends these orders concurrently, each with its key. Returns the replies in any order.
+/// Sends these orders concurrently, each with its key, as many at once as a busy machine answers in time. Returns the
+/// replies in any order.
 async fn all_at_once(orders: impl IntoIterator<Item = (Client, String, Value)>) -> Vec<Reply> {
-    let mut sending = JoinSet::new();
-    for (client, key, body) in orders {
-        sending.spawn(async move { client.order(&key, body).await });
-    }
-    sending.join_all().await
+    let sending = orders.into_iter().map(|(client, key, body)| async move { client.order(&key, body).await });
+    stream::iter(sending).buffer_unordered(16).collect().await
 }
 
 fn of_status(replies: &[Reply], status: u16) -> usize {

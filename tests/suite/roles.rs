@@ -8,13 +8,14 @@ mod declared;
 mod needed;
 
 use http_api::Kind;
-use serde_json::json;
+use serde_json::{Value, json};
 use shop::Shop;
 use shop::queue::{DEAD_LETTERS, QUEUE, drain_source};
 
 use self::calls::WAYS;
 pub use self::calls::{item, put, query, sweeping};
-pub use self::needed::in_vain;
+pub use self::day::eventful_day;
+pub use self::needed::{NEEDED_BY_THE_LAST_RELEASE, in_vain};
 
 /// One call of each forbidden kind, as somebody with a function's credentials could make it.
 #[tokio::test(flavor = "multi_thread")]
@@ -64,6 +65,53 @@ async fn calls_beyond_a_function_s_task_are_refused() {
         assert!(message.starts_with(&user) && message.contains("no identity-based policy allows"), "{message}");
     }
     assert!(shop.denials().len() >= overreach.len());
+    shop.fault_proxy().take_calls();
+    assert_eq!(shop.dump().await, before);
+}
+
+/// An update of an item that the function changes, but of an attribute that it never changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn attributes_beyond_a_function_s_task_are_refused() {
+    let shop = Shop::with_ada().await;
+    shop.product("thing", 1000, 10).await;
+    let order = shop.customer("ada").order("k", json!({ "lines": [{ "productId": "thing", "quantity": 1 }] })).await;
+    let order = format!("o#{}", order.expect(201)["orderId"].as_str().expect("an id"));
+    let (before, table) = (shop.dump().await, shop.table().to_owned());
+    let update = |key: &str, expression: &str, condition: Option<&str>| {
+        let mut update = item(&table, key);
+        update["UpdateExpression"] = json!(expression);
+        update["ExpressionAttributeNames"] = json!({ "#n": "name" });
+        update["ExpressionAttributeValues"] = json!({ ":x": { "S": "x" } });
+        if let Some(condition) = condition {
+            update["ConditionExpression"] = json!(condition);
+        }
+        update
+    };
+    let in_transaction = |update: &Value| json!({ "TransactItems": [{ "Update": update }] });
+    let of_order = |expression: &str| in_transaction(&update(&order, expression, None));
+    let forbidden = [
+        // A customer's name, by the function that counts the customer's orders.
+        ("CountOrders", "TransactWriteItems", in_transaction(&update("c#ada", "SET #n = :x", None))),
+        ("CountOrders", "TransactWriteItems", in_transaction(&update("c#ada", "SET spent = :x", Some("email = :x")))),
+        ("ReconcileCounts", "UpdateItem", update("p#thing", "SET description = :x", None)),
+        // A product's texts, by functions that take its units.
+        ("PlaceOrder", "TransactWriteItems", in_transaction(&update("p#thing", "SET #n = :x", None))),
+        ("AdjustStock", "TransactWriteItems", in_transaction(&update("p#thing", "REMOVE initialStock", None))),
+        // Whose order it is, and how much it costs.
+        ("CancelOrder", "TransactWriteItems", of_order("SET customerId = :x")),
+        ("CapturePayment", "TransactWriteItems", of_order("SET total.amount = :x")),
+        ("ChangeOrderStatus", "UpdateItem", update(&order, "SET GSI2PK = :x", None)),
+        ("SettlePayments", "UpdateItem", update(&order, "SET lines = :x", None)),
+        ("FlagOrder", "TransactWriteItems", of_order("SET #s = :x REMOVE version")),
+        ("RecordView", "UpdateItem", update("v#thing#0", "SET productId = :x", None)),
+        ("UpdateCustomer", "UpdateItem", update("c#ada", "SET createdAt = :x", None)),
+    ];
+    for (function, action, request) in &forbidden {
+        let (status, body) = shop.dynamodb_as(function, action, request).await;
+        assert_eq!(status, 400, "{function} {action} {request}: {body}");
+        assert_eq!(body["__type"], "com.amazon.coral.service#AccessDeniedException", "{function} {action}: {body}");
+    }
+    assert_eq!(shop.denials().len(), forbidden.len());
     shop.fault_proxy().take_calls();
     assert_eq!(shop.dump().await, before);
 }

@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Example, Json, Kind, Path, Problem, ProductCountsView, Route, Scope};
 use key_schema::access::Access;
-use key_schema::entity::{Product, ViewShard};
+use key_schema::entity::{Product, ProductStats, ViewShard};
 use key_schema::layout::{Consistency, ViewsOfProduct};
 use key_schema::value::ProductId;
 use table::{Budget, Reader, ViewShards};
@@ -11,7 +11,7 @@ pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Admin)
     .summary("The views and the sales of a product.")
     .limit(100, 200)
     .refuses(&[Kind::NotFound])
-    .access(&[Access::batch_get::<Product>(), Access::batch_get::<ViewShard>()])
+    .access(&[Access::batch_get::<Product>(), Access::batch_get::<ProductStats>(), Access::batch_get::<ViewShard>()])
     .example(Example::at("09:41:20").path("espresso-cup"));
 
 /// Takes one BatchGetItem. Keys that DynamoDB leaves unprocessed are requested again, so that no shard of the views is

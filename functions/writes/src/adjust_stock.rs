@@ -23,7 +23,9 @@ pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin
     .access(stock::READ)
     .access(stock::SNAPSHOT)
     .access(&[
+        Access::batch_get::<Product>(),
         Access::put::<Product>().in_transactions(),
+        Access::update::<Product>().in_transactions(),
         Access::put::<IdempotencyRecord>().in_transactions(),
         Access::transact_get::<IdempotencyRecord>(),
     ])

@@ -15,6 +15,7 @@ pub const ROUTE: Route = Route::post("/products", Scope::Admin)
     .refuses(&[Kind::AlreadyExists])
     .access(&[
         Access::put::<Product>().in_transactions(),
+        Access::put::<Stock>().in_transactions(),
         Access::put::<StockCell>().in_transactions(),
         Access::put::<IdempotencyRecord>().in_transactions(),
     ])

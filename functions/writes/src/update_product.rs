@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     .summary("Change a product.")
     .refuses(&[Kind::NotFound])
     .access(stock::READ)
-    .access(&[Access::put::<Product>(), Access::update::<Product>()])
+    .access(&[Access::batch_get::<Product>(), Access::put::<Product>(), Access::update::<Product>()])
     .access(stock::RESHAPE)
     .example(
         Example::at("09:53:20")

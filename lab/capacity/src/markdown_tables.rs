@@ -1,7 +1,5 @@
 //! The ledger as Markdown tables for `docs/capacity.md`.
 
-mod access;
-
 use key_schema::layout::PATTERNS;
 use key_schema::markdown_tables::table;
 
@@ -9,8 +7,6 @@ use crate::ledger::{self, Operation};
 use crate::rules::{Indexes, Projection};
 use crate::{Charge, Units};
 use sample_items::{Batch, NoSample, Sample, SampleSizes};
-
-pub use self::access::{reads, writes as writes_of_functions};
 
 /// Small items.
 const SMALL: SampleSizes = SampleSizes {

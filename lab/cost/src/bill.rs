@@ -15,6 +15,9 @@ use super::usage::Usage;
 /// Autoscaling creates two alarms for the use of each capacity, and two for the provisioned capacity itself.
 const ALARMS_PER_SCALING_POLICY: u64 = 4;
 
+/// The alarms of analytics.yaml, each with one metric.
+pub(super) const ALARMS_OF_EXPORTS: u64 = 2;
+
 /// Contributor Insights has a rule for partition keys and one for whole keys, of the table and of each index.
 const INSIGHT_RULES: u64 = 6;
 
@@ -58,6 +61,8 @@ pub enum Service {
     /// AWS X-Ray.
     #[serde(rename = "X-Ray")]
     XRay,
+    /// Amazon S3.
+    S3,
 }
 
 /// One line of a bill.
@@ -221,10 +226,24 @@ impl Payer<'_> {
                 ));
             }
         }
-        if deployment.diagnostics.is_traced {
+        if deployment.options.is_exported {
+            let alarm = &prices.cloudwatch.alarm_metric_month;
+            lines.push(Line::new(
+                Service::DynamoDb,
+                "exports, at most",
+                usage.exported_gb,
+                "GB",
+                &prices.dynamodb.export_gb,
+            ));
+            let kept = usage.exports_gb;
+            lines.push(Line::new(Service::S3, "exports kept, at most", kept, "GB-months", &prices.s3.storage_gb_month));
+            let alarms = ALARMS_OF_EXPORTS.into();
+            lines.push(Line::new(Service::CloudWatch, "alarms of exports", alarms, "metrics", alarm));
+        }
+        if deployment.options.is_traced {
             lines.push(Line::new(Service::XRay, "traces", usage.traces, "traces", &prices.xray.trace));
         }
-        if deployment.diagnostics.records_throttled_keys {
+        if deployment.options.records_throttled_keys {
             let rule = &prices.cloudwatch.insight_rule_month;
             lines.push(Line::new(Service::CloudWatch, "throttled keys", INSIGHT_RULES.into(), "rules", rule));
         }

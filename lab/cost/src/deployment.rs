@@ -54,8 +54,8 @@ pub struct Deployment {
     pub dashboards: u64,
     /// The edge, if there is one.
     pub edge: Option<Edge>,
-    /// What shows the functions and the table at work, besides metrics and logs.
-    pub diagnostics: Diagnostics,
+    /// What is off by default, besides the edge.
+    pub options: Options,
     /// The number of autoscaled capacities, if the table is provisioned.
     pub scaling_policies: u64,
 }
@@ -69,13 +69,15 @@ pub struct Edge {
     pub cache_seconds: [Decimal; 2],
 }
 
-/// Diagnostics that are off by default.
+/// What is off by default, besides the edge.
 #[derive(Debug, Clone, Copy)]
-pub struct Diagnostics {
+pub struct Options {
     /// Whether calls are traced.
     pub is_traced: bool,
     /// Whether the keys are recorded that are throttled most.
     pub records_throttled_keys: bool,
+    /// Whether the table is exported each day.
+    pub is_exported: bool,
 }
 
 /// The billed settings of a function.
@@ -156,9 +158,10 @@ impl Deployment {
             view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
             alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").map(metrics).sum(),
             edge: (parameter("Edge")? != "none").then_some(edge),
-            diagnostics: Diagnostics {
+            options: Options {
                 is_traced: parameter("Tracing")? != "none",
                 records_throttled_keys: parameter("ContributorInsights")? != "none",
+                is_exported: parameter("Analytics")? != "none",
             },
             dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
             scaling_policies: count(operations, "AWS::ApplicationAutoScaling::ScalingPolicy"),

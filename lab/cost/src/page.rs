@@ -2,6 +2,7 @@
 
 mod designs;
 mod edges;
+mod exports;
 mod items;
 mod tests;
 
@@ -257,6 +258,8 @@ fn the_page_on_costs_says_what_is_computed() {
         ("bill", bill()),
         ("payments", payments()),
         ("edges", edges::table()),
+        ("exports", exports::table()),
+        ("queries", exports::of_queries()),
         ("options", edges::options()),
         ("shops", shops()),
         ("compared", compared()),

@@ -37,6 +37,10 @@ pub struct PriceList {
     pub eventbridge: EventBridge,
     /// Logs, metrics, alarms and dashboards.
     pub cloudwatch: CloudWatch,
+    /// The bucket of the exports.
+    pub s3: S3,
+    /// The queries over the exports.
+    pub athena: Athena,
     /// The secret with the payment provider's keys.
     pub secrets_manager: SecretsManager,
     /// Data transfer out of AWS.
@@ -73,6 +77,8 @@ pub struct DynamoDb {
     pub recovery_gb_month: Price,
     /// Backups, by the size of the table without its indexes.
     pub backup_gb_month: Price,
+    /// An export of the whole table, by its size without indexes; or of a period, by the size of the changes in it.
+    pub export_gb: Price,
 }
 
 /// Prices that depend on the table class.
@@ -143,6 +149,22 @@ pub struct CloudWatch {
     pub dashboard_month: Price,
     /// A rule of Contributor Insights for DynamoDB.
     pub insight_rule_month: Price,
+}
+
+/// The prices of objects.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct S3 {
+    /// A gigabyte in the standard class.
+    pub storage_gb_month: Price,
+}
+
+/// The prices of queries.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Athena {
+    /// A gigabyte that a query reads.
+    pub read_gb: Price,
 }
 
 /// The prices of secrets.

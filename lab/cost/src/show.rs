@@ -98,6 +98,7 @@ impl Display for Service {
             Self::Transfer => "Transfer",
             Self::CloudFront => "CloudFront",
             Self::XRay => "X-Ray",
+            Self::S3 => "S3",
         })
     }
 }

@@ -49,7 +49,10 @@ async fn a_batch_fills_over_several_receives() {
 
 #[tokio::test]
 async fn a_batch_that_is_not_full_is_delivered_when_its_window_ends() {
-    let template = template(|template| template.queue_sources[0].batching_window_seconds = 1);
+    let template = template(|template| {
+        template.queue_sources[0].batching_window_seconds = 1;
+        queue(template).visibility_timeout_seconds = 30;
+    });
     let bench = Bench::start(template, |_| async { Ok(json!({})) }).await;
     bench.send(&["a"]).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -76,6 +79,7 @@ async fn a_function_that_does_not_report_succeeds_or_fails_with_its_whole_batch(
     let template = template(|template| {
         template.queue_sources[0].reports_item_failures = false;
         template.queue_sources[0].batching_window_seconds = 1;
+        queue(template).visibility_timeout_seconds = 3;
     });
     let tries = Arc::new(AtomicUsize::new(0));
     let bench = Bench::start(template, move |call| {

@@ -97,7 +97,7 @@ async fn a_stop_lets_invocations_finish_and_kept_messages_are_consumed_after_the
             if call.bodies().contains(&"slow") {
                 std::future::pending::<()>().await;
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
             finished.fetch_add(1, Ordering::Relaxed);
             Ok(Value::Null)
         }
@@ -116,7 +116,7 @@ async fn a_stop_lets_invocations_finish_and_kept_messages_are_consumed_after_the
     bench.after(2).await;
     let began = Instant::now();
     bench.stack.shutdown().await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(1), "a stop does not wait for the function's own timeout");
+    assert!(began.elapsed() < Duration::from_secs(5), "a stop does not wait for the function's own timeout");
     std::fs::remove_dir_all(&data).unwrap();
 }
 

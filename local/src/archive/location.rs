@@ -7,7 +7,7 @@ use lambda::Environment;
 use objects::Bucket;
 
 /// The folder that DynamoDB makes below the prefix of an export.
-const FOLDER: &str = "AWSDynamoDB";
+pub(super) const FOLDER: &str = "AWSDynamoDB";
 
 /// The folder of one archive in a bucket.
 #[derive(Clone, Debug)]

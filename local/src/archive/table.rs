@@ -31,6 +31,15 @@ impl Table {
         Ok(Self { whole, units })
     }
 
+    /// The same, but the table that leads now, if the environment names the two tables of a move.
+    ///
+    /// # Errors
+    /// The phase of the move cannot be read.
+    pub async fn leading(self) -> Result<Self> {
+        let whole = self.whole.leading().await.context("the phase cannot be read")?;
+        Ok(Self { whole, ..self })
+    }
+
     /// The table's name.
     pub fn name(&self) -> &str {
         self.whole.name()

@@ -84,8 +84,7 @@ pub async fn write(
 /// Begins the archive, unless it has begun. Returns the time at which it began, and the number of its data files.
 async fn begin(location: &Location, asked: Option<u32>, described: &Description) -> Result<(String, u32)> {
     let key = location.key(STARTED);
-    let by_size = u32::try_from(described.bytes.div_ceil(FILE_BYTES)).unwrap_or(MOST_FILES).clamp(1, MOST_FILES);
-    let (now, number) = (Timestamp::now().to_string(), asked.unwrap_or(by_size));
+    let (now, number) = (Timestamp::now().to_string(), asked.unwrap_or_else(|| files_for(described.bytes)));
     let meta = [(STARTED_AT, now.clone()), (DATA_FILES, number.to_string())];
     let begun = location.bucket.put_absent(&key, JSON, &meta, &[]).await;
     if let Put::Done(_) = begun.with_context(|| format!("cannot write to the bucket {}", location.bucket.name()))? {
@@ -104,7 +103,12 @@ async fn files_there(location: &Location) -> Result<BTreeSet<String>> {
     Ok(keys.context("the data files cannot be listed")?.into_iter().collect())
 }
 
-fn file_name(segment: u32, of: u32) -> String {
+/// The number of data files for so many bytes.
+pub(super) fn files_for(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(FILE_BYTES)).unwrap_or(MOST_FILES).clamp(1, MOST_FILES)
+}
+
+pub(super) fn file_name(segment: u32, of: u32) -> String {
     format!("{segment:05}-of-{of:05}.json.gz")
 }
 

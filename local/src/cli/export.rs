@@ -1,8 +1,8 @@
 //! `cargo local export`: writes a shop's history to a file.
 
 use std::fs::File;
-use std::io::BufWriter;
-use std::path::PathBuf;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -28,21 +28,39 @@ pub(super) struct Arguments {
 /// Walks the table, and writes the file under its name only when it is complete.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let environment = arguments.place.environment(&[]).await?;
-    let file = &arguments.file;
-    let mut part = file.clone().into_os_string();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let name = part.display();
-    let mut out = BufWriter::new(File::create(&part).with_context(|| format!("cannot write {name}"))?);
-
+    let mut out = Partial::create(&arguments.file)?;
     // Drawn to standard error, and only on a terminal.
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} items, {per_sec}")?);
-    let exported = export(&environment, &mut out, |items| bar.set_position(items)).await;
+    let exported = export(&environment, &mut out.file, |items| bar.set_position(items)).await;
     bar.finish_and_clear();
     let exported = exported.context("cannot export the table")?;
-    drop(out);
-    std::fs::rename(&part, file).with_context(|| format!("cannot write {}", file.display()))?;
+    out.finish()?;
     let counts: Vec<_> = exported.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     print(&format!("{}\n", counts.join(", ")))
+}
+
+/// A file that gets its name when it is complete.
+pub(super) struct Partial<'a> {
+    name: &'a Path,
+    part: PathBuf,
+    pub(super) file: BufWriter<File>,
+}
+
+impl<'a> Partial<'a> {
+    pub(super) fn create(name: &'a Path) -> Result<Self> {
+        let mut part = name.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let file = File::create(&part).with_context(|| format!("cannot write {}", part.display()))?;
+        Ok(Self { name, part, file: BufWriter::new(file) })
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        let Self { name, part, mut file } = self;
+        let failed = || format!("cannot write {}", name.display());
+        file.flush().with_context(failed)?;
+        drop(file);
+        std::fs::rename(part, name).with_context(failed)
+    }
 }

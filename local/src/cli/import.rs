@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use key_schema::layout::Layout;
-use local::history::{Options, Outcome, Placement, Summary, count, import};
+use local::history::{Outcome, Placement, Summary, count, import};
 use serde_json::json;
 
-use super::place::Place;
+use super::place::Target;
 use super::print;
 
 /// The time between two lines of the log, without a terminal.
@@ -40,54 +39,18 @@ pub(super) struct Arguments {
     #[arg(long)]
     open: bool,
 
-    /// The most write units a second of the table, and of each index [default: no limit]
-    #[arg(long, value_name = "UNITS", value_parser = positive)]
-    units_per_second: Option<f64>,
-
     /// Write the refused lines and the totals to this file, in NDJSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
     #[command(flatten)]
-    place: Place,
-
-    /// The second table, if the deployed table moves to it: `NEXT_TABLE_NAME` of the functions
-    #[arg(long, value_name = "NAME", requires = "table")]
-    next_table: Option<String>,
-
-    /// The layout of the keys in --next-table
-    #[arg(long, value_name = "LAYOUT", default_value = "v2", requires = "next_table")]
-    next_layout: Layout,
-
-    /// The parameter `StatusShards` of the deployed table's stack
-    #[arg(long, requires = "table", value_parser = clap::value_parser!(u8).range(1..=64))]
-    status_shards: Option<u8>,
-
-    /// The parameter `ProductShards` of the deployed table's stack
-    #[arg(long, requires = "table", value_parser = clap::value_parser!(u8).range(1..=64))]
-    product_shards: Option<u8>,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| "must be a number above 0".to_owned())
+    target: Target,
 }
 
 /// Imports the files, prints each refused line, and fails if there is one.
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
-    let shards = [("STATUS_SHARDS", arguments.status_shards), ("PRODUCT_SHARDS", arguments.product_shards)];
-    let shards: Vec<_> = shards.into_iter().filter_map(|(name, shards)| Some((name, shards?))).collect();
-    ensure!(
-        !arguments.place.is_deployed() || shards.len() == 2,
-        "--table needs --status-shards and --product-shards, as the table's stack was deployed with them"
-    );
-    let next = arguments.next_table.iter().flat_map(|table| {
-        let layout = arguments.next_layout.to_string();
-        [("NEXT_TABLE_NAME".to_owned(), table.clone()), ("NEXT_TABLE_LAYOUT".to_owned(), layout)]
-    });
-    let environment = arguments.place.environment(&shards).await?.with(next);
-    let options =
-        Options { check: arguments.check, open: arguments.open, units_per_second: arguments.units_per_second };
+    let environment = arguments.target.environment().await?;
+    let options = arguments.target.options(arguments.check, arguments.open);
     let mut report = arguments.report.as_deref().map(Report::create).transpose()?;
     let mut progress = Progress::begin(count(&arguments.files)?)?;
     let began = Instant::now();
@@ -103,11 +66,16 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     if let Some(report) = &mut report {
         report.end(&summary)?;
     }
-    let Summary { new, same, refused, units } = &summary;
-    let written = if arguments.check { "could be written" } else { "written" };
+    print_totals(&summary, arguments.check, began.elapsed())
+}
+
+/// Prints the totals, and fails if a record was refused.
+pub(super) fn print_totals(summary: &Summary, is_check: bool, took: Duration) -> Result<()> {
+    let Summary { new, same, refused, units } = summary;
+    let written = if is_check { "could be written" } else { "written" };
     let indexes: Vec<_> = units.indexes.iter().map(|(index, units)| format!(", {units} of {index}")).collect();
     let indexes = indexes.concat();
-    let seconds = began.elapsed().as_secs_f64();
+    let seconds = took.as_secs_f64();
     print(&format!("{new} {written}, {same} there already, {refused} refused\n"))?;
     print(&format!("{} write units of the table{indexes}, {seconds:.1} s\n", units.table))?;
     ensure!(*refused == 0, "{refused} lines were refused");

@@ -249,7 +249,7 @@ async fn step(
 ) -> Result<()> {
     let state = mover.state().await?;
     let from = state.phase();
-    let Some(to) = to(from) else { bail!("the move is in the phase {from:?}: there is no further step this way") };
+    let Some(to) = to(from) else { bail!("the move is in the phase {from}: there is no further step this way") };
     let state = wait(mover, pairs, |state| mover.obstacles(state, to, old_release_is_gone)).await?;
     let moving = mover.step(&state, to, old_release_is_gone).await?;
     print(&report::step(moving.phase))

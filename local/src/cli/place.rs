@@ -1,9 +1,10 @@
 //! The table that a command reads or writes: the running stack's, or a deployed one.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use key_schema::layout::Layout;
 use lambda::Environment;
+use local::history::Options;
 
 use super::DEFAULT_PORT;
 use super::stack::Stack;
@@ -37,9 +38,77 @@ impl Place {
     }
 
     /// Whether a deployed table is named.
-    pub(super) fn is_deployed(&self) -> bool {
+    fn is_deployed(&self) -> bool {
         self.table.is_some()
     }
+}
+
+/// The numbers of shards, which the keys of orders and of their lines have.
+#[derive(Args)]
+pub(super) struct Shards {
+    /// The parameter `StatusShards` of the deployed table's stack
+    #[arg(long, requires = "table", value_parser = clap::value_parser!(u8).range(1..=64))]
+    status_shards: Option<u8>,
+
+    /// The parameter `ProductShards` of the deployed table's stack
+    #[arg(long, requires = "table", value_parser = clap::value_parser!(u8).range(1..=64))]
+    product_shards: Option<u8>,
+}
+
+impl Shards {
+    /// The environment of a function of this table that writes orders.
+    pub(super) async fn environment(&self, place: &Place) -> Result<Environment> {
+        let shards = [("STATUS_SHARDS", self.status_shards), ("PRODUCT_SHARDS", self.product_shards)];
+        let shards: Vec<_> = shards.into_iter().filter_map(|(name, shards)| Some((name, shards?))).collect();
+        ensure!(
+            !place.is_deployed() || shards.len() == 2,
+            "--table needs --status-shards and --product-shards, as the table's stack was deployed with them"
+        );
+        place.environment(&shards).await
+    }
+}
+
+/// The table into which records are imported, and how fast.
+#[derive(Args)]
+pub(super) struct Target {
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    shards: Shards,
+
+    /// The second table, if the deployed table moves to it: `NEXT_TABLE_NAME` of the functions
+    #[arg(long, value_name = "NAME", requires = "table")]
+    next_table: Option<String>,
+
+    /// The layout of the keys in --next-table
+    #[arg(long, value_name = "LAYOUT", default_value = "v2", requires = "next_table")]
+    next_layout: Layout,
+
+    /// The most write units a second of the table, and of each index [default: no limit]
+    #[arg(long, value_name = "UNITS", value_parser = positive)]
+    units_per_second: Option<f64>,
+}
+
+impl Target {
+    /// The environment of a function of this table that writes orders.
+    pub(super) async fn environment(&self) -> Result<Environment> {
+        let next = self.next_table.iter().flat_map(|table| {
+            let layout = self.next_layout.to_string();
+            [("NEXT_TABLE_NAME".to_owned(), table.clone()), ("NEXT_TABLE_LAYOUT".to_owned(), layout)]
+        });
+        Ok(self.shards.environment(&self.place).await?.with(next))
+    }
+
+    /// The options of an import into this table.
+    pub(super) fn options(&self, check: bool, open: bool) -> Options {
+        Options { check, open, units_per_second: self.units_per_second }
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "must be a number above 0".to_owned())
 }
 
 /// The environment of a function of the stack that runs on this port.

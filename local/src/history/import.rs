@@ -23,7 +23,7 @@ use table::{Commit, Error, Meter, ProductShards, Reader, StatusShards, TokenBuck
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::existing::{Existing, References};
-use super::input::{self, Line};
+use super::input::{self, Line, Lines};
 use super::laws::Circumstances;
 use super::record::Record;
 use super::write::Transaction;
@@ -115,6 +115,20 @@ pub async fn import(
     environment: &Environment,
     files: &[PathBuf],
     options: &Options,
+    tell: impl FnMut(&Outcome) -> Result<()>,
+) -> Result<Summary> {
+    let lines = || -> Result<Lines> {
+        let lines = files.iter().map(|file| input::lines(file)).collect::<Result<Vec<_>>>()?;
+        Ok(Box::new(lines.into_iter().flatten()))
+    };
+    import_lines(environment, options, lines, tell).await
+}
+
+/// Imports lines, which are read once for each pass.
+pub(super) async fn import_lines(
+    environment: &Environment,
+    options: &Options,
+    lines: impl Fn() -> Result<Lines>,
     mut tell: impl FnMut(&Outcome) -> Result<()>,
 ) -> Result<Summary> {
     let began = Instant::now();
@@ -138,10 +152,7 @@ pub async fn import(
     };
     let mut summary = Summary::default();
     for of_orders in [false, true] {
-        let lines = files.iter().map(|file| input::lines(file)).collect::<Result<Vec<_>>>()?;
-        let wanted = lines
-            .into_iter()
-            .flatten()
+        let wanted = lines()?
             .filter(|line| !line.as_ref().is_ok_and(|line| matches!(line.record, Ok(Record::Order(_))) != of_orders));
         // Duplicates are found in the order of the lines, and the records are then written in any order.
         let outcomes = stream::iter(wanted).map(|line| {
@@ -211,7 +222,7 @@ impl Importer {
         loop {
             let outcome = match self.phase_of_an_unknown_move().await {
                 Ok(Phase::First) => self.try_to_place(record, &mut was_sent).await,
-                Ok(phase) => bail!("the table moves to another one, phase {phase:?}: name both with --next-table"),
+                Ok(phase) => bail!("the table moves to another one, phase {phase}: name both with --next-table"),
                 Err(error) => Err(error),
             };
             match outcome {

@@ -22,7 +22,8 @@ pub(super) struct Line {
     pub(super) record: Result<Record, String>,
 }
 
-type Lines = Box<dyn Iterator<Item = Result<Line>> + Send>;
+/// The lines of some files.
+pub(super) type Lines = Box<dyn Iterator<Item = Result<Line>> + Send>;
 
 /// A row of a CSV file of customers.
 #[derive(Deserialize)]

@@ -77,7 +77,8 @@ impl Running {
         let id = self.process.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         let code = self.process.wait().unwrap().code();
-        assert!(began.elapsed() < Duration::from_secs(1), "it took {:?} to stop", began.elapsed());
+        // Far below the time limit of any function, for which a stop must not wait.
+        assert!(began.elapsed() < Duration::from_secs(5), "it took {:?} to stop", began.elapsed());
 
         let mut printed = String::new();
         self.rest.read_to_string(&mut printed).unwrap();

@@ -46,23 +46,26 @@ fn outcome(command: &mut Command) -> (bool, String) {
 #[tokio::test]
 async fn a_move_goes_to_its_end_by_commands() {
     let moving = Moving::start();
-    moving.done(&["status"], "phase First");
-    moving.refused(&["start"], "Copy has no place in the phase First");
+    moving.done(&["status"], "phase first");
+    moving.refused(&["start"], "copy has no place in the phase first");
     moving.refused(&["back"], "no further step this way");
     moving.refused(&["advance"], "--old-release-is-gone");
-    moving.done(&["advance", "--old-release-is-gone"], "phase Both");
+    moving.done(&["advance", "--old-release-is-gone"], "phase both");
     moving.refused(&["advance"], "run migrate start");
     moving.refused(&["start", "--read-units", "10"], "need --here");
     moving.done(&["start", "--segments", "2"], "2 of 2 segments done");
-    moving.done(&["advance"], "phase Compare");
+    let status = moving.done(&["status"], "copy: 2 of 2 segments done");
+    assert!(!status.contains("an earlier phase"), "{status}");
+    moving.done(&["advance"], "phase compare");
     moving.refused(&["advance"], "run migrate compare");
     let compared = moving.done(&["compare", "--patterns", "all"], "0 differ");
     assert!(compared.contains("a product by id, with stock and stats"), "{compared}");
-    moving.refused(&["archive"], "the move is in the phase Compare, and the shop still writes it");
-    for phase in ["Handover", "Takeover", "NextLeads", "Next"] {
+    moving.refused(&["archive"], "the move is in the phase compare, and the shop still writes it");
+    for phase in ["handover", "takeover", "nextLeads", "next"] {
         moving.done(&["advance"], &format!("phase {phase}"));
     }
-    moving.done(&["status"], &format!("repairs due: 0 in {}, 0 in {}", TABLES[0], TABLES[1]));
+    let status = moving.done(&["status"], &format!("repairs due: 0 in {}, 0 in {}", TABLES[0], TABLES[1]));
+    assert!(status.contains("the last run was in an earlier phase"), "{status}");
     let shop = reqwest::Client::builder().no_proxy().build().unwrap();
     let products = shop.get(format!("{}/products?category=kitchen", moving.0.url)).send().await.unwrap();
     assert!(products.status().as_u16() < 500, "the next table answers");
@@ -74,19 +77,19 @@ async fn a_move_goes_to_its_end_by_commands() {
     moving.done(&["archive", "--verify", url], "verified: ");
     moving.refused(&["archive", "--verify", &url[..url.len() - 1]], "it is no archive, or it is not complete yet");
     moving.refused(&["archive", "--bucket", "no-such-bucket"], "cannot write to the bucket no-such-bucket");
-    moving.done(&["back"], "phase NextLeads");
-    moving.refused(&["archive"], "the move is in the phase NextLeads");
+    moving.done(&["back"], "phase nextLeads");
+    moving.refused(&["archive"], "the move is in the phase nextLeads");
     moving.done(&["archive", "--verify", url], "is in use, so the archive is not compared with it");
     // The same by the command itself.
     moving.done(&["start", "--here", "--segments", "2", "--read-units", "5000"], "2 of 2 segments done");
     moving.done(&["compare", "--here"], "0 differ");
-    moving.done(&["back"], "phase Takeover");
+    moving.done(&["back"], "phase takeover");
 }
 
 #[test]
 fn the_functions_go_on_when_the_command_is_stopped_and_the_same_command_shows_the_result() {
     let moving = Moving::start();
-    moving.done(&["advance", "--old-release-is-gone"], "phase Both");
+    moving.done(&["advance", "--old-release-is-gone"], "phase both");
     let mut command = moving.command(&["start", "--segments", "3"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut told = String::new();
     BufReader::new(command.stdout.take().unwrap()).read_line(&mut told).unwrap();
@@ -112,7 +115,7 @@ fn a_start_whose_messages_are_not_sent_is_repaired_by_the_same_command() {
     let mut moving = Moving::start();
     let endpoints =
         [("DYNAMODB", "DynamoDB at "), ("SQS", "SQS at ")].map(|(service, line)| (service, moving.0.line(line)));
-    moving.done(&["advance", "--old-release-is-gone"], "phase Both");
+    moving.done(&["advance", "--old-release-is-gone"], "phase both");
     let start = |more: &[&str]| {
         let mut command = Command::new(LOCAL);
         for (service, url) in &endpoints {
@@ -133,7 +136,7 @@ fn a_start_whose_messages_are_not_sent_is_repaired_by_the_same_command() {
     moving.refused(&["advance"], "2 segments of the run are not done");
     let (is_done, text) = start(&["--copy-queue", QUEUE]);
     assert!(is_done && text.contains("2 of 2 segments done"), "{text}");
-    moving.done(&["advance"], "phase Compare");
+    moving.done(&["advance"], "phase compare");
 }
 
 #[test]

@@ -138,7 +138,7 @@ impl Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoSuchStep(from, to) => write!(f, "there is no step from {from:?} to {to:?}"),
+            Self::NoSuchStep(from, to) => write!(f, "there is no step from {from} to {to}"),
             Self::Unsettled(left) => write!(
                 f,
                 "functions may still work by the phase before for {} s: wait that long",
@@ -165,7 +165,7 @@ impl fmt::Display for Obstacle {
                 write!(f, "{repairs} repairs are due: migrate repair carries them out")
             }
             Self::NoSuchRun(task, phase) => {
-                write!(f, "{task:?} has no place in the phase {phase:?}: in Both, Compare and NextLeads it has")
+                write!(f, "{task} has no place in the phase {phase}: in both, compare and nextLeads it has")
             }
         }
     }

@@ -1,6 +1,10 @@
 //! What a function asks of the table, as data: from it follows what its role allows.
 
-use crate::layout::{AccessPattern, Index, Layout, Stored};
+use crate::entity::{
+    Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice, Order,
+    OrderFlag, Product, ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim, ViewShard,
+};
+use crate::layout::{AccessPattern, COPIED, Declaration, Index, Layout, PlaceText, Stored};
 
 /// One kind of request, on the partitions of one kind of key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,9 +15,53 @@ pub struct Access {
     pub index: Index,
     /// The template of the partition key.
     pub partition: &'static str,
+    /// The entity, or the question of the access pattern of a Query.
+    pub subject: &'static str,
     /// Whether the request is made only as a part of a transaction.
     pub is_transactional: bool,
+    /// Whether the request reads nothing of the items but their keys.
+    pub is_of_keys: bool,
 }
+
+/// The attributes, besides the key, that updates of an item name: those that some function changes, and those that a
+/// condition of an update tests. A star stands for the rest of a name. All other attributes stay as the item was put. A
+/// test compares the list with the calls of an eventful day, and every test enforces it.
+pub const CHANGED: &[(&str, &[&str])] = &[
+    (Customer::TYPE, &["email", "name", "username", "version"]),
+    (CustomerStats::TYPE, &["EntityType", "customerId", "openUnits", "orders", "spent:*"]),
+    (EmailClaim::TYPE, &["customerId", "email"]),
+    (UsernameClaim::TYPE, &["customerId", "username"]),
+    (Product::TYPE, &["GSI1PK", "category", "description", "name", "price", "version"]),
+    (Stock::TYPE, &["available", "cells", "moved", "price", "priceVersion", "putBacks"]),
+    (StockCell::TYPE, &["available", "moved", "price", "priceVersion", "putBacks"]),
+    (ProductStats::TYPE, &["EntityType", "orders", "productId", "revenue:*", "units"]),
+    (ViewShard::TYPE, &["views"]),
+    (
+        Order::TYPE,
+        &[
+            "GSI1PK",
+            "cancellation",
+            "changedAt",
+            "credits",
+            "deliveredAt",
+            "returnCount",
+            "returning",
+            "status",
+            "version",
+        ],
+    ),
+    (Invoice::TYPE, &["payments"]),
+    (OrderFlag::TYPE, &["EntityType", "GSI1PK", "GSI1SK", "flaggedAt", "orderId", "reason"]),
+    (Return::TYPE, &["GSI1PK", "GSI1SK", "amount", "closedAt", "refusal", "restocked", "status"]),
+    (QueuedOrder::TYPE, &["deadSince", "queuedAt", "refusal", "requestHash"]),
+    (Discount::TYPE, &["from", "maxUses", "to", "uses"]),
+    (GiftCard::TYPE, &["balance"]),
+    (GiftCardEntry::TYPE, &["returned", "status"]),
+    (DayTotals::TYPE, &["EntityType", "date", "orders", "revenue:*", "status:*", "units"]),
+];
+
+/// The subject of an access to items of every kind.
+pub const EVERY: &str = "every entity";
 
 /// A kind of request, as IAM names it. A transaction is granted as the requests in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,13 +108,18 @@ impl Action {
 impl Access {
     /// Answers this access pattern by a Query.
     pub const fn query<P: AccessPattern>() -> Self {
-        let place = P::DECLARED.place;
-        Self { action: Action::Query, index: place.index, partition: place.partition, is_transactional: false }
+        let Declaration { place, question: subject, .. } = P::DECLARED;
+        Self::new(Action::Query, place, subject)
     }
 
     /// Reads items of this kind by their keys.
     pub const fn batch_get<E: Stored>() -> Self {
         Self::to::<E>(Action::BatchGetItem)
+    }
+
+    /// Reads whether items of this kind exist, by their keys, and nothing else of them.
+    pub const fn exists<E: Stored>() -> Self {
+        Self { is_of_keys: true, ..Self::to::<E>(Action::BatchGetItem) }
     }
 
     /// Reads items of this kind in a transaction, and never otherwise.
@@ -96,7 +149,8 @@ impl Access {
 
     /// Makes requests of this kind for items of every kind, in transactions.
     pub const fn everywhere(action: Action) -> Self {
-        Self { action, index: Index::Table, partition: "{any}", is_transactional: true }
+        let place = PlaceText { index: Index::Table, partition: "{any}", sort: "" };
+        Self::new(action, place, EVERY).in_transactions()
     }
 
     /// The same, and never outside of a transaction.
@@ -108,7 +162,28 @@ impl Access {
     const fn to<E: Stored>(action: Action) -> Self {
         let place = E::PLACES[0];
         assert!(matches!(place.index, Index::Table), "the first place of an entity is in the table");
-        Self { action, index: place.index, partition: place.partition, is_transactional: false }
+        Self::new(action, place, E::TYPE)
+    }
+
+    const fn new(action: Action, place: PlaceText, subject: &'static str) -> Self {
+        let PlaceText { index, partition, .. } = place;
+        Self { action, index, partition, subject, is_transactional: false, is_of_keys: false }
+    }
+
+    /// The attributes of the items that the request may name, as patterns of a policy; `None` if it may name all of them.
+    /// An update names what it changes and what its condition tests. A whole item has all attributes, so there is nothing
+    /// to withhold from a put or from a read of whole items.
+    pub fn attributes(&self) -> Option<Vec<&'static str>> {
+        let others: &[&str] = match self.action {
+            Action::BatchGetItem if self.is_of_keys => &[],
+            Action::UpdateItem => {
+                CHANGED.iter().find(|(entity, _)| *entity == self.subject).map(|(_, names)| *names)?
+            }
+            _ => return None,
+        };
+        let (partition, sort) = Index::Table.attributes();
+        let copied = (self.action == Action::UpdateItem).then_some(COPIED);
+        Some([partition, sort].into_iter().chain(copied).chain(others.iter().copied()).collect())
     }
 
     /// The pattern of the partition keys in a layout, as a policy spells it: `p#*`.

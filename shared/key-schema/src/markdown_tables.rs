@@ -1,6 +1,11 @@
 //! The charts in `docs/key-schema.md`, generated from the layout so that they cannot go stale.
 
-use crate::layout::{Bound, Consistency, Declaration, Direction, ENTITIES, Index, Layout, PATTERNS, PlaceText};
+use std::fmt::Write as _;
+
+use crate::layout::{
+    Bound, Consistency, Declaration, Direction, ENTITIES, Index, Layout, Number, PATTERNS, PATTERNS_OF_A_MOVE,
+    PlaceText, RELATIONS, Relation,
+};
 
 /// The chart of entities, with the keys of each in the table and the indexes of this layout.
 pub fn entities(layout: Layout) -> String {
@@ -15,7 +20,66 @@ pub fn entities(layout: Layout) -> String {
 /// The chart of access patterns.
 pub fn patterns() -> String {
     let columns = ["#", "question", "index", "partition", "sort", "entities", "consistency", "order", "bound"];
-    table(&columns, PATTERNS.iter().map(pattern))
+    table(&columns, PATTERNS.iter().chain(PATTERNS_OF_A_MOVE).map(pattern))
+}
+
+/// The drawing of the entities and their relations, in Mermaid. Of each entity it has the parts of its key in the table,
+/// and the attributes that name other items.
+pub fn relations() -> String {
+    let mut drawing = "```mermaid\nerDiagram\n".to_owned();
+    for Relation { from, one, many, to, verb, .. } in RELATIONS {
+        let one = match one {
+            Number::One => "||",
+            Number::AtMostOne => "|o",
+            Number::Some => "}|",
+            Number::Any => "}o",
+        };
+        let many = match many {
+            Number::One => "||",
+            Number::AtMostOne => "o|",
+            Number::Some => "|{",
+            Number::Any => "o{",
+        };
+        // Writing to a `String` cannot fail.
+        _ = writeln!(drawing, "  {from} {one}--{many} {to} : \"{verb}\"");
+    }
+    for (entity, places) in ENTITIES {
+        let (own, named) = (parts_of_key(places), names_of_others(entity));
+        let mut lines = Vec::new();
+        for part in &own {
+            lines.push(format!("    string {part} {}\n", if named.contains(part) { "PK, FK" } else { "PK" }));
+        }
+        lines.extend(named.iter().filter(|name| !own.contains(name)).map(|name| format!("    string {name} FK\n")));
+        _ = if lines.is_empty() {
+            writeln!(drawing, "  {entity}")
+        } else {
+            writeln!(drawing, "  {entity} {{\n{}  }}", lines.concat())
+        };
+    }
+    drawing + "```\n"
+}
+
+/// The placeholders of the keys in the table, each once.
+fn parts_of_key(places: &[PlaceText]) -> Vec<&'static str> {
+    let keys = places.iter().take(1).flat_map(|place| [place.partition, place.sort]);
+    let parts = keys.flat_map(|key| key.split('{').skip(1).filter_map(|rest| rest.split('}').next()));
+    parts.fold(Vec::new(), |mut parts, part| {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+        parts
+    })
+}
+
+/// The attributes by which items of this entity name others, each once.
+fn names_of_others(entity: &str) -> Vec<&'static str> {
+    let names = RELATIONS.iter().filter(|relation| relation.to == entity).map(|relation| relation.by);
+    names.fold(Vec::new(), |mut names, name| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        names
+    })
 }
 
 fn pattern(declared: &Declaration) -> Vec<String> {
@@ -74,6 +138,7 @@ mod tests {
         let charts = [
             ("entities", super::entities(Layout::V1)),
             ("patterns", super::patterns()),
+            ("relations", super::relations()),
             ("entities-v2", super::entities(Layout::V2)),
         ];
         docs_check::check("key-schema.md", &charts, "cargo test -p key-schema").expect("docs/key-schema.md");

@@ -2,8 +2,8 @@
 
 use key_schema::access::Access;
 use key_schema::entity::{
-    Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, PaymentDue, Product, QueuedOrder,
-    Return, Stock, StockCell,
+    Customer, CustomerStats, Discount, GiftCard, GiftCardEntry, Invoice, Order, OrderItem, PaymentDue, Product,
+    QueuedOrder, Return, Stock, StockCell,
 };
 use key_schema::layout::{OrderById, OrdersOfStatus, PaymentsDue};
 use lambda::Grant;
@@ -11,6 +11,9 @@ use lambda::Grant;
 /// The mark of a payment that becomes due or lapses, or that does neither any more.
 const MARK: [Access; 2] =
     [Access::put::<PaymentDue>().in_transactions(), Access::delete::<PaymentDue>().in_transactions()];
+
+/// A snapshot of the items that a refusal or an answer is built on.
+const SNAPSHOT: [Access; 2] = [Access::transact_get::<Order>(), Access::transact_get::<Invoice>()];
 
 /// Placing an order ([`Orders::place`](crate::Orders::place)).
 pub const PLACE: &[Access] = &[
@@ -20,12 +23,17 @@ pub const PLACE: &[Access] = &[
     Access::batch_get::<GiftCard>(),
     Access::batch_get::<Order>(),
     Access::batch_get::<Product>(),
+    Access::batch_get::<QueuedOrder>(),
+    Access::batch_get::<Stock>(),
     Access::batch_get::<StockCell>(),
     Access::query::<OrderById>(),
     Access::transact_get::<Order>(),
+    Access::transact_get::<QueuedOrder>(),
     Access::transact_get::<Stock>(),
     Access::transact_get::<StockCell>(),
     Access::put::<Order>().in_transactions(),
+    Access::put::<OrderItem>().in_transactions(),
+    Access::put::<Invoice>().in_transactions(),
     Access::put::<GiftCardEntry>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
@@ -33,16 +41,21 @@ pub const PLACE: &[Access] = &[
     Access::update::<StockCell>().in_transactions(),
 ];
 
-/// Placing an order that waited, or refusing it.
-pub const PLACE_WAITING: &[Access] = &[Access::check::<QueuedOrder>(), Access::update::<QueuedOrder>()];
+/// Placing an order that waited, refusing it, or marking it as delayed ([`Orders::delay`](crate::Orders::delay)). The mark
+/// is written outside of a transaction.
+pub const PLACE_WAITING: &[Access] =
+    &[Access::check::<QueuedOrder>(), Access::check::<Order>(), Access::update::<QueuedOrder>()];
 
 /// Cancelling an order ([`Lifecycle::cancel`](crate::Lifecycle::cancel)).
 pub const CANCEL: &[Access] = &[
     Access::query::<OrderById>(),
-    Access::transact_get::<Order>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
     Access::put::<Order>().in_transactions(),
     Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>().in_transactions(),
     Access::put::<GiftCardEntry>().in_transactions(),
+    Access::update::<GiftCardEntry>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
@@ -53,8 +66,15 @@ pub const CANCEL: &[Access] = &[
 /// Starting a payment, and recording what the payment provider reports
 /// ([`Lifecycle::start_payment`](crate::Lifecycle::start_payment),
 /// [`Lifecycle::report_payment`](crate::Lifecycle::report_payment)).
-pub const REPORT_PAYMENT: &[Access] =
-    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::update::<Order>(), MARK[0], MARK[1]];
+pub const REPORT_PAYMENT: &[Access] = &[
+    Access::query::<OrderById>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
+    Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>(),
+    MARK[0],
+    MARK[1],
+];
 
 /// Cancelling the orders that were not paid in time ([`Lifecycle::expire`](crate::Lifecycle::expire),
 /// [`Lifecycle::expire_lapsed`](crate::Lifecycle::expire_lapsed)). It shows no order to anybody, and so needs no snapshot.
@@ -63,6 +83,8 @@ pub const EXPIRE: &[Access] = &[
     Access::query::<PaymentsDue>(),
     Access::query::<OrderById>(),
     Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>().in_transactions(),
+    Access::update::<GiftCardEntry>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Discount>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
@@ -73,7 +95,8 @@ pub const EXPIRE: &[Access] = &[
 /// Requesting a return ([`Lifecycle::request_return`](crate::Lifecycle::request_return)).
 pub const REQUEST_RETURN: &[Access] = &[
     Access::query::<OrderById>(),
-    Access::transact_get::<Order>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
     Access::put::<Return>().in_transactions(),
     Access::update::<Order>().in_transactions(),
 ];
@@ -81,8 +104,12 @@ pub const REQUEST_RETURN: &[Access] = &[
 /// Receiving or refusing a return ([`Lifecycle::receive_return`](crate::Lifecycle::receive_return)).
 pub const RECEIVE_RETURN: &[Access] = &[
     Access::query::<OrderById>(),
-    Access::transact_get::<Order>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
     Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>().in_transactions(),
+    Access::update::<Return>().in_transactions(),
+    Access::update::<GiftCardEntry>().in_transactions(),
     Access::update::<GiftCard>().in_transactions(),
     Access::update::<Stock>().in_transactions(),
     MARK[0],
@@ -91,17 +118,21 @@ pub const RECEIVE_RETURN: &[Access] = &[
 /// Shipping and delivering an order ([`Lifecycle::advance`](crate::Lifecycle::advance)).
 pub const ADVANCE: &[Access] = &[
     Access::query::<OrderById>(),
-    Access::transact_get::<Order>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
     Access::put::<Order>(),
     Access::update::<Order>(),
+    Access::update::<Invoice>().in_transactions(),
     MARK[0],
 ];
 
 /// Recording a payment ([`Lifecycle::capture`](crate::Lifecycle::capture)).
 pub const CAPTURE: &[Access] = &[
     Access::query::<OrderById>(),
-    Access::transact_get::<Order>(),
-    Access::update::<Order>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
+    Access::update::<Order>().in_transactions(),
+    Access::update::<Invoice>(),
     Access::put::<Invoice>().in_transactions(),
     MARK[0],
     MARK[1],
@@ -109,7 +140,7 @@ pub const CAPTURE: &[Access] = &[
 
 /// Recording a refund ([`Lifecycle::confirm_refund`](crate::Lifecycle::confirm_refund)).
 pub const REFUND: &[Access] =
-    &[Access::query::<OrderById>(), Access::transact_get::<Order>(), Access::update::<Order>(), MARK[1]];
+    &[Access::query::<OrderById>(), SNAPSHOT[0], SNAPSHOT[1], Access::update::<Invoice>(), MARK[1]];
 
 /// Sending an order that waits ([`Intake`](crate::Intake)).
 pub const ENQUEUE: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt WriteQueue.Arn");

@@ -15,7 +15,7 @@ pub const ADJUST: &[Access] =
 
 /// Changing the price of a stock, cell by cell, and the number of its cells.
 pub const RESHAPE: &[Access] = &[
-    Access::update::<Stock>(),
+    Access::update::<Stock>().in_transactions(),
     Access::update::<StockCell>(),
     Access::put::<StockCell>().in_transactions(),
     Access::delete::<StockCell>().in_transactions(),

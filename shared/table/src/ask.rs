@@ -5,6 +5,7 @@ use key_schema::layout::{Question, Reads};
 
 use crate::item::Item;
 use crate::pair::Pairs;
+use crate::read::Batch;
 use crate::{Budget, Error};
 
 /// The most keys of one BatchGetItem.
@@ -43,7 +44,8 @@ impl Pairs {
                 for keys in keys.chunks(MOST_KEYS) {
                     let table = &self.reader.table;
                     let meter = self.reader.meter.as_ref();
-                    items.extend(table.batch_in(home, keys.to_vec(), declared.consistency, budget, meter).await?);
+                    let batch = Batch { keys: keys.to_vec(), consistency: declared.consistency, keys_only: false };
+                    items.extend(table.batch_in(home, batch, budget, meter).await?);
                 }
                 Ok(Answered { items, position: None })
             }

@@ -18,6 +18,7 @@ use tracing::warn;
 
 use crate::home::Home;
 use crate::item::Item;
+use crate::read::Batch;
 use crate::transact_get::gets_in;
 use crate::{Budget, Error, Reader};
 
@@ -53,20 +54,14 @@ impl Reader {
         Ok(found)
     }
 
-    pub(crate) async fn batch_both(
-        &self,
-        homes: [&Home; 2],
-        keys: Vec<Key>,
-        consistency: Consistency,
-        budget: Budget,
-    ) -> Result<Vec<Item>, Error> {
-        let read = |home| self.table.batch_in(home, keys.clone(), consistency, budget, self.meter.as_ref());
+    pub(crate) async fn batch_both(&self, homes: [&Home; 2], batch: Batch, budget: Budget) -> Result<Vec<Item>, Error> {
+        let read = |home| self.table.batch_in(home, batch.clone(), budget, self.meter.as_ref());
         let (found, beside) = join(read(homes[0]), timeout(PATIENCE, read(homes[1]))).await;
         let found = found?;
         let Some(beside) = answer(beside) else { return Ok(found) };
         let first = differences([found.clone(), beside]);
         if !first.is_empty() {
-            pause(consistency).await;
+            pause(batch.consistency).await;
             if let Some((ours, theirs)) = Box::pin(again(read(homes[0]), read(homes[1]))).await {
                 report(&first, differences([ours, theirs]));
             }

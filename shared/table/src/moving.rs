@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use key_schema::entity::{Move, Phase, Side};
-use key_schema::layout::Consistency;
 use lambda::{Environment, Misconfigured};
 use tokio::sync::Mutex as Turn;
 
 use crate::home::Home;
+use crate::read::Batch;
 use crate::{Budget, Error, Table, item};
 
 /// The longest time for which a phase is used after it was read. A step of a move waits longer than this.
@@ -109,7 +109,7 @@ async fn read(table: &Table) -> Result<Phase, Error> {
     let budget = Budget::of(READING);
     let mut retries = budget.retries();
     loop {
-        let found = table.batch_in(&table.home, vec![Move::only_key()], Consistency::Strong, budget, None).await;
+        let found = table.batch_in(&table.home, Batch::strong(vec![Move::only_key()]), budget, None).await;
         match found {
             Ok(items) => {
                 let found = items.into_iter().next().map(item::read::<Move>).transpose()?;

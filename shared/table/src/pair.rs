@@ -5,14 +5,14 @@
 
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use key_schema::entity::Side;
-use key_schema::layout::{AccessPattern, COPIED, Consistency, Key};
+use key_schema::layout::{AccessPattern, COPIED, Key};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::de::DeserializeOwned;
 
 use crate::commit::Attempt;
 use crate::home::Home;
 use crate::item::{self, Item};
-use crate::read::remaining;
+use crate::read::{Batch, remaining};
 use crate::transact_get::gets_in;
 use crate::{Budget, Commit, Condition, Error, Meter, ReadMeter, Reader, Write, Writer};
 
@@ -159,7 +159,7 @@ impl Pairs {
     /// left out. If DynamoDB leaves keys unprocessed, they are requested again within the budget.
     pub async fn read<T: DeserializeOwned>(&self, side: Side, keys: Vec<Key>, budget: Budget) -> Result<Vec<T>, Error> {
         let table = &self.reader.table;
-        let items = table.batch_in(self.home(side), keys, Consistency::Strong, budget, Some(&self.read)).await?;
+        let items = table.batch_in(self.home(side), Batch::strong(keys), budget, Some(&self.read)).await?;
         items.into_iter().map(item::read).collect()
     }
 

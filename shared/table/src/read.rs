@@ -3,7 +3,7 @@
 use std::slice;
 
 use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity};
-use key_schema::layout::{AccessPattern, Bound, Consistency, Declaration, Direction, Key, SortRange};
+use key_schema::layout::{AccessPattern, Bound, Consistency, Declaration, Direction, Index, Key, SortRange};
 use key_schema::page::{Page, PageRequest};
 use lambda::{Environment, FromEnvironment, Misconfigured};
 use serde::de::DeserializeOwned;
@@ -17,6 +17,21 @@ use crate::{Budget, Error, ReadMeter, Table, Throttle};
 pub struct Reader {
     pub(crate) table: Table,
     pub(crate) meter: Option<ReadMeter>,
+}
+
+/// The keys of a BatchGetItem, and what is read of their items.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    pub(crate) keys: Vec<Key>,
+    pub(crate) consistency: Consistency,
+    pub(crate) keys_only: bool,
+}
+
+impl Batch {
+    /// The whole items, strongly consistent.
+    pub(crate) fn strong(keys: Vec<Key>) -> Self {
+        Self { keys, consistency: Consistency::Strong, keys_only: false }
+    }
 }
 
 impl FromEnvironment for Reader {
@@ -83,15 +98,26 @@ impl Reader {
         consistency: Consistency,
         budget: Budget,
     ) -> Result<Vec<T>, Error> {
-        if keys.is_empty() {
+        let found = self.found(Batch { keys, consistency, keys_only: false }, budget).await?;
+        found.into_iter().map(item::read).collect()
+    }
+
+    /// Those of these keys, at most 100, that an item has, in no order. No attribute of the items is read besides the keys,
+    /// so the function's role can withhold all others ([`Access::exists`](key_schema::access::Access::exists)).
+    pub async fn existing(&self, keys: Vec<Key>, consistency: Consistency, budget: Budget) -> Result<Vec<Key>, Error> {
+        let found = self.found(Batch { keys, consistency, keys_only: true }, budget).await?;
+        Ok(found.iter().filter_map(item::key_of).collect())
+    }
+
+    async fn found(&self, batch: Batch, budget: Budget) -> Result<Vec<Item>, Error> {
+        if batch.keys.is_empty() {
             return Ok(Vec::new());
         }
         let (route, meter) = (self.table.route().await?, self.meter.as_ref());
-        let found = match route.beside {
-            None => self.table.batch_in(route.leader, keys, consistency, budget, meter).await?,
-            Some(other) => Box::pin(self.batch_both([route.leader, other], keys, consistency, budget)).await?,
-        };
-        found.into_iter().map(item::read).collect()
+        match route.beside {
+            None => self.table.batch_in(route.leader, batch, budget, meter).await,
+            Some(other) => Box::pin(self.batch_both([route.leader, other], batch, budget)).await,
+        }
     }
 
     /// The items of one Query, and the sort key at which it stopped if it did not reach the end of the range. That sort
@@ -192,13 +218,17 @@ impl Table {
     pub(crate) async fn batch_in(
         &self,
         home: &Home,
-        keys: Vec<Key>,
-        consistency: Consistency,
+        batch: Batch,
         budget: Budget,
         meter: Option<&ReadMeter>,
     ) -> Result<Vec<Item>, Error> {
+        let Batch { keys, consistency, keys_only } = batch;
         let keys = keys.into_iter().map(|key| Item::from(item::key(home.key(key)))).collect();
-        let request = KeysAndAttributes::builder().set_keys(Some(keys));
+        let mut request = KeysAndAttributes::builder().set_keys(Some(keys));
+        if keys_only {
+            let (partition, sort) = Index::Table.attributes();
+            request = request.projection_expression(format!("{partition}, {sort}"));
+        }
         let request = request.consistent_read(consistency == Consistency::Strong);
         let mut request = request.build().map_err(|error| Error::Refused(error.into()))?;
         let mut found = Vec::new();

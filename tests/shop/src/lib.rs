@@ -10,6 +10,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+pub mod accesses;
 pub mod aws_json;
 pub mod bus;
 pub mod cells;
@@ -24,6 +25,7 @@ pub mod kills;
 pub mod last_release;
 pub mod log;
 pub mod openapi;
+pub mod pattern;
 pub mod payments;
 pub mod provider;
 pub mod queue;
@@ -260,6 +262,13 @@ impl Shop {
     /// The fault proxy between the functions and DynamoDB.
     pub fn fault_proxy(&self) -> &FaultProxy {
         self.stack.fault_proxy().expect("the shop was opened with a fault proxy")
+    }
+
+    /// Waits until every fault that was injected between the functions and DynamoDB has met a call.
+    pub async fn until_taken(&self) {
+        while self.fault_proxy().pending() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// The fault proxies in front of SQS and EventBridge, in that order.

@@ -27,7 +27,7 @@ enum MissingData {
     Ignore,
 }
 
-/// An alarm above a threshold.
+/// An alarm above or below a threshold.
 #[derive(Debug)]
 pub struct Alarm {
     pub name: String,
@@ -36,6 +36,7 @@ pub struct Alarm {
     expression: Option<String>,
     evaluation_periods: usize,
     breaching_datapoints: usize,
+    breaches: fn(&f64, &f64) -> bool,
     threshold: f64,
     missing_data: MissingData,
 }
@@ -45,7 +46,6 @@ impl Alarm {
     pub fn read(name: &str, properties: &Yaml) -> Self {
         let text = |value: &Yaml| value.as_str().unwrap_or_else(|| panic!("{name}: no text: {value:?}")).to_owned();
         let count = |value: &Yaml| value.as_u64().and_then(|count| usize::try_from(count).ok());
-        assert_eq!(properties["ComparisonOperator"], "GreaterThanThreshold", "{name}");
 
         let all = properties["Metrics"].as_sequence().map(Vec::as_slice).unwrap_or_default();
         let (expressions, stats): (Vec<_>, Vec<_>) = all.iter().partition(|one| one["Expression"].is_string());
@@ -71,6 +71,11 @@ impl Alarm {
             expression: expressions.first().map(|one| text(&one["Expression"])),
             evaluation_periods,
             breaching_datapoints: count(&properties["DatapointsToAlarm"]).unwrap_or(evaluation_periods),
+            breaches: match properties["ComparisonOperator"].as_str() {
+                Some("GreaterThanThreshold") => f64::gt,
+                Some("LessThanThreshold") => f64::lt,
+                other => panic!("{name}: {other:?} is not known here"),
+            },
             threshold: properties["Threshold"].as_f64().expect("a threshold"),
             missing_data,
         }
@@ -95,7 +100,7 @@ impl Alarm {
     fn next(&self, state: State, range: &[Option<f64>]) -> State {
         let known: Vec<_> = range.iter().rev().flatten().take(self.evaluation_periods).collect();
         let missing = self.evaluation_periods - known.len();
-        let breaching = known.iter().filter(|value| ***value > self.threshold).count();
+        let breaching = known.iter().filter(|value| (self.breaches)(value, &self.threshold)).count();
         match self.missing_data {
             _ if breaching >= self.breaching_datapoints => State::Alarm,
             MissingData::Breaching if breaching + missing >= self.breaching_datapoints => State::Alarm,

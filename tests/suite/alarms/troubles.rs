@@ -36,8 +36,8 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "NumberOfMessagesReceived" => Some(20.0),
         "LongestWait" | "OldestRepair" => Some(40.0),
         "IteratorAge" => Some(900.0),
-        // A failed request in 4,000.
-        "5xx" => Some(1.0),
+        // A failed request in 4,000, and a run a day.
+        "5xx" | "ExecutionsSucceeded" => Some(1.0),
         "ApproximateNumberOfMessagesVisible"
         | "Errors"
         | "DrainDenied"
@@ -45,6 +45,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "ExpiriesFailed"
         | "PaymentsFailed"
         | "RepairsFailed"
+        | "ExecutionsFailed"
         | "ApproximateAgeOfOldestMessage" => Some(0.0),
         "PaymentMismatches" => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
@@ -62,8 +63,11 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
 }
 
 /// An unused queue reports no metrics after six hours. Only the comparison of counts, the expiry of orders, the settlement
-/// of payments and repairs have a schedule.
+/// of payments, repairs and exports have a schedule.
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
+    if alarm == "ExportsStandStill" {
+        return Some(1.0);
+    }
     (["ComparisonFails", "ExpiriesFail", "PaymentsFail", "RepairsFail", "RepairsAreLate"].contains(&alarm)
         && ["Errors", "ExpiriesFailed", "PaymentsFailed", "RepairsFailed", "OldestRepair"].contains(&metric))
     .then_some(0.0)
@@ -134,6 +138,12 @@ pub const TROUBLES: &[Trouble] = &[
     is_quiet("PaymentsWaitLong", "the provider fails for half an hour", 2, &[(METRIC, Some(1800.0))]),
     alarms("PaymentsDiffer", "a report has another amount", 1, &[(METRIC, Some(1.0))]),
     is_quiet("PaymentsDiffer", "no report has another amount", 5, &[(METRIC, None)]),
+    alarms("ExportsFail", "a run fails", 1, &[(METRIC, Some(1.0))]),
+    is_quiet("ExportsFail", "no run ended", 5, &[(METRIC, None)]),
+    // CloudWatch looks at values of two more periods before it takes missing ones as breaching.
+    alarms("ExportsStandStill", "the schedule is disabled", 4, &[(METRIC, None)]),
+    alarms("ExportsStandStill", "each run fails", 2, &[(METRIC, Some(0.0))]),
+    is_quiet("ExportsStandStill", "a run ends a day later", 1, &[(METRIC, None)]),
     alarms("CopyingFails", "a segment failed five times", 1, &[(METRIC, Some(1.0))]),
     is_quiet("CopyingFails", "the queue tells nothing", 5, &[(METRIC, None)]),
     alarms("CopyingWaits", "the queue is not received", 1, &[(METRIC, Some(3700.0))]),

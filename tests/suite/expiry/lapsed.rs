@@ -132,12 +132,10 @@ async fn an_order_that_is_paid_again_while_it_expires_stays() {
     let again = shop.start_payment(&order).await.expect(200);
     shop.age_payments_due().await;
     // The expiry has read the order, and its transaction reaches the table after the payment.
-    let slow = Fault::Delay(Duration::from_millis(700));
+    let slow = Fault::Delay(Duration::from_millis(2500));
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), slow, 1);
     let pay = async {
-        while shop.fault_proxy().pending() > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        shop.until_taken().await;
         shop.confirm(&again, VISA).await;
         shop.await_payment(&order, "authorized").await;
     };

@@ -125,6 +125,15 @@ pub(super) async fn fill(moving: &MovingShop) {
     }
 }
 
+/// A busy shop whose tables are both written, and equal.
+pub(super) async fn copied_shop() -> (MovingShop, Operator) {
+    let moving = busy_shop().await;
+    let operator = Operator::of(&moving);
+    operator.step(Phase::Both).await;
+    operator.run(CopyTask::Copy).await;
+    (moving, operator)
+}
+
 /// One customer orders, fills the cart or empties it.
 pub(super) async fn shop_once(moving: &MovingShop, at: usize) {
     let customer = format!("c{}", at % 12);
@@ -184,10 +193,7 @@ async fn a_copy_under_writes_that_is_killed_anywhere_ends_with_equal_tables() {
 /// The second table holds what an earlier attempt left: stale items, and items that are deleted since.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_over_a_stale_table_replaces_what_changed_and_deletes_what_is_gone() {
-    let moving = busy_shop().await;
-    let operator = Operator::of(&moving);
-    operator.step(Phase::Both).await;
-    operator.run(CopyTask::Copy).await;
+    let (moving, operator) = copied_shop().await;
     assert!(moving.differences().await.is_empty());
     operator.step(Phase::First).await;
 
@@ -243,10 +249,7 @@ async fn differences_made_by_hand_are_named_refused_and_mended() {
 /// DynamoDB deletes expired items of each table at a time of its own. The embedded engine leaves that to the test.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_item_that_one_table_has_deleted_already_is_no_difference() {
-    let moving = busy_shop().await;
-    let operator = Operator::of(&moving);
-    operator.step(Phase::Both).await;
-    operator.run(CopyTask::Copy).await;
+    let (moving, operator) = copied_shop().await;
     let put = async |side, customer: &str, expires_at| {
         let customer_id = customer.parse().expect("an id");
         let cart = Cart { customer_id, lines: Vec::new(), updated_at: Timestamp::now(), version: Some(1), expires_at };

@@ -82,7 +82,7 @@ async fn go_to(operator: &Operator, phase: Phase) {
     operator.step_when_repaired(phase).await;
 }
 
-/// A shop with two tables, a customer and a product.
+/// A shop with two tables, a customer and a product, whose orders are counted.
 async fn open_shop() -> MovingShop {
     let open = Shop::open_moving_with("v1-v2", |template| {
         for function in &mut template.functions {

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::MovingShop;
-use super::copying::{Operator, busy_shop};
+use super::copying::{Operator, copied_shop};
 use super::functions::{leave_repair, make_stale};
 
 /// More than are read at once.
@@ -19,10 +19,7 @@ const FAILING: usize = 30;
 
 /// A shop in which this many repairs, which always fail, are due before one that can be carried out. All are in one shard.
 async fn clogged() -> MovingShop {
-    let moving = busy_shop().await;
-    let operator = Operator::of(&moving);
-    operator.step(Phase::Both).await;
-    operator.run(CopyTask::Copy).await;
+    let (moving, _) = copied_shop().await;
     for _ in 0..FAILING {
         // DynamoDB refuses an empty key.
         let nothing = ItemKey { partition: String::new(), sort: String::new() };
@@ -75,10 +72,7 @@ async fn a_round_goes_on_where_the_one_before_was_cut_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_functions_at_once_do_no_harm() {
-    let moving = busy_shop().await;
-    let operator = Operator::of(&moving);
-    operator.step(Phase::Both).await;
-    operator.run(CopyTask::Copy).await;
+    let (moving, _) = copied_shop().await;
     for shard in 0..8 {
         let keys = make_stale(&moving, Phase::Both).await.into();
         leave_repair(&moving, Phase::Both, shard, keys).await;
@@ -97,10 +91,7 @@ async fn two_functions_at_once_do_no_harm() {
 async fn a_comparison_knows_the_repairs_that_come_after_many_others() {
     /// More than a comparison reads at once.
     const DUE: usize = 101;
-    let moving = busy_shop().await;
-    let operator = Operator::of(&moving);
-    operator.step(Phase::Both).await;
-    operator.run(CopyTask::Copy).await;
+    let (moving, operator) = copied_shop().await;
     operator.step_when_repaired(Phase::Compare).await;
     for _ in 0..DUE {
         leave_repair(&moving, Phase::Compare, 5, Vec::new()).await;

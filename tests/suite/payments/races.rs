@@ -11,12 +11,10 @@ use crate::invariants;
 
 /// Cancels an order. The cancellation reads the order, and reaches the table only after `meanwhile` is done.
 async fn cancel_late(shop: &Shop, order: &Value, meanwhile: impl AsyncFnOnce()) {
-    let slow = Fault::Delay(Duration::from_millis(700));
+    let slow = Fault::Delay(Duration::from_millis(2500));
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), slow, 1);
     let meanwhile = async {
-        while shop.fault_proxy().pending() > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        shop.until_taken().await;
         meanwhile().await;
     };
     tokio::join!(cancel(shop, order), meanwhile);

@@ -1,5 +1,6 @@
 //! Card payments of the eventful day.
 
+use http_api::Kind;
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
 use shop::Shop;
@@ -101,6 +102,18 @@ pub async fn overtaken(shop: &Shop) {
         "status": "requires_capture", "latest_charge": null, "metadata": { "orderId": order["orderId"] },
     } } });
     report(shop, &unknown).await;
+    let called_off = self::order(shop, "cancelled unpaid").await;
+    cancel(shop, &called_off).await;
+    shop.start_payment(&called_off).await.expect(409);
+    // A card that is declined, and a report of another amount.
+    let declined = self::order(shop, "declined").await;
+    let payment = shop.start_payment(&declined).await.expect(200);
+    shop.confirm(&payment, "pm_card_chargeDeclined").await;
+    report(shop, &shop.report_of(&declined, "requires_payment_method")).await;
+    let mut other = shop.report_of(&declined, "requires_capture");
+    other["data"]["object"]["amount"] = json!(1);
+    let key = shop.webhook_secret().to_owned();
+    shop.report(&key, Timestamp::now().as_second(), &other).await.problem(Kind::Validation);
     // The authorization of a shipped order ends before its capture, and the customer pays again.
     let again = self::order(shop, "paid again").await;
     pay(shop, &again).await;

@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use devstack::fault_proxy::{Fault, Match, WriteLimit};
+use devstack::fault_proxy::{Call, Fault, Match, WriteLimit};
 use devstack::iam::Ruling;
+use devstack::template::Function;
 use key_schema::value::Timestamp;
 use local::functions;
 use reqwest::Method;
+use serde::Serialize;
 use serde_json::{Value, json};
 use shop::events::event;
 use shop::last_release::old_invoice_id;
@@ -15,7 +17,9 @@ use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
 use shop::reconcile::reconciled;
 use shop::{Shop, eur};
+use tokio::sync::OnceCell;
 
+use crate::history::exported;
 use crate::queue::things;
 use crate::sample_events::routes_by_event_time;
 
@@ -91,9 +95,10 @@ async fn now_and_then(shop: &Shop) {
     change(Method::PATCH, "/customers/bob", json!({ "email": "b@b.de", "username": "bobby" }), 200).await;
     // The same names in another case keep their claims.
     change(Method::PATCH, "/customers/bob", json!({ "email": "B@b.de", "username": "Bobby" }), 200).await;
+    change(Method::PATCH, "/customers/bob", json!({ "name": "Bob" }), 200).await;
     admin.get("/customers?username=bobby").await.expect(200);
     admin.get("/customers?email=b@b.de").await.expect(200);
-    change(Method::PATCH, "/products/thing", json!({ "name": "Thing" }), 200).await;
+    change(Method::PATCH, "/products/thing", json!({ "name": "Thing", "category": "goods" }), 200).await;
     change(Method::PATCH, "/products/thing", json!({ "price": eur(1100) }), 200).await;
     for _ in 0..100 {
         change(Method::POST, "/products/thing/views", json!({}), 204).await;
@@ -104,6 +109,10 @@ async fn now_and_then(shop: &Shop) {
     admin.get("/products/spread").await.expect(200);
     change(Method::PATCH, "/products/spread", json!({ "price": eur(1100) }), 200).await;
     change(Method::POST, "/products/spread/stock", json!({ "delta": 10 }), 200).await;
+    // One unit more goes to one cell, and the next one to the other.
+    for _ in 0..2 {
+        change(Method::POST, "/products/spread/stock", json!({ "delta": 1 }), 200).await;
+    }
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
     ada.order("too many, spread", spread(1000)).await.expect(409);
     // If the marks of moves do not add up, all cells are read in one transaction.
@@ -167,11 +176,10 @@ async fn paid(shop: &Shop) {
     admin.post(&format!("{order}/cancellation"), json!({})).await.expect(409);
 }
 
-/// Sends the message of a queued order.
-async fn send(shop: &Shop, key: &str, request: Value) {
+/// Sends the message of an order that was queued at this time.
+async fn send(shop: &Shop, key: &str, queued_at: impl Serialize, request: Value) {
     let message = json!({
-        "version": 1, "customerId": "ada", "idempotencyKey": key, "queuedAt": Timestamp::now().to_string(),
-        "request": request,
+        "version": 1, "customerId": "ada", "idempotencyKey": key, "queuedAt": queued_at, "request": request,
     });
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": message.to_string() })).await;
 }
@@ -183,22 +191,31 @@ async fn waiting(shop: &Shop) {
     (dear["discountCode"], dear["giftCards"]) = (json!("TEN"), json!(["GIFT-FOR-ADA"]));
     let defect = Fault::Cancel { item: 0, code: "ValidationError", message: "an operand is of another type" };
     shop.fault_proxy().inject(Match::action("TransactWriteItems"), defect, 1);
-    order_later(&ada, "later", dear).await.expect(202);
+    let later = order_later(&ada, "later", dear).await;
     until("the defect is met", async || shop.fault_proxy().pending() == 0).await;
     order_later(&ada, "too many, later", things(1000)).await.expect(202);
-    order_later(&ada, "too many, spread, later", spread(1000)).await.expect(202);
+    // The marks of moves do not add up, so all cells are read in one transaction.
+    mark(shop, 1).await;
+    let spread_out = order_later(&ada, "too many, spread, later", spread(1000)).await;
+    let path = spread_out.header("location").expect("a location").to_owned();
+    until("it is refused", async || ada.get(&path).await.body["status"] != "QUEUED").await;
+    mark(shop, -1).await;
     for at in 0..8 {
         order_later(&ada, &format!("spread {at}, later"), spread(1)).await.expect(202);
     }
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no order" })).await;
     // A late message of an order that was placed meanwhile.
     ada.order("now", things(1)).await.expect(201);
-    send(shop, "now", things(1)).await;
+    send(shop, "now", Timestamp::now(), things(1)).await;
     until("it is dead", async || shop.messages_in(DEAD_LETTERS).await == 1).await;
     until("one is left, which failed", async || shop.queued().await == 1).await;
+    // While it waits for its next attempt, a message of another request comes, which becomes a dead letter.
+    let failed = ada.get(later.header("location").expect("a location")).await.expect(200);
+    send(shop, "later", &failed["queuedAt"], things(9)).await;
+    until("that one is dead, too", async || shop.messages_in(DEAD_LETTERS).await == 2).await;
 
     shop.fault_proxy().limit_writes(Some(WriteLimit::per_second(0.0))).await;
-    send(shop, "w", things(1)).await;
+    send(shop, "w", Timestamp::now(), things(1)).await;
     let hides = |ruling: &Ruling| ruling.ask.action == "sqs:ChangeMessageVisibility";
     until("it is hidden", async || shop.guard().rulings().iter().any(hides)).await;
     shop.fault_proxy().limit_writes(None).await;
@@ -218,17 +235,23 @@ async fn given_back(shop: &Shop) {
     for status in ["SHIPPED", "DELIVERED"] {
         admin.post(&format!("{path}/status"), json!({ "status": status })).await.expect(200);
     }
-    for (key, quantity) in [("a", 2), ("b", 1)] {
-        let (headers, body) = ([("idempotency-key", key)], Some(units(quantity).to_string()));
+    for key in ["a", "b"] {
+        let (headers, body) = ([("idempotency-key", key)], Some(units(1).to_string()));
         let asked = ada.send(Method::POST, &format!("{path}/returns"), &headers, body).await.expect(201);
         let receipt = format!("/returns/{}/receipt", asked["returnId"].as_str().expect("an id"));
         admin.post(&receipt, json!({ "accepted": true, "restock": true })).await.expect(200);
         // A refusal and a repetition need a read that is not torn.
         admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(409);
     }
-    ada.send(Method::POST, &format!("{path}/returns"), &[("idempotency-key", "c")], Some(units(1).to_string()))
-        .await
-        .expect(409);
+    let ask = async |key, quantity| {
+        let (path, headers, body) =
+            (format!("{path}/returns"), [("idempotency-key", key)], units(quantity).to_string());
+        ada.send(Method::POST, &path, &headers, Some(body)).await
+    };
+    ask("too many", 2).await.expect(409);
+    let refused = ask("refused", 1).await.expect(201);
+    let receipt = format!("/returns/{}/receipt", refused["returnId"].as_str().expect("an id"));
+    admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(200);
 }
 
 /// Records that are given up go to a queue.
@@ -258,8 +281,25 @@ async fn drifted(shop: &Shop) {
     shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
 }
 
-/// The rulings on every call of that day.
-pub async fn eventful_day() -> Vec<Ruling> {
+/// What was recorded on that day.
+pub struct Day {
+    /// The rulings on every call.
+    pub rulings: Vec<Ruling>,
+    /// The functions, with the roles that made them.
+    pub functions: Vec<Function>,
+    /// Every call of the table.
+    pub calls: Vec<Call>,
+    /// The shop's history at its end.
+    pub history: String,
+}
+
+/// The record of that day, which is lived once, whichever tests need it.
+pub async fn eventful_day() -> &'static Day {
+    static DAY: OnceCell<Day> = OnceCell::const_new();
+    DAY.get_or_init(live).await
+}
+
+async fn live() -> Day {
     let shop = open().await;
     run_sample_events(&shop).await;
     now_and_then(&shop).await;
@@ -269,5 +309,10 @@ pub async fn eventful_day() -> Vec<Ruling> {
     drifted(&shop).await;
     waiting(&shop).await;
     lost(&shop).await;
-    shop.guard().rulings()
+    Day {
+        rulings: shop.guard().rulings(),
+        functions: shop.template().functions.clone(),
+        calls: shop.fault_proxy().calls(),
+        history: exported(&shop).await,
+    }
 }

@@ -137,6 +137,15 @@ impl Operation {
         reported.sum()
     }
 
+    /// The writes that are done, each with whether it is a part of a transaction.
+    pub fn writes(&self) -> impl Iterator<Item = (Write, bool)> {
+        self.requests.iter().flat_map(|request| match &request.of {
+            Request::Write(write) => vec![(*write, false)],
+            Request::Transaction(writes) => writes.iter().map(|write| (write.of, true)).collect(),
+            _ => Vec::new(),
+        })
+    }
+
     /// The access patterns of its reads.
     pub fn patterns(&self) -> impl Iterator<Item = &Declaration> {
         self.requests.iter().filter_map(|request| request.of.pattern())
@@ -260,6 +269,20 @@ fn sum<T, S: Sum + Mul<f64, Output = S>>(sample: &Sample, all: &[Several<T>], of
 }
 
 impl Write {
+    /// The kind of the item that it writes, or deletes, or checks.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::New(kind) | Self::Over(_, kind) | Self::Update(_, kind) | Self::Delete(kind) | Self::Check(kind) => {
+                kind
+            }
+        }
+    }
+
+    /// The charge of the write alone, or as a part of a transaction.
+    pub fn units(self, sample: &Sample, is_in_transaction: bool) -> Units {
+        self.images(sample).units(if is_in_transaction { TRANSACTION } else { 1.0 }, Indexes::DECLARED)
+    }
+
     /// The item before and after it.
     fn images(self, sample: &Sample) -> Images<'_> {
         let (before, after) = match self {

@@ -14,7 +14,6 @@ mod counting;
 mod examples;
 mod form;
 mod metered_shop;
-mod pattern;
 mod payments;
 mod record;
 mod requests;

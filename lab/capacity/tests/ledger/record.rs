@@ -11,21 +11,17 @@ use sample_items::{Kind, Sample};
 use serde_dynamo::Item;
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::accesses::{key_of, key_written, writes_of};
+use shop::pattern::{TableKey, consistency, entity, pattern, pattern_of_keys};
 use shop::stream::Tail;
 
 use super::form::{Form, Part, Requests, add};
-use super::pattern::{Key, consistency, entity, pattern, pattern_of_keys};
 
 /// The table as the stream describes it.
 #[derive(Default)]
 pub struct Recorder {
     tail: Tail,
-    items: HashMap<Key, Item>,
-}
-
-fn key_of(item: &Value) -> Key {
-    let text = |name: &str| item[name]["S"].as_str().expect("a key").to_owned();
-    (text("PK"), text("SK"))
+    items: HashMap<TableKey, Item>,
 }
 
 fn item(value: &Value) -> Option<Item> {
@@ -73,8 +69,8 @@ fn after(sample: &Sample, before: Option<&Item>, after: Option<&Item>) -> Kind {
 
 impl Recorder {
     /// Reads the changes of the table since this was last called: of each item, all pairs of images in their order.
-    async fn changes(&mut self, shop: &Shop) -> HashMap<Key, Vec<[Option<Item>; 2]>> {
-        let mut changes: HashMap<Key, Vec<_>> = HashMap::new();
+    async fn changes(&mut self, shop: &Shop) -> HashMap<TableKey, Vec<[Option<Item>; 2]>> {
+        let mut changes: HashMap<TableKey, Vec<_>> = HashMap::new();
         for record in self.tail.new_records(shop).await {
             let change = &record["dynamodb"];
             let images = [&change["OldImage"], &change["NewImage"]].map(item);
@@ -90,7 +86,7 @@ impl Recorder {
         }
     }
 
-    fn apply(&mut self, key: Key, item: Option<Item>) {
+    fn apply(&mut self, key: TableKey, item: Option<Item>) {
         match item {
             Some(item) => _ = self.items.insert(key, item),
             None => _ = self.items.remove(&key),
@@ -101,7 +97,7 @@ impl Recorder {
     pub async fn record(&mut self, shop: &Shop, sample: &Sample, calls: &[Call]) -> Vec<Requests> {
         let mut changes = self.changes(shop).await;
         // Changes before the calls were not made by them.
-        let mut writes: HashMap<Key, usize> = HashMap::new();
+        let mut writes: HashMap<TableKey, usize> = HashMap::new();
         let mut tokens = HashSet::new();
         for call in calls.iter().filter(|call| call.status == Some(200) && is_new(call, &mut tokens)) {
             for (_, write) in writes_of(call).iter().filter(|(action, _)| action != "ConditionCheck") {
@@ -141,13 +137,12 @@ impl Recorder {
         &mut self,
         sample: &Sample,
         call: &Call,
-        changes: &mut HashMap<Key, Vec<[Option<Item>; 2]>>,
+        changes: &mut HashMap<TableKey, Vec<[Option<Item>; 2]>>,
         done: &mut HashMap<String, Vec<Part>>,
     ) -> (Form, Vec<Part>) {
         let (request, response) = (&call.request, &call.response);
-        let read = |items: &[Value]| -> Vec<Part> {
-            items.iter().map(|found| Part::Read(kind(item(found).as_ref()))).collect()
-        };
+        let read =
+            |items: &[Value]| -> Vec<Part> { items.iter().map(|found| Part::Read(self.kind_of(found))).collect() };
         match call.action.as_str() {
             "Query" => {
                 let found = response["Items"].as_array().expect("items");
@@ -193,6 +188,12 @@ impl Recorder {
         }
     }
 
+    /// The kind of an item that was found. If only its key was read, the kind is that of the stored item.
+    fn kind_of(&self, found: &Value) -> Kind {
+        let is_key = found.as_object().is_some_and(|found| !found.contains_key(ENTITY_TYPE));
+        if is_key { kind(self.items.get(&key_of(found))) } else { kind(item(found).as_ref()) }
+    }
+
     /// One write, done or refused.
     fn write(
         &mut self,
@@ -200,7 +201,7 @@ impl Recorder {
         action: &str,
         write: &Value,
         is_done: bool,
-        changes: &mut HashMap<Key, Vec<[Option<Item>; 2]>>,
+        changes: &mut HashMap<TableKey, Vec<[Option<Item>; 2]>>,
     ) -> Write {
         let key = key_written(write);
         let stands = self.items.get(&key).cloned();
@@ -238,27 +239,6 @@ impl Recorder {
 /// Whether this call is not a repetition of a transaction that was done before.
 fn is_new(call: &Call, tokens: &mut HashSet<String>) -> bool {
     call.request["ClientRequestToken"].as_str().is_none_or(|token| tokens.insert(token.to_owned()))
-}
-
-/// The writes of a call, with the action of each.
-fn writes_of(call: &Call) -> Vec<(String, Value)> {
-    match call.action.as_str() {
-        "TransactWriteItems" => {
-            let items = call.request["TransactItems"].as_array().expect("items").iter();
-            let one = |item: &Value| {
-                item.as_object().and_then(|item| item.iter().next()).map(|(a, w)| (a.clone(), w.clone()))
-            };
-            items.map(|item| one(item).expect("a write")).collect()
-        }
-        "PutItem" | "UpdateItem" | "DeleteItem" => {
-            vec![(call.action.trim_end_matches("Item").to_owned(), call.request.clone())]
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn key_written(write: &Value) -> Key {
-    key_of(if write["Item"].is_null() { &write["Key"] } else { &write["Item"] })
 }
 
 /// The item that an update would create, if the update sets its entity.

@@ -15,7 +15,7 @@ use super::{FIREWALL, OPERATIONS, TEMPLATE, deployed, prices};
 const LIFETIMES: [(u64, u64); 4] = [(1, 30), (10, 60), (60, 60), (60, 600)];
 
 /// The example with these parameters.
-fn with(parameters: &[(&str, &str)]) -> Estimate {
+pub(super) fn with(parameters: &[(&str, &str)]) -> Estimate {
     let (mut profile, _) = deployed();
     let text = |value: &str| Parameter::Text(value.to_owned());
     profile.parameters.extend(parameters.iter().map(|(name, value)| ((*name).to_owned(), text(value))));

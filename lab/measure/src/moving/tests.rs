@@ -79,6 +79,7 @@ fn the_units_of_a_call_are_told_apart_by_table_access_and_index() {
         index_units: [("GSI1".to_owned(), 3.0), ("GSI2".to_owned(), 4.0)].into(),
     };
     let call = Call {
+        caller: None,
         action: "TransactWriteItems".to_owned(),
         request: Value::Null,
         response: Value::Null,

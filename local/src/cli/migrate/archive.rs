@@ -100,7 +100,7 @@ pub(super) async fn run(arguments: &Arguments, environment: &Environment, mover:
     // A step back during the work would have let the shop write the table again.
     match look(&table, mover).await? {
         Use::Left(again) if again == since => Ok(()),
-        _ => bail!("the move has gone on meanwhile: this archive is worth nothing. Archive again in the phase Next"),
+        _ => bail!("the move has gone on meanwhile: this archive is worth nothing. Archive again in the phase next"),
     }
 }
 
@@ -112,7 +112,7 @@ async fn look(table: &Table, mover: &Mover) -> Result<Use> {
     let state = mover.state().await?;
     let Some(moving) = state.moving.as_ref().filter(|moving| moving.phase == Phase::Next) else {
         return Ok(Use::Needed(format!(
-            "the move is in the phase {:?}, and the shop still writes it. Go on with migrate advance to the phase Next, \
+            "the move is in the phase {}, and the shop still writes it. Go on with migrate advance to the phase next, \
              and stay there for as long as you may want to go back",
             state.phase()
         )));

@@ -14,7 +14,11 @@ pub(super) fn status(state: &State, pairs: &Pairs) -> String {
     if let Some(moving) = &state.moving {
         _ = writeln!(text, "since {}", moving.since);
     }
-    if !state.segments.is_empty() {
+    let version = state.moving.as_ref().map(|moving| moving.version);
+    if let Some(segment) = state.segments.first() {
+        if version != Some(segment.move_version) {
+            text.push_str("the last run was in an earlier phase\n");
+        }
         text.push_str(&run(&state.segments));
     }
     _ = writeln!(text, "repairs due: {} in {first}, {} in {next}", state.repairs_in_first, state.repairs_in_next);
@@ -38,7 +42,7 @@ pub(super) fn step(phase: Phase) -> String {
         }
     };
     format!(
-        "phase {phase:?}: {is}\nnext: {next}; the way back: {}\n",
+        "phase {phase}: {is}\nnext: {next}; the way back: {}\n",
         if phase == Phase::First { "none is needed" } else { "migrate back" }
     )
 }

@@ -1,6 +1,7 @@
 //! The progress of copying one table to another, and of comparing the two.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -17,6 +18,13 @@ pub enum CopyTask {
     Copy,
     /// Compares each pair of items, and changes nothing.
     Compare,
+}
+
+/// The name that is stored.
+impl fmt::Display for CopyTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// The progress of one segment of a run. It is in the table from which the shop moves, beside the move, and is never

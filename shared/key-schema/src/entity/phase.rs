@@ -1,5 +1,7 @@
 //! The phases of a move from one table to another, and their rules.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// A phase of a move: what a function reads, and what it writes.
@@ -25,6 +27,13 @@ pub enum Phase {
     NextLeads,
     /// The next table alone is read and written.
     Next,
+}
+
+/// The name that is stored, and that the runbook has.
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// One of the two tables of a move.

@@ -24,6 +24,7 @@ mod question;
 mod queued_order;
 mod range;
 mod reconciliation;
+mod relations;
 mod returns;
 mod stock;
 mod stream_checkpoint;
@@ -53,6 +54,7 @@ pub use place::{Index, Key, Place, PlaceText};
 pub use product::{InProduct, ProductById, ProductsOfCategory};
 pub use question::{Question, Reads, ShopItem};
 pub use range::SortRange;
+pub use relations::{ALONE, Number, RELATIONS, Relation};
 pub use returns::OpenReturns;
 pub use stock::{CellsOfStock, InStock};
 pub use template::{Arity, Full, Prefix, Template};
@@ -91,7 +93,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Move Repair CopyProgress
 ];
 
-/// Every access pattern, in the order of their numbers.
+/// Every access pattern of the shop, in the order of their numbers.
 pub const PATTERNS: &[Declaration] = &[
     CustomerById::DECLARED,
     ProductById::DECLARED,
@@ -120,3 +122,6 @@ pub const PATTERNS: &[Declaration] = &[
     PaymentsDue::DECLARED,
     OpenReturns::DECLARED,
 ];
+
+/// The access patterns of a move from one table to another.
+pub const PATTERNS_OF_A_MOVE: &[Declaration] = &[RepairsDue::DECLARED];

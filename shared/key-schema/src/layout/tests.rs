@@ -9,6 +9,7 @@ mod lists;
 mod parts;
 mod patterns;
 mod questions;
+mod relations;
 mod strategies;
 
 use std::collections::{BTreeSet, HashMap};

@@ -77,6 +77,7 @@ fn call(at: Instant, access: Access) -> Call {
     let consumed = vec![consumed(access, 4.0, &[("GSI1", 2.0)])];
     let (request, response) = (Value::Null, Value::Null);
     Call {
+        caller: None,
         action: "TransactWriteItems".to_owned(),
         request,
         response,

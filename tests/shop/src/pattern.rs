@@ -1,10 +1,12 @@
 //! The access pattern of a read, found by its keys.
 
-use key_schema::layout::{Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, PATTERNS, PlaceText};
+use key_schema::layout::{
+    Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, Key, Layout, PATTERNS, PATTERNS_OF_A_MOVE, PlaceText,
+};
 use serde_json::Value;
 
 /// A key of the table: partition and sort key.
-pub type Key = (String, String);
+pub type TableKey = (String, String);
 
 /// The access pattern of a Query. Of patterns that ask the same, the first one.
 pub fn pattern(request: &Value, found: &[Value]) -> Declaration {
@@ -22,14 +24,14 @@ pub fn pattern(request: &Value, found: &[Value]) -> Declaration {
             }
             && found.iter().all(|item| pattern.entities.iter().any(|entity| item[ENTITY_TYPE]["S"] == *entity))
     };
-    let fitting = PATTERNS.iter().filter(fits).min_by_key(|pattern| pattern.entities.len());
+    let fitting = PATTERNS.iter().chain(PATTERNS_OF_A_MOVE).filter(fits).min_by_key(|pattern| pattern.entities.len());
     let pattern = *fitting.unwrap_or_else(|| panic!("no access pattern: {condition} {request}"));
     Declaration { consistency: consistency(request), ..pattern }
 }
 
 /// The access pattern of a batch of keys, if it is along one: the keys are several, all are of the pattern's entities,
 /// and one is at its place.
-pub fn pattern_of_keys(keys: &[Key]) -> Option<Declaration> {
+pub fn pattern_of_keys(keys: &[TableKey]) -> Option<Declaration> {
     let is_along = |pattern: &&Declaration| {
         keys.len() > 1
             && pattern.place.index == Index::Table
@@ -39,6 +41,7 @@ pub fn pattern_of_keys(keys: &[Key]) -> Option<Declaration> {
     PATTERNS.iter().filter(is_along).min_by_key(|pattern| pattern.entities.len()).copied()
 }
 
+/// The consistency of a Query, or of the part of a batch about one table.
 pub fn consistency(request: &Value) -> Consistency {
     if request["ConsistentRead"] == true { Consistency::Strong } else { Consistency::Eventual }
 }
@@ -53,12 +56,16 @@ fn spells(template: &str, key: &str) -> bool {
     })
 }
 
-fn is_at(place: &PlaceText, (partition, sort): &Key) -> bool {
+fn is_at(place: &PlaceText, (partition, sort): &TableKey) -> bool {
     spells(place.partition, partition) && spells(place.sort, sort)
 }
 
-/// The entity with this key.
-pub fn entity(key: &Key) -> &'static str {
-    let found = ENTITIES.iter().find(|(_, places)| is_at(&places[0], key));
+/// The entity with this key, in any layout.
+pub fn entity(key: &TableKey) -> &'static str {
+    let found = Layout::ALL.iter().find_map(|layout| {
+        let (partition, sort) = key.clone();
+        let Key { partition, sort, .. } = layout.canonical(Key { index: Index::Table, partition, sort })?;
+        ENTITIES.iter().find(|(_, places)| is_at(&places[0], &(partition.clone(), sort.clone())))
+    });
     found.unwrap_or_else(|| panic!("{key:?} is the key of no entity")).0
 }

@@ -1,0 +1,37 @@
+-- The lines of orders, with their share of the order's discount. The shop divides a discount as this view does: it rounds
+-- the share of the first line, of the first two lines, and so on, half to even, so no cent is lost. A quotient is cast
+-- because a division of integers is exact in Trino and floating in DuckDB. Both are exact here below 2^50.
+SELECT
+    order_id, product_id, name, quantity, unit_price, amount,
+    amount - (shared - coalesce(lag(shared) OVER (PARTITION BY order_id ORDER BY product_id), 0)) AS net_amount
+FROM (
+    SELECT
+        order_id, product_id, name, quantity, unit_price, amount,
+        whole + CASE WHEN 2 * rest > subtotal OR (2 * rest = subtotal AND mod(whole, 2) = 1) THEN 1 ELSE 0 END AS shared
+    FROM (
+        SELECT
+            order_id, product_id, name, quantity, unit_price, amount, subtotal,
+            mod(product, divisor) AS rest,
+            CAST((product - mod(product, divisor)) / divisor AS bigint) AS whole
+        FROM (
+            SELECT
+                lines_of_items.order_id, product_id, name, quantity, unit_price, amount, subtotal,
+                greatest(subtotal, 1) AS divisor,
+                discount * CAST(sum(amount) OVER (
+                    PARTITION BY lines_of_items.order_id ORDER BY product_id
+                ) AS bigint) AS product
+            FROM (
+                SELECT
+                    json_extract_scalar(image, '$.orderId.S') AS order_id,
+                    json_extract_scalar(image, '$.productId.S') AS product_id,
+                    json_extract_scalar(image, '$.name.S') AS name,
+                    CAST(json_extract_scalar(image, '$.quantity.N') AS bigint) AS quantity,
+                    CAST(json_extract_scalar(image, '$.unitPrice.M.amount.N') AS bigint) AS unit_price,
+                    CAST(json_extract_scalar(image, '$.amount.M.amount.N') AS bigint) AS amount
+                FROM items
+                WHERE kind = 'orderItem'
+            ) AS lines_of_items
+            INNER JOIN orders ON orders.order_id = lines_of_items.order_id
+        ) AS cumulative
+    ) AS divided
+) AS rounded
