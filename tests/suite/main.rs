@@ -8,6 +8,7 @@ mod access;
 mod accesses;
 mod alarms;
 mod audit;
+mod batches;
 mod buckets;
 mod caching;
 mod card_numbers;

@@ -176,9 +176,11 @@ async fn an_event_without_the_earlier_ones_is_answered() {
     let functions = start(&shop);
     for (name, route) in routes().map(|route| (route.function.name(), route.route)) {
         let expected = match route.method {
-            _ if name.starts_with("create-") => continue,
+            _ if name.starts_with("create-") || name == "write-products" => continue,
             // Its signature is too old.
             _ if name == "receive-payment-event" => 400,
+            // Views of unknown products are left out.
+            _ if name == "record-views" => 204,
             _ if route.refuses.contains(&Kind::NotFound) => 404,
             Verb::Delete => 204,
             Verb::Get if name.starts_with("list-") => 200,

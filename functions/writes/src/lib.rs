@@ -3,6 +3,7 @@
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
 mod units;
+mod views;
 
 http_api::routes! {
     adjust_stock
@@ -21,9 +22,11 @@ http_api::routes! {
     receive_payment_event
     receive_return
     record_view
+    record_views
     request_return
     start_payment
     unflag_order
     update_customer
     update_product
+    write_products
 }

@@ -175,6 +175,9 @@ async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outco
                 "start-payment" => answer["body"]["clientSecret"] = Value::Null,
                 _ => {}
             }
+            if let Some(outcome) = outcome_of_batch(&reply.body) {
+                return outcome;
+            }
             match (reply.status, reply.body["outcome"].as_str()) {
                 (503, _) if reply.header("retry-after").is_none() => {
                     Outcome::Wrong("503 without Retry-After".to_owned())
@@ -188,6 +191,19 @@ async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outco
                 _ => Outcome::Wrong(format!("answered {answer}")),
             }
         }
+    }
+}
+
+/// The outcome of a batch, if some of its entries found no capacity or were not answered.
+fn outcome_of_batch(body: &Value) -> Option<Outcome> {
+    let results = body["results"].as_array()?;
+    let outcomes: Vec<_> = results.iter().filter_map(|result| result["problem"]["outcome"].as_str()).collect();
+    match outcomes.as_slice() {
+        [] => None,
+        outcomes if outcomes.len() == results.len() && outcomes.iter().all(|outcome| *outcome == "none") => {
+            Some(Outcome::None)
+        }
+        _ => Some(Outcome::Unknown(body.clone())),
     }
 }
 

@@ -115,6 +115,21 @@ async fn now_and_then(shop: &Shop) {
     }
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
     ada.order("too many, spread", spread(1000)).await.expect(409);
+    // The same by batches.
+    let batch = async |entry: Value, status: u64| {
+        let answer = admin.post("/products/batch", json!({ "products": [entry] })).await.expect(200);
+        assert_eq!(answer["results"][0]["status"], status, "{answer}");
+    };
+    let new = json!({
+        "productId": "batched", "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 8,
+        "cells": 2,
+    });
+    batch(json!({ "create": new }), 201).await;
+    for (version, changes) in (1..).zip([json!({ "name": "M" }), json!({ "cells": 4 }), json!({ "cells": 2 })]) {
+        batch(json!({ "update": { "productId": "batched", "version": version, "changes": changes } }), 200).await;
+    }
+    let dearer = json!({ "productId": "batched", "version": 4, "changes": { "price": eur(2) } });
+    batch(json!({ "update": dearer }), 200).await;
     // If the marks of moves do not add up, all cells are read in one transaction.
     mark(shop, 1).await;
     ada.order("far too many, spread", spread(1000)).await.expect(409);

@@ -16,7 +16,7 @@ pub use contact::{EmailAddress, Username};
 pub use day::{Day, Days};
 pub use id::{
     Category, CustomerId, DiscountCode, GiftCardCode, IdempotencyRecordId, IntentId, InvoiceId, OrderId, ProductId,
-    RepairId, ReturnId,
+    RepairId, ReturnId, ViewMarkId, VisitorId,
 };
 pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Percent, Quantity};

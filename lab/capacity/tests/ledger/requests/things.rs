@@ -109,4 +109,18 @@ pub async fn changes(shop: &mut MeteredShop) {
         shop.check("adjust-stock", case).await;
     }
     shop.check_sizes(&[("discount", Kind::Discount(Changed)), ("stock", Kind::Stock(Changed))]).await;
+    let mut created = shop.product(0);
+    created["productId"] = json!(shop.id("r", 0));
+    let version = admin.get(&product).await.expect(200)["version"].clone();
+    shop.pass().await;
+    let update = json!({ "productId": shop.id("p", 0), "version": version, "changes": { "name": shop.name('o') } });
+    for (entry, case) in [
+        (json!({ "create": created }), "each product made"),
+        (json!({ "create": created }), "each product made before"),
+        (json!({ "update": update }), "each product with another name"),
+        (json!({ "update": update }), "each product changed before"),
+    ] {
+        admin.post("/products/batch", json!({ "products": [entry] })).await.expect(200);
+        shop.check("write-products", case).await;
+    }
 }
