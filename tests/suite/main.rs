@@ -59,6 +59,7 @@ mod rooms;
 mod routes;
 mod runbooks;
 mod sample_events;
+mod the_texts;
 mod tour;
 mod two_tables;
 mod validation;
