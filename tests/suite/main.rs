@@ -29,6 +29,7 @@ mod faults;
 mod generated;
 mod history;
 mod idempotency;
+mod images;
 mod invariants;
 mod laptop;
 mod layouts;

@@ -72,6 +72,7 @@ pub async fn handle(
         description: new.description.into(),
         category: new.category,
         price: new.price.into(),
+        images: Vec::new(),
         initial_stock: new.stock,
         version: 1,
     };

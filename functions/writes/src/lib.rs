@@ -2,14 +2,17 @@
 //!
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
+mod image_change;
 mod units;
 mod views;
 
 http_api::routes! {
+    add_image
     adjust_stock
     cancel_order
     capture_payment
     change_order_status
+    confirm_image
     confirm_refund
     create_customer
     create_discount
@@ -23,6 +26,7 @@ http_api::routes! {
     receive_return
     record_view
     record_views
+    remove_image
     request_return
     start_payment
     unflag_order

@@ -60,7 +60,7 @@ pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
     CartView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView,
-    GiftCardView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView,
-    PaymentDueView, PaymentIntentView, PaymentView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView,
-    ReturnView, StatusCountView,
+    GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView,
+    OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView, PaymentView, ProductCountsView,
+    ProductStatsView, ProductView, QueuedOrderView, ReturnView, StatusCountView,
 };

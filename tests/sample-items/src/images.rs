@@ -173,6 +173,7 @@ impl<'a> Parts<'a> {
             description: "d".repeat(self.sizes.description),
             category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
             price: self.price,
+            images: Vec::new(),
             initial_stock: 998,
             version: number(revision).into(),
         })

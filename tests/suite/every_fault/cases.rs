@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use key_schema::value::ImageId;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -40,6 +41,7 @@ pub enum Caller {
 
 use Caller::{Admin, Customer};
 use shop::eur;
+use shop::images::{PICTURE, new_image};
 
 const ADA: Caller = Customer("ada");
 
@@ -88,7 +90,10 @@ impl Case {
 
 /// Every case.
 pub fn cases(seed: &Arc<Seed>) -> Vec<Case> {
-    [customers(), catalogue(), orders(), afterwards(seed), consumers::cases(seed)].into_iter().flatten().collect()
+    [customers(), catalogue(), images(seed), orders(), afterwards(seed), consumers::cases(seed)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn customers() -> Vec<Case> {
@@ -146,6 +151,15 @@ fn catalogue() -> Vec<Case> {
             "/gift-cards",
             json!({ "code": "NEW", "balance": eur(1) }),
         ),
+    ]
+}
+
+fn images(seed: &Seed) -> Vec<Case> {
+    let at = |image: &ImageId| format!("/products/thing/images/{image}");
+    vec![
+        Case::post("sign an upload", "add-image", Admin, "/products/thing/images", new_image(PICTURE)),
+        Case::request("confirm an image", "confirm-image", Admin, Method::PUT, at(&seed.uploaded)),
+        Case::request("remove an image", "remove-image", Admin, Method::DELETE, at(&seed.old[0])),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use devstack::fault_proxy::{Call, Fault, Match, WriteLimit};
 use devstack::iam::Ruling;
 use devstack::template::Function;
-use key_schema::value::Timestamp;
+use key_schema::value::{ImageId, Timestamp};
 use local::functions;
 use reqwest::Method;
 use serde::Serialize;
@@ -296,6 +296,17 @@ async fn drifted(shop: &Shop) {
     shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
 }
 
+/// Images are added, removed and tidied up.
+async fn images(shop: &Shop) {
+    let image = shop.uploaded("thing").await;
+    shop.confirm_image("thing", &image).await.expect(200);
+    shop.remove_image("thing", &image).await.expect(204);
+    let old = ImageId::random(Timestamp::now().minus_seconds(48 * 60 * 60));
+    shop.remove_image("thing", old.as_str()).await.expect(204);
+    shop.put_image("thing", &old).await;
+    assert_eq!(shop.tidy_images().await["deleted"], 1);
+}
+
 /// What was recorded on that day.
 pub struct Day {
     /// The rulings on every call.
@@ -319,6 +330,7 @@ async fn live() -> Day {
     run_sample_events(&shop).await;
     now_and_then(&shop).await;
     given_back(&shop).await;
+    images(&shop).await;
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
     drifted(&shop).await;

@@ -204,7 +204,11 @@ fn no_role_has_a_wildcard_action_or_resource() {
             let lists = statement.actions == ["dynamodb:ListStreams"];
             for resource in &statement.resources {
                 let of_table = resource.strip_suffix("/stream/*").filter(|_| lists).unwrap_or(resource);
-                assert!(!of_table.contains('*'), "{name}: {resource}");
+                // Objects of images have the ids of products in their keys.
+                let is_object = statement.actions.iter().all(|action| action.starts_with("s3:"));
+                let of_images =
+                    of_table.strip_suffix("-images-bucket/images/*").filter(|_| is_object).unwrap_or(of_table);
+                assert!(!of_images.contains('*'), "{name}: {resource}");
             }
         }
         assert_eq!(function.role.name, format!("{}Role", function.logical_id), "a role has one function");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Category, Currency, Money, ProductId, Timestamp, ViewMarkId, VisitorId};
+use crate::value::{Category, Currency, ImageId, Money, ProductId, Timestamp, ViewMarkId, VisitorId};
 
 use super::Sums;
 use super::tally::{revenue, saturated};
@@ -17,6 +17,9 @@ pub struct Product {
     pub category: Category,
     /// The price of one unit.
     pub price: Money,
+    /// The images, in the order in which they were added. The objects themselves are in S3.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageId>,
     /// The units in stock when the product was created. They distinguish a repeated request from a different one with
     /// the same id.
     pub initial_stock: u32,

@@ -8,9 +8,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
-use super::{Day, IdempotencyKey, Invalid, KeyPart};
+use super::{Day, IdempotencyKey, Invalid, KeyPart, Timestamp};
 
 /// The namespace of all ids that Till derives (UUIDv5, RFC 9562). If it changed, repeated requests would get new order
 /// ids and be placed again.
@@ -88,6 +88,8 @@ ids! {
     IdempotencyRecordId = "idempotency record id";
     /// A mark that a visitor has viewed a product on a day. Derived from the three.
     ViewMarkId = "view mark id";
+    /// An image of a product. Random, and contains the time at which it was made.
+    ImageId = "imageId";
     /// A repair of copies. Random.
     RepairId = "repair id";
     /// A category of the catalogue, as a slug (`home-and-garden`).
@@ -98,6 +100,24 @@ impl ProductId {
     /// A new random id (UUIDv4).
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string())
+    }
+}
+
+impl ImageId {
+    /// A new id, which contains this time (a `UUIDv7`, RFC 9562). 74 of its bits are random, so nobody can guess it.
+    pub fn random(now: Timestamp) -> Self {
+        let random = Uuid::new_v4().into_bytes();
+        // The version in byte 6 and the variant in byte 8 of a UUIDv4 are not random.
+        let random = [0, 1, 2, 3, 4, 5, 9, 10, 11, 12].map(|at: usize| random[at]);
+        let millis = u64::try_from(now.as_millisecond()).unwrap_or_default();
+        Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid().to_string())
+    }
+
+    /// The time in this id. `None` if the id is of another form, so that there is no such image.
+    pub fn made_at(&self) -> Option<Timestamp> {
+        let id = Uuid::try_parse(&self.0).ok().filter(|id| id.get_version_num() == 7)?;
+        // The milliseconds are the first 48 of the 128 bits.
+        Timestamp::from_millisecond(i64::try_from(id.as_u128() >> 80).ok()?)
     }
 }
 
@@ -294,6 +314,18 @@ mod tests {
     fn every_new_product_has_a_different_id() {
         assert_ne!(ProductId::random(), ProductId::random());
         assert!(ProductId::random().as_str().parse::<ProductId>().is_ok());
+    }
+
+    #[test]
+    fn an_image_id_is_random_and_contains_its_time() {
+        let now = Timestamp::now();
+        let [one, other] = [(); 2].map(|()| ImageId::random(now));
+        assert_ne!(one, other);
+        assert_eq!((one.made_at(), other.made_at()), (Some(now), Some(now)));
+        assert_eq!(one.as_str().parse::<ImageId>(), Ok(one));
+        for other in ["a", "cfd2ee81-ea09-51ba-9720-b8382bcdedb5"] {
+            assert_eq!(other.parse::<ImageId>().expect("an id").made_at(), None, "{other}");
+        }
     }
 
     #[test]

@@ -130,6 +130,7 @@ impl Parts {
                 description: text.clone(),
                 category: self.category.clone(),
                 price: some,
+                images: vec![self.order.as_str().parse().expect("an id")],
                 initial_stock: self.quantity.get(),
                 version: number,
             }),
