@@ -93,7 +93,7 @@ impl TryFrom<String> for Sha256 {
             [first @ .., last, b'='] if first.len() == 42 && first.iter().all(is_digit) && has_four_bits(*last) => {
                 Ok(Self(text))
             }
-            _ => Err("must be the 32 bytes of a SHA-256 in base 64"),
+            _ => Err("must be a SHA-256 in base 64, which has 44 characters"),
         }
     }
 }

@@ -85,7 +85,8 @@ struct EitherEntry {
 pub struct ProductUpdate {
     product_id: ProductId,
     /// The version that was read. If the product has another one, it is not changed.
-    version: u64,
+    #[schema(value_type = u64, maximum = 4_294_967_295u64)]
+    version: u32,
     changes: ProductChanges,
 }
 
@@ -178,7 +179,7 @@ async fn written((reader, writer): (Reader, Writer), entry: Entry, budget: Budge
     match entry {
         Entry::Create(_, new) => Part::of(create_product::handle(writer, None, Json(new), budget)).await,
         Entry::Update(ProductUpdate { product_id, version, changes }) => {
-            let if_match = IfMatch::Versions(vec![version]);
+            let if_match = IfMatch::Versions(vec![version.into()]);
             let update = update_product::handle((reader, writer), Path(product_id), if_match, Json(changes), budget);
             // It is large, and several of them are kept at once.
             Part::of(Box::pin(update)).await
