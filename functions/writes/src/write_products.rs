@@ -110,7 +110,7 @@ impl PartialSchema for Entry {
         let only = |name: &str, schema: RefOr<Schema>| {
             ObjectBuilder::new().schema_type(Type::Object).property(name, schema).required(name)
         };
-        let named = ObjectBuilder::new().required("productId");
+        let named = ObjectBuilder::new().property("productId", ProductId::schema()).required("productId");
         let new = AllOfBuilder::new().item(Ref::from_schema_name(NewProduct::name())).item(named);
         let one = OneOfBuilder::new().item(only("create", new.into()));
         one.item(only("update", Ref::from_schema_name(ProductUpdate::name()).into())).into()
