@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use devstack::gateway::Invoke;
 use devstack::{Functions, Options, Stack, Template};
 use lambda::Environment;
-use objects::{Bucket, Error, Put};
+use objects::{Bucket, Error, Presigned, Put, Upload};
 use reqwest::{Client, Method};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 const TEMPLATE: &str = r#"
 Resources:
@@ -22,6 +26,14 @@ Resources:
   Letters:
     Type: AWS::S3::Bucket
     Properties: { BucketName: letters }
+  PicturesPolicy:
+    Type: AWS::S3::BucketPolicy
+    Properties:
+      Bucket: !Ref Pictures
+      PolicyDocument:
+        Version: "2012-10-17"
+        Statement:
+          - { Effect: Allow, Principal: "*", Action: s3:GetObject, Resource: !Sub "${Pictures.Arn}/open/*" }
   Role:
     Type: AWS::IAM::Role
     Properties:
@@ -77,6 +89,10 @@ impl Store {
 }
 
 const PICTURES: &str = "devstack-pictures";
+
+fn sha256_of(body: &[u8]) -> String {
+    BASE64_STANDARD.encode(Sha256::digest(body))
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_object_is_read_as_it_was_written_whatever_its_name() {
@@ -142,6 +158,30 @@ async fn a_request_without_the_right_signature_is_refused() {
     assert_eq!(store.bucket("letters").list("").await.expect("a list"), Vec::<String>::new());
 }
 
+/// Everybody may read what the bucket's policy opens, and do nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_object_is_read_without_a_signature() {
+    let store = Store::open(None).await;
+    for key in ["open/a", "closed/a"] {
+        store.bucket(PICTURES).put(key, "image/png", b"a picture").await.expect("it is written");
+    }
+    let url = format!("{}/{PICTURES}", store.stack.s3_url().expect("an S3"));
+    for (method, path, status) in [
+        (Method::GET, "/open/a", 200),
+        (Method::HEAD, "/open/a", 200),
+        (Method::GET, "/closed/a", 403),
+        (Method::GET, "/open/b", 404),
+        (Method::PUT, "/open/a", 403),
+        (Method::PUT, "/open/b", 403),
+        (Method::DELETE, "/open/a", 403),
+        (Method::GET, "?list-type=2", 403),
+    ] {
+        let answer = Client::new().request(method.clone(), format!("{url}{path}")).body("x").send().await;
+        assert_eq!(answer.expect("an answer").status(), status, "{method} {path}");
+    }
+    assert_eq!(store.bucket(PICTURES).list("").await.expect("a list"), ["closed/a", "open/a"]);
+}
+
 /// A function's access key is its logical id.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_is_enforced() {
@@ -158,6 +198,51 @@ async fn a_role_is_enforced() {
     assert!(letters.put("in/a", "text/plain", b"a").await.is_err_and(|error| is_denied(&error)));
     assert!(letters.get("in/a").await.is_err_and(|error| is_denied(&error)));
     assert!(letters.list("").await.is_err_and(|error| is_denied(&error)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signed_url_takes_exactly_the_upload_that_it_is_for() {
+    let store = Store::open(None).await;
+    let presigned = Presigned::open(&store.environment("GetNote", "local"), PICTURES).expect("a signer");
+    let (picture, minute) = (b"a picture".as_slice(), Duration::from_mins(1));
+    let sha256 = sha256_of(picture);
+    let upload = Upload { key: "in/p 1.png", size: 9, content_type: "image/png", sha256: &sha256 };
+    let (url, headers) = presigned.put(&upload, minute).expect("a URL");
+    let pictures = store.bucket(PICTURES);
+    let send = async |url: &str, headers: &[(String, String)], body: &[u8]| {
+        let mut request = Client::new().put(url).body(body.to_vec());
+        for (name, value) in headers.iter().filter(|(name, _)| name != "content-length") {
+            request = request.header(name, value);
+        }
+        request.send().await.expect("an answer").status().as_u16()
+    };
+    let with = |name: &str, value: &str| {
+        let change = |(known, old): &(String, String)| {
+            (known.clone(), if known == name { value.to_owned() } else { old.clone() })
+        };
+        headers.iter().map(change).collect::<Vec<_>>()
+    };
+
+    assert_ne!(send(&url, &headers, b"a longer picture").await, 200, "another size");
+    assert_ne!(send(&url, &headers, b"A PICTURE").await, 200, "another content of the same size");
+    assert_ne!(send(&url, &with("content-type", "text/html"), picture).await, 200, "another type");
+    assert_ne!(send(&url, &with("x-amz-checksum-sha256", &sha256_of(b"A PICTURE")), b"A PICTURE").await, 200);
+    assert_ne!(send(&url.replace("p%201", "p%202"), &headers, picture).await, 200, "another key");
+    let without: Vec<_> = headers.iter().filter(|(name, _)| name != "if-none-match").cloned().collect();
+    assert_ne!(send(&url, &without, picture).await, 200, "a header is missing");
+    assert_eq!(pictures.list("").await.expect("a list"), Vec::<String>::new(), "nothing was written");
+
+    assert_eq!(send(&url, &headers, picture).await, 200);
+    assert_eq!(send(&url, &headers, picture).await, 412, "there is such an object");
+    let written = pictures.get("in/p 1.png").await.expect("an answer").expect("it is there");
+    assert_eq!(written.body, picture);
+    let short = Upload { key: "in/q", ..upload };
+    let (expired, headers) = presigned.put(&short, Duration::from_secs(1)).expect("a URL");
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    assert_eq!(send(&expired, &headers, picture).await, 403, "it has expired");
+    // A signed URL is worth what its signer may do.
+    let (forbidden, headers) = presigned.put(&Upload { key: "out/p", ..upload }, minute).expect("a URL");
+    assert_eq!(send(&forbidden, &headers, picture).await, 403, "its signer may not write there");
 }
 
 /// Of many writers of an object that must not exist, one writes it.

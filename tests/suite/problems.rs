@@ -13,14 +13,15 @@ use shop::{Client, Shop, eur};
 /// Problems that clients do not cause.
 const OURS: [Kind; 2] = [Kind::Throttled, Kind::Internal];
 
-/// Problems of changes, which the tests of orders, payments, returns and products cover.
-const OF_CHANGES: [Kind; 6] = [
+/// Problems of changes, which the tests of orders, payments, returns, products and images cover.
+const OF_CHANGES: [Kind; 7] = [
     Kind::InvalidTransition,
     Kind::TooFewUnits,
     Kind::WithdrawalOver,
     Kind::VersionConflict,
     Kind::PreconditionRequired,
     Kind::AmountTooSmall,
+    Kind::TooManyImages,
 ];
 
 /// A request.

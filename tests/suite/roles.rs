@@ -48,6 +48,8 @@ async fn calls_beyond_a_function_s_task_are_refused() {
         ("CountOrders", way(3, &["c#ada"])),
         ("ReconcileCounts", way(2, &["day#2026-11-21"])),
         ("GetProduct", way(11, &["p#thing"])),
+        // It may only look whether the product exists.
+        ("RecordViews", way(10, &["p#thing"])),
     ] {
         overreach.push((function, action, request));
     }

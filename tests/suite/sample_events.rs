@@ -25,6 +25,8 @@ pub fn is_expected(name: &str, status: u64) -> bool {
     match name {
         // The only cancelled order was never paid, so no refund is due.
         "confirm-refund" => status == 409,
+        // Nobody uploads an image to the address in the answer.
+        "confirm-image" => status == 404,
         // A genuine signature is at most five minutes old.
         "receive-payment-event" => status == 400,
         _ => (200..300).contains(&status),
@@ -55,7 +57,7 @@ fn an_event_fits_its_route() {
         assert_eq!(event.get("queryStringParameters").unwrap_or(&json!({})), &query, "{name}");
         let length = event["body"].as_str().map(|body| body.len().to_string());
         assert_eq!(event["headers"]["content-length"].as_str(), length.as_deref(), "{name}");
-        let has_body = !["record-view", "start-payment"].contains(&name.as_str())
+        let has_body = !["confirm-image", "record-view", "start-payment"].contains(&name.as_str())
             && ["POST", "PUT", "PATCH"].contains(&method.as_str());
         assert_eq!(event.get("body").is_some(), has_body, "{name}");
 
@@ -176,9 +178,11 @@ async fn an_event_without_the_earlier_ones_is_answered() {
     let functions = start(&shop);
     for (name, route) in routes().map(|route| (route.function.name(), route.route)) {
         let expected = match route.method {
-            _ if name.starts_with("create-") => continue,
+            _ if name.starts_with("create-") || name == "write-products" => continue,
             // Its signature is too old.
             _ if name == "receive-payment-event" => 400,
+            // Views of unknown products are left out.
+            _ if name == "record-views" => 204,
             _ if route.refuses.contains(&Kind::NotFound) => 404,
             Verb::Delete => 204,
             Verb::Get if name.starts_with("list-") => 200,

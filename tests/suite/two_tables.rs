@@ -223,6 +223,7 @@ fn document(statement: &Statement) -> Value {
 fn named(quantifier: Quantifier, comparison: &str) -> String {
     match quantifier {
         Quantifier::Only => comparison.to_owned(),
+        Quantifier::IfExists => format!("{comparison}IfExists"),
         Quantifier::All => format!("ForAllValues:{comparison}"),
         Quantifier::Any => format!("ForAnyValue:{comparison}"),
     }

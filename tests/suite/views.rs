@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use http_api::Kind;
-use serde_json::json;
-use shop::Shop;
+use key_schema::value::Timestamp;
+use serde_json::{Value, json};
+use shop::{Reply, Shop};
 use tokio::task::JoinSet;
 
 async fn view(shop: &Shop, products: Vec<String>) {
@@ -92,5 +93,118 @@ async fn a_missing_product_cannot_be_viewed() {
     let before = shop.dump().await;
     shop.nobody().post("/products/none/views", json!({})).await.problem(Kind::NotFound);
     shop.admin().get("/products/none/stats").await.problem(Kind::NotFound);
+    assert_eq!(shop.dump().await, before);
+}
+
+async fn view_all(shop: &Shop, body: Value) -> Reply {
+    shop.nobody().post("/views", body).await
+}
+
+/// The counted views of a product.
+async fn counted(shop: &Shop, product: &str) -> u64 {
+    parts(shop, product).await.iter().sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_views_of_a_request_are_one_write_for_each_product() {
+    let shop = Shop::open_with(|template| {
+        for function in &mut template.functions {
+            function.environment.entry("VIEW_SHARDS".to_owned()).and_modify(|shards| "1".clone_into(shards));
+        }
+    })
+    .await;
+    for product in ["cup", "pot"] {
+        shop.product(product, 1000, 1).await;
+    }
+    let viewed = json!({ "products": ["cup", "pot", "cup", "none", "cup"] });
+    for _ in 0..2 {
+        shop.fault_proxy().take_calls();
+        view_all(&shop, viewed.clone()).await.expect(204);
+    }
+    assert_eq!((counted(&shop, "cup").await, counted(&shop, "pot").await), (6, 2));
+    assert_eq!(shop.admin().get("/products/cup/stats").await.expect(200)["views"], 6);
+    assert_eq!(parts(&shop, "none").await, Vec::<u64>::new());
+    // The second request found the shards of both products.
+    let calls = shop.fault_proxy().take_calls();
+    let updates = calls.iter().filter(|call| call.action == "UpdateItem" && call.status == Some(200));
+    assert_eq!(updates.count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_requests_with_several_views_are_counted_exactly() {
+    let shop = std::sync::Arc::new(Shop::open().await);
+    for product in ["cup", "pot"] {
+        shop.product(product, 1000, 1).await;
+    }
+    let mut viewing = JoinSet::new();
+    for _ in 0..4 {
+        let shop = shop.clone();
+        viewing.spawn(async move {
+            for _ in 0..80 {
+                view_all(&shop, json!({ "products": ["cup", "pot", "cup"] })).await.expect(204);
+            }
+        });
+    }
+    viewing.join_all().await;
+    assert_eq!((counted(&shop, "cup").await, counted(&shop, "pot").await), (640, 320));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_visitor_counts_once_a_day_for_each_product_and_is_not_stored() {
+    let shop = Shop::open().await;
+    for product in ["cup", "pot"] {
+        shop.product(product, 1000, 1).await;
+    }
+    let by = |visitor: &str, products: Value| json!({ "products": products, "visitor": visitor });
+    let (first, second) = ("0123456789abcdef", "fedcba9876543210");
+    for _ in 0..3 {
+        view_all(&shop, by(first, json!(["cup", "cup", "none"]))).await.expect(204);
+    }
+    assert_eq!(counted(&shop, "cup").await, 1);
+    view_all(&shop, by(second, json!(["cup", "pot"]))).await.expect(204);
+    view_all(&shop, by(first, json!(["pot"]))).await.expect(204);
+    view_all(&shop, json!({ "products": ["pot"] })).await.expect(204);
+    assert_eq!((counted(&shop, "cup").await, counted(&shop, "pot").await), (2, 3));
+
+    let dump = shop.dump().await;
+    let marks: Vec<_> = dump.iter().filter(|item| item["EntityType"]["S"] == "viewMark").collect();
+    assert_eq!(marks.len(), 4, "two visitors of two products, and none of a product that does not exist");
+    for mark in marks {
+        let expires_at: i64 = mark["expiresAt"]["N"].as_str().expect("a number").parse().expect("seconds");
+        assert!((86_000..=86_400).contains(&(expires_at - Timestamp::now().as_second())), "{mark}");
+        let told = mark.to_string();
+        assert!(["cup", "pot", first, second].iter().all(|secret| !told.contains(secret)), "{told}");
+    }
+    for visitor in ["short", "with spaces in it"] {
+        view_all(&shop, by(visitor, json!(["cup"]))).await.problem(Kind::Validation);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn if_the_views_of_a_product_cannot_be_counted_those_of_the_others_are() {
+    let shop = Shop::open_with(|template| {
+        template.functions.iter_mut().for_each(|function| function.timeout_seconds = 5);
+    })
+    .await;
+    for product in ["cup", "mug", "pot"] {
+        shop.product(product, 1000, 1).await;
+        view_all(&shop, json!({ "products": [product] })).await.expect(204);
+    }
+    let of_mug = Match::any().when(|request| request.to_string().contains("v#mug"));
+    shop.fault_proxy().inject(of_mug, Fault::InternalError, usize::MAX);
+    let problem = view_all(&shop, json!({ "products": ["cup", "mug", "pot"] })).await.problem(Kind::Throttled);
+    assert_eq!(problem["outcome"], "unknown");
+    shop.fault_proxy().heal();
+    let counts = [counted(&shop, "cup").await, counted(&shop, "mug").await, counted(&shop, "pot").await];
+    assert_eq!(counts, [2, 1, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_has_1_to_50_views() {
+    let shop = Shop::open().await;
+    let before = shop.dump().await;
+    view_all(&shop, json!({ "products": [] })).await.problem(Kind::Validation);
+    view_all(&shop, json!({ "products": vec!["none"; 51] })).await.problem(Kind::TooLarge);
+    view_all(&shop, json!({ "products": vec!["none"; 50] })).await.expect(204);
     assert_eq!(shop.dump().await, before);
 }

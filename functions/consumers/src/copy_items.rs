@@ -82,7 +82,7 @@ impl Copying {
         };
         info!(run, segment, pages = progress.pages, items = progress.items, done = progress.is_done, "worked on");
         if !progress.is_done {
-            self.queue.send(&Message { body: assignment.message(), attributes: BTreeMap::new() }).await?;
+            self.queue.send(&Message { body: assignment.message(), attributes: BTreeMap::new(), group: None }).await?;
         }
         Ok(())
     }

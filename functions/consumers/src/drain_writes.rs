@@ -27,6 +27,7 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use key_schema::access::Access;
 use lambda::{Error, Grant, Measure};
+use ordering::Waiting;
 use queue::{Delay, FAILURES, Message, Received};
 use tokio::time::Instant;
 use tracing::{error, info, warn};
@@ -159,12 +160,13 @@ fn received(record: SqsMessage) -> Received {
     let told = record.message_attributes.into_iter();
     let attributes: BTreeMap<_, _> = told.filter_map(|(name, value)| Some((name, value.string_value?))).collect();
     let failures = attributes.get(FAILURES).and_then(|failures| failures.parse().ok());
+    let body = record.body.unwrap_or_default();
     let times = record.attributes.get("ApproximateReceiveCount");
     let sent_at = record.attributes.get("SentTimestamp");
     Received {
         id: record.message_id.unwrap_or_default(),
         receipt_handle: record.receipt_handle.unwrap_or_default(),
-        message: Message { body: record.body.unwrap_or_default(), attributes },
+        message: Message { group: Waiting::group_of(&body), body, attributes },
         sent_at: sent_at.and_then(|sent_at| sent_at.parse().ok()),
         times: times.and_then(|times| times.parse().ok()).unwrap_or(1),
         failures: failures.unwrap_or(0),

@@ -47,6 +47,7 @@ consumers! {
         publish_order_events
         reconcile_counts
         settle_payments
+        tidy_images
     }
     Some("IsMoving") => {
         copy_items

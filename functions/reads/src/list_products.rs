@@ -1,6 +1,7 @@
 //! `GET /products?category=`: the products of a category.
 
 use http_api::{Answer, Example, Lifetime, List, ProductView, Route, Scope};
+use images::Urls;
 use key_schema::access::Access;
 use key_schema::layout::ProductsOfCategory;
 use key_schema::page::Page;
@@ -22,7 +23,10 @@ pub struct OfCategory {
     category: Category,
 }
 
-pub async fn handle(table: Reader, List(filter, page): List<OfCategory>) -> Answer<Page<ProductView>> {
+pub async fn handle((table, urls): (Reader, Urls), List(filter, page): List<OfCategory>) -> Answer<Page<ProductView>> {
     let page = table.page(&ProductsOfCategory { category: &filter.category }, &page).await?;
-    Ok(page.map(ProductView::from))
+    Ok(page.map(|product| {
+        let images = urls.of(&product);
+        ProductView::from(product).with_images(images)
+    }))
 }

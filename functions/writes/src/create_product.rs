@@ -51,6 +51,13 @@ pub struct NewProduct {
     cells: Cells,
 }
 
+impl NewProduct {
+    /// The id that the request names.
+    pub(crate) const fn named(&self) -> Option<&ProductId> {
+        self.product_id.as_ref()
+    }
+}
+
 /// The product and all cells of its stock are written in one transaction, so that none exists without the others. With
 /// an `Idempotency-Key`, a product without an id in the request is created once, too.
 pub async fn handle(
@@ -65,6 +72,7 @@ pub async fn handle(
         description: new.description.into(),
         category: new.category,
         price: new.price.into(),
+        images: Vec::new(),
         initial_stock: new.stock,
         version: 1,
     };

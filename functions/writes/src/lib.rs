@@ -2,13 +2,17 @@
 //!
 //! A macro declares the modules of the routes, so `cargo fmt` does not find their files. Run `rustfmt` on a file that you change.
 
+mod image_change;
 mod units;
+mod views;
 
 http_api::routes! {
+    add_image
     adjust_stock
     cancel_order
     capture_payment
     change_order_status
+    confirm_image
     confirm_refund
     create_customer
     create_discount
@@ -21,9 +25,12 @@ http_api::routes! {
     receive_payment_event
     receive_return
     record_view
+    record_views
+    remove_image
     request_return
     start_payment
     unflag_order
     update_customer
     update_product
+    write_products
 }

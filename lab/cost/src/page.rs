@@ -19,7 +19,8 @@ use super::deployment::Deployment;
 use super::estimate::{Choice, Estimate, estimate};
 use super::prices::{PriceList, SHIPPED};
 use super::profile::{EXAMPLE, Profile};
-use super::show::{dollars, grouped, number};
+use super::share;
+use super::show::{dollars, grouped, number, percent};
 
 const TEMPLATE: &str = include_str!("../../../template.yaml");
 const OPERATIONS: &str = include_str!("../../../operations.yaml");
@@ -101,6 +102,45 @@ fn payments() -> String {
     let total = with.total - without.total;
     let cents = number(total * dec!(100000) / example.orders);
     writeln!(rows, "| **total** | | {cents} cents for a thousand orders | **{}** |", dollars(total)).unwrap();
+    rows
+}
+
+/// What counting views costs in the example, by the number of views in a request, and with a queue in between.
+fn views() -> String {
+    let ((example, deployment), prices) = (deployed(), prices());
+    let total = |profile: &Profile| estimate(profile, &prices, &deployment).unwrap().bill.total;
+    let without = {
+        let mut profile = example.clone();
+        profile.views.per_order = Decimal::ZERO;
+        total(&profile)
+    };
+    let mut rows =
+        String::from("| views | requests | write units | USD a month | of the bill |\n|---|---|---|---|---|\n");
+    let views = example.orders * example.views.per_order;
+    for (how, per_request, once_a_day) in [
+        ("one in a request", dec!(1), false),
+        ("10 in a request", dec!(10), false),
+        ("50 in a request", dec!(50), false),
+        ("10 in a request, once for each visitor and day", dec!(10), true),
+    ] {
+        let mut profile = example.clone();
+        (profile.views.per_request, profile.views.once_a_day) = (per_request, once_a_day);
+        let bill = total(&profile);
+        let usd = bill - without;
+        let units = views * if once_a_day { dec!(2) } else { Decimal::ONE };
+        let (requests, units, share) =
+            (number(views / per_request), number(units), percent(share(usd, bill).unwrap_or_default()));
+        writeln!(rows, "| {how} | {requests} | {units} | {} | {share} |", dollars(usd)).unwrap();
+    }
+    // A message for each request is sent, and received and deleted in batches of ten. If all views of a product within
+    // a window came to one update, the updates would cost nothing: this is the least that a queue can cost.
+    for (how, per_request) in
+        [("one in a message, through a queue", dec!(1)), ("10 in a message, through a queue", dec!(10))]
+    {
+        let messages = views / per_request;
+        let usd = prices.http_api.request.of(messages) + prices.sqs.request.of(messages * dec!(1.2));
+        writeln!(rows, "| {how} | {} | 0 at best | {} at least | |", number(messages), dollars(usd)).unwrap();
+    }
     rows
 }
 
@@ -261,6 +301,7 @@ fn the_page_on_costs_says_what_is_computed() {
         ("exports", exports::table()),
         ("queries", exports::of_queries()),
         ("options", edges::options()),
+        ("views", views()),
         ("shops", shops()),
         ("compared", compared()),
         ("tasks", tasks()),

@@ -23,10 +23,14 @@ pub struct Profile {
     pub orders: Decimal,
     /// The ratio of the load in the busiest minutes to the mean.
     pub peak_to_mean: Decimal,
+    /// The ratio of the load in the quietest hours to the mean.
+    pub quietest_to_mean: Decimal,
     /// The average order.
     pub order: Order,
     /// Calls for each order, by function, or by function and case with a slash between them.
     pub calls_per_order: BTreeMap<String, Decimal>,
+    /// Views of products.
+    pub views: Views,
     /// The sizes of items.
     pub sizes: Sizes,
     /// The content of the table at the end of the month.
@@ -69,6 +73,18 @@ pub struct Edge {
     pub lists: u32,
     /// The number of caches that ask the API separately.
     pub caches: Decimal,
+}
+
+/// Views of products.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Views {
+    /// Views for each placed order.
+    pub per_order: Decimal,
+    /// Views in one request, each of another product.
+    pub per_request: Decimal,
+    /// Whether only the first view of a visitor and day is counted.
+    pub once_a_day: bool,
 }
 
 /// The sizes of items.
@@ -133,16 +149,19 @@ impl Profile {
     }
 
     fn check(&self) -> Result<()> {
-        let Self { order, sizes, kept, call, edge, .. } = self;
+        let Self { order, views, sizes, kept, call, edge, .. } = self;
         let whole = |value: u16| Decimal::from(value);
         for (field, value, range) in [
             ("orders", self.orders, 0..=1_000_000_000_000),
             ("peak_to_mean", self.peak_to_mean, 1..=10_000),
+            ("quietest_to_mean", self.quietest_to_mean, 0..=1),
             ("order.lines", order.lines, 1..=40),
             ("order.with_discount", order.with_discount, 0..=1),
             ("order.with_gift_card", order.with_gift_card, 0..=1),
             ("order.queued", order.queued, 0..=1),
             ("order.by_card", order.by_card, 0..=1),
+            ("views.per_order", views.per_order, 0..=1_000_000),
+            ("views.per_request", views.per_request, 1..=50),
             ("sizes.id_bytes", whole(sizes.id_bytes), 1..=64),
             ("sizes.name_bytes", whole(sizes.name_bytes), 1..=800),
             ("sizes.description_bytes", whole(sizes.description_bytes), 0..=20_000),

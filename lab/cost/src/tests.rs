@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 
-use super::bill::{Class, Mode, Service};
+use super::bill::{Class, Mode, Payer, Service};
 use super::billing_mode::{Units, break_even, on_demand, provisioned};
 use super::deployment::Deployment;
 use super::estimate::{Estimate, break_even_storage_share, estimate};
 use super::prices::{PriceList, SHIPPED};
-use super::profile::{EXAMPLE, Parameter, Profile};
+use super::profile::{EXAMPLE, Parameter, Profile, Views};
 use super::units_by_index::UnitsByIndex;
 use super::usage::{Calls, Usage};
 
@@ -202,6 +202,22 @@ fn a_queued_order_costs_messages_and_a_second_attempt() {
 }
 
 #[test]
+fn several_views_in_a_request_cost_fewer_requests_and_as_many_writes_and_a_mark_one_more() {
+    let usage = |per_request: &str, once: &str| {
+        let profile = changed("per_request: 10", &format!("per_request: {per_request}")).unwrap();
+        let once_a_day = once == "true";
+        let profile = Profile { views: Views { once_a_day, ..profile.views }, ..profile };
+        Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap()
+    };
+    let (one, ten, by_visitor) = (usage("1", "false"), usage("10", "false"), usage("10", "true"));
+    let calls = |usage: &Usage| usage.calls["record-views"].count;
+    let writes = |usage: &Usage| usage.calls["record-views"].units.write();
+    assert_eq!((calls(&one), calls(&ten), calls(&by_visitor)), (dec!(30000000), dec!(3000000), dec!(3000000)));
+    assert_eq!((writes(&one), writes(&ten), writes(&by_visitor)), (dec!(30000000), dec!(30000000), dec!(60000000)));
+    assert_eq!(one.http_requests - ten.http_requests, dec!(27000000));
+}
+
+#[test]
 fn a_payment_by_card_costs_requests_a_message_events_and_a_secret() {
     let [without, with] = [Decimal::ZERO, Decimal::ONE].map(|by_card| {
         let mut profile = example();
@@ -264,7 +280,7 @@ fn a_closed_shop_pays_for_fixed_costs() {
     let usd = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().usd;
     // Ten units of the table and of two indexes, for 730 hours.
     assert_eq!(usd("provisioned writes"), dec!(14.24));
-    assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(4.90), dec!(3.00), dec!(4.80)));
+    assert_eq!((usd("alarms"), usd("dashboard"), usd("metrics")), (dec!(5.00), dec!(3.00), dec!(4.80)));
     // There are no requests, but the schedules still run.
     assert_eq!(usd("requests"), Decimal::ZERO);
 }
@@ -274,9 +290,62 @@ fn the_largest_shop_that_a_profile_can_state_has_a_bill() {
     let mut profile = example();
     profile.orders = dec!(1000000000000);
     profile.calls_per_order.values_mut().for_each(|calls| *calls = dec!(1000000));
+    (profile.views.per_order, profile.views.per_request) = (dec!(1000000), Decimal::ONE);
     profile.kept.order_months = dec!(1200);
     profile.utilization = dec!(0.000000001);
     assert!(costs(&profile).bill.total > dec!(1000000000000));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_commitment_saves_more_the_steadier_the_load_is_and_never_costs(
+        orders in 0..50_000_000_u64, quiet in 0..=100_u32, more in 0..=100_u32,
+    ) {
+        let commitments = |percent: u32| {
+            let mut profile = example();
+            (profile.orders, profile.quietest_to_mean) = (orders.into(), Decimal::new(percent.min(100).into(), 2));
+            costs(&profile)
+        };
+        let (quieter, steadier) = (commitments(quiet), commitments(quiet + more));
+        for (less, most) in quieter.commitments.iter().zip(&steadier.commitments) {
+            let without = quieter.choices.iter().find(|choice| (choice.mode, choice.class) == (less.mode, Class::Standard));
+            let saved = less.saved_on_table + less.saved_on_functions;
+            prop_assert_eq!(without.unwrap().total, less.total + saved);
+            prop_assert!(less.saved_on_table >= Decimal::ZERO && less.saved_on_functions >= Decimal::ZERO);
+            prop_assert!(most.saved_on_table >= less.saved_on_table && most.saved_on_functions >= less.saved_on_functions);
+            prop_assert!(saved <= without.unwrap().total * dec!(0.55), "{:?}", less);
+        }
+    }
+}
+
+#[test]
+fn a_load_that_never_changes_gets_the_whole_discount() {
+    let profile = changed("quietest_to_mean: 0.3", "quietest_to_mean: 1").unwrap();
+    let Estimate { bill, commitments, .. } = costs(&profile);
+    let usd = |what: &str| bill.lines.iter().find(|line| line.what == what).unwrap().usd;
+    let about = |saved: Decimal, whole: Decimal, off: Decimal| (saved - whole * off).abs() < dec!(0.02);
+    assert!(about(commitments[0].saved_on_table, usd("reads") + usd("writes"), dec!(0.18)));
+    assert!(about(commitments[0].saved_on_functions, usd("duration"), dec!(0.12)));
+}
+
+#[test]
+fn reserved_capacity_is_sold_in_blocks_of_100_units_and_costs_46_percent() {
+    let mut profile = example();
+    profile.orders = Decimal::ZERO;
+    let saved = |profile: &Profile| costs(profile).commitments[2].saved_on_table;
+    assert_eq!(saved(&profile), Decimal::ZERO, "three times ten units are no block");
+    let profile = example();
+    let usage = Usage::of(&profile, &DEPLOYED, PRICES.month).unwrap();
+    let payer = Payer { profile: &profile, prices: &PRICES, deployment: &DEPLOYED, usage: &usage };
+    let provisioned = payer.provisioned(Mode::ForThePeak, &PRICES.dynamodb.standard).unit_hours;
+    let blocks = |unit_hours: Decimal| (unit_hours / dec!(73000)).floor();
+    let write = dec!(47.45) - (dec!(12.5) + dec!(9.344));
+    let read = dec!(9.49) - (dec!(2.5) + dec!(1.825));
+    let expected = blocks(provisioned.write) * write + blocks(provisioned.read) * read;
+    assert!((saved(&profile) - expected).abs() < dec!(0.01), "{} {expected}", saved(&profile));
+    assert!(expected > Decimal::ZERO);
 }
 
 #[test]
@@ -295,6 +364,7 @@ fn an_error_in_a_profile_names_the_field() {
         ("orders: 1000000", "order: 1000000", "order: invalid type"),
         ("peak_to_mean: 5\n", "", "missing field `peak_to_mean`"),
         ("peak_to_mean: 5", "peak_to_mean: 0.5", "peak_to_mean: 0.5 is not from 1 to 10000"),
+        ("per_request: 10", "per_request: 51", "views.per_request: 51 is not from 1 to 50"),
         ("peak_to_mean: 5", "peak: 5", "peak: unknown field `peak`, expected one of"),
         ("  lines: 2", "  lines: many", "order.lines: invalid value: string \"many\""),
         ("  lines: 2", "  lines: 41", "order.lines: 41 is not from 1 to 40"),

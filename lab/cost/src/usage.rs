@@ -13,7 +13,7 @@ use super::comparison::{Comparison, RECONCILE};
 use super::deployment::Deployment;
 use super::edge::{Pages, Popularity, hits};
 use super::month::Month;
-use super::profile::{Profile, around};
+use super::profile::{Profile, Views, around};
 use super::units_by_index::{UnitsByIndex, exact};
 
 const DRAIN_WRITES: &str = "drain-writes";
@@ -23,6 +23,10 @@ const PUBLISH: &str = "publish-order-events";
 const EXPIRE: &str = "expire-orders";
 const SETTLE: &str = "settle-payments";
 const CHANGE_STATUS: &str = "change-order-status";
+const RECORD_VIEWS: &str = "record-views";
+
+/// The functions that a schedule invokes.
+const STEADY: [&str; 3] = [RECONCILE, EXPIRE, SETTLE];
 
 /// The functions that change an order's status, and the number of events of each. A capture has two: it is also a
 /// payment.
@@ -113,6 +117,7 @@ impl Usage {
         let shop = Shop { profile, deployment, samples: profile.samples(deployment)?, month };
         let mut usage = Self { metrics: METRICS, ..Self::default() };
         shop.requests(&mut usage)?;
+        shop.views(&mut usage)?;
         shop.queue(&mut usage)?;
         shop.payments(&mut usage)?;
         shop.stream(&mut usage)?;
@@ -151,11 +156,13 @@ impl Usage {
     /// Units of work that does not depend on requests.
     pub fn steady(&self) -> UnitsByIndex {
         let mut steady = UnitsByIndex::default();
-        [RECONCILE, EXPIRE, SETTLE]
-            .iter()
-            .filter_map(|name| self.calls.get(*name))
-            .for_each(|calls| steady += calls.units);
+        STEADY.iter().filter_map(|name| self.calls.get(*name)).for_each(|calls| steady += calls.units);
         steady
+    }
+
+    /// The duration of work that does not depend on requests, multiplied by the memory.
+    pub fn steady_gb_seconds(&self) -> Decimal {
+        STEADY.iter().filter_map(|name| self.calls.get(*name)).map(|calls| calls.gb_seconds).sum()
     }
 
     /// The sum over all calls.
@@ -215,6 +222,17 @@ impl Shop<'_> {
         let exponent = edge.exponent.to_f64().unwrap_or_default();
         let a_second = requests / self.month.seconds();
         Ok(hits(Popularity { pages, exponent }, a_second, edge.caches, seconds))
+    }
+
+    /// Adds the views of products. The ledger has the units of one product.
+    fn views(&self, usage: &mut Usage) -> Result<()> {
+        let Views { per_order, per_request, once_a_day } = self.profile.views;
+        let views = self.profile.orders * per_order;
+        let case = if once_a_day { "each product counted, for a visitor" } else { "each product counted" };
+        let units = self.charge(operation(RECORD_VIEWS, case)?)? * views;
+        let requests = views / per_request;
+        usage.http_requests += requests;
+        self.call(usage, RECORD_VIEWS, requests, units)
     }
 
     /// Adds queued orders. Each is processed by a call of its own.

@@ -86,6 +86,8 @@ pub struct State {
     second: u8,
     /// Whether a copy was replaced, for the properties.
     replaced: bool,
+    /// Whether one table was written alone since the last copy, so that a comparison has something to find.
+    was_alone: bool,
 }
 
 type RepairId = u8;

@@ -106,8 +106,9 @@
 //! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one.
 //! - **Resources**: DynamoDB tables with their indexes, streams and times to live; standard SQS queues with their
 //!   dead-letter queues; EventBridge buses, which keep the newest events for inspection (`GET /_local/events`); S3
-//!   buckets, whose objects are files: `PutObject`, `GetObject`, `HeadObject` and `ListObjectsV2`, with the secret access
-//!   key `local`. Bucket policies, versions, life cycles and notifications are passed over.
+//!   buckets, whose objects are files: `PutObject`, `GetObject`, `HeadObject`, `DeleteObject` and `ListObjectsV2`, also by
+//!   presigned URLs, with the secret access key `local`. Of a bucket's policy, only that everybody may read objects is
+//!   followed. Versions, life cycles and notifications are passed over.
 //! - **Intrinsic functions**: `Ref`, `GetAtt`, `Sub`, `Join`, `Split`, `If`, and in conditions `Equals`, `Not`, `And` and
 //!   `Or`. A resource whose
 //!   `Condition` is false does not exist. Parameters have their defaults, or the values of the [`Deployment`].

@@ -1,8 +1,9 @@
 //! The embedded S3: `s3s` speaks the protocol and checks every signature, `s3s-fs` keeps the objects as files.
 //!
 //! An object is a file with the object's name below a directory of its bucket, so that other programs can read it.
-//! Signatures are checked, as S3 does: a body that is not the one that was signed is refused. The secret of every access
-//! key is [`SECRET`].
+//! Signatures are checked, as S3 does: a body that is not the one that was signed is refused, and a presigned URL takes
+//! exactly the upload that was signed. The secret of every access key is [`SECRET`]. A request without a signature may
+//! read what the bucket's policy opens to everybody.
 
 mod access;
 mod store;
@@ -64,7 +65,7 @@ impl Buckets {
 
         let mut service = S3ServiceBuilder::new(Store::new(files, buckets));
         service.set_auth(AnyKey);
-        service.set_access(Roles(guard));
+        service.set_access(Roles { guard, public: buckets.iter().flat_map(|bucket| bucket.public.clone()).collect() });
         // The service answers errors of S3 itself. This one is a request that is not even HTTP's.
         let service = HandleError::new(service.build(), async |_: HttpError| StatusCode::BAD_REQUEST);
         let router = browsers.protect(Router::new().fallback_service(service));

@@ -8,7 +8,7 @@ use key_schema::entity::{
     Balance, CardPayment, Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard,
     GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
     PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Return, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewShard, WholeOrder,
+    UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
@@ -164,6 +164,7 @@ impl Accounts {
             }),
             QueuedOrder::TYPE => self.read(item, |_, _: QueuedOrder| {}),
             ViewShard::TYPE => self.read(item, |_, _: ViewShard| {}),
+            ViewMark::TYPE => self.read(item, |_, _: ViewMark| {}),
             StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
             Reconciliation::TYPE => self.read(item, |_, _: Reconciliation| {}),
             IdempotencyRecord::TYPE => self.read(item, |_, _: IdempotencyRecord| {}),

@@ -73,6 +73,7 @@ impl TryFrom<ProductRow> for Record {
             description,
             category,
             price,
+            images: Vec::new(),
             available,
             cells,
             initial_stock,

@@ -3,7 +3,7 @@
 
 use key_schema::entity::{Customer, Discount, GiftCard, Product, WholeStock};
 use key_schema::value::{
-    Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, Money, Name, Percent,
+    Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, ImageId, Money, Name, Percent,
     ProductId, Timestamp, Username,
 };
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ pub(super) struct ProductRecord {
     pub category: Category,
     /// The price of one unit today. The lines of orders have their own prices.
     pub price: Money,
+    /// The ids of the images. The images themselves are in the bucket of the shop that has this product.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageId>,
     /// The units that can be sold today. Importing an order does not change them.
     #[serde(default)]
     pub available: u64,
@@ -185,18 +188,18 @@ impl ProductRecord {
         require(&mut reasons, self.price.is_chargeable(), || format!("price: {} is too much", self.price));
         let available = self.available;
         require(&mut reasons, i64::try_from(available).is_ok(), || format!("available: {available} is too much"));
-        let Self { product_id, description, category, price, cells, version, .. } = self.clone();
+        let Self { product_id, description, category, price, images, cells, version, .. } = self.clone();
         let stock = WholeStock::shared_out(product_id.clone(), price, available, cells);
         let initial_stock = self.initial_stock.unwrap_or(u32::try_from(available).unwrap_or(u32::MAX));
-        let product = Product { product_id, name, description, category, price, initial_stock, version };
+        let product = Product { product_id, name, description, category, price, images, initial_stock, version };
         if reasons.is_empty() { Ok((product, stock)) } else { Err(reasons) }
     }
 
     /// The record of a product.
     pub(super) fn of(product: Product, stock: &WholeStock) -> Self {
-        let Product { product_id, name, description, category, price, initial_stock, version } = product;
+        let Product { product_id, name, description, category, price, images, initial_stock, version } = product;
         let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(initial_stock));
-        Self { product_id, name, description, category, price, available, cells, initial_stock, version }
+        Self { product_id, name, description, category, price, images, available, cells, initial_stock, version }
     }
 }
 

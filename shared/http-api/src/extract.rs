@@ -4,7 +4,9 @@
 use std::str::FromStr;
 
 use key_schema::page::PageRequest;
-use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Invalid, InvoiceId, OrderId, ProductId, ReturnId};
+use key_schema::value::{
+    CustomerId, DiscountCode, GiftCardCode, ImageId, Invalid, InvoiceId, OrderId, ProductId, ReturnId,
+};
 use lambda::Budget;
 use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
@@ -45,6 +47,7 @@ path_parameters! {
     "code" DiscountCode
     "code" GiftCardCode
     "customerId" CustomerId
+    "imageId" ImageId
     "invoiceId" InvoiceId
     "orderId" OrderId
     "productId" ProductId

@@ -25,6 +25,7 @@ mod handler;
 mod idempotency;
 mod if_match;
 mod json;
+mod part;
 mod prefer;
 mod problem;
 mod query;
@@ -47,6 +48,7 @@ pub use handler::{Handler, fits};
 pub use idempotency::Once;
 pub use if_match::IfMatch;
 pub use lambda::{Error, Function, Program};
+pub use part::{Part, ProductResults};
 pub use prefer::PrefersAsync;
 pub use problem::{Kind, Problem};
 pub use query::Unfiltered;
@@ -58,7 +60,7 @@ pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
     CartView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView,
-    GiftCardView, InvoiceView, IssuedGiftCardView, OrderItemView, OrderStateView, OrderView, OverviewView,
-    PaymentDueView, PaymentIntentView, PaymentView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView,
-    ReturnView, StatusCountView,
+    GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView,
+    OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView, PaymentView, ProductCountsView,
+    ProductStatsView, ProductView, QueuedOrderView, ReturnView, StatusCountView,
 };

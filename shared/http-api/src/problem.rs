@@ -64,6 +64,8 @@ kinds! {
     OutOfStock = "out-of-stock" CONFLICT "Not enough in stock";
     /// The order would cost another amount than the client expects or allows.
     PriceChanged = "price-changed" CONFLICT "The order comes to another total";
+    /// The product has as many images as a product may have.
+    TooManyImages = "too-many-images" CONFLICT "The product has too many images";
     /// The discount code does not exist, or is not valid now.
     DiscountInvalid = "discount-invalid" CONFLICT "The discount code is not valid";
     DiscountExhausted = "discount-exhausted" CONFLICT "The discount code is used up";

@@ -18,6 +18,8 @@ pub struct Reply {
     status: StatusCode,
     headers: Vec<(HeaderName, String)>,
     body: Option<String>,
+    /// The problems of parts that failed, for the log. See [`Part`](crate::Part).
+    failures: Vec<Problem>,
 }
 
 impl Reply {
@@ -45,7 +47,7 @@ impl Reply {
 
     /// 204, without a body.
     pub(crate) fn no_content() -> Self {
-        Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: None }
+        Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: None, failures: Vec::new() }
     }
 
     /// Adds the version as `ETag`.
@@ -57,7 +59,7 @@ impl Reply {
 
     /// The stored reply to an earlier request, for a request that repeats it.
     pub(crate) fn again(status: StatusCode, location: Option<String>, version: Option<u64>, body: String) -> Self {
-        let mut reply = Self { status, headers: Vec::new(), body: Some(body) };
+        let mut reply = Self { status, headers: Vec::new(), body: Some(body), failures: Vec::new() };
         reply.headers.extend(location.map(|location| (LOCATION, location)));
         let reply = match version {
             Some(version) => reply.etag(version),
@@ -108,6 +110,17 @@ impl Reply {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// Adds the problems of parts that failed.
+    #[must_use]
+    pub(crate) fn with_failures(self, failures: Vec<Problem>) -> Self {
+        Self { failures, ..self }
+    }
+
+    /// The problems of parts that failed.
+    pub(crate) fn failures(&self) -> &[Problem] {
+        &self.failures
+    }
+
     /// Adds `Idempotent-Replayed` if the request repeats an earlier one.
     #[must_use]
     pub(crate) fn replayed(mut self, replayed: bool) -> Self {
@@ -124,7 +137,8 @@ impl Reply {
     }
 
     fn of(status: StatusCode, body: &impl Serialize) -> Answer {
-        Ok(Self { status, headers: Vec::new(), body: Some(serde_json::to_string(body).map_err(Problem::internal)?) })
+        let body = serde_json::to_string(body).map_err(Problem::internal)?;
+        Ok(Self { status, headers: Vec::new(), body: Some(body), failures: Vec::new() })
     }
 }
 

@@ -82,7 +82,7 @@ pub struct Limit {
 pub struct Example {
     /// The time of day, such as `09:34:40`.
     pub at: &'static str,
-    /// The value of the path parameter.
+    /// The values of the path parameters, with a slash between them.
     pub path: &'static str,
     pub query: &'static str,
     /// A header that not every request has.
@@ -97,7 +97,7 @@ impl Example {
         Self { at, path: "", query: "", header: None, body: None }
     }
 
-    /// The same request with this value of the path parameter.
+    /// The same request with these values of the path parameters, with a slash between them.
     #[must_use]
     pub const fn path(self, path: &'static str) -> Self {
         Self { path, ..self }

@@ -75,12 +75,15 @@ where
         }
         Err(problem) => Err(problem),
     };
+    let ids = telemetry::Ids { request: &request_id, trace: trace.as_deref() };
     let (mut response, problem) = match answer {
-        Ok(reply) => (Response::from(reply), None),
+        Ok(reply) => {
+            reply.failures().iter().for_each(|problem| telemetry::report_part(route, &ids, problem));
+            (Response::from(reply), None)
+        }
         Err(problem) => (Response::from(&problem), Some(problem)),
     };
     caching.mark(&mut response);
-    let ids = telemetry::Ids { request: &request_id, trace: trace.as_deref() };
     telemetry::report(route, &ids, response.status(), problem.as_ref(), start.elapsed());
     Ok(response.into())
 }

@@ -1,5 +1,5 @@
 //! One structured log line for each request: route, status, duration, and the kind and cause of a problem. Bodies,
-//! names and addresses are not logged.
+//! names and addresses are not logged. A part that failed by a defect or for want of capacity has a line of its own.
 
 use std::time::Duration;
 
@@ -14,6 +14,22 @@ pub(crate) struct Ids<'a> {
     pub(crate) request: &'a str,
     /// The id of the trace, if the call is traced.
     pub(crate) trace: Option<&'a str>,
+}
+
+/// Logs the cause of a part's problem, if it has one.
+pub(crate) fn report_part(route: &Route, ids: &Ids<'_>, problem: &Problem) {
+    if let Some(cause) = problem.cause() {
+        let (method, path, cause) = (route.method.as_str(), route.path, lambda::chain(cause.as_ref()));
+        error!(
+            request_id = ids.request,
+            trace_id = ids.trace,
+            method,
+            path,
+            problem = problem.kind().slug(),
+            cause,
+            "a part failed"
+        );
+    }
 }
 
 pub(crate) fn report(route: &Route, ids: &Ids<'_>, status: StatusCode, problem: Option<&Problem>, took: Duration) {

@@ -22,6 +22,17 @@ impl Budget {
         Self { end: self.end.min(Instant::now() + time) }
     }
 
+    /// A budget that ends this time earlier.
+    #[must_use]
+    pub fn less(self, time: Duration) -> Self {
+        Self { end: self.end.checked_sub(time).unwrap_or(self.end) }
+    }
+
+    /// Whether the time is over.
+    pub fn is_over(self) -> bool {
+        self.end <= Instant::now()
+    }
+
     /// The retries of one operation.
     pub fn retries(self) -> Retries {
         Retries { budget: self, made: 0 }

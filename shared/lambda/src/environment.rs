@@ -84,7 +84,7 @@ macro_rules! tuples {
     )+};
 }
 
-tuples! { (A B) (A B C) }
+tuples! { (A B) (A B C) (A B C D) }
 
 impl Environment {
     /// The environment of this process.

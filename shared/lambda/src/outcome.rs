@@ -12,6 +12,7 @@ use aws_smithy_runtime_api::client::orchestrator::Metadata;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 use serde::Serialize;
+use tokio::task::LocalKey;
 
 /// The operations that write nothing. Every other operation counts as a write.
 const READS: [&str; 3] = ["Query", "BatchGetItem", "TransactGetItems"];
@@ -19,6 +20,8 @@ const READS: [&str; 3] = ["Query", "BatchGetItem", "TransactGetItems"];
 tokio::task_local! {
     /// The number of write attempts that this request sent and AWS did not refuse.
     static NOT_REFUSED: Cell<u32>;
+    /// The same number for one part of a request.
+    static NOT_REFUSED_OF_PART: Cell<u32>;
 }
 
 /// Whether a failed request may have written something.
@@ -34,11 +37,20 @@ pub enum Outcome {
 impl Outcome {
     /// Does the work of one request and returns its outcome. Writes of spawned tasks are not counted.
     pub async fn of<F: Future>(work: F) -> (F::Output, Self) {
+        Self::counted(&NOT_REFUSED, work).await
+    }
+
+    /// Does the work of one part of a request and returns the part's outcome. The request's outcome includes it.
+    pub async fn of_part<F: Future>(work: F) -> (F::Output, Self) {
+        Self::counted(&NOT_REFUSED_OF_PART, work).await
+    }
+
+    async fn counted<F: Future>(attempts: &'static LocalKey<Cell<u32>>, work: F) -> (F::Output, Self) {
         let counted = async {
             let output = work.await;
-            (output, if NOT_REFUSED.with(Cell::get) == 0 { Self::None } else { Self::Unknown })
+            (output, if attempts.with(Cell::get) == 0 { Self::None } else { Self::Unknown })
         };
-        NOT_REFUSED.scope(Cell::new(0), counted).await
+        attempts.scope(Cell::new(0), counted).await
     }
 }
 
@@ -85,5 +97,7 @@ fn is_write(config: &ConfigBag) -> bool {
 
 fn count(change: i32) {
     // Outside of `Outcome::of`, as in a queue's consumer, there is no counter.
-    _ = NOT_REFUSED.try_with(|attempts| attempts.set(attempts.get().saturating_add_signed(change)));
+    for attempts in [&NOT_REFUSED, &NOT_REFUSED_OF_PART] {
+        _ = attempts.try_with(|attempts| attempts.set(attempts.get().saturating_add_signed(change)));
+    }
 }

@@ -130,25 +130,36 @@ impl Bucket {
         }
     }
 
+    /// Deletes an object, if there is one.
+    pub async fn delete(&self, key: &str) -> Result<(), Error> {
+        self.request("DELETE", &path(key), &[], &[]).await.map(drop)
+    }
+
     /// The keys that begin with this prefix, sorted.
     pub async fn list(&self, prefix: &str) -> Result<Vec<String>, Error> {
         let (mut keys, mut token) = (Vec::new(), None);
         loop {
-            let mut query = vec![("list-type".to_owned(), "2".to_owned()), ("prefix".to_owned(), prefix.to_owned())];
-            query.extend(token.map(|token| ("continuation-token".to_owned(), token)));
-            // The signature needs the parameters in order.
-            query.sort();
-            let answer = self.request("GET", &format!("/?{}", encode(&query)), &[], &[]).await?;
-            let text = String::from_utf8_lossy(&answer.body);
-            let page: Listed = quick_xml::de::from_str(&text).map_err(|error| {
-                Error::Invalid(format!("the list of {}/{prefix} cannot be read: {error}", self.name))
-            })?;
-            keys.extend(page.contents.into_iter().map(|listed| listed.key));
-            token = page.next_continuation_token;
+            let (page, next) = self.page(prefix, token).await?;
+            keys.extend(page);
+            token = next;
             if token.is_none() {
                 return Ok(keys);
             }
         }
+    }
+
+    /// A page of the keys that begin with this prefix, sorted: at most 1000. Also the token of the next page, if there is
+    /// one.
+    pub async fn page(&self, prefix: &str, token: Option<String>) -> Result<(Vec<String>, Option<String>), Error> {
+        let mut query = vec![("list-type".to_owned(), "2".to_owned()), ("prefix".to_owned(), prefix.to_owned())];
+        query.extend(token.map(|token| ("continuation-token".to_owned(), token)));
+        // The signature needs the parameters in order.
+        query.sort();
+        let answer = self.request("GET", &format!("/?{}", encode(&query)), &[], &[]).await?;
+        let text = String::from_utf8_lossy(&answer.body);
+        let page: Listed = quick_xml::de::from_str(&text)
+            .map_err(|error| Error::Invalid(format!("the list of {}/{prefix} cannot be read: {error}", self.name)))?;
+        Ok((page.contents.into_iter().map(|listed| listed.key).collect(), page.next_continuation_token))
     }
 
     /// Sends a request until it is answered, a few times at most.
@@ -179,7 +190,7 @@ impl Bucket {
         body: &[u8],
     ) -> Result<Answered, Error> {
         // Each attempt has a time and a signature of its own.
-        let headers = self.signer.headers(method, path, headers.to_vec(), body)?;
+        let headers = self.signer.headers(method, path, headers, body)?;
         let request = || format!("{method} {}{path}", self.name);
         let answer = self.https.exchange(method, path, headers, body.to_vec()).await;
         let answer = answer.map_err(|source| Error::Unanswered { request: request(), source })?;

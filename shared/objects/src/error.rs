@@ -1,5 +1,7 @@
 //! The outcomes of requests that did not do what they were for.
 
+use std::time::Duration;
+
 use lambda::{Failure, NoAnswer, Remedy};
 
 /// A request to S3 failed.
@@ -25,6 +27,9 @@ pub enum Error {
         /// The last attempt's failure.
         source: NoAnswer,
     },
+    /// A request was given up, because its answer took too long. It may have been carried out.
+    #[error("S3 has not answered within {0:?}")]
+    Late(Duration),
     /// A request could not be signed, or an answer could not be read.
     #[error("{0}")]
     Invalid(String),
@@ -34,7 +39,7 @@ impl Failure for Error {
     fn remedy(&self) -> Remedy {
         match self {
             Self::Refused { status, .. } if *status < 500 => Remedy::None,
-            Self::Refused { .. } | Self::Unanswered { .. } => Remedy::Retry,
+            Self::Refused { .. } | Self::Unanswered { .. } | Self::Late(_) => Remedy::Retry,
             Self::Invalid(_) => Remedy::None,
         }
     }

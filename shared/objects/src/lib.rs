@@ -1,4 +1,4 @@
-//! S3, as far as Till uses it: whole objects are written, read and listed.
+//! S3, as far as Till uses it: whole objects are written, read, listed and deleted, and URLs are signed for uploads.
 //!
 //! Requests are signed by `aws-sigv4`, the signer of AWS's SDKs, and sent by the connector of the other clients. The SDK of
 //! S3 itself would be the largest dependency of all (docs/decisions.md has the figures).
@@ -10,7 +10,10 @@
 
 mod bucket;
 mod error;
+mod presign;
 mod signer;
 
 pub use bucket::{Bucket, Found, Object, Put};
 pub use error::Error;
+pub use presign::{Presigned, Upload};
+pub use signer::bucket_url;

@@ -36,6 +36,12 @@ struct Versioned {
     version: u32,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Grouped {
+    customer_id: CustomerId,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Message {
@@ -100,7 +106,14 @@ impl Waiting {
         let max_total = self.max_total.and_then(|max_total| serde_json::to_string(&max_total).ok());
         let attributes = [(REQUEST_HASH, Some(hash)), (MAX_TOTAL, max_total)];
         let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        queue::Message { body, attributes: attributes.collect() }
+        let group = Some(message.customer_id.to_string());
+        queue::Message { body, attributes: attributes.collect(), group }
+    }
+
+    /// The group of a message with this body: its customer, so that the orders of one customer do not delay those of the
+    /// others. `None` if the body is not an order.
+    pub fn group_of(body: &str) -> Option<String> {
+        serde_json::from_str::<Grouped>(body).ok().map(|message| message.customer_id.to_string())
     }
 
     /// The origin of a placement that this message asks for.

@@ -46,6 +46,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             description: String::new(),
             category: "things".parse().expect("a category"),
             price: eur(*price),
+            images: Vec::new(),
             initial_stock: 10_000,
             version: 1,
         };

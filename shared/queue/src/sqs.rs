@@ -44,6 +44,10 @@ pub struct Message {
     pub body: String,
     /// The attributes. They stay with the message when it is retried, including those that this release does not know.
     pub attributes: BTreeMap<String, String>,
+    /// The message group: if one group's messages occupy most of the consumers, SQS delivers the messages of other groups
+    /// first (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>). Up to
+    /// 128 printable characters. A message without a group is a group of its own.
+    pub group: Option<String>,
 }
 
 /// A message as it was received.
@@ -104,11 +108,12 @@ impl Queue {
 
     async fn send_with(
         &self,
-        Message { body, attributes }: &Message,
+        Message { body, attributes, group }: &Message,
         added: Option<(&str, &str, &str)>,
         delay: Option<Duration>,
     ) -> Result<(), Error> {
         let mut call = self.client.send_message().queue_url(&*self.url).message_body(body);
+        call = call.set_message_group_id(group.clone());
         let is_replaced = |name: &str| added.is_some_and(|(other, ..)| other == name);
         let kept = attributes.iter().filter(|(name, _)| *name != FAILURES && !is_replaced(name));
         let kept = kept.map(|(name, value)| (name.as_str(), "String", value.as_str()));

@@ -50,7 +50,8 @@ impl LostRecords {
     pub async fn take(&self, shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Result<(), Error> {
         let number = delivered.number.as_str();
         error!(sequence_number = number, reason, "a record is given up");
-        self.0.send(&queue::Message { body: message(shard, delivered, reason), attributes: BTreeMap::new() }).await
+        let body = message(shard, delivered, reason);
+        self.0.send(&queue::Message { body, attributes: BTreeMap::new(), group: None }).await
     }
 }
 

@@ -11,7 +11,7 @@ use key_schema::entity::{
     Cart, CartLine, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
     IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums,
     PaymentDue, PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation, Refusal,
-    Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -64,6 +64,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     images.extend(parts.rest_of_order()?);
     images.extend(parts.kept()?);
     images.push((Kind::Repair, parts.repair()?));
+    images.push((Kind::ViewMark, parts.view_mark()?));
     Ok(images)
 }
 
@@ -172,6 +173,7 @@ impl<'a> Parts<'a> {
             description: "d".repeat(self.sizes.description),
             category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
             price: self.price,
+            images: Vec::new(),
             initial_stock: 998,
             version: number(revision).into(),
         })
@@ -267,6 +269,11 @@ impl<'a> Parts<'a> {
             updated_at: at,
         };
         Ok(vec![(Kind::Move(revision), item(&moving)?), (Kind::CopyProgress(revision), item(&copied)?)])
+    }
+
+    /// The mark that a visitor has viewed the product.
+    fn view_mark(&self) -> Result<Item, NoSample> {
+        item(&ViewMark::of(&self.product, &"0123456789abcdef".to_owned().try_into()?, self.at))
     }
 
     /// The repair of an order's header and a stock.

@@ -9,7 +9,7 @@ use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
     Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -58,6 +58,7 @@ impl Kind {
             StockCell::TYPE => Self::StockCell(First),
             ProductStats::TYPE => Self::ProductStats(First),
             ViewShard::TYPE => Self::ViewShard(First),
+            ViewMark::TYPE => Self::ViewMark,
             Order::TYPE => {
                 let order: Order = from_item(item.clone()).ok()?;
                 match order.cancellation.and_then(|cancellation| cancellation.cause) {

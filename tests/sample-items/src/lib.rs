@@ -96,6 +96,8 @@ pub enum Kind {
     ProductStats(Revision),
     /// A shard of a product's views.
     ViewShard(Revision),
+    /// The mark that a visitor has viewed a product.
+    ViewMark,
     /// The header of an order.
     Order(OrderStatus),
     /// The header of an order that was not paid in time. It has no reason.

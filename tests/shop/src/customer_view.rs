@@ -22,6 +22,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("GiftCard", &["balance", "code", "createdAt", "initial"]),
     ("GiftCardEntry", &["amount", "at", "returned", "status"]),
     ("GiftCardView", &["entries"]),
+    ("Image", &["imageId", "url"]),
     ("Invoice", &["amount", "customerId", "invoiceId", "issuedAt", "orderId", "payments"]),
     ("Money", &["amount", "currency"]),
     (
@@ -89,7 +90,10 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("PaymentIntent", &["amount", "clientSecret", "intentId", "orderId", "provider", "status"]),
-    ("Product", &["available", "category", "cells", "description", "name", "price", "productId", "stats", "version"]),
+    (
+        "Product",
+        &["available", "category", "cells", "description", "images", "name", "price", "productId", "stats", "version"],
+    ),
     ("ProductStats", &["orders", "units"]),
     (
         "Return",

@@ -20,6 +20,7 @@ pub mod edge;
 pub mod engine;
 pub mod events;
 pub mod expiry;
+pub mod images;
 pub mod invocations;
 pub mod kills;
 pub mod last_release;

@@ -140,8 +140,11 @@ fn found(method: &Method, path: &str) -> Option<(&'static str, &'static Value)> 
             && wanted.zip(given).all(|(wanted, given)| wanted == given || wanted.starts_with('{'))
     };
     let paths = DOCUMENT["paths"].as_object().expect("paths");
-    let (template, operations) = paths.iter().find(|(template, _)| matches(template))?;
-    Some((template, operations.get(method.as_str().to_ascii_lowercase())?))
+    // Like the gateway, which chooses among the routes of the method.
+    let mut of_method = paths.iter().filter_map(|(template, operations)| {
+        Some((template.as_str(), operations.get(method.as_str().to_ascii_lowercase())?))
+    });
+    of_method.find(|(template, _)| matches(template))
 }
 
 /// The description of this request's operation.

@@ -26,12 +26,13 @@ enum Named {
 }
 
 /// Every parameter of a path.
-const IN_PATHS: [(&str, Named); 6] = [
+const IN_PATHS: [(&str, Named); 7] = [
     ("customerId", Named::OfACustomer),
     ("orderId", Named::OfACustomer),
     ("invoiceId", Named::OfACustomer),
     ("returnId", Named::OfACustomer),
     ("productId", Named::OfEverybody),
+    ("imageId", Named::OfEverybody),
     ("code", Named::OfTheBearer),
 ];
 

@@ -91,6 +91,8 @@ async fn more(shop: &Shop, ada: &mut Witness) {
         "stock": 100, "cells": 2,
     });
     admin.post("/products", product).await.expect(201);
+    let image = shop.uploaded("spread").await;
+    shop.confirm_image("spread", &image).await.expect(200);
     ada.get("/products/spread").await.expect(200);
 
     let of = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });

@@ -63,12 +63,13 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
 }
 
 /// An unused queue reports no metrics after six hours. Only the comparison of counts, the expiry of orders, the settlement
-/// of payments, repairs and exports have a schedule.
+/// of payments, repairs, exports and the deletion of images have a schedule.
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
     if alarm == "ExportsStandStill" {
         return Some(1.0);
     }
-    (["ComparisonFails", "ExpiriesFail", "PaymentsFail", "RepairsFail", "RepairsAreLate"].contains(&alarm)
+    (["ComparisonFails", "ExpiriesFail", "PaymentsFail", "RepairsFail", "RepairsAreLate", "TidyingFails"]
+        .contains(&alarm)
         && ["Errors", "ExpiriesFailed", "PaymentsFailed", "RepairsFailed", "OldestRepair"].contains(&metric))
     .then_some(0.0)
 }
@@ -128,6 +129,9 @@ pub const TROUBLES: &[Trouble] = &[
     alarms("ExpiriesFail", "an order cannot be cancelled", 4, &[("failed", Some(3.0))]),
     alarms("ExpiriesFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
     is_quiet("ExpiriesFail", "an order cannot be cancelled for a quarter of an hour", 1, &[("failed", Some(1.0))]),
+    alarms("TidyingFails", "each run fails for three days", 3, &[(METRIC, Some(3.0))]),
+    is_quiet("TidyingFails", "S3 fails for two days", 2, &[(METRIC, Some(3.0))]),
+    is_quiet("TidyingFails", "the stack is new, and nothing has run", 5, &[(METRIC, None)]),
     alarms("PaymentsFail", "each run fails for an hour", 4, &[("errors", Some(2.0)), ("failed", None)]),
     alarms("PaymentsFail", "the provider refuses a payment for an hour", 4, &[("failed", Some(1.0))]),
     alarms("PaymentsFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),

@@ -65,7 +65,8 @@ fn the_edge_keeps_the_answers_of_the_shared_routes_and_of_no_other() {
 fn every_behavior_passes_on_what_the_api_reads_and_speaks_tls() {
     let distribution = distribution();
     let behaviors = distribution["CacheBehaviors"].as_sequence().into_iter().flatten();
-    for behavior in behaviors.chain([&distribution["DefaultCacheBehavior"]]) {
+    let of_api = |behavior: &&Yaml| behavior["TargetOriginId"] == "api";
+    for behavior in behaviors.chain([&distribution["DefaultCacheBehavior"]]).filter(of_api) {
         assert_eq!(behavior["OriginRequestPolicyId"], "b689b0a8-53d0-40ab-baf2-68738e2966ac");
         assert_eq!(behavior["ViewerProtocolPolicy"], "https-only");
         assert_eq!(behavior["AllowedMethods"].as_sequence().map(Vec::len), Some(7));
@@ -75,6 +76,42 @@ fn every_behavior_passes_on_what_the_api_reads_and_speaks_tls() {
     let never: Vec<_> =
         errors.filter(|one| one["ErrorCachingMinTTL"] == 0).map(|one| one["ErrorCode"].as_u64()).collect();
     assert_eq!(never, [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map(Some));
+}
+
+/// Images are read from their bucket, with CloudFront's signature, and the bucket's policy allows that and no more.
+#[test]
+fn the_edge_reads_images_from_their_bucket_and_no_route_is_below_their_path() {
+    let distribution = distribution();
+    let behaviors = distribution["CacheBehaviors"].as_sequence().into_iter().flatten();
+    let of_bucket: Vec<_> = behaviors.filter(|behavior| behavior["TargetOriginId"] != "api").collect();
+    let [images] = of_bucket.as_slice() else { panic!("one behavior: {of_bucket:?}") };
+    let pattern = images["PathPattern"].as_str().expect("a pattern");
+    assert!(matches(pattern, "/images/cup/019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64"));
+    assert_eq!(
+        (&images["ViewerProtocolPolicy"], images["AllowedMethods"].as_sequence().map(Vec::len)),
+        (&"https-only".into(), Some(2))
+    );
+    for function in routes() {
+        assert!(!matches(pattern, function.route.path), "{}", function.route.path);
+    }
+    let origins = distribution["Origins"].as_sequence().into_iter().flatten();
+    let signed = origins.filter(|origin| origin["Id"] == images["TargetOriginId"]);
+    assert_eq!(signed.filter(|origin| !origin["OriginAccessControlId"].is_null()).count(), 1);
+
+    let policy = &stack("template.yaml")["Resources"]["ImagesBucketPolicy"]["Properties"]["PolicyDocument"];
+    let statements = policy["Statement"].as_sequence().into_iter().flatten();
+    let conditional = statements.filter_map(|statement| match statement {
+        Yaml::Tagged(condition) if condition.value[0] == "HasEdge" => Some(&condition.value[1]),
+        _ => None,
+    });
+    let conditional: Vec<_> = conditional.collect();
+    let [edge] = conditional.as_slice() else { panic!("one statement: {conditional:?}") };
+    assert_eq!(edge["Principal"]["Service"], "cloudfront.amazonaws.com");
+    assert_eq!(edge["Action"], "s3:GetObject");
+    let Yaml::Tagged(source) = &edge["Condition"]["ArnEquals"]["aws:SourceArn"] else { panic!("an ARN: {edge:?}") };
+    assert!(
+        source.value.as_str().is_some_and(|arn| arn.ends_with(":distribution/${Distribution.Outputs.DistributionId}"))
+    );
 }
 
 /// `Vary` of a shared answer names the origin alone, and the key of a copy has it if the gateway answers by origin.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use key_schema::value::Timestamp;
 use serde_json::{Value, json};
+use shop::Shop;
 use shop::queue::order_later;
 use shop::queue::{DEAD_LETTERS, QUEUE};
 
@@ -146,4 +147,30 @@ fn messages_become_dead_letters_before_the_queue_deletes_them() {
     // the queue's delays has these figures.
     assert!(receives * queue.visibility_timeout_seconds < queue.retention_seconds / 2);
     assert_eq!((receives, queue.retention_seconds), (1000, 14 * 86_400));
+}
+
+/// SQS delivers the messages of other groups first if one group occupies the consumers.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_message_belongs_to_the_group_of_its_customer_also_when_it_is_sent_on() {
+    let shop = fast_shop(false).await;
+    let groups = |shop: &Shop| -> Vec<Value> {
+        let [queues, _] = shop.service_proxies();
+        let sent = queues.take_calls().into_iter().filter(|call| call.action == "SendMessage");
+        sent.map(|call| call.request["MessageGroupId"].clone()).collect()
+    };
+    groups(&shop);
+    order_later(&shop.customer("ada"), "k", things(1)).await.expect(202);
+    assert_eq!(groups(&shop), ["ada"]);
+
+    // A message of the last release has no group. Its copy in the dead-letter queue has one.
+    let mut message = shop.take_messages().await.remove(0);
+    assert!(message["attributes"]["MessageGroupId"].is_null());
+    let mut unreadable: Value = serde_json::from_str(message["body"].as_str().expect("a body")).expect("JSON");
+    unreadable["queuedAt"] = json!("yesterday");
+    message["body"] = json!(unreadable.to_string());
+    let long_ago = (Timestamp::now().as_second() - 25 * 3600) * 1000;
+    message["attributes"]["SentTimestamp"] = json!(long_ago.to_string());
+    shop.drain(&[message]).await;
+    assert_eq!(groups(&shop), ["ada"]);
+    assert_eq!(shop.messages_in(DEAD_LETTERS).await, 1);
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use key_schema::value::ImageId;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -40,6 +41,7 @@ pub enum Caller {
 
 use Caller::{Admin, Customer};
 use shop::eur;
+use shop::images::{PICTURE, new_image};
 
 const ADA: Caller = Customer("ada");
 
@@ -88,7 +90,10 @@ impl Case {
 
 /// Every case.
 pub fn cases(seed: &Arc<Seed>) -> Vec<Case> {
-    [customers(), catalogue(), orders(), afterwards(seed), consumers::cases(seed)].into_iter().flatten().collect()
+    [customers(), catalogue(), images(seed), orders(), afterwards(seed), consumers::cases(seed)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn customers() -> Vec<Case> {
@@ -111,6 +116,13 @@ fn catalogue() -> Vec<Case> {
         "productId": "new", "name": "New", "description": "-", "category": "things", "price": eur(500), "stock": 7,
         "cells": 2,
     });
+    let viewed = json!({ "products": ["thing", "spread", "thing", "nothing"] });
+    let by_visitor = json!({ "products": viewed["products"], "visitor": "0123456789abcdef" });
+    let batch = json!({ "products": [
+        { "create": product },
+        { "update": { "productId": "thing", "version": 1, "changes": { "name": "Another name" } } },
+        { "update": { "productId": "spread", "version": 1, "changes": { "price": eur(1100) } } },
+    ] });
     let patch = |name, path: &str, body| {
         Case::request(name, "update-product", Admin, Method::PATCH, path).header("if-match", "\"1\"").body(body)
     };
@@ -124,10 +136,13 @@ fn catalogue() -> Vec<Case> {
         patch("another price", "/products/thing", json!({ "price": eur(1100) })),
         patch("another price, in three cells", "/products/spread", json!({ "price": eur(1100) })).with_steps(),
         patch("more cells", "/products/spread", json!({ "cells": 5 })).with_steps(),
+        Case::post("several products", "write-products", Admin, "/products/batch", batch).with_steps(),
         adjust("units arrive", "/products/thing/stock", 5),
         adjust("units arrive, in three cells", "/products/spread/stock", 5).with_steps(),
         adjust("units are taken out, of three cells", "/products/spread/stock", -25).with_steps(),
         Case::post("view a product", "record-view", ADA, "/products/thing/views", Value::Null).adding_up(),
+        Case::post("view products", "record-views", ADA, "/views", viewed.clone()).adding_up(),
+        Case::post("view products as a visitor", "record-views", ADA, "/views", by_visitor).adding_up(),
         Case::post("make a code", "create-discount", Admin, "/discounts", json!({ "code": "NEW", "percent": 5 })),
         Case::post(
             "make a card",
@@ -136,6 +151,15 @@ fn catalogue() -> Vec<Case> {
             "/gift-cards",
             json!({ "code": "NEW", "balance": eur(1) }),
         ),
+    ]
+}
+
+fn images(seed: &Seed) -> Vec<Case> {
+    let at = |image: &ImageId| format!("/products/thing/images/{image}");
+    vec![
+        Case::post("sign an upload", "add-image", Admin, "/products/thing/images", new_image(PICTURE)),
+        Case::request("confirm an image", "confirm-image", Admin, Method::PUT, at(&seed.uploaded)),
+        Case::request("remove an image", "remove-image", Admin, Method::DELETE, at(&seed.old[0])),
     ]
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use devstack::fault_proxy::{Call, Match};
 use devstack::gateway::Invoke;
 use devstack::{FaultProxy, StartConsumer};
-use key_schema::value::Timestamp;
+use key_schema::value::{ImageId, Timestamp};
 use local::functions::start_all;
 use local::pretend_provider::{Keys, Ledger};
 use payments::stripe::signature;
@@ -50,6 +50,10 @@ pub struct Seed {
     pub refusable: Vec<Value>,
     /// The stream records of the orders.
     pub records: Vec<Value>,
+    /// An uploaded image of a thing, which is to be confirmed.
+    pub uploaded: ImageId,
+    /// An old image of a thing, and one of a spread.
+    pub old: [ImageId; 2],
 }
 
 /// One copy of the shop.
@@ -164,6 +168,10 @@ impl World {
         order_later(&ada, "too many", things(1000)).await.expect(202);
         let refusable = shop.take_messages().await;
         shop.age(&overdue).await;
+        let now = Timestamp::now();
+        let old = [(); 2].map(|()| ImageId::random(now.minus_seconds(48 * 60 * 60)));
+        shop.set_images("thing", &[&old[0]]).await;
+        shop.set_images("spread", &[&old[1]]).await;
         let items = shop.dump().await;
         let ledger = shop.ledger();
         let seed = Seed {
@@ -182,19 +190,24 @@ impl World {
             placeable,
             refusable,
             records,
+            uploaded: ImageId::random(now),
+            old,
         };
         let seed = Arc::new(seed);
-        (Self::over(shop, Arc::clone(&seed)), seed)
+        (Self::over(shop, Arc::clone(&seed)).await, seed)
     }
 
     /// Creates another world.
     pub async fn copy_of(seed: Arc<Seed>) -> Self {
-        let world = Self::over(open().await, seed);
+        let world = Self::over(open().await, seed).await;
         world.reset(&[]).await;
         world
     }
 
-    fn over(shop: Shop, seed: Arc<Seed>) -> Self {
+    async fn over(shop: Shop, seed: Arc<Seed>) -> Self {
+        for (product, image) in [("thing", &seed.uploaded), ("thing", &seed.old[0]), ("spread", &seed.old[1])] {
+            shop.put_image(product, image).await;
+        }
         let consumers = start_all(&shop.endpoints(), shop.template()).expect("the functions start").consumers;
         Self { shop, seed, consumers }
     }

@@ -12,9 +12,11 @@ pub(super) fn of(route: &Route) -> Value {
     let Example { at, path, query, header, body } = route.example;
     let body = body.map(|body| serde_json::from_str::<Value>(body).expect("JSON").to_string());
     let key = format!("{} {}", route.method.as_str(), route.path);
-    let filled = route
-        .path_parameters()
-        .fold(route.path.to_owned(), |filled, name| filled.replace(&format!("{{{name}}}"), path));
+    let parameters: Map<String, Value> =
+        route.path_parameters().zip(path.split('/')).map(|(name, value)| (name.to_owned(), json!(value))).collect();
+    let filled = parameters.iter().fold(route.path.to_owned(), |filled, (name, value)| {
+        filled.replace(&format!("{{{name}}}"), value.as_str().unwrap_or_default())
+    });
     let address = if route.scope == Scope::Admin { "198.51.100.7" } else { "203.0.113.24" };
     let mut headers = json!({
         "accept": "application/json",
@@ -69,12 +71,12 @@ pub(super) fn of(route: &Route) -> Value {
         event["cookies"] = json!(["consent=essential"]);
     }
     let url = Url::parse(&format!("https://till.example/?{query}")).expect("a URL");
-    let parameters: Map<String, Value> = url.query_pairs().map(|(name, value)| (name.into(), json!(value))).collect();
-    if !parameters.is_empty() {
-        event["queryStringParameters"] = parameters.into();
+    let of_query: Map<String, Value> = url.query_pairs().map(|(name, value)| (name.into(), json!(value))).collect();
+    if !of_query.is_empty() {
+        event["queryStringParameters"] = of_query.into();
     }
-    for name in route.path_parameters() {
-        event["pathParameters"] = json!({ name: path });
+    if !parameters.is_empty() {
+        event["pathParameters"] = parameters.into();
     }
     if let Some(body) = body {
         event["body"] = json!(body);

@@ -101,6 +101,8 @@ fn variables(function: &Function) -> BTreeMap<String, String> {
             Err(Misconfigured::Missing(variable)) => {
                 let (of, value) = if variable == "QUEUE_URL" {
                     ("WriteQueue".to_owned(), "http://localhost".to_owned())
+                } else if variable == "IMAGES_BUCKET" {
+                    ("ImagesBucket".to_owned(), "images".to_owned())
                 } else {
                     let parameter = pascal_case(&variable.to_lowercase().replace('_', "-"));
                     let default = &template["Parameters"][parameter.as_str()]["Default"];

@@ -50,7 +50,7 @@ fn samples() -> [(&'static str, Waiting); 4] {
 
 /// The message with its attributes.
 fn message(waiting: &Waiting) -> Value {
-    let queue::Message { body, attributes } = waiting.to_message();
+    let queue::Message { body, attributes, .. } = waiting.to_message();
     json!({ "body": body, "attributes": attributes })
 }
 
@@ -82,6 +82,7 @@ fn messages_of_every_release_can_be_read() {
             let sent = queue::Message {
                 body,
                 attributes: serde_json::from_value(message["attributes"].clone()).unwrap_or_default(),
+                group: None,
             };
             assert_eq!(Waiting::from_message(&sent), Ok(waiting.clone()), "{name} of {day}");
         }

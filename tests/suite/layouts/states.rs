@@ -1,7 +1,7 @@
 //! Rare states of items: with every optional attribute, and with every reason for which an accepted order is refused.
 
 use key_schema::entity::{
-    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderItem, OrderStatus, Payment, PaymentDue,
+    Credit, Discount, GiftCardEntry, Invoice, LineUnits, Order, OrderItem, OrderStatus, Payment, PaymentDue, Product,
     QueuedOrder, Reconciliation, RecordedRefund, Refusal, Rejection, Stock, StockCell,
 };
 use key_schema::value::{Currency, Money, ProductId, Timestamp};
@@ -59,6 +59,11 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
                 let mark: PaymentDue = from_item(item()).expect("a mark");
                 rare.push(image("PaymentDue(Lapsed)", &PaymentDue { lapsed: true, ..mark }));
             }
+            ("product", "Product(First)") => {
+                let product: Product = from_item(item()).expect("a product");
+                let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
+                rare.push(image("Product(WithImages)", &Product { images, ..product }));
+            }
             ("stock", "FirstCell(First)") => {
                 let stock: Stock = from_item(item()).expect("a stock");
                 let marks = Stock { price_version: MARK, put_backs: MARK, moved: -7, ..stock };
@@ -94,7 +99,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 13 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 14 + rejections().len(), "a sample has another name than here");
     rare
 }
 

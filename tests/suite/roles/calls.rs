@@ -8,7 +8,7 @@ pub type Ask = fn(&str, &[String]) -> Value;
 
 /// Every way to access items by key: the action that a role needs, the action that the client calls, and whether it is
 /// a transaction.
-pub const WAYS: [(&str, &str, bool, Ask); 12] = [
+pub const WAYS: [(&str, &str, bool, Ask); 13] = [
     ("Query", "Query", false, |table, keys| query(table, None, &keys[0])),
     ("GetItem", "GetItem", false, |table, keys| item(table, &keys[0])),
     ("PutItem", "PutItem", false, |table, keys| put(table, &keys[0])),
@@ -22,13 +22,15 @@ pub const WAYS: [(&str, &str, bool, Ask); 12] = [
     ("UpdateItem", "TransactWriteItems", true, |table, keys| transaction("Update", table, keys)),
     ("DeleteItem", "TransactWriteItems", true, |table, keys| transaction("Delete", table, keys)),
     ("ConditionCheckItem", "TransactWriteItems", true, |table, keys| transaction("ConditionCheck", table, keys)),
-    ("BatchGetItem", "BatchGetItem", false, |table, keys| {
-        let keys: Vec<_> = keys.iter().map(|key| item(table, key)["Key"].clone()).collect();
-        json!({ "RequestItems": { table: { "Keys": keys } } })
-    }),
+    ("BatchGetItem", "BatchGetItem", false, batch),
     ("BatchWriteItem", "BatchWriteItem", false, |table, keys| {
         let writes = keys.iter().map(|key| json!({ "PutRequest": { "Item": put(table, key)["Item"] } }));
         json!({ "RequestItems": { table: writes.collect::<Vec<_>>() } })
+    }),
+    ("BatchGetItem", "BatchGetItem", false, |table, keys| {
+        let mut batch = batch(table, keys);
+        batch["RequestItems"][table]["ProjectionExpression"] = json!("PK, SK");
+        batch
     }),
 ];
 
@@ -42,6 +44,16 @@ pub fn put(table: &str, key: &str) -> Value {
 
 fn transaction(kind: &str, table: &str, keys: &[String]) -> Value {
     json!({ "TransactItems": keys.iter().map(|key| json!({ kind: item(table, key) })).collect::<Vec<_>>() })
+}
+
+fn batch(table: &str, keys: &[String]) -> Value {
+    let keys: Vec<_> = keys.iter().map(|key| item(table, key)["Key"].clone()).collect();
+    json!({ "RequestItems": { table: { "Keys": keys } } })
+}
+
+/// Whether the request reads keys and no other attribute.
+pub fn is_of_keys(request: &Value, table: &str) -> bool {
+    request["RequestItems"][table]["ProjectionExpression"] == "PK, SK"
 }
 
 pub fn query(table: &str, index: Option<&str>, key: &str) -> Value {

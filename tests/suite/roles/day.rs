@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use devstack::fault_proxy::{Call, Fault, Match, WriteLimit};
 use devstack::iam::Ruling;
 use devstack::template::Function;
-use key_schema::value::Timestamp;
+use key_schema::value::{ImageId, Timestamp};
 use local::functions;
 use reqwest::Method;
 use serde::Serialize;
@@ -115,6 +115,21 @@ async fn now_and_then(shop: &Shop) {
     }
     change(Method::POST, "/products/spread/stock", json!({ "delta": -1000 }), 409).await;
     ada.order("too many, spread", spread(1000)).await.expect(409);
+    // The same by batches.
+    let batch = async |entry: Value, status: u64| {
+        let answer = admin.post("/products/batch", json!({ "products": [entry] })).await.expect(200);
+        assert_eq!(answer["results"][0]["status"], status, "{answer}");
+    };
+    let new = json!({
+        "productId": "batched", "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 8,
+        "cells": 2,
+    });
+    batch(json!({ "create": new }), 201).await;
+    for (version, changes) in (1..).zip([json!({ "name": "M" }), json!({ "cells": 4 }), json!({ "cells": 2 })]) {
+        batch(json!({ "update": { "productId": "batched", "version": version, "changes": changes } }), 200).await;
+    }
+    let dearer = json!({ "productId": "batched", "version": 4, "changes": { "price": eur(2) } });
+    batch(json!({ "update": dearer }), 200).await;
     // If the marks of moves do not add up, all cells are read in one transaction.
     mark(shop, 1).await;
     ada.order("far too many, spread", spread(1000)).await.expect(409);
@@ -281,6 +296,17 @@ async fn drifted(shop: &Shop) {
     shop.reconciler()(json!({ "source": "aws.events", "detail": {} })).await.expect("an answer");
 }
 
+/// Images are added, removed and tidied up.
+async fn images(shop: &Shop) {
+    let image = shop.uploaded("thing").await;
+    shop.confirm_image("thing", &image).await.expect(200);
+    shop.remove_image("thing", &image).await.expect(204);
+    let old = ImageId::random(Timestamp::now().minus_seconds(48 * 60 * 60));
+    shop.remove_image("thing", old.as_str()).await.expect(204);
+    shop.put_image("thing", &old).await;
+    assert_eq!(shop.tidy_images().await["deleted"], 1);
+}
+
 /// What was recorded on that day.
 pub struct Day {
     /// The rulings on every call.
@@ -304,6 +330,7 @@ async fn live() -> Day {
     run_sample_events(&shop).await;
     now_and_then(&shop).await;
     given_back(&shop).await;
+    images(&shop).await;
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
     drifted(&shop).await;

@@ -13,6 +13,7 @@ pub async fn send_all(shop: &mut MeteredShop) {
     things::customers(shop).await;
     things::catalogue(shop).await;
     reading::nothing_there(shop).await;
+    things::images(shop).await;
     things::carts(shop).await;
     let orders = placing::orders(shop).await;
     reading::views(shop).await;

@@ -89,7 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["body"] = json!(one_line().to_string());
             Ok(())
         },
-        budget: Budget { init: 11.8, first: 11.7, warm: 11.6, binary: 6.2, memory: 3.9, system_calls: 16.8 },
+        budget: Budget { init: 11.8, first: 11.7, warm: 11.6, binary: 6.4, memory: 3.9, system_calls: 16.8 },
     },
     Function {
         name: "drain-writes",
@@ -101,7 +101,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["Records"][0]["body"] = json!(message.to_string());
             Ok(())
         },
-        budget: Budget { init: 11.8, first: 12.6, warm: 12.5, binary: 6.5, memory: 3.9, system_calls: 23.0 },
+        budget: Budget { init: 11.8, first: 12.6, warm: 12.5, binary: 6.7, memory: 3.9, system_calls: 23.0 },
     },
     Function {
         name: "count-orders",
@@ -114,7 +114,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             }
             Ok(())
         },
-        budget: Budget { init: 11.0, first: 10.4, warm: 7.3, binary: 6.5, memory: 3.4, system_calls: 14.0 },
+        budget: Budget { init: 11.0, first: 10.4, warm: 7.3, binary: 6.7, memory: 3.4, system_calls: 14.0 },
     },
 ];
 

@@ -162,6 +162,7 @@ impl Shop {
             description: "A thing that people want".to_owned(),
             category: category.parse()?,
             price,
+            images: Vec::new(),
             initial_stock: STOCK,
             version: 1,
         })?);

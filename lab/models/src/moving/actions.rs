@@ -38,7 +38,8 @@ impl State {
         let is_over = |side| self.sweeps > 0 && self.item_in(side).is_some_and(|item| !self.lasts(number_of(&item.0)));
         actions.extend([Side::First, Side::Next].into_iter().filter(|side| is_over(*side)).map(Action::Sweep));
         actions.extend(self.next_run().filter(|task| self.may_run(*task)).map(Action::StartRun));
-        if self.before.is_some() && !self.works_by(self.before) {
+        // A repair takes less time than a step takes to settle.
+        if self.before.is_some() && !self.works_by(self.before) && self.repairer.is_none() {
             actions.push(Action::Settle);
         }
         let mut facts = self.facts();
@@ -108,6 +109,7 @@ impl State {
                 self.backs -= u8::from(was_back);
                 self.before = Some(self.phase);
                 (self.phase, self.version) = (to, self.version + 1);
+                self.was_alone |= !to.writes_both();
             }
             Action::Expire => {
                 self.expiries -= 1;
@@ -244,6 +246,7 @@ impl State {
             Copier::Equal(number) => {
                 let done = Run { is_done: true, ..run };
                 if done.number == number {
+                    self.was_alone = false;
                     self.save(&done);
                     self.run = Some(done);
                 }

@@ -35,6 +35,7 @@ impl State {
             sweeps: 2 * house.expiries,
             second: 0,
             replaced: false,
+            was_alone: true,
         };
         begun.put(vec![(Side::First, Write::put_item(item(0), Condition::absent()))]);
         if let Some(number) = stale {
@@ -92,9 +93,12 @@ impl State {
         agree || phases.iter().all(|phase| phase.is_strict())
     }
 
-    /// Whether the pair is equal or a repair is due, once a run in this phase is done.
+    /// Whether the pair is equal or a repair is due, once a run in this phase is done. After a step back from the last phase
+    /// a comparison finds what the last phase did not write; then the operator copies.
     pub(super) fn is_in_step(&self) -> bool {
-        let is_copied = self.run.as_ref().is_some_and(|run| run.is_done && run.version == self.version);
+        let may_differ = |run: &Run| run.task == CopyTask::Compare && run.differences > 0 && self.was_alone;
+        let is_of_phase = |run: &&Run| run.is_done && run.version == self.version;
+        let is_copied = self.run.as_ref().filter(is_of_phase).is_some_and(|run| !may_differ(run));
         !is_copied || !self.is_different() || !self.repairs.is_empty()
     }
 

@@ -63,6 +63,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
             description: String::new(),
             category: "things".parse().expect("a category"),
             price: eur(100),
+            images: Vec::new(),
             initial_stock: u32::try_from(cells.iter().sum::<u64>()).expect("few"),
             version: 1,
         },

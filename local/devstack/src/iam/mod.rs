@@ -26,3 +26,4 @@ pub(crate) use self::guard::{Denial, caller};
 pub use self::guard::{Guard, Ruling};
 pub use self::policy::{Policy, permit};
 pub use self::statement::{Condition, Effect, Operator, Quantifier, Statement};
+pub(crate) use self::wildcard::matches_arn;

@@ -55,6 +55,8 @@ pub enum Operator {
 pub enum Quantifier {
     /// The single value.
     Only,
+    /// `...IfExists`: the single value, if there is one.
+    IfExists,
     /// `ForAllValues`: all values. It also holds if there are none.
     All,
     /// `ForAnyValue`: at least one value.
@@ -101,9 +103,8 @@ impl Condition {
             for (name, values) in object(keys).context(operator.clone())? {
                 let known = KEYS.into_iter().find(|key| key.eq_ignore_ascii_case(name));
                 let key = known.with_context(|| format!("{operator}: no call has the key {name}"))?;
-                let only = matches!(compare, Operator::Equals(Quantifier::Only) | Operator::Like(Quantifier::Only));
                 ensure!(
-                    !(only && SEVERAL.contains(&key)),
+                    !(compare.is_of_one_value() && SEVERAL.contains(&key)),
                     "{operator}: {key} may have several values, so it needs ForAllValues or ForAnyValue"
                 );
                 let values = texts(values).with_context(|| format!("{operator}: {key}"))?;
@@ -124,6 +125,7 @@ impl Condition {
         };
         match quantifier {
             Quantifier::Only => actual.len() == 1 && actual.iter().all(fits),
+            Quantifier::IfExists => actual.len() <= 1 && actual.iter().all(fits),
             Quantifier::All => actual.iter().all(fits),
             Quantifier::Any => actual.iter().any(fits),
         }
@@ -131,9 +133,18 @@ impl Condition {
 }
 
 impl Operator {
+    /// Whether it compares a single value.
+    const fn is_of_one_value(self) -> bool {
+        use Quantifier::{IfExists, Only};
+        matches!(self, Self::Equals(Only | IfExists) | Self::Like(Only | IfExists))
+    }
+
     fn read(name: &str) -> Result<Self> {
         let (quantifier, comparison) = match name.split_once(':') {
-            None => (Quantifier::Only, name),
+            None => match name.strip_suffix("IfExists") {
+                None => (Quantifier::Only, name),
+                Some(comparison) => (Quantifier::IfExists, comparison),
+            },
             Some(("ForAllValues", comparison)) => (Quantifier::All, comparison),
             Some(("ForAnyValue", comparison)) => (Quantifier::Any, comparison),
             Some(_) => bail!("{name} is not known to the laptop stack"),

@@ -111,6 +111,17 @@ fn for_any_value_needs_one_value_to_match_and_fails_without_values() {
 }
 
 #[test]
+fn if_exists_holds_without_a_value_and_otherwise_compares() {
+    let guard = reading(&json!({ "StringEqualsIfExists": { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" } }));
+    let mut batch = batch(&["o#1"]);
+    assert!(!allows(&guard, "BatchGetItem", &batch), "a read without names is one of all attributes");
+    batch["RequestItems"]["notes"]["ProjectionExpression"] = json!("PK");
+    assert!(allows(&guard, "BatchGetItem", &batch));
+    let within = reading(&json!({ "StringLikeIfExists": { "dynamodb:EnclosingOperation": "TransactGet*" } }));
+    assert!(allows(&within, "GetItem", &get("o#1")), "it is in no transaction");
+}
+
+#[test]
 fn a_call_that_is_denied_or_not_allowed_is_refused() {
     let allow = json!({ "Effect": "Allow", "Action": "dynamodb:*Item", "Resource": "*" });
     let deny = json!({ "Effect": "Deny", "Action": ["DynamoDB:deleteitem"], "Resource": TABLE });

@@ -9,7 +9,7 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
 
 /// Whether the ARN matches this pattern. A wildcard matches only within its own part between colons; the sixth part is
 /// the rest. A single `*` matches every ARN.
-pub(super) fn matches_arn(pattern: &str, arn: &str) -> bool {
+pub(crate) fn matches_arn(pattern: &str, arn: &str) -> bool {
     if pattern == "*" {
         return true;
     }

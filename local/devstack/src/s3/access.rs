@@ -6,23 +6,33 @@ use s3s::access::{S3Access, S3AccessContext};
 use s3s::path::S3Path;
 use s3s::{S3Result, s3_error};
 
-use crate::iam::{Denial, Guard};
+use crate::iam::{Denial, Guard, matches_arn};
+use crate::resource::bucket_arn;
 
-pub(super) struct Roles(pub(super) Arc<Guard>);
+pub(super) struct Roles {
+    pub(super) guard: Arc<Guard>,
+    /// Patterns of the ARNs of the objects that everybody may read.
+    pub(super) public: Vec<String>,
+}
 
 #[async_trait::async_trait]
 impl S3Access for Roles {
-    /// Nothing is public: every request has a signature.
     async fn check(&self, context: &mut S3AccessContext<'_>) -> S3Result<()> {
-        let Some(credentials) = context.credentials() else {
-            return Err(s3_error!(AccessDenied, "a request needs a signature"));
-        };
         let (bucket, key) = match context.s3_path() {
             S3Path::Root => ("*", None),
             S3Path::Bucket { bucket } => (&**bucket, None),
             S3Path::Object { bucket, key } => (&**bucket, Some(&**key)),
         };
-        let checked = self.0.check_s3(&credentials.access_key, context.s3_op().name(), bucket, key);
+        let operation = context.s3_op().name();
+        let Some(credentials) = context.credentials() else {
+            let is_public = |key: &str| {
+                let object = format!("{}/{key}", bucket_arn(bucket));
+                self.public.iter().any(|pattern| matches_arn(pattern, &object))
+            };
+            let may = ["GetObject", "HeadObject"].contains(&operation) && key.is_some_and(is_public);
+            return if may { Ok(()) } else { Err(s3_error!(AccessDenied, "a request needs a signature")) };
+        };
+        let checked = self.guard.check_s3(&credentials.access_key, operation, bucket, key);
         checked.map_err(|Denial(message)| s3_error!(AccessDenied, "{message}"))
     }
 }

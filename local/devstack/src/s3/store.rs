@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use futures_util::TryStreamExt as _;
+use s3s::checksum::ChecksumHasher;
+use s3s::crypto::{Checksum as _, Crc32, Crc32c, Crc64Nvme, Md5, Sha1, Sha256};
 use s3s::dto::{
-    GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output,
-    PutObjectInput, PutObjectOutput, StreamingBlob,
+    Checksum, DeleteObjectInput, DeleteObjectOutput, GetObjectInput, GetObjectOutput, HeadObjectInput,
+    HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output, PutObjectInput, PutObjectOutput, StreamingBlob,
 };
 use s3s::{Body, S3, S3Request, S3Response, S3Result, s3_error};
 use s3s_fs::FileSystem;
@@ -33,12 +37,14 @@ impl Store {
 #[async_trait::async_trait]
 impl S3 for Store {
     /// Writes an object whole or not at all: also if its sender goes away meanwhile. `FileSystem` alone would create a
-    /// bucket that is missing.
+    /// bucket that is missing, and replace an object before it compares the checksums of the new one.
     async fn put_object(&self, mut request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
         if !self.buckets.contains(&request.input.bucket) {
             return Err(s3_error!(NoSuchBucket, "there is no bucket {}", request.input.bucket));
         }
         let body = whole(request.input.body.take()).await?;
+        take_trailers(&mut request)?;
+        verify(&request.input, &body)?;
         request.input.body = Some(StreamingBlob::from(Body::from(body)));
         let files = Arc::clone(&self.files);
         let write = tokio::spawn(async move { files.write().await.put_object(request).await });
@@ -51,6 +57,10 @@ impl S3 for Store {
 
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
         self.files.read().await.head_object(request).await
+    }
+
+    async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> S3Result<S3Response<DeleteObjectOutput>> {
+        self.files.write().await.delete_object(request).await
     }
 
     async fn list_objects_v2(
@@ -72,4 +82,50 @@ async fn whole(body: Option<StreamingBlob>) -> S3Result<Vec<u8>> {
         whole.extend_from_slice(&bytes);
     }
     Ok(whole)
+}
+
+/// Takes the checksums that came after the body.
+fn take_trailers(request: &mut S3Request<PutObjectInput>) -> S3Result<()> {
+    let Some(trailers) = request.trailing_headers.take().and_then(|trailers| trailers.take()) else { return Ok(()) };
+    let input = &mut request.input;
+    for (name, checksum) in [
+        ("x-amz-checksum-crc32", &mut input.checksum_crc32),
+        ("x-amz-checksum-crc32c", &mut input.checksum_crc32c),
+        ("x-amz-checksum-crc64nvme", &mut input.checksum_crc64nvme),
+        ("x-amz-checksum-sha1", &mut input.checksum_sha1),
+        ("x-amz-checksum-sha256", &mut input.checksum_sha256),
+    ] {
+        if let Some(value) = trailers.get(name) {
+            *checksum = Some(value.to_str().map_err(|error| s3_error!(error, InvalidArgument))?.to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Compares a body with all checksums that the request has.
+fn verify(input: &PutObjectInput, body: &[u8]) -> S3Result<()> {
+    if let Some(expected) = &input.content_md5 {
+        let found = BASE64_STANDARD.encode(Md5::checksum(body));
+        if found != *expected {
+            return Err(s3_error!(BadDigest, "Content-MD5 is {expected}, and the object's is {found}"));
+        }
+    }
+    let mut hasher = ChecksumHasher {
+        crc32: input.checksum_crc32.as_ref().map(|_| Crc32::default()),
+        crc32c: input.checksum_crc32c.as_ref().map(|_| Crc32c::default()),
+        crc64nvme: input.checksum_crc64nvme.as_ref().map(|_| Crc64Nvme::default()),
+        sha1: input.checksum_sha1.as_ref().map(|_| Sha1::default()),
+        sha256: input.checksum_sha256.as_ref().map(|_| Sha256::default()),
+    };
+    hasher.update(body);
+    let found = hasher.finalize();
+    let expected = Checksum {
+        checksum_crc32: input.checksum_crc32.clone(),
+        checksum_crc32c: input.checksum_crc32c.clone(),
+        checksum_crc64nvme: input.checksum_crc64nvme.clone(),
+        checksum_sha1: input.checksum_sha1.clone(),
+        checksum_sha256: input.checksum_sha256.clone(),
+        ..found.clone()
+    };
+    if expected == found { Ok(()) } else { Err(s3_error!(BadDigest, "the object has another checksum")) }
 }

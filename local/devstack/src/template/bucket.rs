@@ -1,6 +1,7 @@
 //! The template's buckets.
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value as Json;
 use yaml_serde::{Mapping, Value as Yaml};
 
 use super::{kebab, of_type};
@@ -14,6 +15,8 @@ pub struct Bucket {
     pub logical_id: String,
     /// As declared, or from the stack's name and the logical id: `notes-pictures`.
     pub name: String,
+    /// Patterns of the ARNs of the objects that everybody may read, by the bucket's policy.
+    pub public: Vec<String>,
 }
 
 /// Reads every bucket, and makes it known to references.
@@ -27,9 +30,35 @@ pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Buc
         let twin = buckets.iter().find(|other| other.name == name);
         ensure!(twin.is_none(), "{id}: BucketName: {name} is already the name of another bucket");
         scope.define(id, Resource::Bucket(name.clone()));
-        buckets.push(Bucket { logical_id: id.to_owned(), name });
+        buckets.push(Bucket { logical_id: id.to_owned(), name, public: Vec::new() });
+    }
+    for (id, policy) in of_type(scope, resources, "AWS::S3::BucketPolicy")? {
+        let properties = policy.get("Properties").unwrap_or(&Yaml::Null);
+        let name = scope.required_text(properties, "Bucket").context(id.to_owned())?;
+        let document = scope.required(properties, "PolicyDocument").context(id.to_owned())?;
+        if let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.name == name) {
+            bucket.public =
+                several(&document["Statement"]).iter().filter(|one| is_public(one)).flat_map(open).collect();
+        }
     }
     Ok(buckets)
+}
+
+/// Whether a statement of a bucket's policy lets everybody read objects.
+fn is_public(statement: &Json) -> bool {
+    let is_for_all = statement["Principal"] == "*" || statement["Principal"]["AWS"] == "*";
+    let reads = several(&statement["Action"]).iter().any(|action| *action == "s3:GetObject");
+    statement["Effect"] == "Allow" && is_for_all && reads && statement["Condition"].is_null()
+}
+
+/// The resources of a statement.
+fn open(statement: &Json) -> Vec<String> {
+    several(&statement["Resource"]).iter().filter_map(|arn| arn.as_str().map(str::to_owned)).collect()
+}
+
+/// The elements of a list, or the only element.
+fn several(value: &Json) -> &[Json] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
 /// Whether S3 takes this name. It also takes dots, which do not go well with TLS.
@@ -87,6 +116,27 @@ Resources:
         assert_eq!(template.functions[0].environment["BUCKET"], "devstack-old-pictures");
         let statement = &template.functions[0].role.policies[0].statements[0];
         assert!(format!("{statement:?}").contains("arn:aws:s3:::devstack-old-pictures/"), "{statement:?}");
+    }
+
+    #[test]
+    fn a_policy_may_open_objects_to_everybody() {
+        let template = parse(
+            r#"
+  OldPictures: { Type: AWS::S3::Bucket }
+  Policy:
+    Type: AWS::S3::BucketPolicy
+    Properties:
+      Bucket: !Ref OldPictures
+      PolicyDocument:
+        Version: "2012-10-17"
+        Statement:
+          - { Effect: Deny, Principal: "*", Action: "s3:*", Resource: !GetAtt OldPictures.Arn }
+          - !If [Never, { Effect: Allow, Principal: "*", Action: s3:GetObject, Resource: "*" }, !Ref AWS::NoValue]
+          - { Effect: Allow, Principal: "*", Action: s3:GetObject, Resource: !Sub "${OldPictures.Arn}/open/*" }
+"#,
+        )
+        .expect("a template");
+        assert_eq!(template.buckets[0].public, ["arn:aws:s3:::devstack-old-pictures/open/*"]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(super) async fn until_done(
             }
             if !seen.is_sent || seen.at.elapsed() >= Duration::from_secs(patience) {
                 let body = Assignment::of(segment).message();
-                let sent = queue.send(&Message { body, attributes: BTreeMap::new() }).await;
+                let sent = queue.send(&Message { body, attributes: BTreeMap::new(), group: None }).await;
                 sent.context("cannot tell the functions what to do: run the same command again")?;
                 (seen.is_sent, seen.at) = (true, Instant::now());
             }

@@ -165,6 +165,7 @@ impl Publication {
             description,
             category,
             price,
+            images: Vec::new(),
             available,
             cells,
             initial_stock,

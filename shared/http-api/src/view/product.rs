@@ -1,9 +1,9 @@
 use key_schema::entity::{Product, ProductStats, WholeStock};
-use key_schema::value::{Category, Cells, Money, ProductId};
+use key_schema::value::{Category, Cells, ImageId, Money, ProductId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::at_rest;
+use super::{ImageView, ImagesView, at_rest};
 
 /// A product. Lists read only the catalogue, so their products are without stock and stats.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -15,6 +15,9 @@ pub struct ProductView {
     description: String,
     category: Category,
     price: Money,
+    /// The images, in the order in which they were added. Only reads show them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<ImageView>,
     /// The number of units that can be sold.
     #[serde(skip_serializing_if = "Option::is_none")]
     available: Option<u64>,
@@ -45,6 +48,12 @@ impl ProductView {
         Self { stats: Some(stats.unwrap_or_default()), ..Self::with_stock(product, stock) }
     }
 
+    /// The same with its images, each with its URL.
+    #[must_use]
+    pub fn with_images(self, images: Vec<(ImageId, String)>) -> Self {
+        Self { images: ImagesView::new(images).images, ..self }
+    }
+
     /// A product with its stock, but without the stats.
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
@@ -60,6 +69,7 @@ impl From<Product> for ProductView {
             description: product.description,
             category: product.category,
             price: product.price,
+            images: Vec::new(),
             available: None,
             cells: None,
             version: product.version,

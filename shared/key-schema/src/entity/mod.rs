@@ -41,7 +41,7 @@ pub use moving::Move;
 pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
 pub use payment_due::PaymentDue;
 pub use phase::{Phase, Side};
-pub use product::{Product, ProductStats, ViewShard};
+pub use product::{Product, ProductStats, ViewMark, ViewShard};
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
@@ -81,6 +81,7 @@ entities! {
     StockCell = "stockCell"
     ProductStats = "productStats"
     ViewShard = "viewShard"
+    ViewMark = "viewMark"
     Order = "order"
     OrderItem = "orderItem"
     OrderFlag = "orderFlag"

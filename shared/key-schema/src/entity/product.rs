@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Category, Currency, Money, ProductId};
+use crate::value::{Category, Currency, ImageId, Money, ProductId, Timestamp, ViewMarkId, VisitorId};
 
 use super::Sums;
 use super::tally::{revenue, saturated};
@@ -17,6 +17,9 @@ pub struct Product {
     pub category: Category,
     /// The price of one unit.
     pub price: Money,
+    /// The images, in the order in which they were added. The objects themselves are in S3.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageId>,
     /// The units in stock when the product was created. They distinguish a repeated request from a different one with
     /// the same id.
     pub initial_stock: u32,
@@ -48,4 +51,22 @@ pub struct ViewShard {
     pub product_id: ProductId,
     pub shard: u8,
     pub views: u64,
+}
+
+/// A mark that a visitor has viewed a product on a day, so that the next view of that day is not counted. It says
+/// neither who viewed nor what: see [`ViewMarkId`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ViewMark {
+    pub mark_id: ViewMarkId,
+    /// A day after the view, in seconds since 1970. DynamoDB's TTL deletes the item some time later.
+    pub expires_at: i64,
+}
+
+impl ViewMark {
+    /// The mark of a view at this time.
+    pub fn of(product: &ProductId, visitor: &VisitorId, viewed_at: Timestamp) -> Self {
+        let mark_id = ViewMarkId::of(viewed_at.day(), product, visitor);
+        Self { mark_id, expires_at: viewed_at.as_second() + 24 * 60 * 60 }
+    }
 }

@@ -63,7 +63,7 @@ pub use view::{InViews, ViewsOfProduct};
 use crate::entity::{
     Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry,
     IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewShard,
+    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -86,7 +86,7 @@ pub const REMOVED: &str = "removed";
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
-    Product Stock StockCell ProductStats ViewShard
+    Product Stock StockCell ProductStats ViewShard ViewMark
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord

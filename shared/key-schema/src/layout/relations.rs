@@ -73,7 +73,15 @@ pub const RELATIONS: &[Relation] = &[
     relation(Order::TYPE, "takes", One, Any, GiftCardEntry::TYPE, "orderId"),
 ];
 
-/// The entities that name no item of another entity, and are named by none: sums over all orders of a day, and what the
-/// functions and the operator keep about their own work.
-pub const ALONE: &[&str] =
-    &["dayTotals", "streamCheckpoint", "reconciliation", "idempotencyRecord", "move", "repair", "copyProgress"];
+/// The entities that name no item of another entity, and are named by none: sums over all orders of a day, marks that
+/// tell nothing about a visitor, and what the functions and the operator keep about their own work.
+pub const ALONE: &[&str] = &[
+    "viewMark",
+    "dayTotals",
+    "streamCheckpoint",
+    "reconciliation",
+    "idempotencyRecord",
+    "move",
+    "repair",
+    "copyProgress",
+];

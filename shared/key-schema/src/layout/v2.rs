@@ -17,6 +17,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(Table, ("p#", "PRODUCT#"), &[Own("META"), with("stock", "STOCK"), with("stats", "STATS")]),
     collections(Table, ("stock#", "STOCK_CELL#"), META),
     collections(Table, ("v#", "VIEWS#"), META),
+    collections(Table, ("viewed#", "VIEWED#"), META),
     collections(
         Table,
         ("o#", "ORDER#"),

@@ -1,4 +1,5 @@
-//! Views of products, counted in shards. The partition key contains the shard, so that the shards share the load.
+//! Views of products, counted in shards. The partition key contains the shard, so that the shards share the load. And
+//! the marks of views that are counted once a day, which are read only by key.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -6,13 +7,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entity::{Entity as _, Product, ProductStats, ViewShard};
-use crate::value::ProductId;
+use crate::entity::{Entity as _, Product, ProductStats, ViewMark, ViewShard};
+use crate::value::{ProductId, ViewMarkId};
 
 use super::{Bound, Consistency, Declaration, Direction, Key, Place, PlaceText, Stored, Template};
 
 const VIEWS: Template<(ProductId, u8)> = Template::new("v#{productId}#{n}");
 const VIEW_SHARD: Place<(ProductId, u8), (ProductId, u8)> = Place::table(VIEWS, VIEWS);
+
+const MARK: Template<(ViewMarkId,)> = Template::new("viewed#{markId}");
+const VIEW_MARK: Place<(ViewMarkId,), (ViewMarkId,)> = Place::table(MARK, MARK);
+
+impl Stored for ViewMark {
+    const PLACES: &'static [PlaceText] = &[VIEW_MARK.text()];
+
+    fn key(&self) -> Key {
+        VIEW_MARK.key((&self.mark_id,), (&self.mark_id,))
+    }
+}
 
 impl Stored for ViewShard {
     const PLACES: &'static [PlaceText] = &[VIEW_SHARD.text()];

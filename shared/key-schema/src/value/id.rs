@@ -3,12 +3,14 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
-use super::{IdempotencyKey, Invalid, KeyPart};
+use super::{Day, IdempotencyKey, Invalid, KeyPart, Timestamp};
 
 /// The namespace of all ids that Till derives (UUIDv5, RFC 9562). If it changed, repeated requests would get new order
 /// ids and be placed again.
@@ -84,6 +86,10 @@ ids! {
     GiftCardCode = "gift card code";
     /// A stored answer. Derived from caller and idempotency key.
     IdempotencyRecordId = "idempotency record id";
+    /// A mark that a visitor has viewed a product on a day. Derived from the three.
+    ViewMarkId = "view mark id";
+    /// An image of a product. Random, and contains the time at which it was made.
+    ImageId = "imageId";
     /// A repair of copies. Random.
     RepairId = "repair id";
     /// A category of the catalogue, as a slug (`home-and-garden`).
@@ -94,6 +100,24 @@ impl ProductId {
     /// A new random id (UUIDv4).
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string())
+    }
+}
+
+impl ImageId {
+    /// A new id, which contains this time (a `UUIDv7`, RFC 9562). 74 of its bits are random, so nobody can guess it.
+    pub fn random(now: Timestamp) -> Self {
+        let random = Uuid::new_v4().into_bytes();
+        // The version in byte 6 and the variant in byte 8 of a UUIDv4 are not random.
+        let random = [0, 1, 2, 3, 4, 5, 9, 10, 11, 12].map(|at: usize| random[at]);
+        let millis = u64::try_from(now.as_millisecond()).unwrap_or_default();
+        Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid().to_string())
+    }
+
+    /// The time in this id. `None` if the id is of another form, so that there is no such image.
+    pub fn made_at(&self) -> Option<Timestamp> {
+        let id = Uuid::try_parse(&self.0).ok().filter(|id| id.get_version_num() == 7)?;
+        // The milliseconds are the first 48 of the 128 bits.
+        Timestamp::from_millisecond(i64::try_from(id.as_u128() >> 80).ok()?)
     }
 }
 
@@ -120,6 +144,43 @@ impl IdempotencyRecordId {
     pub fn of(caller: &CustomerId, key: &IdempotencyKey) -> Self {
         let name = format!("request#{caller}#{}", key.as_str());
         Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string())
+    }
+}
+
+/// A visitor of the shop, as the visitor's browser calls itself: a random text that identifies no person.
+///
+/// 16 to 64 characters of `[A-Za-z0-9_-]`. The shop stores it nowhere.
+#[derive(Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(try_from = "String")]
+#[schema(value_type = String, pattern = "^[A-Za-z0-9_-]{16,64}$")]
+pub struct VisitorId(String);
+
+impl TryFrom<String> for VisitorId {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if (16..=64).contains(&text.len()) && text.bytes().all(allowed) {
+            Ok(Self(text))
+        } else {
+            Err(Invalid::new("visitor must be 16 to 64 characters of A-Z, a-z, 0-9, _ and -"))
+        }
+    }
+}
+
+/// The visitor is in no log.
+impl fmt::Debug for VisitorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("VisitorId")
+    }
+}
+
+impl ViewMarkId {
+    /// The id of the mark that this visitor has viewed this product on this day: a SHA-256, from which nobody can
+    /// find out the visitor. Day and product are its salt, so the marks of one visitor have nothing in common.
+    pub fn of(day: Day, product: &ProductId, visitor: &VisitorId) -> Self {
+        let hash = Sha256::digest(format!("{day}#{product}#{}", visitor.0).as_bytes());
+        Self(URL_SAFE_NO_PAD.encode(hash))
     }
 }
 
@@ -185,6 +246,25 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_is_of_one_visitor_one_product_and_one_day_and_tells_none_of_them() {
+        let visitor = |text: &str| VisitorId::try_from(text.to_owned());
+        let mark = |day: &str, product: &str, text: &str| {
+            let (day, product) = (day.parse().expect("a day"), product.parse().expect("an id"));
+            ViewMarkId::of(day, &product, &visitor(text).expect("a visitor"))
+        };
+        let first = mark("2026-11-21", "cup", "0123456789abcdef");
+        assert_eq!(first.as_str(), "xGL-EwVmlhQ6mCFpq5g-DlPc48kiK7VYZ0KIFaqZzAI");
+        assert_eq!(first.as_str().parse(), Ok(first.clone()));
+        assert_ne!(mark("2026-11-22", "cup", "0123456789abcdef"), first);
+        assert_ne!(mark("2026-11-21", "pot", "0123456789abcdef"), first);
+        assert_ne!(mark("2026-11-21", "cup", "0123456789abcdeg"), first);
+        for text in ["", "0123456789abcde", "0123456789abcde#", &"x".repeat(65)] {
+            assert!(visitor(text).is_err(), "{text}");
+        }
+        assert_eq!(format!("{:?}", visitor("0123456789abcdef").expect("a visitor")), "VisitorId");
+    }
+
+    #[test]
     fn an_invoice_id_contains_its_orders_id_unless_it_is_of_the_last_release() {
         let order: OrderId = "cfd2ee81-ea09-51ba-9720-b8382bcdedb5".parse().expect("an id");
         let invoice = InvoiceId::of(&order);
@@ -234,6 +314,18 @@ mod tests {
     fn every_new_product_has_a_different_id() {
         assert_ne!(ProductId::random(), ProductId::random());
         assert!(ProductId::random().as_str().parse::<ProductId>().is_ok());
+    }
+
+    #[test]
+    fn an_image_id_is_random_and_contains_its_time() {
+        let now = Timestamp::now();
+        let [one, other] = [(); 2].map(|()| ImageId::random(now));
+        assert_ne!(one, other);
+        assert_eq!((one.made_at(), other.made_at()), (Some(now), Some(now)));
+        assert_eq!(one.as_str().parse::<ImageId>(), Ok(one));
+        for other in ["a", "cfd2ee81-ea09-51ba-9720-b8382bcdedb5"] {
+            assert_eq!(other.parse::<ImageId>().expect("an id").made_at(), None, "{other}");
+        }
     }
 
     #[test]

@@ -50,6 +50,13 @@ impl Timestamp {
         Self::from_millisecond(before).unwrap_or(self)
     }
 
+    /// The moment this many seconds later.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: u32) -> Self {
+        // A moment after the year 9999 cannot be represented.
+        Self::from_millisecond(self.0.as_millisecond() + 1000 * i64::from(seconds)).unwrap_or(self)
+    }
+
     /// The day of this moment in UTC.
     pub fn day(self) -> Day {
         Day::of(self.0.to_zoned(TimeZone::UTC).date())

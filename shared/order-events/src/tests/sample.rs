@@ -54,6 +54,7 @@ pub(super) fn product(version: u64) -> Product {
         description: "For coffee.".to_owned(),
         category: "kitchen".to_owned().try_into().expect("a category"),
         price: eur(2399),
+        images: Vec::new(),
         initial_stock: 10,
         version,
     }

@@ -52,6 +52,14 @@ proptest! {
     }
 
     #[test]
+    fn the_group_of_a_message_is_its_customer(waiting in any_waiting(), text in ".{0,64}") {
+        let (customer, message) = (waiting.order.customer.to_string(), waiting.to_message());
+        prop_assert_eq!(message.group.as_ref(), Some(&customer));
+        prop_assert_eq!(Waiting::group_of(&message.body), Some(customer));
+        prop_assert_eq!(Waiting::group_of(&text), None);
+    }
+
+    #[test]
     fn a_reader_keeps_the_hash_of_the_message(waiting in any_waiting(), form in ".{0,64}") {
         let accepted = RequestHash::of(form.as_bytes());
         let mut message = waiting.to_message();
@@ -116,7 +124,7 @@ proptest! {
 
     #[test]
     fn a_message_without_a_version_is_not_an_order(waiting in any_waiting(), text in ".{0,64}") {
-        let message = queue::Message { body: text, attributes: BTreeMap::new() };
+        let message = queue::Message { body: text, attributes: BTreeMap::new(), group: None };
         prop_assert!(matches!(Waiting::from_message(&message), Err(Unreadable::NoOrder(_))));
         let without = changed(&waiting, |message| drop(message.as_object_mut().expect("an object").remove("version")));
         prop_assert!(matches!(without, Err(Unreadable::NoOrder(_))));

@@ -108,8 +108,22 @@ pub async fn views(shop: &mut MeteredShop) {
         shop.check("record-view", if is_first { "the first of its part" } else { "counted" }).await;
         *(if is_first { &mut first } else { &mut more }) += 1;
         if first == shop.sizes().view_shards && more > 0 {
-            return;
+            return several_views(shop).await;
         }
     }
     panic!("{first} first views, {more} more");
+}
+
+/// Views of a product whose shards all exist.
+async fn several_views(shop: &mut MeteredShop) {
+    let twice = json!([shop.id("p", 0), shop.id("p", 0)]);
+    let by_visitor = json!({ "products": twice, "visitor": "0123456789abcdef" });
+    for (views, case) in [
+        (json!({ "products": twice }), "each product counted"),
+        (by_visitor.clone(), "each product counted, for a visitor"),
+        (by_visitor, "each product viewed before, by the visitor"),
+    ] {
+        shop.shop.nobody().post("/views", views).await.expect(204);
+        shop.check("record-views", case).await;
+    }
 }

@@ -1,10 +1,12 @@
 //! Customers, products, codes and carts.
 
+use key_schema::value::{ImageId, Timestamp};
 use reqwest::Method;
 use sample_items::Kind;
 use sample_items::Revision::Changed;
 use serde_json::{Value, json};
 use shop::eur;
+use shop::images::PICTURE;
 
 use crate::metered_shop::MeteredShop;
 
@@ -53,6 +55,26 @@ pub async fn catalogue(shop: &mut MeteredShop) {
     }
     admin.post("/gift-cards", cards[0].clone()).await.expect(201);
     shop.check("create-gift-card", "made before").await;
+}
+
+pub async fn images(shop: &mut MeteredShop) {
+    let product = shop.id("p", 0);
+    let signed = shop.shop.signed_upload(&product).await;
+    shop.check("add-image", "signed").await;
+    assert_eq!(shop.shop.upload(&signed, PICTURE).await, 200);
+    let image = signed["imageId"].as_str().expect("an id");
+    for case in ["confirmed", "confirmed before"] {
+        shop.shop.confirm_image(&product, image).await.expect(200);
+        shop.check("confirm-image", case).await;
+    }
+    let old = ImageId::random(Timestamp::now().minus_seconds(48 * 60 * 60));
+    shop.shop.put_image(&product, &old).await;
+    assert_eq!(shop.shop.tidy_images().await["deleted"], 1);
+    shop.check("tidy-images", "an object of a product").await;
+    for case in ["removed", "removed before"] {
+        shop.shop.remove_image(&product, image).await.expect(204);
+        shop.check("remove-image", case).await;
+    }
 }
 
 pub async fn carts(shop: &mut MeteredShop) {
@@ -109,4 +131,18 @@ pub async fn changes(shop: &mut MeteredShop) {
         shop.check("adjust-stock", case).await;
     }
     shop.check_sizes(&[("discount", Kind::Discount(Changed)), ("stock", Kind::Stock(Changed))]).await;
+    let mut created = shop.product(0);
+    created["productId"] = json!(shop.id("r", 0));
+    let version = admin.get(&product).await.expect(200)["version"].clone();
+    shop.pass().await;
+    let update = json!({ "productId": shop.id("p", 0), "version": version, "changes": { "name": shop.name('o') } });
+    for (entry, case) in [
+        (json!({ "create": created }), "each product made"),
+        (json!({ "create": created }), "each product made before"),
+        (json!({ "update": update }), "each product with another name"),
+        (json!({ "update": update }), "each product changed before"),
+    ] {
+        admin.post("/products/batch", json!({ "products": [entry] })).await.expect(200);
+        shop.check("write-products", case).await;
+    }
 }

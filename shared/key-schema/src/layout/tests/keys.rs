@@ -63,7 +63,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     let Parts {
         customer, product, order, discount, gift_card, email, username, shard, stream_shard, return_id, ..
     } = parts;
-    let day = parts.moment().day();
+    let (day, visitor) = (parts.moment().day(), parts.visitor());
     let ids: Vec<&dyn ToString> = match entity {
         AnyEntity::Customer(_) | AnyEntity::CustomerStats(_) | AnyEntity::Cart(_) | AnyEntity::IdempotencyRecord(_) => {
             vec![customer]
@@ -72,6 +72,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
         AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
         AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
+        AnyEntity::ViewMark(_) => vec![&day, product, &visitor],
         AnyEntity::Order(_)
         | AnyEntity::Invoice(_)
         | AnyEntity::PaymentDue(_)

@@ -16,7 +16,7 @@ use crate::entity::{
     DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
     Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue, PaymentStatus, Phase,
     Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, ReturnStatus, Side, Stock,
-    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewShard,
+    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
@@ -62,6 +62,11 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// What the customer's browser calls itself.
+    pub(super) fn visitor(&self) -> String {
+        self.customer.to_string().repeat(16).chars().take(64).collect()
+    }
+
     pub(super) fn moment(&self) -> Timestamp {
         moment(self.at)
     }
@@ -125,6 +130,7 @@ impl Parts {
                 description: text.clone(),
                 category: self.category.clone(),
                 price: some,
+                images: vec![self.order.as_str().parse().expect("an id")],
                 initial_stock: self.quantity.get(),
                 version: number,
             }),
@@ -153,6 +159,10 @@ impl Parts {
                 revenue: self.sums.clone(),
             }),
             AnyEntity::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
+            AnyEntity::ViewMark(ViewMark {
+                expires_at: at.as_second(),
+                ..ViewMark::of(&self.product, &self.visitor().try_into().expect("a visitor"), at)
+            }),
             AnyEntity::Order(Order {
                 order_id: order_id(),
                 customer_id: customer_id(),

@@ -1,0 +1,51 @@
+//! `PUT /products/{productId}/images/{imageId}`: adds an uploaded image to its product.
+
+use std::slice;
+
+use http_api::{Answer, Example, ImagesView, Kind, Path, Problem, Route, Scope, Versioned};
+use images::{Store, Urls, may_be_added};
+use key_schema::value::{ImageId, ProductId, Timestamp};
+use table::{Budget, Reader, Writer};
+
+use crate::image_change;
+
+pub const ROUTE: Route = Route::put("/products/{productId}/images/{imageId}", Scope::Admin)
+    .summary(
+        "Add an image to its product after its upload, and within an hour. The answer has all images of the product.",
+    )
+    .refuses(&[Kind::NotFound, Kind::TooManyImages])
+    .access(image_change::ACCESS)
+    .grants(&[images::LOOK])
+    // Of the last release, they replace the product's item, and would drop the list.
+    .after(&["adjust-stock", "update-product"])
+    .example(Example::at("09:30:40").path("espresso-cup/019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64"));
+
+/// The client's word that the upload is done is not enough, so S3 is asked. That the object is the right one needs no
+/// check: S3 takes no other under a signed URL.
+///
+/// A repeated request finds the image in the list, and succeeds. Two requests for two images are both carried out, and
+/// the second one sees how many images there are.
+pub async fn handle(
+    (table, writer, store, urls): (Reader, Writer, Store, Urls),
+    Path(product): Path<ProductId>,
+    Path(image): Path<ImageId>,
+    budget: Budget,
+) -> Answer<Versioned<ImagesView>> {
+    let mut retries = budget.retries();
+    loop {
+        let found = image_change::product(&table, &product, budget).await?;
+        if found.images.contains(&image) {
+            return Ok(Versioned::new(found.version, ImagesView::new(urls.of(&found))));
+        }
+        if !may_be_added(&image, Timestamp::now()) || !store.has(&product, &image).await? {
+            let detail = "There is no such image: it is not uploaded, or the hour in which to confirm it is over.";
+            return Err(Problem::new(Kind::NotFound, detail));
+        }
+        image_change::has_room(&found)?;
+        let all = [found.images.as_slice(), slice::from_ref(&image)].concat();
+        if let Some(product) = image_change::write(&writer, &found, all, budget).await? {
+            return Ok(Versioned::new(product.version, ImagesView::new(urls.of(&product))));
+        }
+        image_change::pause(&mut retries).await?;
+    }
+}

@@ -1,0 +1,47 @@
+use std::collections::BTreeMap;
+
+use key_schema::value::{ImageId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An image of a product.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Image)]
+pub struct ImageView {
+    pub image_id: ImageId,
+    /// The URL at which everybody can see the image. What is there never changes.
+    pub url: String,
+}
+
+/// The images of a product, in the order in which they were added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Images)]
+pub struct ImagesView {
+    pub images: Vec<ImageView>,
+}
+
+impl ImagesView {
+    /// These images, each with its URL.
+    pub fn new(images: Vec<(ImageId, String)>) -> Self {
+        Self { images: images.into_iter().map(|(image_id, url)| ImageView { image_id, url }).collect() }
+    }
+}
+
+/// The upload of an image: a request to another server than the API's, without the token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ImageUpload)]
+pub struct ImageUploadView {
+    /// The id with which the image is confirmed after its upload.
+    pub image_id: ImageId,
+    /// The method of the upload, which is PUT.
+    pub method: &'static str,
+    /// The URL of the upload. It is secret: whoever has it can upload the image.
+    pub url: String,
+    /// The headers of the upload. With any other value, the upload is refused.
+    pub headers: BTreeMap<String, String>,
+    /// The time at which the URL ends to be valid.
+    pub expires_at: Timestamp,
+}

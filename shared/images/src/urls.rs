@@ -1,0 +1,34 @@
+//! The URLs at which everybody sees the images.
+
+use key_schema::entity::Product;
+use key_schema::value::ImageId;
+use lambda::{Environment, FromEnvironment, Misconfigured};
+use objects::bucket_url;
+
+use crate::{BUCKET, key};
+
+/// Knows the URLs of images. It makes no requests.
+#[derive(Clone, Debug)]
+pub struct Urls {
+    /// Without a final slash.
+    base: String,
+}
+
+impl FromEnvironment for Urls {
+    fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+        let bucket = environment.required(BUCKET)?;
+        let base = match environment.declared("IMAGES_URL")? {
+            Some(base) => base.trim_end_matches('/').to_owned(),
+            None => bucket_url(environment, bucket)?,
+        };
+        Ok(Self { base })
+    }
+}
+
+impl Urls {
+    /// The images of a product, each with its URL.
+    pub fn of(&self, product: &Product) -> Vec<(ImageId, String)> {
+        let url = |image: &ImageId| format!("{}/{}", self.base, key::of(&product.product_id, image));
+        product.images.iter().map(|image| (image.clone(), url(image))).collect()
+    }
+}
