@@ -124,8 +124,8 @@ impl fmt::Display for Figures {
         let Self { workers_killed, asleep, functions_killed, faults, audits, events, seconds, .. } = self;
         write!(
             f,
-            "{steps} steps, {requests} requests ({repeated} repeated, the slowest took {longest:.1} s), {orders} orders ({large} of {PRODUCTS} lines, \
-             {waited} waited), {copied} items copied, {repairs} repairs, {workers_killed} workers killed, {asleep} fell \
+            "{steps} steps, {requests} requests ({repeated} repeated, the slowest took {longest:.1} s), \
+             {orders} orders ({large} of {PRODUCTS} lines, {waited} waited), {copied} items copied, {repairs} repairs, {workers_killed} workers killed, {asleep} fell \
              asleep, {functions_killed} functions killed, {faults} faults, {audits} audits, {events} events, {seconds:.1} s"
         )
     }
