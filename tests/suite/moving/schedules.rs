@@ -16,6 +16,7 @@
 //! they interleave.
 
 mod background;
+mod figures;
 mod laws;
 mod operator;
 mod shopper;
@@ -29,7 +30,7 @@ use std::time::Instant;
 
 use tokio::task::JoinSet;
 
-use self::world::Figures;
+use self::figures::Figures;
 
 /// The number of schedules that run at the same time. Much of a schedule is waiting.
 const AT_ONCE: usize = 3;

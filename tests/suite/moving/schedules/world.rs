@@ -1,7 +1,6 @@
 //! A shop that moves, and everybody who uses it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use tokio::sync::RwLock;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::background::{drain, repair};
+use super::figures::Figures;
 use super::laws;
 use super::operator::Operator;
 use super::shopper::{Purchase, Shopper};
@@ -39,8 +39,7 @@ const SHOPPERS: usize = 3;
 const FAULTY: f64 = 0.01;
 const KILLED: f64 = 0.04;
 
-/// The time for which a client repeats a request. A busy machine can take seconds for what a request waits for in a strict
-/// phase, such as a repair whose worker is killed.
+/// The longest time for which a client repeats a request.
 const CLIENT_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The longest wait for something to happen.
@@ -73,62 +72,6 @@ pub struct Ask<'a> {
     pub headers: &'a [(&'a str, &'a str)],
     pub body: Option<Value>,
     pub expected: &'a [u16],
-}
-
-/// What happened in some schedules.
-#[derive(Clone, Debug, Default)]
-pub struct Figures {
-    pub steps: u64,
-    pub requests: u64,
-    pub repeated: u64,
-    /// The seconds until the slowest request was answered, with its repetitions.
-    pub longest: f64,
-    pub orders: u64,
-    pub large: u64,
-    pub waited: u64,
-    pub repairs: u64,
-    pub copied: u64,
-    pub workers_killed: u64,
-    pub asleep: u64,
-    pub functions_killed: usize,
-    pub faults: usize,
-    pub audits: u64,
-    pub events: usize,
-    pub seconds: f64,
-}
-
-impl Figures {
-    pub fn add(&mut self, other: &Self) {
-        self.steps += other.steps;
-        self.requests += other.requests;
-        self.repeated += other.repeated;
-        self.longest = self.longest.max(other.longest);
-        self.orders += other.orders;
-        self.large += other.large;
-        self.waited += other.waited;
-        self.repairs += other.repairs;
-        self.copied += other.copied;
-        self.workers_killed += other.workers_killed;
-        self.asleep += other.asleep;
-        self.functions_killed += other.functions_killed;
-        self.faults += other.faults;
-        self.audits += other.audits;
-        self.events += other.events;
-        self.seconds += other.seconds;
-    }
-}
-
-impl fmt::Display for Figures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { steps, requests, repeated, longest, orders, large, waited, repairs, copied, .. } = self;
-        let Self { workers_killed, asleep, functions_killed, faults, audits, events, seconds, .. } = self;
-        write!(
-            f,
-            "{steps} steps, {requests} requests ({repeated} repeated, the slowest took {longest:.1} s), \
-             {orders} orders ({large} of {PRODUCTS} lines, {waited} waited), {copied} items copied, {repairs} repairs, {workers_killed} workers killed, {asleep} fell \
-             asleep, {functions_killed} functions killed, {faults} faults, {audits} audits, {events} events, {seconds:.1} s"
-        )
-    }
 }
 
 /// Runs the schedule of a seed through these phases, and returns the complaints.
@@ -380,12 +323,9 @@ impl World {
             }
             let is_killed = reply.status == 500 && self.faults.kills.killed() > 0;
             let may_fail = !self.is_calm() || self.was_strict(begin);
-            if !(may_fail && (reply.status == 503 || is_killed)) {
-                self.complain(format!("{method} {path} {body:?}: {} {}", reply.status, reply.body));
-                return None;
-            }
-            if first.elapsed() > CLIENT_PATIENCE {
-                self.complain(format!("{method} {path} {body:?}: {} {} for a minute", reply.status, reply.body));
+            let waited = first.elapsed();
+            if !(may_fail && (reply.status == 503 || is_killed)) || waited > CLIENT_PATIENCE {
+                self.complain(format!("{method} {path} {body:?}, after {waited:?}: {} {}", reply.status, reply.body));
                 return None;
             }
             self.figures().repeated += 1;
