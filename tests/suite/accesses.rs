@@ -161,7 +161,7 @@ async fn the_accesses_of_a_move_are_recorded() {
 
 /// Whether a function exists only while a stack has two tables.
 fn is_of_a_move(function: &str) -> bool {
-    CONSUMERS.iter().any(|consumer| consumer.condition.is_some() && consumer.function.name() == function)
+    CONSUMERS.iter().any(|consumer| consumer.condition == Some("IsMoving") && consumer.function.name() == function)
 }
 
 /// The attributes that updates name are those that the key schema declares: no function needs more, and every one is needed
@@ -257,9 +257,14 @@ fn the_recorded_accesses_are_the_declared_ones() {
     let of_consumers = CONSUMERS.iter().map(|consumer| (consumer.function.name(), consumer.access.concat()));
     let (mut undeclared, mut idle, mut needed) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
     for (function, accesses) in of_routes.chain(of_consumers) {
+        // A search reads no table.
+        let Some(asked) = record.get(&function) else {
+            idle.extend(accesses.iter().map(|access| (told(access), vec![function.clone()])));
+            continue;
+        };
         let is_query = |access: &&Access| access.action == Action::Query;
         let queries = accesses.iter().filter(is_query).map(|access| of_its_kind(access.subject)).collect();
-        let done = done(&record[&function], &queries);
+        let done = done(asked, &queries);
         let declared: BTreeSet<_> = accesses.iter().map(told).collect();
         let may = |what: &str| {
             let verb = what.split(' ').next().unwrap_or_default();
