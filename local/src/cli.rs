@@ -1,6 +1,7 @@
 //! The command line of `local`.
 
 mod audit;
+mod categories;
 mod expire;
 mod export;
 mod export_table;
@@ -11,6 +12,8 @@ mod payments;
 mod place;
 mod reconcile;
 mod redrive;
+mod reindex;
+mod search;
 mod stack;
 
 use std::io::Write;
@@ -23,6 +26,7 @@ use local::{OWN_ORIGINS, demo, functions};
 use tokio::signal;
 
 use self::payments::Payments;
+use self::search::Search;
 
 /// Environment variables that replace the embedded DynamoDB and SQS. The AWS SDKs use the same names.
 const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
@@ -45,6 +49,7 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Audit(audit::Arguments),
+    CountCategories(categories::Arguments),
     Expire(expire::Arguments),
     Export(export::Arguments),
     ExportTable(export_table::Arguments),
@@ -54,6 +59,7 @@ enum Command {
     Migrate(migrate::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
+    Reindex(reindex::Arguments),
 }
 
 /// Options of `cargo local` without a subcommand.
@@ -117,6 +123,11 @@ pub(crate) struct Serve {
     #[arg(long, default_value_t = 0, conflicts_with = "payments")]
     payments_port: u16,
 
+    /// Keep the search index in this OpenSearch cluster. Its user is in the environment variables `SEARCH_USERNAME` and
+    /// `SEARCH_PASSWORD`, if it has one [default: a pretend OpenSearch, in memory]
+    #[arg(long, value_name = "URL")]
+    search: Option<String>,
+
     /// Routes, scopes, queues and the table [default: template.yaml of this workspace or this directory]
     #[arg(long, value_name = "PATH")]
     template: Option<PathBuf>,
@@ -126,6 +137,7 @@ pub(crate) struct Serve {
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Some(Command::Audit(arguments)) => audit::run(&arguments).await,
+        Some(Command::CountCategories(arguments)) => categories::run(&arguments).await,
         Some(Command::Expire(arguments)) => expire::run(&arguments).await,
         Some(Command::Export(arguments)) => export::run(&arguments).await,
         Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,
@@ -135,6 +147,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
+        Some(Command::Reindex(arguments)) => reindex::run(&arguments).await,
         None => serve(arguments.serve).await,
     }
 }
@@ -144,13 +157,15 @@ async fn serve(arguments: Serve) -> Result<()> {
     // Listens for Ctrl-C before anything starts, so that an early one is not lost.
     let stop = stop_signal()?;
 
-    let mut provider = Payments::start(&arguments).await?;
-    let stack = Stack::start(options(&arguments, &provider)?, functions::start_all).await.map_err(named_as_here)?;
+    let (mut provider, search) = (Payments::start(&arguments).await?, Search::start(&arguments).await?);
+    let stack =
+        Stack::start(options(&arguments, &provider, &search)?, functions::start_all).await.map_err(named_as_here)?;
     provider.send_webhooks_to(&stack);
+    search.build(&stack).await?;
     if !arguments.empty {
         demo::create(&stack).await?;
     }
-    announce(&stack, &arguments, &provider)?;
+    announce(&stack, &arguments, &provider, &search)?;
     stop.await;
     stack.shutdown().await
 }
@@ -169,7 +184,7 @@ fn named_as_here(error: Error) -> Error {
     }
 }
 
-fn options(arguments: &Serve, provider: &Payments) -> Result<Options> {
+fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Options> {
     let path = arguments.template.clone().unwrap_or_else(default_template);
     let name = path.display();
     let text = std::fs::read_to_string(&path)
@@ -178,6 +193,7 @@ fn options(arguments: &Serve, provider: &Payments) -> Result<Options> {
     let origins: Vec<_> = own.chain(arguments.cors_origin.iter().cloned()).collect();
     let mut deployment = local::paying_deployment(provider.url());
     deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
+    deployment.parameters.extend(search.parameters());
     deployment.parameters.extend(arguments.tables.clone().map(|tables| ("Tables".to_owned(), tables)));
     let template = Template::parse_for(&text, &deployment).with_context(|| name.to_string())?;
 
@@ -204,7 +220,7 @@ fn options(arguments: &Serve, provider: &Payments) -> Result<Options> {
         data: arguments.data.clone(),
         dynamodb_endpoint,
         sqs_endpoint,
-        secrets: provider.secrets(),
+        secrets: provider.secrets().into_iter().chain(search.secrets()).collect(),
         issuer,
         ..options
     })
@@ -216,10 +232,10 @@ fn default_template() -> PathBuf {
     of_workspace.canonicalize().unwrap_or_else(|_| PathBuf::from("template.yaml"))
 }
 
-fn announce(stack: &Stack, arguments: &Serve, provider: &Payments) -> Result<()> {
+fn announce(stack: &Stack, arguments: &Serve, provider: &Payments, search: &Search) -> Result<()> {
     let mut text = format!("listening on {}\n", stack.url());
     if !arguments.quiet {
-        text.push_str(&welcome(stack, arguments, provider)?);
+        text.push_str(&welcome(stack, arguments, provider, search)?);
     }
     print(&text)
 }
@@ -229,7 +245,7 @@ fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
-fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments) -> Result<String> {
+fn welcome(stack: &Stack, arguments: &Serve, provider: &Payments, search: &Search) -> Result<String> {
     let (url, dynamodb, sqs, bus) = (stack.url(), stack.dynamodb_url(), stack.sqs_url(), stack.bus().url());
     let buckets = stack.s3_url().map(|url| format!("S3 at {url} (secret access key: local)\n")).unwrap_or_default();
     let routes: String = stack.template().routes.iter().map(route_line).collect();
@@ -243,6 +259,7 @@ DynamoDB at {dynamodb}
 SQS at {sqs}
 EventBridge at {bus} (received events: {url}/_local/events)
 {buckets}{provider}
+{search}
 
 Routes:
 {routes}

@@ -57,6 +57,7 @@ pub fn commands(url: &str) -> String {
     });
     format!(
         r#"  curl '{url}/products?category=coffee'
+  curl '{url}/search?q=roast+be'
   curl '{url}/orders' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
        -H 'Idempotency-Key: my-first-order' -d '{order}'
   curl '{url}/customers/{CUSTOMER}/orders' -H "Authorization: Bearer $TOKEN""#

@@ -5,10 +5,13 @@
 
 pub mod archive;
 pub mod audit;
+pub mod categories;
 pub mod demo;
 pub mod functions;
 pub mod history;
 pub mod pretend_provider;
+pub mod pretend_search;
+pub mod reindex;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -31,6 +34,9 @@ pub fn deployment() -> Deployment {
 
 /// The ARN of the secret with the payment provider's keys. It has the form of AWS's, because the template checks it.
 pub const PAYMENT_SECRET: &str = "arn:aws:secretsmanager:us-east-1:000000000000:secret:till-local-payments";
+
+/// The ARN of the secret with the user of the search cluster.
+pub const SEARCH_SECRET: &str = "arn:aws:secretsmanager:us-east-1:000000000000:secret:till-local-search";
 
 /// The same deployment, which takes card payments at the provider with this base URL.
 pub fn paying_deployment(provider: &str) -> Deployment {

@@ -91,6 +91,7 @@ async fn full_shop() -> (Shop, Vec<List>) {
         list(shop.admin(), "/products/pot/orders", ORDERS + 2),
         list(shop.admin(), "/products/cup/orders", ORDERS + 2),
         list(shop.nobody(), "/products?category=things", LARGEST),
+        list(shop.nobody(), "/products", LARGEST),
         list(shop.customer("bob"), &order_path(&everything["orderId"]), LARGEST),
         list(shop.customer("ada"), &order_path(small), 2),
     ];

@@ -101,6 +101,7 @@ async fn send(client: &Client, method: &Method, path: &str, body: Option<String>
 #[tokio::test(flavor = "multi_thread")]
 async fn no_detail_names_a_type_of_rust() {
     let shop = Shop::with_ada().await;
+    shop.reindex().await;
     let admin = shop.admin();
     let mut details = BTreeSet::new();
     for (path, operations) in openapi::document()["paths"].as_object().expect("paths") {

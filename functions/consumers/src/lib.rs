@@ -49,6 +49,9 @@ consumers! {
         settle_payments
         tidy_images
     }
+    Some("HasSearch") => {
+        index_products
+    }
     Some("IsMoving") => {
         copy_items
         repair_copies

@@ -14,6 +14,7 @@ http_api::routes! {
     get_order_invoice
     get_product
     get_product_stats
+    list_categories
     list_customer_invoices
     list_customer_orders
     list_customer_products
@@ -27,4 +28,5 @@ http_api::routes! {
     list_products
     list_returns
     list_totals
+    search_products
 }

@@ -1,32 +1,103 @@
-//! `GET /products?category=`: the products of a category.
+//! `GET /products?category=`: the products of a category, or of all.
 
 use http_api::{Answer, Example, Lifetime, List, ProductView, Route, Scope};
 use images::Urls;
 use key_schema::access::Access;
-use key_schema::layout::ProductsOfCategory;
-use key_schema::page::Page;
-use key_schema::value::Category;
+use key_schema::cursor;
+use key_schema::entity::Product;
+use key_schema::layout::{InCategory, ProductsOfCategory, ProductsOfShop};
+use key_schema::page::{Page, PageRequest};
+use key_schema::value::{Category, ProductId};
 use serde::Deserialize;
 use table::Reader;
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/products", Scope::Public)
-    .summary("The products of a category, sorted by product id.")
+    .summary("The products of a category, sorted by product id; or all products, sorted by category and product id.")
     .shared(Lifetime::List)
-    .access(&[Access::query::<ProductsOfCategory>()])
+    .access(&[Access::query::<ProductsOfCategory>(), Access::query::<ProductsOfShop>()])
     .example(Example::at("09:33:20").query("category=kitchen&limit=20"));
+
+/// The number of categories to read at once.
+const CATEGORIES: u8 = 100;
 
 /// The filter of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct OfCategory {
-    category: Category,
+    /// All categories if absent.
+    category: Option<Category>,
 }
 
 pub async fn handle((table, urls): (Reader, Urls), List(filter, page): List<OfCategory>) -> Answer<Page<ProductView>> {
-    let page = table.page(&ProductsOfCategory { category: &filter.category }, &page).await?;
+    let page = match filter.category {
+        Some(category) => table.page(&ProductsOfCategory { category: &category }, &page).await?,
+        None => of_all(&table, &page).await?,
+    };
     Ok(page.map(|product| {
         let images = urls.of(&product);
         ProductView::from(product).with_images(images)
     }))
+}
+
+/// A page of all products: the rest of the category in which the page before ended, and then category by category until
+/// the page is full. Takes a request for each category that it reads from, and one for each hundred categories.
+async fn of_all(table: &Reader, page: &PageRequest) -> Answer<Page<Product>> {
+    let mut listed = Listed { items: Vec::new(), limit: page.limit };
+    let mut after = match &page.cursor {
+        Some(cursor) => {
+            let position = cursor::open(&ProductsOfShop, cursor).and_then(|position| InCategory::read(&position));
+            Some(position.map_err(table::Error::from)?)
+        }
+        None => None,
+    };
+    if let Some(InCategory { category, product: Some(product) }) = &after
+        && let Some(full) = listed.read(table, category, Some(product.clone())).await?
+    {
+        return Ok(full);
+    }
+    loop {
+        let position = after.as_ref().map(InCategory::of_categories);
+        let (categories, more) = table.after(&ProductsOfShop, position.as_deref(), CATEGORIES).await?;
+        for count in categories {
+            let read = InCategory { category: count.category, product: None };
+            if count.products > 0
+                && let Some(full) = listed.read(table, &read.category, None).await?
+            {
+                return Ok(full);
+            }
+            after = Some(read);
+        }
+        if more.is_none() {
+            return Ok(Page { items: listed.items, next: None });
+        }
+    }
+}
+
+/// The products listed so far.
+struct Listed {
+    items: Vec<Product>,
+    limit: u8,
+}
+
+impl Listed {
+    /// Reads the products of a category after `last`, and returns the page if it is full.
+    async fn read(
+        &mut self,
+        table: &Reader,
+        category: &Category,
+        last: Option<ProductId>,
+    ) -> Answer<Option<Page<Product>>> {
+        let room = self.limit - u8::try_from(self.items.len()).unwrap_or(self.limit);
+        let after = last.as_ref().map(InCategory::of_products);
+        let (products, more) = table.after(&ProductsOfCategory { category }, after.as_deref(), room).await?;
+        self.items.extend(products);
+        if self.items.len() < usize::from(self.limit) {
+            return Ok(None);
+        }
+        let items = std::mem::take(&mut self.items);
+        let product = items.last().filter(|_| more.is_some()).map(|product| product.product_id.clone());
+        let position = InCategory { category: category.clone(), product }.position();
+        Ok(Some(Page { items, next: Some(cursor::seal(&ProductsOfShop, &position)) }))
+    }
 }

@@ -19,6 +19,7 @@ pub const ROUTE: Route = Route::post("/products", Scope::Admin)
         Access::put::<StockCell>().in_transactions(),
         Access::put::<IdempotencyRecord>().in_transactions(),
     ])
+    .access(catalogue::COUNT)
     .example(Example::at("09:30:00").body(
         r#"{
             "productId": "espresso-cup",
@@ -58,8 +59,8 @@ impl NewProduct {
     }
 }
 
-/// The product and all cells of its stock are written in one transaction, so that none exists without the others. With
-/// an `Idempotency-Key`, a product without an id in the request is created once, too.
+/// The product, all cells of its stock and the number of its category are written in one transaction, so that none exists
+/// without the others. With an `Idempotency-Key`, a product without an id in the request is created once, too.
 pub async fn handle(
     table: Writer,
     once: Option<Once>,
@@ -75,11 +76,14 @@ pub async fn handle(
         images: Vec::new(),
         initial_stock: new.stock,
         version: 1,
-    };
+        counted_in: None,
+    }
+    .counted();
     let stock = WholeStock::shared_out(product.product_id.clone(), product.price, new.stock.into(), new.cells);
 
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
+    writes.push(catalogue::enter(&product)?);
     if let Some(once) = &once {
         let answer = Serialized::of(created(product.clone(), &stock, Replayable::first))?;
         writes.push(Write::answer(&once.record(answer.reply()), once.now())?);
@@ -107,7 +111,7 @@ fn is_the_same(causes: Vec<Cause>, product: &Product, stock: &WholeStock) -> Res
     else {
         return Ok(false);
     };
-    Ok(read_item::<Product>(existing)? == *product && read_item::<Stock>(first)?.cells == stock.cells())
+    Ok(product.is_the_same(&read_item(existing)?) && read_item::<Stock>(first)?.cells == stock.cells())
 }
 
 fn created(

@@ -6,7 +6,7 @@ use key_schema::entity::{Product, WholeStock};
 use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name, ProductId};
 use serde::Deserialize;
 use stock::ReadMode;
-use table::{Budget, Commit, Condition, Error, Reader, Throttle, Write, Writer};
+use table::{Budget, Commit, Error, Reader, Throttle, Write, Writer};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
@@ -15,6 +15,7 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     .access(stock::READ)
     .access(&[Access::batch_get::<Product>(), Access::put::<Product>(), Access::update::<Product>()])
     .access(stock::RESHAPE)
+    .access(catalogue::COUNT)
     .example(
         Example::at("09:53:20")
             .path("espresso-cup")
@@ -102,13 +103,14 @@ pub async fn handle(
             return Err(Problem::version_conflict(version));
         }
         next.version += 1;
+        next = next.counted();
         if to.price != stock.price {
             to.price_version = next.version;
             to.behind = (1..to.cells().get()).collect();
         }
 
-        let change = Write::change(&product, &next, Condition::version(version)?)?;
-        let actions = [vec![change], stock::change(&stock, &to)?].concat();
+        let change = Write::change(&product, &next, catalogue::unchanged(&product)?)?;
+        let actions = [vec![change], stock::change(&stock, &to)?, catalogue::recount(&product, &next)?].concat();
         match fails_fast.write_all(actions, budget).await {
             Ok(Commit::Done) => {
                 stock::reprice(&writer, &to, budget).await?;

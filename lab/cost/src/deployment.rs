@@ -78,6 +78,8 @@ pub struct Options {
     pub records_throttled_keys: bool,
     /// Whether the table is exported each day.
     pub is_exported: bool,
+    /// Whether products are indexed for search. The cluster itself is not in the bill.
+    pub is_searched: bool,
 }
 
 /// The billed settings of a function.
@@ -138,6 +140,8 @@ impl Deployment {
         let firewall: Yaml = yaml_serde::from_str(firewall).context("firewall.yaml")?;
         let rules = resources(&firewall)?.get("Firewall").and_then(|acl| acl.get("Properties")?.get("Rules"));
         let rules = rules.and_then(Yaml::as_sequence).context("firewall.yaml has no rules")?;
+        let is_searched = !parameter("SearchUrl")?.is_empty();
+        let exists = |alarm: &&Yaml| is_searched || alarm.get("Condition").and_then(Yaml::as_str) != Some("HasSearch");
         let edge = Edge {
             firewall_rules: (!parameter("FirewallArn")?.is_empty()).then_some(rules.len() as u64),
             cache_seconds: [number("CacheSeconds")?, number("ListCacheSeconds")?],
@@ -156,12 +160,13 @@ impl Deployment {
             status_shards: number("StatusShards")?.try_into().context("parameters.StatusShards")?,
             product_shards: number("ProductShards")?.try_into().context("parameters.ProductShards")?,
             view_shards: number("ViewShards")?.try_into().context("parameters.ViewShards")?,
-            alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").map(metrics).sum(),
+            alarm_metrics: of_type(operations, "AWS::CloudWatch::Alarm").filter(exists).map(metrics).sum(),
             edge: (parameter("Edge")? != "none").then_some(edge),
             options: Options {
                 is_traced: parameter("Tracing")? != "none",
                 records_throttled_keys: parameter("ContributorInsights")? != "none",
                 is_exported: parameter("Analytics")? != "none",
+                is_searched,
             },
             dashboards: count(operations, "AWS::CloudWatch::Dashboard"),
             scaling_policies: count(operations, "AWS::ApplicationAutoScaling::ScalingPolicy"),

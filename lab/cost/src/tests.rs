@@ -248,8 +248,11 @@ fn the_bill_has_the_metrics_that_functions_emit() {
     // The example's table does not move.
     let files = files.filter(|path| !path.ends_with("repair_copies.rs"));
     let told = files.map(|path| std::fs::read_to_string(path).unwrap().matches(", Measure::").count());
+    let profile = changed("BillingMode: PAY_PER_REQUEST", "SearchUrl: https://search.example").unwrap();
+    let searched = Usage::of(&profile, &deployed(&profile.parameters), PRICES.month).unwrap();
+    assert_eq!(searched.metrics, Decimal::from(told.sum::<usize>()));
     let usage = Usage::of(&example(), &DEPLOYED, PRICES.month).unwrap();
-    assert_eq!(usage.metrics, Decimal::from(told.sum::<usize>()));
+    assert_eq!(usage.metrics, searched.metrics - dec!(2), "without index-products");
 }
 
 #[test]

@@ -51,6 +51,9 @@ const CARD_EVENTS: Decimal = dec!(4);
 /// settle-payments.
 const METRICS: Decimal = dec!(16);
 
+/// The metrics that index-products emits, if products are indexed for search.
+const SEARCH_METRICS: Decimal = dec!(2);
+
 /// The share of calls that Lambda traces, besides the first one of each second.
 const TRACED: Decimal = dec!(0.05);
 
@@ -115,7 +118,8 @@ impl Usage {
     /// The usage of this shop in a month, with this deployment.
     pub fn of(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Self> {
         let shop = Shop { profile, deployment, samples: profile.samples(deployment)?, month };
-        let mut usage = Self { metrics: METRICS, ..Self::default() };
+        let of_search = if deployment.options.is_searched { SEARCH_METRICS } else { Decimal::ZERO };
+        let mut usage = Self { metrics: METRICS + of_search, ..Self::default() };
         shop.requests(&mut usage)?;
         shop.views(&mut usage)?;
         shop.queue(&mut usage)?;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
-    Balance, CardPayment, Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard,
-    GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
+    Balance, CardPayment, Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
     PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Return, Stock, StockCell, StreamCheckpoint,
     UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
-use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
+use key_schema::value::{Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
 use table::{Item, read_item};
 
 use super::order;
@@ -25,6 +25,8 @@ pub(super) struct Accounts {
     pub(super) orders: BTreeMap<OrderId, Parts>,
     /// The price of each product, and its copy in the stock item.
     pub(super) products: BTreeMap<ProductId, [Option<Money>; 2]>,
+    /// For each category: its number of products, less the products that say that they are counted in it.
+    pub(super) categories: BTreeMap<Category, i64>,
     /// The cells of each stock that has more than one.
     pub(super) cells: BTreeMap<ProductId, Cells>,
     /// For each gift card: the amount taken from its balance, less the sum of its entries.
@@ -83,6 +85,7 @@ impl Accounts {
             report: Report::default(),
             orders: BTreeMap::new(),
             products: BTreeMap::new(),
+            categories: BTreeMap::new(),
             cells: BTreeMap::new(),
             cards: BTreeMap::new(),
             taken: BTreeMap::new(),
@@ -120,7 +123,13 @@ impl Accounts {
             DayTotals::TYPE => self.read(item, |accounts, totals: DayTotals| {
                 accounts.counted.insert(Aggregate::Day(totals.date), totals.into());
             }),
+            CategoryCount::TYPE => self.read(item, |accounts, count: CategoryCount| {
+                *accounts.categories.entry(count.category).or_default() += count.products;
+            }),
             Product::TYPE => self.read(item, |accounts, product: Product| {
+                if let Some(category) = product.counted_in {
+                    *accounts.categories.entry(category).or_default() -= 1;
+                }
                 accounts.products.entry(product.product_id).or_default()[0] = Some(product.price);
             }),
             Stock::TYPE => self.read(item, |accounts, stock: Stock| {

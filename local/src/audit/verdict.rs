@@ -53,6 +53,13 @@ impl Accounts {
                 self.breach(format!("product {id}"), what);
             }
         }
+        for (category, off) in std::mem::take(&mut self.categories) {
+            self.balanced(
+                off,
+                || format!("category {category}"),
+                "products counted beyond those that are counted in it",
+            );
+        }
         for (code, off) in std::mem::take(&mut self.cards) {
             self.balanced(off, || format!("gift card {code}"), "taken from its balance without an entry");
         }

@@ -38,7 +38,7 @@ impl Place {
     }
 
     /// Whether a deployed table is named.
-    fn is_deployed(&self) -> bool {
+    pub(super) fn is_deployed(&self) -> bool {
         self.table.is_some()
     }
 }
@@ -121,6 +121,7 @@ pub(super) async fn of_stack(port: u16) -> Result<Environment> {
         ("AWS_SECRET_ACCESS_KEY", "local"),
         ("AWS_ENDPOINT_URL_DYNAMODB", url("dynamodb")?),
         ("AWS_ENDPOINT_URL_SQS", url("sqs")?),
+        ("AWS_ENDPOINT_URL_SECRETS_MANAGER", url("secretsmanager")?),
     ];
     let s3 = connection["s3"].as_str().map(|url| ("AWS_ENDPOINT_URL_S3", url));
     let bucket = connection["buckets"]["ArchiveBucket"].as_str().map(|name| ("ARCHIVE_BUCKET", name));

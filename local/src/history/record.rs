@@ -191,13 +191,25 @@ impl ProductRecord {
         let Self { product_id, description, category, price, images, cells, version, .. } = self.clone();
         let stock = WholeStock::shared_out(product_id.clone(), price, available, cells);
         let initial_stock = self.initial_stock.unwrap_or(u32::try_from(available).unwrap_or(u32::MAX));
-        let product = Product { product_id, name, description, category, price, images, initial_stock, version };
+        let product = Product {
+            product_id,
+            name,
+            description,
+            category,
+            price,
+            images,
+            initial_stock,
+            version,
+            counted_in: None,
+        }
+        .counted();
         if reasons.is_empty() { Ok((product, stock)) } else { Err(reasons) }
     }
 
     /// The record of a product.
     pub(super) fn of(product: Product, stock: &WholeStock) -> Self {
-        let Product { product_id, name, description, category, price, images, initial_stock, version } = product;
+        let Product { product_id, name, description, category, price, images, initial_stock, version, counted_in: _ } =
+            product;
         let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(initial_stock));
         Self { product_id, name, description, category, price, images, available, cells, initial_stock, version }
     }

@@ -42,6 +42,7 @@ impl Transaction {
         for write in stock::begin(stock)? {
             this.push(write, "its stock exists without a product");
         }
+        this.push(catalogue::enter(product)?, "it cannot be counted");
         Ok(this)
     }
 

@@ -59,8 +59,9 @@ pub use respond::{Accepted, All, Created, Either, Pollable, Replayable, Respond,
 pub use route::{Example, Limit, Method, Route, Verb};
 pub use serve::{serve, start};
 pub use view::{
-    CartView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FlagView, FlaggedOrderView,
-    GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView, OrderItemView,
-    OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView, PaymentView, ProductCountsView,
-    ProductStatsView, ProductView, QueuedOrderView, ReturnView, StatusCountView,
+    CartView, CategoryView, CreditView, CustomerStatsView, CustomerView, DayTotalsView, DiscountView, FacetsView,
+    FlagView, FlaggedOrderView, GiftCardView, ImageUploadView, ImageView, ImagesView, InvoiceView, IssuedGiftCardView,
+    OrderItemView, OrderStateView, OrderView, OverviewView, PaymentDueView, PaymentIntentView, PaymentView,
+    PriceRangeView, ProductCountsView, ProductStatsView, ProductView, QueuedOrderView, ReturnView, SearchView,
+    StatusCountView,
 };

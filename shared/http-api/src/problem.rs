@@ -55,6 +55,8 @@ kinds! {
     Forbidden = "forbidden" FORBIDDEN "Not allowed";
     /// The resource does not exist, or does not belong to the caller.
     NotFound = "not-found" NOT_FOUND "Not found";
+    /// The shop has no search index.
+    SearchOff = "search-off" NOT_FOUND "The shop has no search";
     /// A resource with this id or code exists, and differs from the request.
     AlreadyExists = "already-exists" CONFLICT "It exists already";
     UsernameTaken = "username-taken" CONFLICT "The username is taken";
@@ -86,6 +88,8 @@ kinds! {
     TooLarge = "too-large" PAYLOAD_TOO_LARGE "The request is too large";
     /// The request was not carried out in time. A retry may succeed.
     Throttled = "throttled" SERVICE_UNAVAILABLE "The shop is busy";
+    /// The search index does not answer. Everything else of the shop works.
+    SearchUnavailable = "search-unavailable" SERVICE_UNAVAILABLE "The search is not available";
     /// A defect, or an incomplete deployment.
     Internal = "internal" INTERNAL_SERVER_ERROR "Something went wrong";
 }
@@ -165,6 +169,12 @@ impl Problem {
     /// `outcome`, which says whether the request may have written something.
     pub fn throttled(cause: impl Into<Cause>) -> Self {
         Self::because(Kind::Throttled, OUTCOME_UNKNOWN, cause)
+    }
+
+    /// The search index does not answer, for this reason. Only the log gets the reason.
+    pub fn search_unavailable(cause: impl Into<Cause>) -> Self {
+        let detail = "The search does not answer now. The lists of products and categories do.";
+        Self::because(Kind::SearchUnavailable, detail, cause)
     }
 
     /// A defect or an incomplete deployment. Only the log gets the cause.

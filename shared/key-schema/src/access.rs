@@ -1,8 +1,8 @@
 //! What a function asks of the table, as data: from it follows what its role allows.
 
 use crate::entity::{
-    Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, Product, ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim, ViewShard,
+    CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
+    Invoice, Order, OrderFlag, Product, ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim, ViewShard,
 };
 use crate::layout::{AccessPattern, COPIED, Declaration, Index, Layout, PlaceText, Stored};
 
@@ -31,11 +31,12 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     (CustomerStats::TYPE, &["EntityType", "customerId", "openUnits", "orders", "spent:*"]),
     (EmailClaim::TYPE, &["customerId", "email"]),
     (UsernameClaim::TYPE, &["customerId", "username"]),
-    (Product::TYPE, &["GSI1PK", "category", "description", "images", "name", "price", "version"]),
+    (Product::TYPE, &["GSI1PK", "category", "countedIn", "description", "images", "name", "price", "version"]),
     (Stock::TYPE, &["available", "cells", "moved", "price", "priceVersion", "putBacks"]),
     (StockCell::TYPE, &["available", "moved", "price", "priceVersion", "putBacks"]),
     (ProductStats::TYPE, &["EntityType", "orders", "productId", "revenue:*", "units"]),
     (ViewShard::TYPE, &["views"]),
+    (CategoryCount::TYPE, &["EntityType", "category", "products"]),
     (
         Order::TYPE,
         &[

@@ -44,7 +44,12 @@ pub fn open<P: AccessPattern>(pattern: &P, cursor: &str) -> Result<String, Inval
             && !pattern.rest(position).is_empty();
         is_valid.then(|| position.to_owned())
     };
-    position().ok_or_else(|| Invalid::new("cursor must be the `next` of an earlier page of this list and range"))
+    position().ok_or_else(invalid)
+}
+
+/// The error of a cursor that is broken or belongs to another list.
+pub fn invalid() -> Invalid {
+    Invalid::new("cursor must be the `next` of an earlier page of this list and range")
 }
 
 fn checksum<P: AccessPattern>(pattern: &P, position: &str) -> [u8; CHECKSUM] {

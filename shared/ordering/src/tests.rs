@@ -49,6 +49,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             images: Vec::new(),
             initial_stock: 10_000,
             version: 1,
+            counted_in: None,
         };
         found.products.insert(product_id.clone(), product);
         let stock = Stock::new(product_id.clone(), 10_000, eur(*price), Cells::ONE);

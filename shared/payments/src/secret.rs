@@ -1,20 +1,15 @@
-//! The keys of the provider's account, from AWS Secrets Manager.
+//! The keys of the provider's account, from AWS Secrets Manager. docs/payments.md says how to change them without a
+//! refused request.
 
-use aws_sdk_secretsmanager::Client;
-use lambda::{Environment, Misconfigured, Service};
 use serde::Deserialize;
-use tokio::sync::OnceCell;
 
 use crate::Error;
 
-/// The keys, read when they are first needed and kept for the life of the execution environment. A new secret therefore
-/// takes effect in new execution environments; docs/payments.md says how to change it without a refused request.
-#[derive(Debug)]
-pub(crate) struct Secret {
-    client: lambda::Client<Client>,
-    id: String,
-    keys: OnceCell<Keys>,
-}
+/// The secret with the keys.
+pub(crate) type Secret = secret::Secret<Keys>;
+
+/// The form of the secret's content.
+pub(crate) const FORM: &str = r#"{"apiKey": "...", "webhookSecret": "..."}"#;
 
 /// The secret's content, a JSON object.
 #[derive(Clone, Deserialize)]
@@ -26,28 +21,8 @@ pub(crate) struct Keys {
     pub(crate) webhook_secret: String,
 }
 
-impl std::fmt::Debug for Keys {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Keys")
-    }
-}
-
-impl Secret {
-    pub(crate) fn of(id: &str, environment: &Environment) -> Result<Self, Misconfigured> {
-        let client = environment.client(Service::SecretsManager, Client::new)?;
-        Ok(Self { client, id: id.to_owned(), keys: OnceCell::new() })
-    }
-
-    /// The keys.
-    pub(crate) async fn keys(&self) -> Result<&Keys, Error> {
-        self.keys.get_or_try_init(|| self.read()).await
-    }
-
-    async fn read(&self) -> Result<Keys, Error> {
-        let answer = self.client.get_secret_value().secret_id(&self.id).send().await;
-        let answer = answer.map_err(|error| Error::Secret(lambda::chain(&error)))?;
-        // The parser's message could contain a part of the secret.
-        let malformed = || Error::Secret(r#"it must be {"apiKey": "...", "webhookSecret": "..."}"#.to_owned());
-        serde_json::from_str(answer.secret_string().unwrap_or_default()).map_err(|_| malformed())
+impl From<secret::Unreadable> for Error {
+    fn from(error: secret::Unreadable) -> Self {
+        Self::Secret(error.to_string())
     }
 }

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use self::object::{PaymentIntent, Refund, notice};
 use self::signature::NotGenuine;
-use crate::secret::Secret;
+use crate::secret::{FORM, Secret};
 use crate::{Error, Intent, Notice};
 
 /// The version of the API that this module was written for. Without it, a request would get the account's version.
@@ -37,7 +37,7 @@ pub(crate) struct Stripe {
 impl Stripe {
     /// A client of the API at this base URL, with the keys of this secret.
     pub(crate) fn new(url: &str, secret: &str, environment: &Environment) -> Result<Self, Misconfigured> {
-        Ok(Self { https: environment.https(url, TIMEOUT)?, secret: Secret::of(secret, environment)? })
+        Ok(Self { https: environment.https(url, TIMEOUT)?, secret: Secret::of(secret, FORM, environment)? })
     }
 
     pub(crate) async fn start(&self, order: &OrderId, attempt: u32, amount: Money) -> Result<Intent, Error> {
@@ -93,7 +93,7 @@ impl Stripe {
         body: &[u8],
         now: Timestamp,
     ) -> Result<Result<Option<Notice>, NotGenuine>, Error> {
-        let keys = self.secret.keys().await?;
+        let keys = self.secret.content().await?;
         let verified = signature::verify(&keys.webhook_secret, signature, body, now.as_second());
         Ok(verified.and_then(|()| notice(body)))
     }
@@ -111,7 +111,7 @@ impl Stripe {
         form: String,
         key: Option<&str>,
     ) -> Result<T, Error> {
-        let keys = self.secret.keys().await?;
+        let keys = self.secret.content().await?;
         let mut headers =
             vec![("authorization", format!("Bearer {}", keys.api_key)), ("stripe-version", VERSION.to_owned())];
         if let Some(key) = key {

@@ -8,10 +8,10 @@ use key_schema::entity::PaymentState::{
 };
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
-    Cart, CartLine, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard,
-    IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums,
-    PaymentDue, PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation, Refusal,
-    Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
+    GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus,
+    PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation,
+    Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -167,16 +167,20 @@ impl<'a> Parts<'a> {
     }
 
     fn product(&self, revision: Revision) -> Result<Item, NoSample> {
-        item(&Product {
-            product_id: self.product.clone(),
-            name: self.name(revision),
-            description: "d".repeat(self.sizes.description),
-            category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
-            price: self.price,
-            images: Vec::new(),
-            initial_stock: 998,
-            version: number(revision).into(),
-        })
+        item(
+            &Product {
+                product_id: self.product.clone(),
+                name: self.name(revision),
+                description: "d".repeat(self.sizes.description),
+                category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
+                price: self.price,
+                images: Vec::new(),
+                initial_stock: 998,
+                version: number(revision).into(),
+                counted_in: None,
+            }
+            .counted(),
+        )
     }
 
     /// The items that an order decrements.
@@ -216,6 +220,8 @@ impl<'a> Parts<'a> {
         let customer =
             CustomerStats { customer_id: self.customer.clone(), orders: count, open_units: count, spent: sums() };
         let product = ProductStats { product_id: self.product.clone(), orders: count, units: count, revenue: sums() };
+        let category = "k".repeat(self.sizes.id).parse()?;
+        let category = CategoryCount { category, products: count };
         let views = ViewShard { product_id: self.product.clone(), shard: 0, views: number(revision).into() };
         let day = DayTotals {
             date: self.at.day(),
@@ -235,6 +241,7 @@ impl<'a> Parts<'a> {
         Ok(vec![
             (Kind::CustomerStats(revision), item(&customer)?),
             (Kind::ProductStats(revision), item(&product)?),
+            (Kind::CategoryCount(revision), item(&category)?),
             (Kind::ViewShard(revision), item(&views)?),
             (Kind::DayTotals(revision), item(&day)?),
             (Kind::StreamCheckpoint(revision), item(&checkpoint)?),

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 
 use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
-    Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard,
+    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats,
+    QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark,
+    ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -57,6 +58,7 @@ impl Kind {
             },
             StockCell::TYPE => Self::StockCell(First),
             ProductStats::TYPE => Self::ProductStats(First),
+            CategoryCount::TYPE => Self::CategoryCount(First),
             ViewShard::TYPE => Self::ViewShard(First),
             ViewMark::TYPE => Self::ViewMark,
             Order::TYPE => {

@@ -94,6 +94,8 @@ pub enum Kind {
     StockCell(Revision),
     /// The counters of a product's sales.
     ProductStats(Revision),
+    /// The number of products of a category.
+    CategoryCount(Revision),
     /// A shard of a product's views.
     ViewShard(Revision),
     /// The mark that a visitor has viewed a product.

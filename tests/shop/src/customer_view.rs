@@ -14,10 +14,12 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("Cancellation", &["at", "cause", "reason"]),
     ("Cart", &["expiresAt", "lines", "updatedAt"]),
     ("CartLine", &["productId", "quantity"]),
+    ("CategoryCount", &["category", "products"]),
     ("Credit", &["amount", "productId", "units"]),
     ("Customer", &["createdAt", "customerId", "email", "name", "stats", "username", "version"]),
     ("CustomerStats", &["orders", "spent"]),
     ("Discount", &["code", "createdAt", "from", "maxUses", "percent", "to", "uses"]),
+    ("Facets", &["categories", "prices"]),
     ("GatewayMessage", &["message"]),
     ("GiftCard", &["balance", "code", "createdAt", "initial"]),
     ("GiftCardEntry", &["amount", "at", "returned", "status"]),
@@ -65,6 +67,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "type",
         ],
     ),
+    ("PriceRange", &["currency", "from", "products", "to"]),
     (
         "Problem",
         &[
@@ -111,6 +114,7 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
             "status",
         ],
     ),
+    ("SearchResult", &["facets", "items", "next", "total"]),
     ("QueuedOrder", &["customerId", "delayedAt", "maxTotal", "orderId", "problem", "queuedAt", "rejectedAt", "status"]),
 ];
 

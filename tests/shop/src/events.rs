@@ -10,7 +10,7 @@ use crate::{Shop, read};
 /// The functions in the order of their events' times: the events form one scenario. The functions of a move have no part
 /// in it.
 pub fn functions_by_event_time() -> Vec<String> {
-    let of_a_move = CONSUMERS.iter().filter(|consumer| consumer.condition.is_some());
+    let of_a_move = CONSUMERS.iter().filter(|consumer| consumer.condition == Some("IsMoving"));
     let of_a_move: Vec<_> = of_a_move.map(|consumer| consumer.function.name()).collect();
     let mut all: Vec<_> = functions::all().map(Function::name).filter(|name| !of_a_move.contains(name)).collect();
     all.sort_by_key(|name| time_of(&event(name)));
@@ -34,13 +34,17 @@ fn time_of(event: &Value) -> u64 {
 }
 
 impl Shop {
-    /// Does what the scenario needs before the event of this function and what is no event of its own, because each
-    /// function has one: an order is delivered after it was shipped.
+    /// Does what the scenario needs before the event of this function and what is no event of its own: an order is
+    /// delivered after it was shipped, because each function has one event, and the search index is built before the first
+    /// product is.
     pub async fn prepare_for(&self, function: &str) {
         if function == "request-return" {
             let order = event(function)["pathParameters"]["orderId"].as_str().expect("an id").to_owned();
             let delivered = json!({ "status": "DELIVERED" });
             self.admin().post(&format!("/orders/{order}/status"), delivered).await.expect(200);
+        }
+        if function == "create-product" {
+            self.reindex().await;
         }
     }
 }

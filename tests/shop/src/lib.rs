@@ -32,6 +32,7 @@ pub mod provider;
 pub mod queue;
 pub mod reconcile;
 pub mod roles;
+pub mod searching;
 pub mod stream;
 pub mod tables;
 pub mod wire;
@@ -57,6 +58,7 @@ use crate::aws_json::OPERATOR;
 pub use crate::client::{Client, Reply};
 use crate::engine::Engine;
 use crate::payments::Payments;
+use crate::searching::Searching;
 
 /// A running stack of its own, with an empty table.
 pub struct Shop {
@@ -67,6 +69,7 @@ pub struct Shop {
     http: Http,
     /// The pretend payment provider, if the shop takes card payments there.
     payments: Option<Payments>,
+    search: Searching,
 }
 
 /// A file of the project, by its path from the root.
@@ -85,7 +88,8 @@ pub fn eur(amount: u64) -> Value {
 
 /// Parses a template, with a new table name.
 fn parse(text: &str) -> Template {
-    let deployment = Deployment { table_name: engine::new_table_name(), ..local::deployment() };
+    let mut deployment = Deployment { table_name: engine::new_table_name(), ..local::deployment() };
+    deployment.parameters.extend(searching::parameters());
     Template::parse_for(text, &deployment).expect("template.yaml is valid")
 }
 
@@ -146,16 +150,18 @@ impl Shop {
     /// The same, on the tables of the engine at this base URL.
     async fn start_at(
         dynamodb_endpoint: Option<String>,
-        template: Template,
-        secrets: BTreeMap<String, String>,
+        mut template: Template,
+        mut secrets: BTreeMap<String, String>,
         change: impl FnOnce(Functions) -> Functions,
     ) -> Self {
+        let search = Searching::start().await;
+        search.join(&mut template, &mut secrets);
         let options = local::options(template).expect("the API is described");
         let options = Options { inject_faults: true, dynamodb_endpoint, secrets, ..options };
         let functions =
             |endpoints: &Endpoints, template: &Template| functions::start_all(endpoints, template).map(change);
         let stack = Stack::start(options, functions).await.expect("the stack starts");
-        Self { stack, engine: None, http: Http::new(), payments: None }
+        Self { stack, engine: None, http: Http::new(), payments: None, search }
     }
 
     /// A shop with the customer ada.

@@ -44,6 +44,7 @@ fn secrets(keys: &Keys) -> BTreeMap<String, String> {
 fn paying_template(provider: &str, parameters: &[(&str, &str)]) -> Template {
     let mut deployment = local::paying_deployment(provider);
     deployment.table_name = crate::engine::new_table_name();
+    deployment.parameters.extend(crate::searching::parameters());
     let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     deployment.parameters.extend(parameters);
     Template::parse_for(&crate::template_text(), &deployment).expect("template.yaml is valid")

@@ -19,6 +19,7 @@ pub fn template_with(tables: &str) -> Template {
 /// The same, with this name for the table of layout v1.
 pub fn template_of(table_name: String, tables: &str) -> Template {
     let mut deployment = Deployment { table_name, ..local::deployment() };
+    deployment.parameters.extend(crate::searching::parameters());
     deployment.parameters.insert("Tables".to_owned(), tables.to_owned());
     Template::parse_for(&template_text(), &deployment).expect("template.yaml is valid")
 }

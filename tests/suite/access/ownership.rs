@@ -37,10 +37,13 @@ const IN_PATHS: [(&str, Named); 7] = [
 ];
 
 /// Every parameter of a query string.
-const IN_QUERIES: [(&str, Named); 8] = [
+const IN_QUERIES: [(&str, Named); 11] = [
     ("email", Named::OfACustomer),
     ("username", Named::OfACustomer),
+    ("q", Named::Nothing),
     ("category", Named::Nothing),
+    ("currency", Named::Nothing),
+    ("sort", Named::Nothing),
     ("status", Named::Nothing),
     ("from", Named::Nothing),
     ("to", Named::Nothing),

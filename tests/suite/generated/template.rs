@@ -152,7 +152,7 @@ pub(super) fn policies_of_moves() -> String {
 /// The role of a function that a deployment has under this condition.
 fn role(name: &str, condition: Option<&str>, access: &[&[Access]], grants: &[Grant]) -> String {
     let writes = access.iter().copied().flatten().any(|one| one.action.transaction() == "TransactWriteItems");
-    let is_moving = condition.is_some();
+    let is_moving = condition == Some("IsMoving");
     let managed = match (is_moving, writes) {
         // The functions of a move know both tables, whatever the phase.
         (true, _) => "",

@@ -307,6 +307,17 @@ async fn images(shop: &Shop) {
     assert_eq!(shop.tidy_images().await["deleted"], 1);
 }
 
+/// The catalogue is listed and searched, and the index follows a change.
+async fn searched(shop: &Shop) {
+    shop.reindex().await;
+    let (admin, any) = (shop.admin(), [("if-match", "*")]);
+    let change = json!({ "name": "Something findable" }).to_string();
+    admin.send(Method::PATCH, "/products/thing", &any, Some(change)).await.expect(200);
+    shop.search_until("q=findable", |found| found["total"] == 1).await;
+    shop.nobody().get("/categories").await.expect(200);
+    shop.nobody().get("/products?limit=2").await.expect(200);
+}
+
 /// What was recorded on that day.
 pub struct Day {
     /// The rulings on every call.
@@ -331,6 +342,7 @@ async fn live() -> Day {
     now_and_then(&shop).await;
     given_back(&shop).await;
     images(&shop).await;
+    searched(&shop).await;
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
     drifted(&shop).await;

@@ -14,6 +14,7 @@ pub async fn send_all(shop: &mut MeteredShop) {
     things::catalogue(shop).await;
     reading::nothing_there(shop).await;
     things::images(shop).await;
+    things::indexed(shop).await;
     things::carts(shop).await;
     let orders = placing::orders(shop).await;
     reading::views(shop).await;

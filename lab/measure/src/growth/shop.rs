@@ -4,12 +4,14 @@
 //! oldest are delivered or cancelled, the newest are pending. All names and prices have the same length, so that a full
 //! page of a list has the same size in every shop, and its cost can only depend on the table.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result};
 use counting::{Change, Counts};
 use key_schema::entity::{
-    Cancellation, CancellationCause, CardPayment, Customer, Discount, EmailClaim, GiftCard, Invoice, LineUnits, Order,
-    OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Product, Return, ReturnStatus,
-    Settlement, StockCell, UsernameClaim, ViewShard, WholeStock,
+    Cancellation, CancellationCause, CardPayment, CategoryCount, Customer, Discount, EmailClaim, GiftCard, Invoice,
+    LineUnits, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment, PaymentDue, PaymentStatus, Product,
+    Return, ReturnStatus, Settlement, StockCell, UsernameClaim, ViewShard, WholeStock,
 };
 use key_schema::value::{
     Cells, Currency, CustomerId, IdempotencyKey, InvoiceId, Money, OrderId, ProductId, RequestHash, ReturnId, Timestamp,
@@ -109,13 +111,20 @@ impl Shop {
     pub(super) fn catalogue(&self) -> Result<Vec<Item>> {
         let created_at = Self::moment(0)?;
         let mut items = Vec::new();
+        let mut categories = BTreeMap::<String, i64>::new();
         for rank in 0..self.products.len() {
             let category = format!("category-{}", rank % CATEGORIES);
+            *categories.entry(category.clone()).or_default() += 1;
             items.extend(self.offer(Self::product(rank)?, Self::name(rank), &category, Cells::ONE)?);
         }
         // In a category of its own, so that it does not change the pages of other categories.
         let name = Self::name(self.products.len());
-        items.extend(self.offer(Self::in_cells()?, name, "category-in-cells", CELLS.try_into()?)?);
+        let category = "category-in-cells";
+        categories.insert(category.to_owned(), 1);
+        items.extend(self.offer(Self::in_cells()?, name, category, CELLS.try_into()?)?);
+        for (category, products) in categories {
+            items.push(write_item(&CategoryCount { category: category.parse()?, products })?);
+        }
         for shard in 0..self.shards.views {
             items.push(write_item(&ViewShard { product_id: Self::product(0)?, shard, views: 1_000 })?);
         }
@@ -156,7 +165,7 @@ impl Shop {
         for (cell, &available) in (0..).zip(&stock.units).skip(1) {
             items.push(write_item(&StockCell::new(product_id.clone(), cell, available, price))?);
         }
-        items.push(write_item(&Product {
+        let product = Product {
             product_id,
             name,
             description: "A thing that people want".to_owned(),
@@ -165,7 +174,9 @@ impl Shop {
             images: Vec::new(),
             initial_stock: STOCK,
             version: 1,
-        })?);
+            counted_in: None,
+        };
+        items.push(write_item(&product.counted())?);
         Ok(items)
     }
 

@@ -74,6 +74,8 @@ impl Workload {
             ("22 product with its stock in cells", format!("/products/{}", Shop::in_cells()?)),
             ("23 payments that are due", "/payments-due?limit=5".to_owned()),
             ("24 open returns", "/returns?limit=5".to_owned()),
+            ("25 categories", "/categories?limit=20".to_owned()),
+            ("26 all products", "/products?limit=20".to_owned()),
         ];
         let run = UNIX_EPOCH.elapsed()?.as_secs() % 1_000_000;
         Ok(Self { run, shopper: Shop::customer(1)?, product, gift_card: format!("GIFT-{run:08}"), reads })

@@ -66,6 +66,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
             images: Vec::new(),
             initial_stock: u32::try_from(cells.iter().sum::<u64>()).expect("few"),
             version: 1,
+            counted_in: None,
         },
     );
     let count = i64::try_from(cells.len()).expect("few").try_into().expect("a number of cells");

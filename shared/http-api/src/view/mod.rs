@@ -2,6 +2,7 @@
 //! entities as they are stored.
 
 mod cart;
+mod category;
 mod customer;
 mod day_totals;
 mod discount;
@@ -14,8 +15,10 @@ mod payment;
 mod product;
 mod queued_order;
 mod returns;
+mod search;
 
 pub use cart::CartView;
+pub use category::CategoryView;
 pub use customer::{CustomerStatsView, CustomerView};
 pub use day_totals::{DayTotalsView, StatusCountView};
 pub use discount::DiscountView;
@@ -28,6 +31,7 @@ pub use payment::{PaymentDueView, PaymentIntentView};
 pub use product::{ProductCountsView, ProductStatsView, ProductView};
 pub use queued_order::{OrderStateView, QueuedOrderView};
 pub use returns::ReturnView;
+pub use search::{FacetsView, PriceRangeView, SearchView};
 
 /// The count, or 0 if it is negative. A count may be negative for a while: a cancellation may be counted before its
 /// order, if the two are in different shards of the stream.

@@ -54,6 +54,28 @@ impl ProductView {
         Self { images: ImagesView::new(images).images, ..self }
     }
 
+    /// A product as lists have it, with its name and description.
+    pub fn listed(
+        product_id: ProductId,
+        (name, description): (String, String),
+        category: Category,
+        price: Money,
+        version: u64,
+    ) -> Self {
+        Self {
+            product_id,
+            name,
+            description,
+            category,
+            price,
+            images: Vec::new(),
+            available: None,
+            cells: None,
+            version,
+            stats: None,
+        }
+    }
+
     /// A product with its stock, but without the stats.
     pub fn with_stock(product: Product, stock: &WholeStock) -> Self {
         let cells = Some(stock.cells()).filter(|cells| !cells.is_one());
@@ -63,18 +85,8 @@ impl ProductView {
 
 impl From<Product> for ProductView {
     fn from(product: Product) -> Self {
-        Self {
-            product_id: product.product_id,
-            name: product.name,
-            description: product.description,
-            category: product.category,
-            price: product.price,
-            images: Vec::new(),
-            available: None,
-            cells: None,
-            version: product.version,
-            stats: None,
-        }
+        let Product { product_id, name, description, category, price, version, .. } = product;
+        Self::listed(product_id, (name, description), category, price, version)
     }
 }
 

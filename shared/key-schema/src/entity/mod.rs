@@ -2,6 +2,7 @@
 
 mod card_payment;
 mod cart;
+mod category_count;
 mod copy_progress;
 mod credit;
 mod customer;
@@ -29,6 +30,7 @@ mod tests;
 
 pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
+pub use category_count::CategoryCount;
 pub use copy_progress::{Checksum, CopyProgress, CopyTask, PairOfSums};
 pub use credit::{Credit, LineUnits, Shortfall};
 pub use customer::{Customer, CustomerStats, EmailClaim, UsernameClaim};
@@ -80,6 +82,7 @@ entities! {
     Stock = "stock"
     StockCell = "stockCell"
     ProductStats = "productStats"
+    CategoryCount = "categoryCount"
     ViewShard = "viewShard"
     ViewMark = "viewMark"
     Order = "order"

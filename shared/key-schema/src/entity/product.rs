@@ -25,6 +25,24 @@ pub struct Product {
     pub initial_stock: u32,
     /// The number of times the product was written, which is the `ETag`. A sale does not change it.
     pub version: u64,
+    /// The category whose [`CategoryCount`](super::CategoryCount) includes this product. It differs from `category` only
+    /// if a release wrote the product that did not count: absent from a new product, and the former category of a changed
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_in: Option<Category>,
+}
+
+impl Product {
+    /// The same product, counted in its category.
+    #[must_use]
+    pub fn counted(self) -> Self {
+        Self { counted_in: Some(self.category.clone()), ..self }
+    }
+
+    /// Whether the two are the same product in the same version, counted or not.
+    pub fn is_the_same(&self, other: &Self) -> bool {
+        *self == Self { counted_in: self.counted_in.clone(), ..other.clone() }
+    }
 }
 
 /// Counters of a product's sales, or amounts to add to them. The item does not exist before the first order is counted.

@@ -4,6 +4,7 @@
 //! patterns. Each place is declared once, and both the keys of written items and the ranges of reads are made from it.
 
 mod cart;
+mod category;
 mod claim;
 mod customer;
 mod day_totals;
@@ -35,6 +36,7 @@ mod v2;
 mod view;
 
 pub use cart::CartOfCustomer;
+pub use category::{Categories, InCategory, ProductsOfShop};
 pub use claim::{CustomerByEmail, CustomerByUsername};
 pub use customer::{CustomerById, InCustomer};
 pub use day_totals::TotalsOfDays;
@@ -61,9 +63,10 @@ pub use template::{Arity, Full, Prefix, Template};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
-    Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard,
+    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats,
+    QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark,
+    ViewShard,
 };
 
 macro_rules! stored {
@@ -86,7 +89,7 @@ pub const REMOVED: &str = "removed";
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
-    Product Stock StockCell ProductStats ViewShard ViewMark
+    Product Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
@@ -121,6 +124,8 @@ pub const PATTERNS: &[Declaration] = &[
     CellsOfStock::DECLARED,
     PaymentsDue::DECLARED,
     OpenReturns::DECLARED,
+    Categories::DECLARED,
+    ProductsOfShop::DECLARED,
 ];
 
 /// The access patterns of a move from one table to another.

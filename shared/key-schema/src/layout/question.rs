@@ -6,17 +6,18 @@
 use serde::Deserialize;
 
 use crate::entity::{
-    Cart, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice, Order, OrderFlag,
-    OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim, ViewShard,
+    Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Return, Stock, StockCell,
+    UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
 use super::{
-    AccessPattern, Bound, CartOfCustomer, CellsOfStock, CustomerByEmail, CustomerById, CustomerByUsername, Declaration,
-    Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, InvoiceById, InvoiceByOldId, InvoiceOfOrder,
+    AccessPattern, Bound, CartOfCustomer, Categories, CellsOfStock, CustomerByEmail, CustomerById, CustomerByUsername,
+    Declaration, Direction, DiscountByCode, FlaggedOrders, GiftCardByCode, InvoiceById, InvoiceByOldId, InvoiceOfOrder,
     InvoicesOfCustomer, Key, OpenReturns, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus, PaymentsDue,
-    PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProfileAndOrders,
-    SortRange, TotalsOfDays, ViewsOfProduct,
+    PaymentsOfInvoice, ProductById, ProductsOfCategory, ProductsOfCustomer, ProductsOfOrder, ProductsOfShop,
+    ProfileAndOrders, SortRange, TotalsOfDays, ViewsOfProduct,
 };
 
 /// An access pattern with its parameters.
@@ -88,6 +89,7 @@ pub enum ShopItem {
     Stock(Stock),
     StockCell(StockCell),
     ViewShard(ViewShard),
+    CategoryCount(CategoryCount),
     Order(Box<Order>),
     OrderItem(OrderItem),
     OrderFlag(OrderFlag),
@@ -133,6 +135,9 @@ impl ShopItem {
                 cells.map(|cells| cells_of_stock(product, cells)).into_iter().collect()
             }
             Self::ViewShard(ViewShard { product_id: product, shard, .. }) => vec![views_of_product(product, *shard)],
+            Self::CategoryCount(CategoryCount { .. }) => {
+                vec![Question::of(&Categories), Question::of(&ProductsOfShop)]
+            }
             Self::Order(order) => {
                 let Order { order_id, customer_id: customer, status, shard, .. } = &**order;
                 vec![

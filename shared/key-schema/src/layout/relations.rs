@@ -1,9 +1,9 @@
 //! The relations between entities, declared once. The drawing in `docs/key-schema.md` is made of them.
 
 use crate::entity::{
-    Cart, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice, Order,
-    OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Return, Stock, StockCell, UsernameClaim,
-    ViewShard,
+    Cart, CategoryCount, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Return, Stock, StockCell,
+    UsernameClaim, ViewShard,
 };
 
 /// A relation between items of two entities: each item of `to` names an item of `from`.
@@ -60,6 +60,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Product::TYPE, "is kept in", One, One, Stock::TYPE, "productId"),
     relation(Stock::TYPE, "is divided into", One, Any, StockCell::TYPE, "productId"),
     relation(Product::TYPE, "has sums", One, AtMostOne, ProductStats::TYPE, "productId"),
+    relation(CategoryCount::TYPE, "counts", AtMostOne, Any, Product::TYPE, "countedIn"),
     relation(Product::TYPE, "is viewed in", One, Any, ViewShard::TYPE, "productId"),
     relation(Product::TYPE, "is ordered in", One, Any, OrderItem::TYPE, "productId"),
     relation(Order::TYPE, "has", One, Some, OrderItem::TYPE, "orderId"),

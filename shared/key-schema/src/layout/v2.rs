@@ -15,6 +15,7 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(Table, ("email#", "EMAIL#"), META),
     collections(Table, ("username#", "USERNAME#"), META),
     collections(Table, ("p#", "PRODUCT#"), &[Own("META"), with("stock", "STOCK"), with("stats", "STATS")]),
+    collections(Table, ("categories", "CATEGORIES"), &[with("cat#", "CATEGORY#")]),
     collections(Table, ("stock#", "STOCK_CELL#"), META),
     collections(Table, ("v#", "VIEWS#"), META),
     collections(Table, ("viewed#", "VIEWED#"), META),

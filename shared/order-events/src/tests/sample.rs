@@ -57,6 +57,7 @@ pub(super) fn product(version: u64) -> Product {
         images: Vec::new(),
         initial_stock: 10,
         version,
+        counted_in: None,
     }
 }
 

@@ -63,6 +63,8 @@ pub async fn reads(shop: &mut MeteredShop, orders: &[Placed]) {
         (format!("{product}/stats"), "get-product-stats", "found"),
         (format!("{product}/orders?limit=100"), "list-product-orders", "a page"),
         (format!("/products?category={}&{page}", shop.id("k", 0)), "list-products", "a page"),
+        (format!("/products?{page}"), "list-products", "a page, of all products"),
+        (format!("/categories?{page}"), "list-categories", "a page"),
         ("/orders?status=PENDING&limit=100".to_owned(), "list-orders", "a page"),
         (format!("/totals?from={today}&to={end}"), "list-totals", "of days with orders"),
     ];

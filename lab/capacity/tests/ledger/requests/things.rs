@@ -29,7 +29,7 @@ pub async fn catalogue(shop: &mut MeteredShop) {
     let sizes = shop.sizes();
     for number in 0..sizes.lines.max(sizes.cart_lines).max(sizes.listed.into()) {
         admin.post("/products", shop.product(number)).await.expect(201);
-        shop.check("create-product", "made").await;
+        shop.check("create-product", if number == 0 { "made, the first of its category" } else { "made" }).await;
     }
     admin.post("/products", shop.product(0)).await.expect(201);
     shop.check("create-product", "made before").await;
@@ -75,6 +75,17 @@ pub async fn images(shop: &mut MeteredShop) {
         shop.shop.remove_image(&product, image).await.expect(204);
         shop.check("remove-image", case).await;
     }
+}
+
+pub async fn indexed(shop: &mut MeteredShop) {
+    shop.shop.reindex().await;
+    shop.pass().await;
+    let body = json!({ "detail": { "productId": shop.id("p", 0) } });
+    let index = shop.shop.consumer("index-products", &shop.shop.endpoints());
+    let message = json!({ "messageId": "m", "body": body.to_string() });
+    let answer = index(json!({ "Records": [message] })).await.expect("an answer");
+    assert_eq!(answer["batchItemFailures"], json!([]));
+    shop.check("index-products", "a product that has changed").await;
 }
 
 pub async fn carts(shop: &mut MeteredShop) {

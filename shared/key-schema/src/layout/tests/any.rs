@@ -6,9 +6,10 @@ use serde_dynamo::{AttributeValue, Item};
 
 use super::parts::any_parts;
 use crate::entity::{
-    Cart, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry,
-    IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder,
-    Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard,
+    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats,
+    QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark,
+    ViewShard,
 };
 use crate::layout::{
     ENTITY_TYPE, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Key, PlaceText, ProfileOrOrder, Stored,
@@ -61,7 +62,7 @@ macro_rules! any_entity {
 
 any_entity! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
-    Product Stock StockCell ProductStats ViewShard ViewMark
+    Product Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord

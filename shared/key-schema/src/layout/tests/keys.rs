@@ -61,7 +61,18 @@ fn pairs(parts: &Parts, other: &Parts) -> Vec<(AnyEntity, AnyEntity)> {
 /// The kind and the ids that identify an entity.
 fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
     let Parts {
-        customer, product, order, discount, gift_card, email, username, shard, stream_shard, return_id, ..
+        customer,
+        product,
+        category,
+        order,
+        discount,
+        gift_card,
+        email,
+        username,
+        shard,
+        stream_shard,
+        return_id,
+        ..
     } = parts;
     let (day, visitor) = (parts.moment().day(), parts.visitor());
     let ids: Vec<&dyn ToString> = match entity {
@@ -71,6 +82,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
         AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
         AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
+        AnyEntity::CategoryCount(_) => vec![category],
         AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
         AnyEntity::ViewMark(_) => vec![&day, product, &visitor],
         AnyEntity::Order(_)

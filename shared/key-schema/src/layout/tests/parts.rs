@@ -12,11 +12,11 @@ use super::strategies::{
     any_shard, any_status, any_sums, any_time,
 };
 use crate::entity::{
-    Cancellation, CancellationCause, Cart, CartLine, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
-    DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
-    Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue, PaymentStatus, Phase,
-    Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, ReturnStatus, Side, Stock,
-    StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
+    Cancellation, CancellationCause, Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Credit, Customer,
+    CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
+    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue,
+    PaymentStatus, Phase, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return,
+    ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
@@ -133,6 +133,7 @@ impl Parts {
                 images: vec![self.order.as_str().parse().expect("an id")],
                 initial_stock: self.quantity.get(),
                 version: number,
+                counted_in: self.until.map(|_| self.category.clone()),
             }),
             AnyEntity::Stock(Stock {
                 product_id: product_id(),
@@ -163,6 +164,7 @@ impl Parts {
                 expires_at: at.as_second(),
                 ..ViewMark::of(&self.product, &self.visitor().try_into().expect("a visitor"), at)
             }),
+            AnyEntity::CategoryCount(CategoryCount { category: self.category.clone(), products: number.cast_signed() }),
             AnyEntity::Order(Order {
                 order_id: order_id(),
                 customer_id: customer_id(),

@@ -1,0 +1,100 @@
+//! SQS: brings the search index up to date with the products that have changed.
+//!
+//! A message is an event `ProductChanged` or `ProductRemoved`, of which only the product's id is read: the table says what
+//! the index should have (the crate `search`). So messages that come late, twice or in another order do no harm. A message
+//! that fails comes back after its visibility timeout, and in the end goes to the dead-letter queue.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
+use key_schema::access::Access;
+use key_schema::entity::Product;
+use key_schema::value::ProductId;
+use lambda::{Budget, Error, Grant, Measure};
+use search::Search;
+use serde::Deserialize;
+use table::Reader;
+use tracing::{error, info};
+
+/// The function's access to the table.
+pub const ACCESS: &[&[Access]] = &[&[Access::batch_get::<Product>()]];
+
+/// The function's permissions on other services.
+pub const GRANTS: &[Grant] = &[
+    search::READ_SECRET,
+    Grant::new(&["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "!GetAtt ProductChanges.Arn"),
+];
+
+/// A message's body: an event as EventBridge delivers it.
+#[derive(Deserialize)]
+struct Envelope {
+    detail: Change,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Change {
+    product_id: ProductId,
+}
+
+pub async fn handle(
+    (search, reader): (Search, Reader),
+    event: SqsEvent,
+    time: Duration,
+) -> Result<SqsBatchResponse, Error> {
+    let mut response = SqsBatchResponse::default();
+    let mut messages: BTreeMap<ProductId, Vec<String>> = BTreeMap::new();
+    for message in event.records {
+        let id = message.message_id.unwrap_or_default();
+        match serde_json::from_str::<Envelope>(message.body.as_deref().unwrap_or_default()) {
+            Ok(Envelope { detail }) => messages.entry(detail.product_id).or_default().push(id),
+            Err(cause) => {
+                error!(message_id = id, %cause, "a message names no product");
+                response.add_failure(id);
+            }
+        }
+    }
+    let products: Vec<_> = messages.keys().cloned().collect();
+    let failed = index(&search, &reader, &products, Budget::of(time)).await;
+    for product in &failed {
+        for message in messages.remove(product).into_iter().flatten() {
+            response.add_failure(message);
+        }
+    }
+    let (failed, indexed) = (failed.len() as u64, (products.len() - failed.len()) as u64);
+    info!(indexed, failed, "products indexed");
+    lambda::metrics(&[("ProductsIndexed", Measure::Count(indexed)), ("ProductsNotIndexed", Measure::Count(failed))]);
+    Ok(response)
+}
+
+/// Brings the products up to date in each index that is written. Returns those that could not be, in any of them.
+async fn index(search: &Search, reader: &Reader, products: &[ProductId], budget: Budget) -> BTreeSet<ProductId> {
+    let mut failed = BTreeSet::new();
+    let written = match search.written().await {
+        Ok(written) => written,
+        Err(error) => {
+            error!(cause = lambda::chain(&error), "the search index cannot be written");
+            return products.iter().cloned().collect();
+        }
+    };
+    for index in written {
+        for some in products.chunks(search::sync::MOST) {
+            match search.sync(&index, reader, some, budget).await {
+                Ok(products) => {
+                    for (product, error) in products {
+                        error!(%product, cause = lambda::chain(&error), "a product was not indexed");
+                        failed.insert(product);
+                    }
+                }
+                // Deleted since the list of indexes was read: the index that replaced it has what was to be written.
+                Err(search::Error::Replaced) => break,
+                Err(error) => {
+                    error!(cause = lambda::chain(&error), "the search index cannot be written");
+                    failed.extend(some.iter().cloned());
+                }
+            }
+        }
+    }
+    failed
+}

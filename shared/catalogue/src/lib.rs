@@ -1,0 +1,61 @@
+//! The numbers of products in the categories of the catalogue.
+//!
+//! A product says in which category it is counted, and its transaction also changes the number of that category. So the
+//! numbers are exact at every moment, whatever is repeated, interrupted or done at once. A product that an earlier release
+//! wrote is not counted yet. [`recount`] counts it when it changes, and `cargo local count-categories` counts all of them.
+//!
+//! **Invariant: the number of a category is the number of products that say that they are counted in it. No other crate
+//! writes either.**
+
+#![warn(missing_docs)]
+
+use key_schema::access::Access;
+use key_schema::entity::{CategoryCount, Product};
+use key_schema::value::Category;
+use table::{Condition, Error, Write};
+
+/// Counting products.
+pub const COUNT: &[Access] = &[Access::update::<CategoryCount>().in_transactions()];
+
+/// The write that counts a new product, for the transaction that creates it. The product is
+/// [`counted`](Product::counted).
+///
+/// # Errors
+/// A value that cannot be written: a defect.
+pub fn enter(product: &Product) -> Result<Write, Error> {
+    debug_assert_eq!(product.counted_in.as_ref(), Some(&product.category), "it is counted in its category");
+    add(&product.category, 1)
+}
+
+/// The writes that count a product in its category, for the transaction that changes it `from` this `to` that. None if it
+/// is counted there already. The transaction has the condition that the product is [`unchanged`].
+///
+/// # Errors
+/// A value that cannot be written: a defect.
+pub fn recount(from: &Product, to: &Product) -> Result<Vec<Write>, Error> {
+    if from.counted_in == to.counted_in {
+        return Ok(Vec::new());
+    }
+    let taken = from.counted_in.iter().map(|category| add(category, -1));
+    let put = to.counted_in.iter().map(|category| add(category, 1));
+    taken.chain(put).collect()
+}
+
+/// The condition that neither the product nor the category in which it is counted has changed since it was read. The
+/// product's version does not change when an earlier release's product is counted.
+///
+/// # Errors
+/// A value that cannot be written: a defect.
+pub fn unchanged(product: &Product) -> Result<Condition, Error> {
+    match &product.counted_in {
+        Some(category) => Condition::new("#version = :version AND #countedIn = :countedIn")
+            .value(":version", product.version)?
+            .value(":countedIn", category),
+        None => Condition::new("#version = :version AND attribute_not_exists(#countedIn)")
+            .value(":version", product.version),
+    }
+}
+
+fn add(category: &Category, products: i64) -> Result<Write, Error> {
+    Write::add(&CategoryCount { category: category.clone(), products })
+}

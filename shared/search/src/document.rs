@@ -1,0 +1,72 @@
+//! The document of a product.
+
+use key_schema::entity::Product;
+use key_schema::value::{Category, Money, ProductId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// A product as the index has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// The product.
+    pub product_id: ProductId,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// Its category.
+    pub category: Category,
+    /// The price of one unit.
+    pub price: Money,
+    /// The version of the product that the index has seen.
+    pub version: u64,
+}
+
+impl From<Product> for Listed {
+    fn from(product: Product) -> Self {
+        let Product { product_id, name, description, category, price, version, .. } = product;
+        Self { product_id, name, description, category, price, version }
+    }
+}
+
+/// Text as it is searched and sorted: in lower case and without accents, so that `creme` finds `Crème`. The same is done
+/// with what customers type. Till does it, and no analyzer of the index, so that every engine finds the same.
+pub fn folded(text: &str) -> String {
+    text.nfd().filter(|character| !is_combining_mark(*character)).collect::<String>().to_lowercase()
+}
+
+/// The document of a product.
+pub(crate) fn document(product: Product) -> Value {
+    let name = folded(&product.name);
+    let all = [&name, &folded(&product.description), &folded(product.category.as_str())].map(String::as_str).join("\n");
+    let words = json!({ "name": name, "all": all, "order": name });
+    // A struct of texts and numbers always has a JSON form.
+    let mut document = serde_json::to_value(Listed::from(product)).unwrap_or_default();
+    document["removed"] = json!(false);
+    document["words"] = words;
+    document
+}
+
+/// The document that says that there is no such product. It stays until the index is built anew. If the document were
+/// deleted, a late write that began before the product was removed could not be told from the first write of a new
+/// product.
+pub(crate) fn tombstone(id: &ProductId) -> Value {
+    json!({ "productId": id, "removed": true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_and_accents_do_not_matter() {
+        for (text, expected) in
+            [("Crème BRÛLÉE", "creme brulee"), ("Ångström", "angstrom"), ("Ďábel", "dabel"), ("東京", "東京")]
+        {
+            assert_eq!(folded(text), expected);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The search index of a shop: a pretend OpenSearch of its own, or a part of the cluster that the environment names.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::time::Instant;
+
+use devstack::Template;
+use lambda::Environment;
+use local::SEARCH_SECRET;
+use local::pretend_search::{PretendSearch, User};
+use local::reindex::{reindex, variables};
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::{PATIENCE, Shop};
+
+/// The environment variable with the base URL of an OpenSearch cluster without users. Tests that use it run one after the
+/// other, because all shops have the same names of indexes.
+const CLUSTER: &str = "TILL_SEARCH_URL";
+
+/// A search cluster.
+pub struct Searching {
+    url: String,
+    user: User,
+    /// It stops with the shop.
+    pretend: Option<PretendSearch>,
+}
+
+/// The parameters of a template with search. The URL is replaced when the shop starts.
+pub fn parameters() -> [(String, String); 2] {
+    [("SearchUrl", "http://search.invalid"), ("SearchSecretArn", SEARCH_SECRET)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+}
+
+impl Searching {
+    pub(crate) async fn start() -> Self {
+        let user = User::random();
+        if let Ok(url) = env::var(CLUSTER) {
+            return Self { url, user, pretend: None };
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let pretend = PretendSearch::start(listener, &user).expect("it starts");
+        Self { url: pretend.url().to_owned(), user, pretend: Some(pretend) }
+    }
+
+    /// Gives the cluster's URL to the functions with search, and the user to Secrets Manager.
+    pub(crate) fn join(&self, template: &mut Template, secrets: &mut BTreeMap<String, String>) {
+        for function in &mut template.functions {
+            if let Some(url) = function.environment.get_mut("SEARCH_URL").filter(|url| !url.is_empty()) {
+                url.clone_from(&self.url);
+            }
+        }
+        secrets.insert(SEARCH_SECRET.to_owned(), self.user.secret());
+    }
+}
+
+impl Shop {
+    /// The search cluster's base URL.
+    pub fn search_url(&self) -> &str {
+        &self.search.url
+    }
+
+    /// Ends the pretend OpenSearch.
+    pub fn end_search(&mut self) {
+        self.search.pretend = None;
+    }
+
+    /// The environment of an operator who builds the search index.
+    pub fn indexer(&self) -> Environment {
+        let secrets = self.endpoints().secretsmanager;
+        let more = [("TABLE_NAME", self.table()), ("AWS_ENDPOINT_URL_SECRETS_MANAGER", secrets.as_str())];
+        let more = more.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        self.operator().with(more).with(variables(&self.search.url, Some(SEARCH_SECRET)))
+    }
+
+    /// Builds the search index, and returns the number of products.
+    pub async fn reindex(&self) -> u64 {
+        reindex(&self.indexer(), |_| ()).await.expect("the index is built")
+    }
+
+    /// A shop that indexes its products. Nothing counts orders.
+    pub async fn open_searchable() -> Self {
+        Self::open_searchable_with(|_| ()).await
+    }
+
+    /// The same, with a template that is changed after parsing.
+    pub async fn open_searchable_with(change: impl FnOnce(&mut Template)) -> Self {
+        let shop = Self::open_with(|template| {
+            for source in &mut template.stream_sources {
+                source.enabled = source.function == "PublishOrderEvents";
+            }
+            change(template);
+        })
+        .await;
+        if let Ok(url) = env::var(CLUSTER) {
+            // What an earlier test left.
+            let client = reqwest::Client::new();
+            client.delete(format!("{url}/till-products-*")).send().await.expect("the cluster answers");
+        }
+        shop.reindex().await;
+        shop
+    }
+
+    /// Searches until the answer is as expected. The index follows after a while.
+    pub async fn search_until(&self, query: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let begin = Instant::now();
+        loop {
+            let found = self.nobody().get(&format!("/search?{query}")).await.expect(200);
+            if is_so(&found) {
+                return found;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{query}: {found}");
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+}

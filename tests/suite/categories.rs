@@ -1,0 +1,181 @@
+//! Categories: their numbers of products are exact under concurrency, and the list of all products follows them.
+
+use std::collections::BTreeMap;
+
+use http_api::Kind;
+use key_schema::entity::{CategoryCount, Product};
+use local::categories::{Counted, count};
+use reqwest::Method;
+use serde_json::{Value, json};
+use shop::{Client, Reply, Shop, eur};
+use tokio::task::JoinSet;
+
+const CATEGORIES: [&str; 4] = ["a", "ab", "b", "things"];
+
+async fn create(client: &Client, id: &str, category: &str) {
+    let product = json!({ "productId": id, "name": id, "description": "", "category": category, "price": eur(100) });
+    client.post("/products", product).await.expect(201);
+}
+
+async fn patch(client: &Client, id: &str, change: Value) -> Reply {
+    client.send_to_any_version(Method::PATCH, &format!("/products/{id}"), &change).await
+}
+
+/// Moves a product to another category, whatever others do with it meanwhile.
+async fn move_to(client: &Client, id: &str, category: &str) {
+    let change = json!({ "category": category });
+    patch(client, id, change).await.expect(200);
+}
+
+/// The categories as the API lists them.
+async fn listed(shop: &Shop) -> BTreeMap<String, u64> {
+    let categories = shop.nobody().walk("/categories", 2).await;
+    let one = |one: &Value| {
+        (one["category"].as_str().expect("a name").to_owned(), one["products"].as_u64().expect("a number"))
+    };
+    categories.iter().map(one).collect()
+}
+
+/// Panics unless the numbers of all categories are those of their products, and the list of all products has the products
+/// of each category, in order.
+async fn expect_exact(shop: &Shop) {
+    let (mut counted, mut all) = (BTreeMap::new(), Vec::new());
+    for category in CATEGORIES {
+        let products = shop.nobody().walk(&format!("/products?category={category}"), 100).await;
+        if !products.is_empty() {
+            counted.insert(category.to_owned(), products.len() as u64);
+        }
+        all.extend(products);
+    }
+    assert_eq!(listed(shop).await, counted);
+    for limit in [1, 2, 7, 100] {
+        assert_eq!(shop.nobody().walk("/products", limit).await, all, "limit {limit}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_any_concurrent_creations_and_moves_the_numbers_are_exact() {
+    let shop = Shop::open().await;
+    expect_exact(&shop).await;
+    let mut working = JoinSet::new();
+    for worker in 0..4 {
+        let admin = shop.admin();
+        working.spawn(async move {
+            let mut random = fastrand::Rng::with_seed(worker);
+            for at in 0..6 {
+                let id = format!("p{worker}-{at}");
+                create(&admin, &id, random.choice(CATEGORIES).expect("one")).await;
+                // The same request again counts nothing.
+                let other = format!("p{}-{}", random.u8(0..4), random.u8(0..=at));
+                let change = json!({ "category": random.choice(CATEGORIES) });
+                // Another worker may not have created that product yet.
+                let moved = patch(&admin, &other, change).await;
+                assert!([200, 404].contains(&moved.status), "{moved:?}");
+            }
+        });
+    }
+    working.join_all().await;
+    expect_exact(&shop).await;
+    assert_eq!(listed(&shop).await.values().sum::<u64>(), 24);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_creation_counts_once_and_a_category_without_products_disappears() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+    create(&admin, "cup", "a").await;
+    let again = json!({ "productId": "cup", "name": "cup", "description": "", "category": "a", "price": eur(100) });
+    admin.post("/products", again).await.expect(201);
+    assert_eq!(listed(&shop).await, BTreeMap::from([("a".to_owned(), 1)]));
+    move_to(&admin, "cup", "b").await;
+    assert_eq!(listed(&shop).await, BTreeMap::from([("b".to_owned(), 1)]));
+    // A change of something else does not write the count.
+    shop.fault_proxy().take_calls();
+    patch(&admin, "cup", json!({ "name": "A cup" })).await.expect(200);
+    let calls = shop.fault_proxy().take_calls();
+    assert!(calls.iter().all(|call| !format!("{call:?}").contains("categories")), "{calls:?}");
+    move_to(&admin, "cup", "a").await;
+    assert_eq!(listed(&shop).await, BTreeMap::from([("a".to_owned(), 1)]));
+    expect_exact(&shop).await;
+}
+
+/// Takes from a product and from its category what an earlier release does not write.
+async fn uncount(shop: &Shop, id: &str) {
+    let mut product: Product = serde_json::from_value(json!({
+        "productId": id, "name": id, "description": "", "category": "a", "price": eur(100), "initialStock": 0, "version": 1,
+    }))
+    .expect("a product");
+    product.counted_in = None;
+    shop.put(&product).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn products_of_an_earlier_release_are_counted_once_while_the_shop_is_open() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+    for at in 0..12 {
+        let id = format!("old-{at:02}");
+        create(&admin, &id, "b").await;
+        move_to(&admin, &id, "a").await;
+        uncount(&shop, &id).await;
+    }
+    let reset = CategoryCount { category: "a".parse().expect("a category"), products: 0 };
+    shop.put(&reset).await;
+    assert_eq!(listed(&shop).await, BTreeMap::new());
+
+    // Two operators at once, while staff move some of the products.
+    let operator = shop.indexer();
+    let moving = async {
+        for at in 0..6 {
+            move_to(&admin, &format!("old-{at:02}"), "things").await;
+        }
+    };
+    let (first, second, ()) = tokio::join!(count(&operator, |_| ()), count(&operator, |_| ()), moving);
+    let (first, second) = (first.expect("counted"), second.expect("counted"));
+    assert!((6..=12).contains(&(first.counted + second.counted)), "{first:?} {second:?}");
+    expect_exact(&shop).await;
+    assert_eq!(listed(&shop).await.values().sum::<u64>(), 12);
+    assert_eq!(count(&operator, |_| ()).await.expect("counted"), Counted { products: 12, counted: 0 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_by_the_last_release_is_counted_with_the_next_change() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+    create(&admin, "cup", "a").await;
+    // The last release changes the category, and keeps what it does not know.
+    let update = json!({
+        "TableName": shop.table(),
+        "Key": { "PK": { "S": "p#cup" }, "SK": { "S": "p#cup" } },
+        "UpdateExpression": "SET category = :b, GSI1PK = :of, version = :two",
+        "ExpressionAttributeValues": { ":b": { "S": "b" }, ":of": { "S": "cat#b" }, ":two": { "N": "2" } },
+    });
+    shop.dynamodb("UpdateItem", &update).await;
+    assert_eq!(listed(&shop).await, BTreeMap::from([("a".to_owned(), 1)]), "not counted yet");
+    patch(&admin, "cup", json!({ "name": "A cup" })).await.expect(200);
+    assert_eq!(listed(&shop).await, BTreeMap::from([("b".to_owned(), 1)]));
+    expect_exact(&shop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_of_all_products_is_valid_for_that_list_only() {
+    let shop = Shop::open().await;
+    let admin = shop.admin();
+    for (at, category) in CATEGORIES.into_iter().enumerate() {
+        create(&admin, &format!("p{at}"), category).await;
+    }
+    let page = shop.nobody().get("/products?limit=1").await.expect(200);
+    let cursor = page["next"].as_str().expect("a cursor");
+    for path in ["/categories?", "/products?category=a&", "/products?category=b&"] {
+        shop.nobody().get(&format!("{path}cursor={cursor}")).await.problem(Kind::Validation);
+    }
+    let categories = shop.nobody().get("/categories?limit=1").await.expect(200);
+    let other = categories["next"].as_str().expect("a cursor");
+    shop.nobody().get(&format!("/products?cursor={other}")).await.problem(Kind::Validation);
+    for at in 0..cursor.len() {
+        let with = if &cursor[at..=at] == "A" { "B" } else { "A" };
+        let forged = format!("{}{with}{}", &cursor[..at], &cursor[at + 1..]);
+        shop.nobody().get(&format!("/products?cursor={forged}")).await.problem(Kind::Validation);
+    }
+    shop.nobody().get("/products?category=").await.problem(Kind::Validation);
+}
