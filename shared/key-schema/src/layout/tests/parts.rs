@@ -15,12 +15,12 @@ use crate::entity::{
     Cancellation, CancellationCause, Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Credit, Customer,
     CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
     LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue,
-    PaymentStatus, Phase, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return,
+    PaymentStatus, Phase, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return,
     ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
-    Money, OrderId, Percent, ProductId, Quantity, RequestHash, ReturnId, SequenceNumber, ShardId, TimeRange, Timestamp,
+    Money, OrderId, Percent, ProductId, Quantity, RequestHash, ReturnId, SequenceNumber, ShardId, TextHash, TimeRange, Timestamp,
     Username,
 };
 
@@ -128,6 +128,7 @@ impl Parts {
                 product_id: product_id(),
                 name: text.clone(),
                 description: text.clone(),
+                whole_description: self.until.map(|_| TextHash::of(&text)),
                 category: self.category.clone(),
                 price: some,
                 images: vec![self.order.as_str().parse().expect("an id")],
@@ -135,6 +136,7 @@ impl Parts {
                 version: number,
                 counted_in: self.until.map(|_| self.category.clone()),
             }),
+            AnyEntity::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
             AnyEntity::Stock(Stock {
                 product_id: product_id(),
                 available: number,
