@@ -6,9 +6,6 @@ use crate::value::{ProductId, TextHash};
 
 use super::Product;
 
-/// The longest description that is in its product's item as a whole, in bytes of UTF-8.
-const LONGEST_INSIDE: usize = 1000;
-
 /// The lengths of the beginning of a longer description, with the [`ELLIPSIS`]. Beginning and hash together are no longer
 /// than a description that is in the item as a whole.
 const LONGEST_BEGINNING: usize = 940;
@@ -27,11 +24,14 @@ pub struct ProductDescription {
 }
 
 impl Product {
+    /// The longest description that is in its product's item as a whole, in bytes of UTF-8.
+    pub const LONGEST_INSIDE: usize = 1000;
+
     /// Gives the product this description. Returns the item with the whole text, unless the text is in the product's
     /// own item.
     pub fn describe(&mut self, text: String) -> Option<ProductDescription> {
         // A text that looks like a beginning is treated like a long one, so that no whole text looks like a beginning.
-        if text.len() <= LONGEST_INSIDE && !is_a_beginning(&text) {
+        if text.len() <= Self::LONGEST_INSIDE && !is_a_beginning(&text) {
             (self.description, self.whole_description) = (text, None);
             return None;
         }
@@ -42,7 +42,7 @@ impl Product {
     /// Shortens a long description that an earlier release wrote into the product's item. Returns the item with the
     /// whole text, unless there was nothing to do.
     pub fn shorten(&mut self) -> Option<ProductDescription> {
-        if self.description.len() <= LONGEST_INSIDE {
+        if self.description.len() <= Self::LONGEST_INSIDE {
             return None;
         }
         let text = std::mem::take(&mut self.description);
@@ -160,7 +160,7 @@ mod tests {
 
         #[test]
         fn a_longer_description_makes_no_item_larger_than_the_longest_inside_does(text in any_text()) {
-            let (longest, none) = described(&"x".repeat(LONGEST_INSIDE));
+            let (longest, none) = described(&"x".repeat(Product::LONGEST_INSIDE));
             prop_assert_eq!(none, None);
             let (product, _) = described(&text);
             prop_assert!(bytes(&product) <= bytes(&longest), "{} {}", bytes(&product), bytes(&longest));
@@ -170,7 +170,7 @@ mod tests {
         fn a_long_description_of_an_earlier_release_is_shortened_once(text in any_text()) {
             let mut old = Product { description: text.clone(), ..product() };
             let long = old.shorten();
-            if text.len() > LONGEST_INSIDE {
+            if text.len() > Product::LONGEST_INSIDE {
                 prop_assert_eq!((&old, &long), (&described(&text).0, &described(&text).1));
             } else {
                 prop_assert_eq!((old.description.as_str(), &long), (text.as_str(), &None));
