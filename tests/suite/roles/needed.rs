@@ -88,9 +88,7 @@ fn in_transactions(part: Statement) -> Option<Statement> {
 /// answer: a snapshot read, an invoice that changes alone (`true`: a write outside of a transaction), a mark that is put or
 /// taken away, a message that waits. All functions that change orders share this code, and no eventful day has every race
 /// of every one of them.
-const NEEDED_IN_A_RACE: [(&str, &str, bool); 11] = [
-    ("GetProduct", "dynamodb:GetItem", false),
-    ("IndexProducts", "dynamodb:GetItem", false),
+const NEEDED_IN_A_RACE: [(&str, &str, bool); 9] = [
     ("SettlePayments", "dynamodb:UpdateItem", true),
     ("SettlePayments", "dynamodb:PutItem", false),
     ("SettlePayments", "dynamodb:GetItem", false),
