@@ -103,7 +103,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 14 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 16 + rejections().len(), "a sample has another name than here");
     rare
 }
 
