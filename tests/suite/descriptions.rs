@@ -120,7 +120,9 @@ async fn whatever_two_releases_write_a_product_shows_the_description_last_writte
                 steps.push(format!("{step} {}", next.len()));
                 match step {
                     0 | 1 => {
-                        patch(&shop, &id, json!({ "description": next, "price": eur(random.u64(1..99)) })).await.expect(200);
+                        patch(&shop, &id, json!({ "description": next, "price": eur(random.u64(1..99)) }))
+                            .await
+                            .expect(200);
                         text = next;
                     }
                     2 => _ = patch(&shop, &id, json!({ "name": format!("cup {}", random.u8(..)) })).await.expect(200),
@@ -186,7 +188,8 @@ async fn only_reading_and_writing_a_description_costs_more_if_it_is_long() {
     println!("{short:#?}\n{long:#?}");
     let dearer: Vec<_> = long.iter().filter(|(what, units)| short[*what] < **units).map(|(what, _)| *what).collect();
     assert_eq!(dearer, ["another description", "create", "read"]);
-    let same = ["adjust the stock", "adjust the stock, with a key", "another image", "another name", "another price", "list"];
+    let same =
+        ["adjust the stock", "adjust the stock, with a key", "another image", "another name", "another price", "list"];
     for what in same {
         assert!((short[what] - long[what]).abs() < f64::EPSILON, "{what}");
     }

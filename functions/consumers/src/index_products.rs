@@ -18,10 +18,8 @@ use table::Reader;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[
-    &[Access::batch_get::<Product>(), Access::batch_get::<ProductDescription>()],
-    catalogue::SNAPSHOT_OF_DESCRIPTION,
-];
+pub const ACCESS: &[&[Access]] =
+    &[&[Access::batch_get::<Product>(), Access::batch_get::<ProductDescription>()], catalogue::SNAPSHOT_OF_DESCRIPTION];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[

@@ -101,10 +101,8 @@ async fn described(
     let products: Vec<Product> = reader.batch(keys, Consistency::Strong, budget).await?;
     let continue_elsewhere = products.iter().filter(|product| product.description_continues());
     let keys: Vec<_> = continue_elsewhere.map(|product| ProductDescription::key_of(&product.product_id)).collect();
-    let long: Vec<ProductDescription> = match keys.is_empty() {
-        true => Vec::new(),
-        false => reader.batch(keys, Consistency::Strong, budget).await?,
-    };
+    let long: Vec<ProductDescription> =
+        if keys.is_empty() { Vec::new() } else { reader.batch(keys, Consistency::Strong, budget).await? };
     let mut long: HashMap<_, _> = long.into_iter().map(|long| (long.product_id.clone(), long)).collect();
     let mut found = HashMap::new();
     for product in products {

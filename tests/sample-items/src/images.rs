@@ -10,8 +10,9 @@ use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
     GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus,
-    PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProductStats, ProviderPayment, QueuedOrder, Reconciliation,
-    Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProductStats, ProviderPayment,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{

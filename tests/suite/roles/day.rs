@@ -312,9 +312,7 @@ async fn images(shop: &Shop) {
 async fn described(shop: &Shop) {
     let (admin, any) = (shop.admin(), [("if-match", "*")]);
     let long = |end: &str| format!("{}{end}", "Stoneware. ".repeat(100));
-    let product = |id: &str| {
-        json!({ "productId": id, "name": "N", "description": long(id), "category": "things", "price": eur(1), "stock": 1 })
-    };
+    let product = |id: &str| json!({ "productId": id, "name": "N", "description": long(id), "category": "things", "price": eur(1), "stock": 1 });
     let batch = async |entry: Value, status: u64| {
         let answer = admin.post("/products/batch", json!({ "products": [entry] })).await.expect(200);
         assert_eq!(answer["results"][0]["status"], status, "{answer}");
@@ -339,7 +337,10 @@ async fn described(shop: &Shop) {
     let id = || "described".parse().expect("an id");
     shop.put(&ProductDescription { product_id: id(), text: long("half") }).await;
     shop.nobody().get("/products/described").await.expect(200);
-    admin.send(Method::PATCH, "/products/described", &any, Some(json!({ "name": "halves" }).to_string())).await.expect(200);
+    admin
+        .send(Method::PATCH, "/products/described", &any, Some(json!({ "name": "halves" }).to_string()))
+        .await
+        .expect(200);
     shop.search_until("q=halves", |found| found["total"] == 1).await;
     shop.put(&ProductDescription { product_id: id(), text: long("old") }).await;
 }

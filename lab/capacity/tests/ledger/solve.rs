@@ -18,8 +18,11 @@ pub fn operation(function: &str, case: &str, books: &[(SampleSizes, Book)]) -> O
         .collect();
     let different = |requests: &[Requests]| (requests.len(), requests.iter().map(|request| request.parts.len()).sum());
     let most: (usize, usize) = runs.iter().map(|(_, requests)| different(requests)).max().unwrap_or_default();
-    let all =
-        runs.iter().find(|(_, requests)| different(requests) == most).map(|(_, requests)| *requests).unwrap_or_default();
+    let all = runs
+        .iter()
+        .find(|(_, requests)| different(requests) == most)
+        .map(|(_, requests)| *requests)
+        .unwrap_or_default();
     let requests = all.iter().map(|model| {
         let alike: Vec<_> = runs.iter().map(|(sizes, requests)| (*sizes, like(model, requests))).collect();
         let times = alike.iter().map(|(sizes, found)| (*sizes, found.map_or(0, |found| found.times)));

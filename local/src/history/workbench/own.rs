@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use key_schema::entity::{Customer, Discount, Entity as _, GiftCard, Order, Product, StockCell};
-use key_schema::layout::{CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById, WholeProduct};
+use key_schema::layout::{
+    CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById, WholeProduct,
+};
 use key_schema::value::{Money, ProductId};
 use serde::de::DeserializeOwned;
 use table::{Rendered, WriteKind, read_item, write_item};

@@ -99,9 +99,9 @@ fn is_a_beginning(text: &str) -> bool {
 mod tests {
     #![allow(clippy::expect_used, reason = "tests")]
 
-    use proptest::prelude::*;
     use super::*;
     use crate::value::{Currency, Money};
+    use proptest::prelude::*;
 
     fn product() -> Product {
         Product {

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock, StockCell,
-    UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
+    StockCell, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 

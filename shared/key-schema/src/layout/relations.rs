@@ -2,8 +2,8 @@
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock, StockCell,
-    UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
+    StockCell, UsernameClaim, ViewShard,
 };
 
 /// A relation between items of two entities: each item of `to` names an item of `from`.

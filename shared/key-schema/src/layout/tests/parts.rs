@@ -15,13 +15,13 @@ use crate::entity::{
     Cancellation, CancellationCause, Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Credit, Customer,
     CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
     LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, Payment, PaymentDue,
-    PaymentStatus, Phase, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return,
-    ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
+    PaymentStatus, Phase, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection,
+    Repair, Return, ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
-    Money, OrderId, Percent, ProductId, Quantity, RequestHash, ReturnId, SequenceNumber, ShardId, TextHash, TimeRange, Timestamp,
-    Username,
+    Money, OrderId, Percent, ProductId, Quantity, RequestHash, ReturnId, SequenceNumber, ShardId, TextHash, TimeRange,
+    Timestamp, Username,
 };
 
 /// Values for the fields of all entities. [`entities`](Self::entities) makes one entity of each kind from them, all of
