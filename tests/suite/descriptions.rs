@@ -7,12 +7,15 @@ use devstack::fault_proxy::{Consumed, Fault, Match};
 use http_api::Kind;
 use key_schema::entity::{Product, ProductDescription};
 use key_schema::value::TextHash;
+use local::history::{Options, import};
 use reqwest::Method;
 use serde_dynamo::{Item, from_item};
 use serde_json::{Value, json};
 use shop::images::PICTURE;
 use shop::{Reply, Shop, eur};
 use tokio::task::JoinSet;
+
+use crate::history::{Temporary, environment, exported};
 
 /// The longest description: 5,000 characters of four bytes.
 fn longest() -> String {
@@ -185,7 +188,6 @@ async fn only_reading_and_writing_a_description_costs_more_if_it_is_long() {
     let (short, long) = (Shop::open().await, Shop::open().await);
     let short = costs(&short, "cup", &"x".repeat(Product::LONGEST_INSIDE)).await;
     let long = costs(&long, "cup", &longest()).await;
-    println!("{short:#?}\n{long:#?}");
     let dearer: Vec<_> = long.iter().filter(|(what, units)| short[*what] < **units).map(|(what, _)| *what).collect();
     assert_eq!(dearer, ["another description", "create", "read"]);
     let same =
@@ -355,4 +357,27 @@ async fn a_product_is_found_by_the_last_word_of_a_long_description() {
     shop.search_until("q=demitasse+limoges", |found| found["total"] == 1).await;
     patch(&shop, "cup", json!({ "description": "Short" })).await.expect(200);
     shop.search_until("q=limoges", |found| found["total"] == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_has_whole_descriptions_and_an_import_writes_them_as_the_routes_do() {
+    let (shop, other) = (Shop::open().await, Shop::open().await);
+    let texts = [("short", "A cup".to_owned()), ("long", longest()), ("renamed", ending("One.")), ("old", longest())];
+    for (id, text) in &texts {
+        create(&shop, id, if *id == "old" { "" } else { text }).await.expect(201);
+    }
+    write_as_the_last_release(&shop, "renamed", |product| product.name = "Renamed".to_owned()).await;
+    write_as_the_last_release(&shop, "old", |product| product.description = longest()).await;
+    let file = exported(&shop).await;
+    let source = Temporary::with("descriptions.ndjson", &file);
+    let (from, options) = (std::slice::from_ref(&source.0), Options { open: true, ..Options::default() });
+    for same in [0, 4] {
+        let done = import(&environment(&other), from, &options, |_| Ok(())).await.expect("an import");
+        assert_eq!((done.same, done.new), (same, 4 - same));
+    }
+    for (id, text) in &texts {
+        expect(&other, id, text, &[]).await;
+        expect_agreement(&other, id).await;
+    }
+    assert!(exported(&other).await == file, "the export of the import is another file");
 }
