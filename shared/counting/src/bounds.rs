@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use key_schema::entity::{Order, OrderLine, OrderStatus};
-use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
+use key_schema::entity::{Order, OrderLine, OrderStatus, ParkedCounts};
+use key_schema::value::{CustomerId, Day, ProductId, Timestamp, spread};
 use serde::{Deserialize, Serialize};
 
 use crate::Counts;
@@ -18,6 +18,13 @@ pub enum Aggregate {
     Customer(CustomerId),
     /// The lines of a product.
     Product(ProductId),
+}
+
+impl Aggregate {
+    /// The group of the item. It is the same on every machine and in every release.
+    pub fn group(&self) -> u8 {
+        spread(&self.to_string(), ParkedCounts::GROUPS)
+    }
 }
 
 impl fmt::Display for Aggregate {

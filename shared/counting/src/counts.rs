@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{Credit, CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums};
+use key_schema::entity::{
+    Credit, CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ParkedCounts, ProductStats, Sums,
+};
 use key_schema::value::{Currency, CustomerId, Day, ProductId, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +109,16 @@ impl Counts {
         Self(self.0.get_key_value(aggregate).map(|(id, amounts)| (id.clone(), amounts.clone())).into_iter().collect())
     }
 
+    /// The same counts, divided among the groups of their items. A group without counts is left out.
+    #[must_use]
+    pub fn by_group(self) -> BTreeMap<u8, Self> {
+        let mut groups: BTreeMap<u8, Self> = BTreeMap::new();
+        for (aggregate, amounts) in self.0 {
+            groups.entry(aggregate.group()).or_default().0.insert(aggregate, amounts);
+        }
+        groups
+    }
+
     /// The amounts to add so that each counter lies between `least` and `most`.
     #[must_use]
     pub fn deficit(&self, least: &Self, most: &Self) -> Self {
@@ -206,6 +218,16 @@ impl From<DayTotals> for Counts {
         let mut amounts = amounts_of(&[(Counter::Orders, orders), (Counter::Units, units)], &revenue);
         statuses.iter().for_each(|(status, orders)| amounts.add(Counter::Status(status), orders));
         Self::new([(Aggregate::Day(date), amounts)])
+    }
+}
+
+impl From<&ParkedCounts> for Counts {
+    fn from(parked: &ParkedCounts) -> Self {
+        let mut counts = Self::default();
+        parked.customers.iter().for_each(|stats| counts.add(&stats.clone().into()));
+        parked.products.iter().for_each(|stats| counts.add(&stats.clone().into()));
+        parked.days.iter().for_each(|totals| counts.add(&totals.clone().into()));
+        counts
     }
 }
 
