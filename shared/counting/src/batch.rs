@@ -2,15 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{Order, OrderLine};
-use key_schema::value::{OrderId, SequenceNumber};
+use key_schema::entity::{Order, OrderLine, ParkedCounts};
+use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
 
-use crate::{Change, Counts, Uncountable};
+use crate::{Aggregate, Change, Counts, Uncountable};
 
 /// The most counters that one step changes: a transaction has at most 100 items, and one of them is the checkpoint. One
 /// record changes at most 42 counters: those of a customer, a day and the 40 products of an order.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
 pub const MOST_COUNTERS: usize = 99;
+
+/// The most counters of one group that one step parks. During a move each write is done in both tables, so 50 writes
+/// fill a transaction. The counters and the deletion of the parked counts must fit into one.
+pub const MOST_PARKED: usize = 49;
 
 /// A record of the stream.
 #[derive(Debug)]
@@ -33,6 +37,8 @@ pub struct Batch {
     /// The uncountable records that the queue of lost records has accepted.
     given_up: BTreeSet<SequenceNumber>,
     most_counters: usize,
+    /// Whether further steps are parked.
+    parks: bool,
     progress: Progress,
 }
 
@@ -47,6 +53,8 @@ pub struct Progress {
     pub given_up: usize,
     /// The number of transactions that this batch took.
     pub steps: usize,
+    /// The number of these that parked their counts.
+    pub parked: usize,
 }
 
 /// The next request to make.
@@ -57,9 +65,10 @@ pub enum Next<'a> {
     /// Read the lines of these orders, strongly consistent. Then call [`learn`](Batch::learn) for each order.
     Lines(Vec<&'a OrderId>),
     /// Write this in one transaction: the new mark, on condition that the old one is `previous`, and the additions to
-    /// the counters. Then call [`applied`](Batch::applied); or, if the condition failed, [`found`](Batch::found) with
-    /// the actual mark. If there is no answer, call [`next`](Batch::next) again. It returns the same step, which can
-    /// only happen once.
+    /// the counters, or the [parked](Step::parked) counts if the step is one to park. Then call
+    /// [`applied`](Batch::applied); or, if the condition failed, [`found`](Batch::found) with the actual mark. If the
+    /// transaction conflicted with another one, call [`park`](Batch::park). If there is no answer, call
+    /// [`next`](Batch::next) again. It returns the same step, which can only happen once.
     Apply(Step),
     /// Send these records to the queue of lost records: they can never be counted, and everything before them is
     /// counted. Then call [`give_up`](Batch::give_up) for each record that the queue accepted. Only then does the mark
@@ -82,11 +91,60 @@ pub struct Step {
     pub records: usize,
     /// The number of given-up records over which this step moves the mark.
     pub given_up: usize,
+    /// Whether the counts are parked, and not added to the counters.
+    pub parks: bool,
+}
+
+/// The sizes of a step under way.
+struct Room {
+    most: usize,
+    /// The number of counters, in each group if the step is parked. No more than these: amounts that add up to zero
+    /// are left out.
+    counters: Vec<usize>,
+    parks: bool,
+}
+
+impl Room {
+    fn new(most_counters: usize, parks: bool) -> Self {
+        let most = if parks { most_counters.min(MOST_PARKED) } else { most_counters };
+        let groups = if parks { ParkedCounts::GROUPS.into() } else { 1 };
+        Self { most, counters: vec![0; groups], parks }
+    }
+
+    /// Adds these further counters. Returns whether there was room for them.
+    fn takes<'a>(&mut self, further: impl Iterator<Item = &'a Aggregate>) -> bool {
+        for aggregate in further {
+            self.counters[if self.parks { usize::from(aggregate.group()) } else { 0 }] += 1;
+        }
+        self.counters.iter().all(|counters| *counters <= self.most)
+    }
 }
 
 impl Step {
-    fn from(previous: Option<SequenceNumber>, mark: SequenceNumber) -> Self {
-        Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0 }
+    fn from(previous: Option<SequenceNumber>, mark: SequenceNumber, parks: bool) -> Self {
+        Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0, parks }
+    }
+
+    /// The counts to park, one item for each group. None if the step is not one to park.
+    ///
+    /// `parked_at` is a time that is the same for each attempt of the step.
+    pub fn parked(&self, shard: &ShardId, parked_at: Timestamp) -> Vec<ParkedCounts> {
+        let groups = if self.parks { self.counts.clone().by_group() } else { BTreeMap::new() };
+        let item = |(group, counts): (u8, Counts)| {
+            let (customers, products, days) = counts.into_entities();
+            ParkedCounts {
+                group,
+                list: shard.spread(ParkedCounts::LISTS),
+                parked_at,
+                shard_id: shard.clone(),
+                mark: self.mark.clone(),
+                layout: ParkedCounts::LAYOUT,
+                customers,
+                products,
+                days,
+            }
+        };
+        groups.into_iter().map(item).collect()
     }
 
     /// Whether there is nothing to write: no counter changes, and no given-up record is passed.
@@ -106,6 +164,7 @@ impl Batch {
             lines: BTreeMap::new(),
             given_up: BTreeSet::new(),
             most_counters: MOST_COUNTERS,
+            parks: false,
             progress: Progress::default(),
         }
     }
@@ -115,6 +174,17 @@ impl Batch {
     #[must_use]
     pub fn with_most_counters(self, most_counters: usize) -> Self {
         Self { most_counters, ..self }
+    }
+
+    /// Parks the counts of all further steps: nobody else writes what such a step writes, so it conflicts with no other
+    /// shard's step, whatever the number of shards.
+    pub fn park(&mut self) {
+        self.parks = true;
+    }
+
+    /// Whether further steps are parked.
+    pub fn parks(&self) -> bool {
+        self.parks
     }
 
     /// The next request.
@@ -131,7 +201,8 @@ impl Batch {
         }
         let mut lines_to_read = Vec::new();
         let mut uncountable = Vec::new();
-        let mut step = Step::from(self.mark.clone(), first.number.clone());
+        let mut step = Step::from(self.mark.clone(), first.number.clone(), self.parks);
+        let mut room = Room::new(self.most_counters, self.parks);
         for record in self.left() {
             let change = match &record.change {
                 Err(_) if self.given_up.contains(&record.number) && uncountable.is_empty() => {
@@ -159,7 +230,7 @@ impl Batch {
                 continue;
             }
             let counts = change.counts(lines);
-            if step.counts.len() + step.counts.growth(&counts) > self.most_counters && !step.counts.is_empty() {
+            if !room.takes(step.counts.lacking(&counts)) && !step.counts.is_empty() {
                 break;
             }
             step.counts.add(&counts);
@@ -218,6 +289,7 @@ impl Batch {
         self.progress.applied += step.records;
         self.progress.given_up += step.given_up;
         self.progress.steps += 1;
+        self.progress.parked += usize::from(step.parks);
         self.found(Some(step.mark));
     }
 

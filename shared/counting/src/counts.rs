@@ -176,9 +176,22 @@ impl Counts {
         self.0.is_empty()
     }
 
-    /// The number of further items to which something would be added together with `other`.
-    pub(crate) fn growth(&self, other: &Self) -> usize {
-        other.aggregates().filter(|aggregate| !self.0.contains_key(*aggregate)).count()
+    /// The items to which only `other` adds something.
+    pub(crate) fn lacking<'a>(&self, other: &'a Self) -> impl Iterator<Item = &'a Aggregate> {
+        other.aggregates().filter(|aggregate| !self.0.contains_key(*aggregate))
+    }
+
+    /// The amounts to add to each item.
+    pub(crate) fn into_entities(self) -> (Vec<CustomerStats>, Vec<ProductStats>, Vec<DayTotals>) {
+        let (mut customers, mut products, mut days) = (Vec::new(), Vec::new(), Vec::new());
+        for aggregate in self.aggregates() {
+            match aggregate {
+                Aggregate::Customer(id) => customers.push(self.customer(id)),
+                Aggregate::Product(id) => products.push(self.product(id)),
+                Aggregate::Day(day) => days.push(self.day(*day)),
+            }
+        }
+        (customers, products, days)
     }
 
     fn amounts(&self, aggregate: &Aggregate) -> Sums<Counter> {
@@ -241,15 +254,12 @@ struct Stored {
 
 impl From<Counts> for Stored {
     fn from(counts: Counts) -> Self {
-        let mut stored = Self::default();
-        for aggregate in counts.aggregates() {
-            match aggregate {
-                Aggregate::Customer(id) => _ = stored.customers.insert(id.clone(), counts.customer(id)),
-                Aggregate::Product(id) => _ = stored.products.insert(id.clone(), counts.product(id)),
-                Aggregate::Day(day) => _ = stored.days.insert(*day, counts.day(*day)),
-            }
+        let (customers, products, days) = counts.into_entities();
+        Self {
+            customers: customers.into_iter().map(|stats| (stats.customer_id.clone(), stats)).collect(),
+            products: products.into_iter().map(|stats| (stats.product_id.clone(), stats)).collect(),
+            days: days.into_iter().map(|totals| (totals.date, totals)).collect(),
         }
-        stored
     }
 }
 

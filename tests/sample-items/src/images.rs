@@ -9,9 +9,10 @@ use key_schema::entity::PaymentState::{
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    FoldLease, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus,
-    PairOfSums, ParkedCounts, PaymentDue, PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation,
-    Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    FoldLease, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine,
+    OrderStatus, PairOfSums, ParkedCounts, PaymentDue, PaymentStatus, Phase, Product, ProductStats, ProviderPayment,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{

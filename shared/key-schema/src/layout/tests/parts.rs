@@ -13,10 +13,10 @@ use super::strategies::{
 };
 use crate::entity::{
     Cancellation, CancellationCause, Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Credit, Customer,
-    CustomerStats, DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
-    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, ParkedCounts, Payment, PaymentDue,
-    PaymentStatus, Phase, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return,
-    ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
+    CustomerStats, DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice,
+    ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, PairOfSums, ParkedCounts, Payment,
+    PaymentDue, PaymentStatus, Phase, Product, ProductStats, QueuedOrder, Reconciliation, Refusal, Rejection, Repair,
+    Return, ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, Sums, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::value::{
     Category, Cells, Currency, CustomerId, DiscountCode, EmailAddress, GiftCardCode, IdempotencyRecordId, InvoiceId,
