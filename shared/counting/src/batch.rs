@@ -1,6 +1,7 @@
 //! Counting a batch of a shard's records, without I/O.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use key_schema::entity::{Order, OrderLine, ParkedCounts};
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
@@ -15,6 +16,14 @@ pub const MOST_COUNTERS: usize = 99;
 /// The most counters of one group that one step parks. During a move each write is done in both tables, so 50 writes
 /// fill a transaction. The counters and the deletion of the parked counts must fit into one.
 pub const MOST_PARKED: usize = 49;
+
+/// The number of parked steps after which a consumer folds them, or waits until they are folded. Otherwise many shards
+/// that catch up would park far more than is folded meanwhile, and take the capacity from the shop.
+pub const MOST_UNFOLDED: usize = 4;
+
+/// The time for which a consumer parks from the beginning after a conflict. A conflict costs a whole transaction, and it
+/// shows that other shards are counted at the same time.
+pub const PARKED_FOR: Duration = Duration::from_mins(1);
 
 /// A record of the stream.
 #[derive(Debug)]
@@ -39,6 +48,8 @@ pub struct Batch {
     most_counters: usize,
     /// Whether further steps are parked.
     parks: bool,
+    /// The number of parked steps that may not be folded.
+    unfolded: usize,
     progress: Progress,
 }
 
@@ -70,6 +81,9 @@ pub enum Next<'a> {
     /// transaction conflicted with another one, call [`park`](Batch::park). If there is no answer, call
     /// [`next`](Batch::next) again. It returns the same step, which can only happen once.
     Apply(Step),
+    /// Fold what this batch has parked, or wait until it is folded: [`Folding`](crate::Folding). Then call
+    /// [`folded`](Batch::folded), even if that did not succeed: the parked counts are not lost.
+    Fold,
     /// Send these records to the queue of lost records: they can never be counted, and everything before them is
     /// counted. Then call [`give_up`](Batch::give_up) for each record that the queue accepted. Only then does the mark
     /// move past it. A record may be sent twice.
@@ -165,6 +179,7 @@ impl Batch {
             given_up: BTreeSet::new(),
             most_counters: MOST_COUNTERS,
             parks: false,
+            unfolded: 0,
             progress: Progress::default(),
         }
     }
@@ -196,6 +211,14 @@ impl Batch {
     /// record that was given up. Otherwise a later release might count it after an operator has repaired the counters.
     pub fn next(&self) -> Next<'_> {
         let Some(first) = self.records.first() else { return Next::Done };
+        match self.next_of_records(first) {
+            Next::Done if self.unfolded > 0 => Next::Fold,
+            Next::Apply(_) if self.unfolded >= MOST_UNFOLDED => Next::Fold,
+            next => next,
+        }
+    }
+
+    fn next_of_records(&self, first: &Record) -> Next<'_> {
         if !self.is_mark_known && self.mark.as_ref().is_none_or(|mark| first.number <= *mark) {
             return Next::Mark;
         }
@@ -284,12 +307,18 @@ impl Batch {
         self.given_up.insert(number);
     }
 
+    /// Takes note that the parked counts are folded, or that they are left to others.
+    pub fn folded(&mut self) {
+        self.unfolded = 0;
+    }
+
     /// Takes note that the step is written.
     pub fn applied(&mut self, step: Step) {
         self.progress.applied += step.records;
         self.progress.given_up += step.given_up;
         self.progress.steps += 1;
         self.progress.parked += usize::from(step.parks);
+        self.unfolded += usize::from(step.parks);
         self.found(Some(step.mark));
     }
 

@@ -42,7 +42,7 @@ pub enum Work {
 /// expires.
 #[derive(Clone, Debug)]
 pub struct Folding {
-    awaited: HashSet<Key>,
+    awaited: Vec<Key>,
     most_writes: usize,
     state: State,
     planned: VecDeque<Fold>,
@@ -64,7 +64,7 @@ enum State {
 impl Folding {
     /// The folding by a consumer that has parked these items of the group. A transaction has at most `most_writes`.
     pub fn of(awaited: impl IntoIterator<Item = Key>, most_writes: usize) -> Self {
-        let awaited: HashSet<_> = awaited.into_iter().collect();
+        let awaited: Vec<_> = awaited.into_iter().collect();
         let state = if awaited.is_empty() { State::Done } else { State::Looking };
         Self { awaited, most_writes, state, planned: VecDeque::new(), has_lease: false, is_stopped: false }
     }
@@ -87,8 +87,13 @@ impl Folding {
         }
     }
 
+    /// Whether this consumer has the lease, as far as it knows.
+    pub fn has_lease(&self) -> bool {
+        self.has_lease
+    }
+
     /// The keys of the awaited items that may still be parked.
-    pub fn awaited(&self) -> &HashSet<Key> {
+    pub fn awaited(&self) -> &[Key] {
         &self.awaited
     }
 

@@ -47,7 +47,7 @@ mod folding;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Batch, MOST_COUNTERS, MOST_PARKED, Next, Progress, Record, Step};
+pub use batch::{Batch, MOST_COUNTERS, MOST_PARKED, MOST_UNFOLDED, Next, PARKED_FOR, Progress, Record, Step};
 pub use bounds::{Aggregate, Bounds};
 pub use change::{Before, Change, Uncountable};
 pub use counts::Counts;

@@ -3,7 +3,8 @@
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
-use super::report::{Report, Row, whole};
+use super::report::{Report, Row};
+use crate::figures::whole;
 use super::simulate::MOST_ORDERS;
 use crate::figures::as_float;
 

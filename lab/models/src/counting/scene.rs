@@ -14,6 +14,9 @@ pub fn small() -> Vec<Stream> {
         stream("counts: a crash and a copy", Left { crashes: 1, copies: 1, ..Left::default() }),
         stream("counts: a failure and a lost answer", Left { failures: 1, lost_answers: 1, ..Left::default() }),
         stream("counts: a crash and a late transaction", Left { crashes: 1, late: 1, ..Left::default() }),
+        stream("counts: a conflict and a lost answer", Left { conflicts: 1, lost_answers: 1, ..Left::default() }),
+        stream("counts: a conflict, a crash and two folders", Left { conflicts: 1, crashes: 1, folders: 1, ..Left::default() }),
+        stream("counts: a conflict, a late transaction and two folders", Left { conflicts: 1, late: 1, folders: 1, ..Left::default() }),
         stream("counts: two crashes, halves in order", Left { crashes: 2, ..Left::default() }).halving(Halves::InOrder),
     ]
 }
@@ -21,9 +24,14 @@ pub fn small() -> Vec<Stream> {
 /// The larger streams of `cargo model`.
 pub fn large() -> Vec<Stream> {
     vec![
-        stream("counts: one of everything", Left { crashes: 1, failures: 1, lost_answers: 1, late: 1, copies: 1 }),
+        stream("counts: one of everything", Left { crashes: 1, failures: 1, lost_answers: 1, late: 1, copies: 1, conflicts: 1, folders: 1 }),
         stream("counts: two crashes and two copies", Left { crashes: 2, copies: 2, ..Left::default() }),
         stream("counts: shards at once", Left { crashes: 1, late: 1, copies: 1, ..Left::default() }).at_once(),
+        stream(
+            "counts: shards at once, in conflict",
+            Left { crashes: 1, late: 1, conflicts: 2, folders: 1, ..Left::default() },
+        )
+        .at_once(),
     ]
 }
 

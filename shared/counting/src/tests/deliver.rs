@@ -110,6 +110,11 @@ impl Deliveries {
                     Fault::Late => self.table.delay(Transaction::Count(*shard, step)),
                 }
             }
+            Next::Fold => {
+                let parked = std::mem::take(parked);
+                parked.into_iter().for_each(|(group, items)| self.folders.fold(&self.table, group, items));
+                batch.folded();
+            }
             Next::GiveUp(numbers) => {
                 let numbers: Vec<_> = numbers.into_iter().cloned().collect();
                 for number in numbers {
@@ -193,9 +198,8 @@ impl Deliveries {
     /// A consumer returns: either its batch is done, or it reports the first record that is not counted.
     fn answer(&mut self, stream: &Stream, at: usize, is_done: bool) {
         let Run { shard, batch, end, parked } = self.runs.swap_remove(at);
-        if is_done {
-            parked.into_iter().for_each(|(group, items)| self.folders.fold(group, items));
-        }
+        // Transactions that were not answered may have parked these, too.
+        parked.into_iter().for_each(|(group, items)| self.folders.fold(&self.table, group, items));
         let Some(end) = end else { return };
         let source = self.source(shard);
         source.1 = batch.mark().cloned();

@@ -14,8 +14,8 @@ struct Run {
     id: usize,
     group: u8,
     folding: Folding,
-    /// The items that it must not answer before they are folded.
-    awaited: HashSet<Key>,
+    /// The items that were parked when it began: they are folded when it is done. The others may arrive later.
+    parked: HashSet<Key>,
 }
 
 /// The consumers that fold.
@@ -31,16 +31,16 @@ impl Folders {
     }
 
     /// A consumer that has parked these items folds them, or waits until they are folded.
-    pub(super) fn fold(&mut self, group: u8, awaited: HashSet<Key>) {
-        let folding = Folding::of(awaited.clone(), self.most_writes);
-        self.start(Run { id: 0, group, folding, awaited });
+    pub(super) fn fold(&mut self, table: &Table, group: u8, awaited: HashSet<Key>) {
+        let parked = table.keys(group).intersection(&awaited).cloned().collect();
+        self.start(Run { id: 0, group, folding: Folding::of(awaited, self.most_writes), parked });
     }
 
     /// Somebody folds everything, without a lease.
     pub(super) fn sweep(&mut self, group: u8) {
         let group = group % ParkedCounts::GROUPS;
         let folding = Folding::of_everything(self.most_writes);
-        self.start(Run { id: 0, group, folding, awaited: HashSet::new() });
+        self.start(Run { id: 0, group, folding, parked: HashSet::new() });
     }
 
     fn start(&mut self, run: Run) {
@@ -54,12 +54,12 @@ impl Folders {
         if matches!(fault, Fault::Failed) {
             return self.crash(at);
         }
-        let Run { id, group, folding, awaited } = &mut self.runs[at];
+        let Run { id, group, folding, parked } = &mut self.runs[at];
         let is_done = !matches!(fault, Fault::CutBefore);
         let is_answered = matches!(fault, Fault::None);
         match folding.next() {
             Work::Done => {
-                assert!(awaited.is_disjoint(&table.keys(*group)), "the awaited items are folded");
+                assert!(parked.is_disjoint(&table.keys(*group)), "what it has parked is folded");
                 self.runs.swap_remove(at);
             }
             Work::Wait => folding.waited(),
