@@ -58,14 +58,20 @@ impl Folder {
     /// Those of reads and transactions.
     pub async fn sweep(&self, budget: Budget) -> Result<Option<Timestamp>, Error> {
         let groups = (0..ParkedCounts::GROUPS).map(|group| async move {
-            let folding = Folding::of_everything(self.writer.most_writes());
-            self.drive(group, folding, budget).await?;
-            let lists = CountsParked::in_lists(group);
-            let oldest = lists.iter().map(|list| self.reader.after(list, None, 1));
-            let oldest = try_join_all(oldest).await?.into_iter().flat_map(|(parked, _)| parked);
-            Ok::<_, Error>(oldest.map(|parked| parked.parked_at).min())
+            if self.parked_since(group).await?.is_none() {
+                return Ok(None);
+            }
+            self.drive(group, Folding::of_everything(self.writer.most_writes()), budget).await?;
+            self.parked_since(group).await
         });
         Ok(try_join_all(groups).await?.into_iter().flatten().min())
+    }
+
+    /// The time of the group's oldest parked counts, of any release.
+    async fn parked_since(&self, group: u8) -> Result<Option<Timestamp>, Error> {
+        let lists = CountsParked::in_lists(group);
+        let oldest = try_join_all(lists.iter().map(|list| self.reader.after(list, None, 1))).await?;
+        Ok(oldest.into_iter().flat_map(|(parked, _)| parked).map(|parked| parked.parked_at).min())
     }
 
     async fn drive(&self, group: u8, mut folding: Folding, budget: Budget) -> Result<(), Error> {
@@ -145,8 +151,7 @@ impl Folder {
     /// Gives the lease back, if it was not taken by another consumer after it had expired.
     async fn release(&self, group: u8, holder: &HolderId, budget: Budget) -> Result<(), Error> {
         let is_own = Condition::new("#holder = :holder").value(":holder", holder)?;
-        self.writer.write(Write::delete_if(FoldLease::key_of(group), is_own), budget).await?;
-        Ok(())
+        self.writer.write(Write::delete_if(FoldLease::key_of(group), is_own), budget).await.map(drop)
     }
 
     /// The oldest parked counts of the group that this release knows.

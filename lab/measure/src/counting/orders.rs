@@ -50,10 +50,9 @@ impl Orders {
         order.customer_id = format!("customer-{:07}", self.customers.rank(random.f64())).parse()?;
         let mut line = self.line.clone();
         line.line.product_id = format!("product-{:05}", self.products.rank(random.f64())).parse()?;
-        let number = |number: u64| format!("{number:021}").parse();
-        Ok([
-            Record { number: number(number)?, change: Ok(Change::Placed(order)) },
-            Record { number: number(number + 1)?, change: Ok(Change::Line(line)) },
-        ])
+        let changes = [Change::Placed(order), Change::Line(line)];
+        let [header, line] = [number, number + 1].map(|number| format!("{number:021}").parse());
+        let [placed, ordered] = changes.map(Ok);
+        Ok([Record { number: header?, change: placed }, Record { number: line?, change: ordered }])
     }
 }

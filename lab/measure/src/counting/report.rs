@@ -134,9 +134,9 @@ fn row(shards: u16, patience: Duration, seed: u64, orders: &Orders) -> Result<Ro
     };
     Ok(Row {
         shards,
-        catching_up: both(BUSY, AN_HOUR, 5.0, 10.0)?,
-        busy: both(BUSY, 0, 20.0, 20.0)?,
-        calm: both(CALM, 0, 20.0, 300.0)?,
+        catching_up: both(BUSY, AN_HOUR, 3.0, 5.0)?,
+        busy: both(BUSY, 0, 10.0, 10.0)?,
+        calm: both(CALM, 0, 10.0, 120.0)?,
     })
 }
 
