@@ -115,13 +115,13 @@ impl Accounts {
                 accounts.claim(key)[0] = Some(claim.customer_id);
             }),
             CustomerStats::TYPE => self.read(item, |accounts, stats: CustomerStats| {
-                accounts.count(&stats.into());
+                accounts.add_counted(&stats.into());
             }),
             ProductStats::TYPE => self.read(item, |accounts, stats: ProductStats| {
-                accounts.count(&stats.into());
+                accounts.add_counted(&stats.into());
             }),
             DayTotals::TYPE => self.read(item, |accounts, totals: DayTotals| {
-                accounts.count(&totals.into());
+                accounts.add_counted(&totals.into());
             }),
             CategoryCount::TYPE => self.read(item, |accounts, count: CategoryCount| {
                 *accounts.categories.entry(count.category).or_default() += count.products;
@@ -176,7 +176,7 @@ impl Accounts {
             ViewMark::TYPE => self.read(item, |_, _: ViewMark| {}),
             // What is parked is counted, and added to the counters later.
             ParkedCounts::TYPE => self.read(item, |accounts, parked: ParkedCounts| {
-                accounts.count(&Counts::from(&parked));
+                accounts.add_counted(&Counts::from(&parked));
             }),
             FoldLease::TYPE => self.read(item, |_, _: FoldLease| {}),
             StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
@@ -188,7 +188,7 @@ impl Accounts {
         }
     }
 
-    fn count(&mut self, counts: &Counts) {
+    fn add_counted(&mut self, counts: &Counts) {
         for aggregate in counts.aggregates() {
             self.counted.entry(aggregate.clone()).or_default().add(&counts.only(aggregate));
         }

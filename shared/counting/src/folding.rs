@@ -114,7 +114,7 @@ impl Folding {
 
     /// Takes the answer whether the lease is taken.
     pub fn took(&mut self, is_taken: bool) {
-        self.has_lease = is_taken;
+        (self.has_lease, self.is_stopped) = (is_taken, false);
         self.state = if is_taken { State::Listing } else { State::Waiting };
     }
 
@@ -132,16 +132,15 @@ impl Folding {
         } else {
             self.planned.clear();
         }
-        // Others wait for the lease. What is awaited is folded before it is given to them.
-        let is_over = self.is_stopped && self.awaited.is_empty();
-        self.state = match (is_over, self.planned.is_empty()) {
+        self.state = match (self.is_stopped, self.planned.is_empty()) {
             (true, _) => self.end(),
             (false, true) => State::Listing,
             (false, false) => State::Folding,
         };
     }
 
-    /// Releases the lease once all that is awaited is folded, even if there is more.
+    /// Releases the lease after the next transaction, even if there is more to fold. If something that is awaited is
+    /// left, this consumer and others compete for the lease again.
     pub fn stop(&mut self) {
         self.is_stopped = true;
     }

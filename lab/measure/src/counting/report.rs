@@ -11,7 +11,7 @@ use crate::figures::{as_float, whole};
 use crate::workspace;
 
 /// The numbers of shards.
-pub(super) const SHARDS: [u16; 7] = [1, 4, 16, 64, 128, 256, 1_000];
+pub(super) const SHARDS: [u16; 6] = [1, 4, 16, 64, 256, 1_000];
 
 /// The orders a second of a busy shop.
 pub(super) const BUSY: f64 = 1_000.0;
@@ -47,6 +47,7 @@ impl Report {
         Ok(Self { rows: rows.into_iter().collect::<Result<_>>()? })
     }
 
+    #[cfg(test)]
     pub(super) fn rows(&self) -> &[Row] {
         &self.rows
     }

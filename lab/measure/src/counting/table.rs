@@ -35,6 +35,7 @@ struct Parked {
     visible_at: f64,
     item: ParkedCounts,
     key: Key,
+    bytes: usize,
     units: f64,
 }
 
@@ -130,7 +131,7 @@ impl Table {
             all.iter().map(|parked| &parked.key).filter(|key| keys.contains(key)).cloned().collect();
         self.done.read_units += 1.0;
         for parked in all.iter().filter(|parked| keys.contains(&parked.key)) {
-            self.done.read_units += rules::read_units(bytes(&parked.item), Consistency::Strong);
+            self.done.read_units += rules::read_units(parked.bytes, Consistency::Strong);
         }
         (existing, self.is_free(group, now))
     }
@@ -143,7 +144,7 @@ impl Table {
             let (items, size) = taken.entry(parked.item.list).or_default();
             if *items < PAGE_SIZE {
                 *items += 1;
-                *size += bytes(&parked.item);
+                *size += parked.bytes;
                 listed.push(parked.item.clone());
             }
         }
@@ -199,7 +200,8 @@ impl Table {
 
 impl Parked {
     fn new(item: ParkedCounts) -> Self {
-        Self { visible_at: 0.0, key: item.key(), units: transactional(bytes(&item)), item }
+        let bytes = bytes(&item);
+        Self { visible_at: 0.0, key: item.key(), bytes, units: transactional(bytes), item }
     }
 }
 

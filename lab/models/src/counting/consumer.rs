@@ -2,7 +2,7 @@
 
 use counting::{Batch, Next, Record, Step, Uncountable};
 
-use super::{Bug, Late, Place, Run, State, Stream, Sums};
+use super::{Bug, Late, Parked, Place, Run, State, Stream, Sums};
 
 impl Stream {
     /// A consumer sends its next request, and gets the answer.

@@ -11,9 +11,8 @@ use key_schema::value::{ShardId, Timestamp};
 
 use super::{Action, Bug, State, Stream, Sums};
 
-/// The most writes of a transaction: so few that several fold what is parked, and so many that one folds the counts of
-/// several steps.
-const MOST_WRITES: usize = 4;
+/// The most writes of a transaction: one folds the counts of two steps, and several fold those of all.
+const MOST_WRITES: usize = 5;
 
 /// A parked item, compared and hashed by its key.
 #[derive(Clone, Debug)]

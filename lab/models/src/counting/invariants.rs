@@ -27,9 +27,10 @@ pub(super) fn all() -> Vec<Property<Stream>> {
             model.poisons().into_iter().for_each(|(shard, place)| lost[shard] |= 1 << place);
             lost.iter().zip(&state.lost).all(|(poisons, lost)| poisons & lost == *lost)
         }),
-        Property::always("when everything is delivered, everything is counted or parked", |model: &Stream, state: &State| {
-            !model.is_delivered(state) || model.is_counted(state)
-        }),
+        Property::always(
+            "when everything is delivered, everything is counted or parked",
+            |model: &Stream, state: &State| !model.is_delivered(state) || model.is_counted(state),
+        ),
         Property::eventually("everything is delivered, counted and folded", |model: &Stream, state: &State| {
             model.is_delivered(state) && model.is_counted(state) && state.parked.is_empty()
         }),

@@ -356,7 +356,17 @@ impl State {
 
     fn start(&mut self, shard: usize, from: Place, to: Place, hint: Option<Place>, is_awaited: bool) {
         let shard = u8::try_from(shard).unwrap_or(u8::MAX);
-        self.runs.push(Run { shard, from, to, hint, found: None, has_lines: false, given_up: 0, parks: false, is_awaited });
+        self.runs.push(Run {
+            shard,
+            from,
+            to,
+            hint,
+            found: None,
+            has_lines: false,
+            given_up: 0,
+            parks: false,
+            is_awaited,
+        });
     }
 }
 
