@@ -101,7 +101,7 @@ fn uncounted(mut template: Template) -> Template {
 }
 
 /// The longest wait for background work.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 impl Shop {
     pub async fn open() -> Self {
