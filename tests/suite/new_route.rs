@@ -33,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "receive-payment-event",
             "receive-return",
             "request-return",
+            "search-products",
         ],
     ),
     // Their sample events are refused there.
