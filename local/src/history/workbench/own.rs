@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use key_schema::entity::{Customer, Discount, Entity as _, GiftCard, Order, Product, StockCell};
+use key_schema::entity::{CategoryCount, Customer, Discount, Entity as _, GiftCard, Order, Product, StockCell};
 use key_schema::layout::{CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById};
 use key_schema::value::{Money, ProductId};
 use serde::de::DeserializeOwned;
@@ -29,6 +29,7 @@ pub(super) fn items(records: &[Record], with: &Circumstances) -> Result<Vec<tabl
         let (kind, id) = record.name();
         written.place(record, with, &limited).with_context(|| format!("{kind} {id}"))?;
     }
+    written.count_categories()?;
     Ok(written.items)
 }
 
@@ -75,6 +76,8 @@ impl Written {
             let key = key(&item);
             match kind {
                 WriteKind::Put => new.push((key, item)),
+                // The number of its category: see `count_categories`.
+                WriteKind::Update if matches!(record, Record::Product(_)) => {}
                 WriteKind::Update => {
                     let place = self.places.get(&key).with_context(|| format!("{} is not among the records", key.0))?;
                     changed.push((*place, spent(self.items[*place].clone(), values.get(":taken"))?));
@@ -89,6 +92,19 @@ impl Written {
         for (key, item) in new {
             self.places.insert(key, self.items.len());
             self.items.push(item);
+        }
+        Ok(())
+    }
+
+    fn count_categories(&mut self) -> Result<()> {
+        let mut counts = BTreeMap::new();
+        for item in self.items.iter().filter(|item| kind(item) == Product::TYPE) {
+            if let Some(category) = read_item::<Product>(item.clone())?.counted_in {
+                *counts.entry(category).or_default() += 1;
+            }
+        }
+        for (category, products) in counts {
+            self.items.push(write_item(&CategoryCount { category, products })?);
         }
         Ok(())
     }
