@@ -161,7 +161,7 @@ async fn the_accesses_of_a_move_are_recorded() {
 
 /// Whether a function exists only while a stack has two tables.
 fn is_of_a_move(function: &str) -> bool {
-    CONSUMERS.iter().any(|consumer| consumer.condition.is_some() && consumer.function.name() == function)
+    CONSUMERS.iter().any(|consumer| consumer.condition == Some("IsMoving") && consumer.function.name() == function)
 }
 
 /// The attributes that updates name are those that the key schema declares: no function needs more, and every one is needed

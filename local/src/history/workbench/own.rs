@@ -211,6 +211,7 @@ fn compare(given: &[Numbered], reading: &mut Reading, with: &Circumstances) -> R
     // A record that breaks a law has no items. The import refuses it, and says why.
     let is_refused = |record: &&(Place, Record)| written.place(&record.1, with, &limited).is_err();
     let refused: BTreeSet<_> = reading.records.iter().filter(is_refused).map(|(place, _)| place).collect();
+    written.count_categories()?;
     let key =
         |item: &Item| ["PK", "SK"].map(|name| item.get(name).and_then(format::text).unwrap_or_default().to_owned());
     let of_refused = given.iter().filter(|numbered| refused.contains(&numbered.place()));
