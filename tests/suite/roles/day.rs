@@ -347,6 +347,7 @@ async fn live() -> Day {
     searched(&shop).await;
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
+    super::races::raced(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;
     lost(&shop).await;
