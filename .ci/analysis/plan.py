@@ -1,9 +1,10 @@
 """Checks the state machine of analytics.yaml: it runs its states, with their JSONata, against a model of DynamoDB's exports.
 
 A history is some weeks of nights in which anything may happen: no run is started or several are, a run is stopped between
-any two states, a call fails, an export fails or lasts longer than a day. After each step no day may be left out. After some
-calm nights the exports must be complete, and runs must succeed. The model follows what AWS says of
-ExportTableToPointInTime: periods, the time of recovery, tokens. It stands for AWS only here; nothing was run there.
+any two states, a call fails, an export fails or lasts longer than a day, somebody moves the full export away while a run is
+in progress. After each step no day may be left out. After some calm nights the exports must be complete, and runs must
+succeed. The model follows what AWS says of ExportTableToPointInTime: periods, the time of recovery, tokens. It stands for
+AWS only here; nothing was run there.
 
     plan.py TEMPLATE HISTORIES
 """
@@ -29,6 +30,7 @@ WEEKS = 12
 CALM_NIGHTS = 3
 LOST = 0.05
 STOPPED = 0.001
+MOVED = 0.0002
 ANEW = {"FirstExportDidNotEnd", "DaysAreLost", "FullExportIsGone"}
 FIELDS = {
     "Task": {"Type", "Resource", "Arguments", "Assign", "Retry", "Catch", "Next"},
@@ -78,6 +80,7 @@ class World:
         self.objects = {}
         self.exports = []
         self.calm = False
+        self.is_moved = False
 
     def call(self, resource: str, arguments: dict) -> dict:
         # An answer that is lost: the call may have had its effect.
@@ -101,7 +104,8 @@ class World:
         return {}
 
     def s3_listObjectsV2(self, Bucket, Prefix, MaxKeys):  # noqa: N802, N803
-        return {"KeyCount": min(MaxKeys, sum(key.startswith(Prefix) for key in self.objects))}
+        manifests = [f"{one['prefix']}/AWSDynamoDB/{one['arn']}/manifest-files.json" for one in self.completed()]
+        return {"KeyCount": min(MaxKeys, sum(key.startswith(Prefix) for key in [*self.objects, *manifests]))}
 
     def dynamodb_describeExport(self, ExportArn):  # noqa: N802, N803
         export = self.exports[int(ExportArn)]
@@ -135,9 +139,25 @@ class World:
 
     def begin_anew(self) -> None:
         """The operator moves the series out of the way, as the runbook says."""
-        if all(self.now >= one["ends"] for one in self.exports):
-            self.objects = {}
-            self.exports = [one | {"prefix": "elsewhere"} for one in self.exports]
+        if not self.in_progress():
+            self.move("")
+            self.is_moved = False
+
+    def move_during_a_run(self) -> None:
+        """Against the runbook, the operator moves the series, or its full export alone, while a run is in progress. Also
+        against it, while a day is being exported: that export still writes where it was told to."""
+        if not any(len(one["period"]) == 1 for one in self.in_progress()):
+            self.move(self.chance.choice(["", "exports/Table/full"]))
+            self.is_moved = True
+
+    def move(self, prefix: str) -> None:
+        self.objects = {key: body for key, body in self.objects.items() if not key.startswith(prefix)}
+        for one in self.exports:
+            if one["prefix"].startswith(prefix) and self.now >= one["ends"]:
+                one["prefix"] = "elsewhere"
+
+    def in_progress(self) -> list:
+        return [one for one in self.exports if self.now < one["ends"]]
 
     def completed(self) -> list:
         return [one for one in self.exports if one["outcome"] == "COMPLETED" and self.now >= one["ends"]]
@@ -233,6 +253,8 @@ def history(definition: dict, seed: int) -> collections.Counter:
         ends.update(calm.values())
         check(world)
         if world.following() == day(nights[-1]) and calm[1] == calm[2] == "Done":
+            world.is_moved = False
+            check(world)
             return ends
         if not set(calm.values()) & ANEW:
             break
@@ -251,6 +273,8 @@ def simulate(definition: dict, world: World, starts: list) -> dict:
             ends[number] = "stopped"
             under_way.discard(number)
             continue
+        if not world.calm and under_way and world.chance.random() < MOVED:
+            world.move_during_a_run()
         try:
             later = world.now + next(running[number])
         except StopIteration as stop:
@@ -274,6 +298,9 @@ def check(world: World) -> None:
     full = {one["period"] for one in done if len(one["period"]) == 1}
     days = {one["period"] for one in done if len(one["period"]) == 2}
     until = jsonata.Jsonata(f"$toMillis('{following}')").evaluate(None)
+    if not full and world.is_moved:
+        # It was moved between IsFullThere and WriteNext, or alone. The next run ends with FullExportIsGone.
+        return
     if len(full) != 1:
         raise SystemExit(f"{len(full)} full exports of different times")
     since = full.pop()[0]
@@ -291,7 +318,7 @@ def main() -> int:
     ends = collections.Counter()
     for seed in range(int(sys.argv[2])):
         ends += history(definition, seed)
-    for wanted in ("Done", "ExportFailed", "FirstExportDidNotEnd", "DaysAreLost", "stopped"):
+    for wanted in ("Done", "ExportFailed", "FirstExportDidNotEnd", "DaysAreLost", "FullExportIsGone", "stopped"):
         if not ends[wanted]:
             sys.exit(f"no history has a run that ended with {wanted}, so the check says little: {dict(ends)}")
     print(f"{sum(ends.values())} runs in {sys.argv[2]} histories")

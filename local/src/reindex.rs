@@ -14,6 +14,8 @@ use table::{Reader, read_item};
 
 use crate::scan;
 
+const URL: &str = "SEARCH_URL";
+
 /// The time for indexing up to a hundred products.
 const BUDGET: Duration = Duration::from_secs(30);
 
@@ -64,8 +66,13 @@ async fn write(search: &Search, reader: &Reader, index: &IndexName, ids: &[Produ
     }
 }
 
+/// Whether the functions of this environment have a search index. A template of somebody else's may be without one.
+pub fn has_index(environment: &Environment) -> bool {
+    environment.optional(URL).is_some_and(|url| !url.is_empty())
+}
+
 /// The variables of a search cluster at this URL, with the user in this secret.
 pub fn variables(url: &str, secret: Option<&str>) -> [(String, String); 2] {
-    [("SEARCH_URL", url), ("SEARCH_SECRET_ARN", secret.unwrap_or_default())]
+    [(URL, url), ("SEARCH_SECRET_ARN", secret.unwrap_or_default())]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }

@@ -44,6 +44,7 @@ Resources:
               - { Effect: Allow, Action: s3:GetObject, Resource: !Sub "${Pictures.Arn}/*" }
               - { Effect: Allow, Action: s3:PutObject, Resource: !Sub "${Pictures.Arn}/in/*" }
               - { Effect: Allow, Action: s3:ListBucket, Resource: !GetAtt Pictures.Arn }
+              - { Effect: Allow, Action: s3:GetObject, Resource: !Sub "${Letters.Arn}/open/*" }
   GetNote:
     Type: AWS::Serverless::Function
     Properties:
@@ -170,7 +171,9 @@ async fn an_open_object_is_read_without_a_signature() {
         (Method::GET, "/open/a", 200),
         (Method::HEAD, "/open/a", 200),
         (Method::GET, "/closed/a", 403),
-        (Method::GET, "/open/b", 404),
+        // Only those who may list the bucket are told that the object is absent.
+        (Method::GET, "/open/b", 403),
+        (Method::HEAD, "/open/b", 403),
         (Method::PUT, "/open/a", 403),
         (Method::PUT, "/open/b", 403),
         (Method::DELETE, "/open/a", 403),
@@ -198,6 +201,10 @@ async fn a_role_is_enforced() {
     assert!(letters.put("in/a", "text/plain", b"a").await.is_err_and(|error| is_denied(&error)));
     assert!(letters.get("in/a").await.is_err_and(|error| is_denied(&error)));
     assert!(letters.list("").await.is_err_and(|error| is_denied(&error)));
+    // An absent object: the role may list one of the buckets.
+    assert_eq!(pictures.head("in/b").await.expect("its role allows it"), None);
+    assert!(letters.head("open/b").await.is_err_and(|error| is_denied(&error)));
+    assert!(letters.get("open/b").await.is_err_and(|error| is_denied(&error)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -121,6 +121,18 @@ fn the_event_source_filters_the_stream_for_relevant_records() {
     assert_eq!(source["StartingPosition"], "TRIM_HORIZON");
 }
 
+/// DynamoDB throttles a stream that has more readers of one shard.
+#[test]
+fn each_stream_has_two_readers() {
+    for tables in ["v1", "v1-v2"] {
+        let template = template_with(tables);
+        for table in &template.tables {
+            let sources = template.stream_sources.iter().filter(|source| source.table == table.name());
+            assert_eq!(sources.count(), 2, "{tables}: {}", table.logical_id);
+        }
+    }
+}
+
 /// A change older than the event source's retries is counted or lost. Only such changes may be compared exactly.
 #[test]
 fn changes_settle_only_after_the_event_source_has_given_up_retrying() {

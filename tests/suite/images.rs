@@ -189,6 +189,25 @@ async fn the_object_of_a_removed_image_is_deleted_once_nobody_can_confirm_it() {
     assert_eq!(shop.images().list("").await.expect("a list"), [format!("images/thing/{young}")]);
 }
 
+/// Without both permissions S3 answers 403 for an object that is there and for one that is not. Till reports that as its
+/// own failure, so that an alarm goes off, and not as a missing upload.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_may_not_look_for_images_is_not_a_missing_upload() {
+    for action in ["s3:GetObject", "s3:ListBucket"] {
+        let shop = Shop::open_from(|text| {
+            let (before, role) = text.split_once("\n  ConfirmImageRole:").expect("a role");
+            let role = role.replacen(&format!("Action: {action}"), "Action: s3:DeleteObject", 1);
+            format!("{before}\n  ConfirmImageRole:{role}")
+        })
+        .await;
+        shop.product("thing", 1000, 10).await;
+        let image = if action == "s3:GetObject" { shop.uploaded("thing").await } else { of_age(60).to_string() };
+        shop.confirm_image("thing", &image).await.problem(Kind::Internal);
+        let denials = shop.denials();
+        assert!(matches!(denials.as_slice(), [denial] if denial.contains(action)), "{denials:?}");
+    }
+}
+
 /// A product never names an object that is not there, and an object without a product is deleted later.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_s3_fails_an_image_is_removed_and_none_is_confirmed_or_tidied_away() {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use shop::{Client, Shop, eur};
 
 /// Problems that clients do not cause.
-const OURS: [Kind; 2] = [Kind::Throttled, Kind::Internal];
+const OURS: [Kind; 4] = [Kind::Throttled, Kind::Internal, Kind::SearchOff, Kind::SearchUnavailable];
 
 /// Problems of changes, which the tests of orders, payments, returns, products and images cover.
 const OF_CHANGES: [Kind; 7] = [

@@ -6,6 +6,7 @@ mod card_payments;
 mod day;
 mod declared;
 mod needed;
+mod races;
 
 use http_api::Kind;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `GET /categories`: the categories of the catalogue, with their numbers of products.
 
-use http_api::{Answer, CategoryView, Example, List, Route, Scope, Unfiltered};
+use http_api::{Answer, CategoryView, Example, Lifetime, List, Route, Scope, Unfiltered};
 use key_schema::access::Access;
 use key_schema::layout::Categories;
 use key_schema::page::Page;
@@ -8,6 +8,7 @@ use table::Reader;
 
 pub const ROUTE: Route = Route::get("/categories", Scope::Public)
     .summary("The categories that have products, sorted by name. Categories without products make a page shorter.")
+    .shared(Lifetime::List)
     .access(&[Access::query::<Categories>()])
     .example(Example::at("09:33:10").query("limit=100"));
 

@@ -1,7 +1,7 @@
 //! `GET /search`: finds products by words, category and price.
 
 use http_api::{
-    Answer, CategoryView, Example, FacetsView, Json, Kind, List, PriceRangeView, Problem, ProductView, Route, Scope,
+    Answer, CategoryView, Example, FacetsView, Json, Kind, Lifetime, List, PriceRangeView, Problem, ProductView, Route, Scope,
     SearchView,
 };
 use key_schema::value::{Category, Currency};
@@ -14,6 +14,7 @@ pub const ROUTE: Route = Route::get("/search", Scope::Public)
         "Find products by the words of their names, descriptions and categories. A change of a product is found after a few \
          seconds. Prices in orders are those of the shop, not those that were found.",
     )
+    .shared(Lifetime::List)
     .refuses(&[Kind::SearchOff, Kind::SearchUnavailable])
     .grants(&[search::READ_SECRET])
     .limit(100, 200)

@@ -71,6 +71,7 @@ pub struct Edge {
 
 /// What is off by default, besides the edge.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Options {
     /// Whether calls are traced.
     pub is_traced: bool,

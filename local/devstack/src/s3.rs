@@ -63,7 +63,7 @@ impl Buckets {
         }
         let files = FileSystem::new(&root).map_err(|error| anyhow::anyhow!("{error:?}")).context("no S3 can start")?;
 
-        let mut service = S3ServiceBuilder::new(Store::new(files, buckets));
+        let mut service = S3ServiceBuilder::new(Store::new(files, buckets, Arc::clone(&guard)));
         service.set_auth(AnyKey);
         service.set_access(Roles { guard, public: buckets.iter().flat_map(|bucket| bucket.public.clone()).collect() });
         // The service answers errors of S3 itself. This one is a request that is not even HTTP's.

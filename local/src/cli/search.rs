@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use devstack::Stack;
 use local::SEARCH_SECRET;
 use local::pretend_search::{PretendSearch, User};
-use local::reindex::reindex;
+use local::reindex::{has_index, reindex};
 use tokio::net::TcpListener;
 
 use super::Serve;
@@ -60,7 +60,9 @@ impl Search {
         if let Self::Pretend { .. } = self {
             let port = stack.url().rsplit(':').next().and_then(|port| port.parse().ok());
             let environment = of_stack(port.context("the stack's URL has no port")?).await?;
-            reindex(&environment, |_| ()).await.context("the search index cannot be built")?;
+            if has_index(&environment) {
+                reindex(&environment, |_| ()).await.context("the search index cannot be built")?;
+            }
         }
         Ok(())
     }

@@ -107,7 +107,7 @@ fn it_prints_a_token_and_commands_and_stops_on_ctrl_c() {
     let (code, printed) = Running::start(&["--port", "0"]).stop("INT");
     assert_eq!(code, Some(0));
     assert!(printed.contains("TOKEN=ey"), "{printed}");
-    assert_eq!(printed.matches("  curl ").count(), 4, "one for a token and three to try: {printed}");
+    assert_eq!(printed.matches("  curl ").count(), 5, "one for a token and four to try: {printed}");
 }
 
 #[test]

@@ -47,8 +47,9 @@ const OBJECTS: &str = "!Sub ${ImagesBucket.Arn}/images/*";
 /// The permission to sign uploads: a signed URL is worth what its signer may do.
 pub const UPLOAD: Grant = Grant::new(&["s3:PutObject"], OBJECTS);
 
-/// The permission to see whether an object is there.
-pub const LOOK: Grant = Grant::new(&["s3:GetObject"], OBJECTS);
+/// The permissions to see whether an object is there. Only those who may list a bucket are told by S3 that an object is
+/// absent. Others get the 403 of a missing permission, and could not tell the two apart.
+pub const LOOK: [Grant; 2] = [Grant::new(&["s3:GetObject"], OBJECTS), LIST];
 
 /// The permission to delete objects. The bucket keeps deleted ones for a while.
 pub const DELETE: Grant = Grant::new(&["s3:DeleteObject"], OBJECTS);

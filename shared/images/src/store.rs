@@ -25,14 +25,10 @@ impl Store {
     /// Whether the image is uploaded.
     ///
     /// # Errors
-    /// S3 does not answer in time, or refuses the request.
+    /// S3 does not answer in time, or refuses the request. It refuses with 403 if one of the permissions of
+    /// [`LOOK`](crate::LOOK) is missing.
     pub async fn has(&self, product: &ProductId, image: &ImageId) -> Result<bool, Error> {
-        match in_time(self.0.head(&key::of(product, image))).await {
-            Ok(found) => Ok(found.is_some()),
-            // S3 tells only those who may list a bucket that an object is not there.
-            Err(Error::Refused { status: 403, .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(in_time(self.0.head(&key::of(product, image))).await?.is_some())
     }
 
     /// Deletes the image's object, if there is one.

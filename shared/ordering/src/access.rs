@@ -135,12 +135,17 @@ pub const CAPTURE: &[Access] = &[
     Access::update::<Invoice>(),
     Access::put::<Invoice>().in_transactions(),
     MARK[0],
-    MARK[1],
 ];
 
 /// Recording a refund ([`Lifecycle::confirm_refund`](crate::Lifecycle::confirm_refund)).
-pub const REFUND: &[Access] =
-    &[Access::query::<OrderById>(), SNAPSHOT[0], SNAPSHOT[1], Access::update::<Invoice>(), MARK[1]];
+pub const REFUND: &[Access] = &[
+    Access::query::<OrderById>(),
+    SNAPSHOT[0],
+    SNAPSHOT[1],
+    Access::update::<Invoice>().in_transactions(),
+    MARK[0],
+    MARK[1],
+];
 
 /// Sending an order that waits ([`Intake`](crate::Intake)).
 pub const ENQUEUE: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt WriteQueue.Arn");

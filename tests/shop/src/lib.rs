@@ -20,6 +20,7 @@ pub mod edge;
 pub mod engine;
 pub mod events;
 pub mod expiry;
+pub mod faults;
 pub mod images;
 pub mod invocations;
 pub mod kills;
@@ -269,13 +270,6 @@ impl Shop {
     /// The fault proxy between the functions and DynamoDB.
     pub fn fault_proxy(&self) -> &FaultProxy {
         self.stack.fault_proxy().expect("the shop was opened with a fault proxy")
-    }
-
-    /// Waits until every fault that was injected between the functions and DynamoDB has met a call.
-    pub async fn until_taken(&self) {
-        while self.fault_proxy().pending() > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
     }
 
     /// The fault proxies in front of SQS and EventBridge, in that order.

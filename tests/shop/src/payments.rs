@@ -185,6 +185,25 @@ impl Shop {
         assert_eq!(answer.status(), 200, "{action}");
     }
 
+    /// Somebody refunds this much of an order's newest intent at the provider, in minor units.
+    pub async fn refund_at_provider(&self, order: &Value, amount: i64) {
+        let Payments { provider, keys } = self.payments();
+        let form = form_urlencoded::Serializer::new(String::new())
+            .append_pair("payment_intent", &self.intent(order).id)
+            .append_pair("amount", &amount.to_string())
+            .finish();
+        let request = self.http.post(format!("{}/v1/refunds", provider.url())).bearer_auth(&keys.api_key);
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(form);
+        assert_eq!(request.send().await.expect("the provider answers").status(), 200);
+    }
+
+    /// Somebody changes the amount of an order's newest intent at the provider, in minor units.
+    pub fn change_amount_at_provider(&self, order: &Value, amount: i64) {
+        let mut ledger = self.ledger();
+        ledger.intents.get_mut(&self.intent(order).id).expect("an intent").amount = amount;
+        self.payments().provider.restore(ledger);
+    }
+
     /// Starts and confirms the payment of an order.
     pub async fn pay(&self, order: &Value, method: &str) {
         let payment = self.start_payment(order).await.expect(200);

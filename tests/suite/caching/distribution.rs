@@ -137,6 +137,7 @@ async fn no_header_changes_a_shared_answer() {
         invoke(event).await.expect("an answer")
     };
     call("create-product", event("create-product")).await;
+    shop.reindex().await;
     for function in routes().filter(|function| function.route.shared.is_some()) {
         let name = function.function.name();
         let plain = call(&name, event(&name)).await;

@@ -1,8 +1,5 @@
 //! Two changes at once, which change different fields of one payment: only both together decide what is due.
 
-use std::time::Duration;
-
-use devstack::fault_proxy::{Fault, Match};
 use serde_json::{Value, json};
 use shop::Shop;
 
@@ -11,13 +8,7 @@ use crate::invariants;
 
 /// Cancels an order. The cancellation reads the order, and reaches the table only after `meanwhile` is done.
 async fn cancel_late(shop: &Shop, order: &Value, meanwhile: impl AsyncFnOnce()) {
-    let slow = Fault::Delay(Duration::from_millis(2500));
-    shop.fault_proxy().inject(Match::action("TransactWriteItems"), slow, 1);
-    let meanwhile = async {
-        shop.until_taken().await;
-        meanwhile().await;
-    };
-    tokio::join!(cancel(shop, order), meanwhile);
+    shop.overtaken(order, "TransactWriteItems", cancel(shop, order), meanwhile).await;
     shop.settle_payments().await;
 }
 

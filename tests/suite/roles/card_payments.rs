@@ -7,31 +7,31 @@ use shop::Shop;
 
 use crate::queue::things;
 
-const VISA: &str = "pm_card_visa";
+pub(super) const VISA: &str = "pm_card_visa";
 
-async fn order(shop: &Shop, key: &str) -> Value {
+pub(super) async fn order(shop: &Shop, key: &str) -> Value {
     shop.customer("ada").order(key, things(1)).await.expect(201)
 }
 
-fn path(order: &Value) -> String {
+pub(super) fn path(order: &Value) -> String {
     format!("/orders/{}", order["orderId"].as_str().expect("an id"))
 }
 
-async fn pay(shop: &Shop, order: &Value) {
+pub(super) async fn pay(shop: &Shop, order: &Value) {
     shop.pay(order, VISA).await;
     report(shop, &shop.report_of(order, "requires_capture")).await;
 }
 
-async fn report(shop: &Shop, report: &Value) {
+pub(super) async fn report(shop: &Shop, report: &Value) {
     let key = shop.webhook_secret().to_owned();
     shop.report(&key, Timestamp::now().as_second(), report).await.expect(204);
 }
 
-async fn ship(shop: &Shop, order: &Value) {
+pub(super) async fn ship(shop: &Shop, order: &Value) {
     shop.admin().post(&format!("{}/status", path(order)), json!({ "status": "SHIPPED" })).await.expect(200);
 }
 
-async fn cancel(shop: &Shop, order: &Value) {
+pub(super) async fn cancel(shop: &Shop, order: &Value) {
     shop.customer("ada").post(&format!("{}/cancellation", path(order)), json!({})).await.expect(200);
 }
 

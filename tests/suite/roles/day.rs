@@ -299,6 +299,8 @@ async fn drifted(shop: &Shop) {
 
 /// Images are added, removed and tidied up.
 async fn images(shop: &Shop) {
+    let absent = ImageId::random(Timestamp::now());
+    shop.confirm_image("thing", absent.as_str()).await.expect(404);
     let image = shop.uploaded("thing").await;
     shop.confirm_image("thing", &image).await.expect(200);
     shop.remove_image("thing", &image).await.expect(204);
@@ -384,6 +386,7 @@ async fn live() -> Day {
     described(&shop).await;
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
+    super::races::raced(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;
     lost(&shop).await;

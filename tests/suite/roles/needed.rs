@@ -84,28 +84,6 @@ fn in_transactions(part: Statement) -> Option<Statement> {
     (!is_so && single.contains(&part.actions[0])).then_some(Statement { conditions, ..part })
 }
 
-/// Permissions that a function needs if others change the order at the same moment, or if the payment provider does not
-/// answer: a snapshot read, an invoice that changes alone (`true`: a write outside of a transaction), a mark that is put or
-/// taken away, a message that waits. All functions that change orders share this code, and no eventful day has every race
-/// of every one of them.
-const NEEDED_IN_A_RACE: [(&str, &str, bool); 9] = [
-    ("SettlePayments", "dynamodb:UpdateItem", true),
-    ("SettlePayments", "dynamodb:PutItem", false),
-    ("SettlePayments", "dynamodb:GetItem", false),
-    ("SettlePayments", "sqs:ChangeMessageVisibility", false),
-    ("CapturePayment", "dynamodb:UpdateItem", true),
-    ("CapturePayment", "dynamodb:DeleteItem", false),
-    ("ConfirmRefund", "dynamodb:UpdateItem", true),
-    ("StartPayment", "dynamodb:GetItem", false),
-    ("ReceivePaymentEvent", "dynamodb:UpdateItem", true),
-];
-
-fn is_needed_in_a_race(vain: &str) -> bool {
-    NEEDED_IN_A_RACE.iter().any(|(function, action, alone)| {
-        vain.starts_with(&format!("{function}: {action} ")) && vain.ends_with(", but in transactions") == *alone
-    })
-}
-
 /// The permissions of a role that these calls of its function do not need.
 fn unneeded(function: &str, policies: &[Policy], calls: &[&Ruling]) -> Vec<String> {
     let suffices = |at: usize, place: usize, replacement: Vec<Statement>| {
@@ -155,7 +133,6 @@ pub fn in_vain<'a>(functions: impl IntoIterator<Item = &'a Function>, rulings: &
 #[tokio::test(flavor = "multi_thread")]
 async fn every_permission_is_needed_by_a_call() {
     let Day { rulings, functions, .. } = eventful_day().await;
-    let mut vain = in_vain(functions, rulings);
-    vain.retain(|grant| !is_needed_in_a_race(grant));
+    let vain = in_vain(functions, rulings);
     assert!(vain.is_empty(), "of {} calls none needs:\n{}", rulings.len(), vain.join("\n"));
 }

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use futures_util::TryStreamExt as _;
+use s3s::auth::Credentials;
 use s3s::checksum::ChecksumHasher;
 use s3s::crypto::{Checksum as _, Crc32, Crc32c, Crc64Nvme, Md5, Sha1, Sha256};
 use s3s::dto::{
     Checksum, DeleteObjectInput, DeleteObjectOutput, GetObjectInput, GetObjectOutput, HeadObjectInput,
     HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output, PutObjectInput, PutObjectOutput, StreamingBlob,
 };
-use s3s::{Body, S3, S3Request, S3Response, S3Result, s3_error};
+use s3s::{Body, S3, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tokio::sync::RwLock;
 
+use crate::iam::{Denial, Guard};
 use crate::template::Bucket;
 
 /// The largest object. It is in memory while it is written. S3 itself takes 5 GB in one request.
@@ -25,12 +27,23 @@ pub(super) struct Store {
     /// before it writes it. So a write is alone.
     files: Arc<RwLock<FileSystem>>,
     buckets: Vec<String>,
+    guard: Arc<Guard>,
 }
 
 impl Store {
-    pub(super) fn new(files: FileSystem, buckets: &[Bucket]) -> Self {
+    pub(super) fn new(files: FileSystem, buckets: &[Bucket], guard: Arc<Guard>) -> Self {
         let buckets = buckets.iter().map(|bucket| bucket.name.clone()).collect();
-        Self { files: Arc::new(RwLock::new(files)), buckets }
+        Self { files: Arc::new(RwLock::new(files)), buckets, guard }
+    }
+
+    /// The answer about an object. Only those who may list its bucket are told that it is absent, as at S3.
+    fn tell<T>(&self, caller: Option<&Credentials>, bucket: &str, answer: S3Result<T>) -> S3Result<T> {
+        if !answer.as_ref().is_err_and(|error| *error.code() == S3ErrorCode::NoSuchKey) {
+            return answer;
+        }
+        let Some(caller) = caller else { return Err(s3_error!(AccessDenied, "a request needs a signature")) };
+        let may_list = self.guard.check_s3(&caller.access_key, "ListObjectsV2", bucket, None);
+        may_list.map_err(|Denial(message)| s3_error!(AccessDenied, "{message}")).and(answer)
     }
 }
 
@@ -52,11 +65,15 @@ impl S3 for Store {
     }
 
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
-        self.files.read().await.get_object(request).await
+        let (caller, bucket) = (request.credentials.clone(), request.input.bucket.clone());
+        let answer = self.files.read().await.get_object(request).await;
+        self.tell(caller.as_ref(), &bucket, answer)
     }
 
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
-        self.files.read().await.head_object(request).await
+        let (caller, bucket) = (request.credentials.clone(), request.input.bucket.clone());
+        let answer = self.files.read().await.head_object(request).await;
+        self.tell(caller.as_ref(), &bucket, answer)
     }
 
     async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> S3Result<S3Response<DeleteObjectOutput>> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use key_schema::entity::{Customer, Discount, Entity as _, GiftCard, Order, Product, StockCell};
+use key_schema::entity::{CategoryCount, Customer, Discount, Entity as _, GiftCard, Order, Product, StockCell};
 use key_schema::layout::{
     CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById, WholeProduct,
 };
@@ -31,6 +31,7 @@ pub(super) fn items(records: &[Record], with: &Circumstances) -> Result<Vec<tabl
         let (kind, id) = record.name();
         written.place(record, with, &limited).with_context(|| format!("{kind} {id}"))?;
     }
+    written.count_categories()?;
     Ok(written.items)
 }
 
@@ -77,6 +78,8 @@ impl Written {
             let key = key(&item);
             match kind {
                 WriteKind::Put => new.push((key, item)),
+                // The number of its category: see `count_categories`.
+                WriteKind::Update if matches!(record, Record::Product(_)) => {}
                 WriteKind::Update => {
                     let place = self.places.get(&key).with_context(|| format!("{} is not among the records", key.0))?;
                     changed.push((*place, spent(self.items[*place].clone(), values.get(":taken"))?));
@@ -91,6 +94,19 @@ impl Written {
         for (key, item) in new {
             self.places.insert(key, self.items.len());
             self.items.push(item);
+        }
+        Ok(())
+    }
+
+    fn count_categories(&mut self) -> Result<()> {
+        let mut counts = BTreeMap::new();
+        for item in self.items.iter().filter(|item| kind(item) == Product::TYPE) {
+            if let Some(category) = read_item::<Product>(item.clone())?.counted_in {
+                *counts.entry(category).or_default() += 1;
+            }
+        }
+        for (category, products) in counts {
+            self.items.push(write_item(&CategoryCount { category, products })?);
         }
         Ok(())
     }
@@ -200,6 +216,7 @@ fn compare(given: &[Numbered], reading: &mut Reading, with: &Circumstances) -> R
     // A record that breaks a law has no items. The import refuses it, and says why.
     let is_refused = |record: &&(Place, Record)| written.place(&record.1, with, &limited).is_err();
     let refused: BTreeSet<_> = reading.records.iter().filter(is_refused).map(|(place, _)| place).collect();
+    written.count_categories()?;
     let key =
         |item: &Item| ["PK", "SK"].map(|name| item.get(name).and_then(format::text).unwrap_or_default().to_owned());
     let of_refused = given.iter().filter(|numbered| refused.contains(&numbered.place()));

@@ -1,6 +1,7 @@
 //! Invariants of the steps, for any order and any sequence of changes.
 #![allow(clippy::expect_used, reason = "tests")]
 
+mod access;
 mod credits;
 mod payments;
 mod returns;

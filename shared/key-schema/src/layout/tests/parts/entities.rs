@@ -1,0 +1,259 @@
+//! One entity of each kind, made from the same parts.
+
+use std::collections::BTreeMap;
+
+use super::Parts;
+use crate::entity::{
+    Cancellation, CancellationCause, Cart, CategoryCount, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
+    DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
+    Order, OrderFlag, OrderItem, OrderLine, PairOfSums, PaymentDue, Phase, Product, ProductDescription, ProductStats,
+    QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
+};
+use crate::layout::tests::any::AnyEntity;
+use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
+
+impl Parts {
+    fn units(&self) -> LineUnits {
+        LineUnits { product_id: self.product.clone(), quantity: self.quantity }
+    }
+
+    fn credit(&self) -> Credit {
+        let [some, more, _] = self.money;
+        let (gross, amount) = (some.amount(), more.amount());
+        Credit { product_id: self.product.clone(), units: self.quantity.get(), gross, amount }
+    }
+
+    /// One entity of each kind.
+    #[allow(clippy::too_many_lines, reason = "one entity of each kind")]
+    pub(in crate::layout::tests) fn entities(&self) -> Vec<AnyEntity> {
+        let Self { customer, product, order, invoice, gift_card, email, username, text, number, money, .. } =
+            self.clone();
+        let [some, more, most] = money;
+        let (customer_id, product_id, order_id, at) =
+            (|| customer.clone(), || product.clone(), || order.clone(), self.moment());
+        let line = OrderLine {
+            product_id: product_id(),
+            name: text.clone(),
+            quantity: self.quantity,
+            unit_price: some,
+            amount: more,
+        };
+        vec![
+            AnyEntity::Customer(Customer {
+                customer_id: customer_id(),
+                username: username.clone(),
+                email: email.clone(),
+                name: text.clone(),
+                created_at: at,
+                version: number,
+            }),
+            AnyEntity::CustomerStats(CustomerStats {
+                customer_id: customer_id(),
+                orders: number.cast_signed(),
+                open_units: number.cast_signed() / 2,
+                spent: self.sums.clone(),
+            }),
+            AnyEntity::Cart(Cart {
+                customer_id: customer_id(),
+                lines: self.wanted.clone(),
+                updated_at: at,
+                version: self.until.map(|_| number),
+                expires_at: at.as_second(),
+            }),
+            AnyEntity::EmailClaim(EmailClaim { email, customer_id: customer_id() }),
+            AnyEntity::UsernameClaim(UsernameClaim { username, customer_id: customer_id() }),
+            AnyEntity::Product(Product {
+                product_id: product_id(),
+                name: text.clone(),
+                description: text.clone(),
+                whole_description: self.until.map(|_| TextHash::of(&text)),
+                category: self.category.clone(),
+                price: some,
+                images: vec![self.order.as_str().parse().expect("an id")],
+                initial_stock: self.quantity.get(),
+                version: number,
+                counted_in: self.until.map(|_| self.category.clone()),
+            }),
+            AnyEntity::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
+            AnyEntity::Stock(Stock {
+                product_id: product_id(),
+                available: number,
+                price: some,
+                cells: self.cells(),
+                price_version: number / 2,
+                put_backs: number / 3,
+                moved: -number.cast_signed(),
+            }),
+            AnyEntity::StockCell(StockCell {
+                product_id: product_id(),
+                cell: self.shard,
+                available: number,
+                price: some,
+                price_version: number / 2,
+                put_backs: number / 3,
+                moved: number.cast_signed(),
+            }),
+            AnyEntity::ProductStats(ProductStats {
+                product_id: product_id(),
+                orders: number.cast_signed(),
+                units: number.cast_signed() / 2,
+                revenue: self.sums.clone(),
+            }),
+            AnyEntity::ViewShard(ViewShard { product_id: product_id(), shard: self.shard, views: number }),
+            AnyEntity::ViewMark(ViewMark {
+                expires_at: at.as_second(),
+                ..ViewMark::of(&self.product, &self.visitor().try_into().expect("a visitor"), at)
+            }),
+            AnyEntity::CategoryCount(CategoryCount { category: self.category.clone(), products: number.cast_signed() }),
+            AnyEntity::Order(Order {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                status: self.status,
+                placed_at: at,
+                changed_at: self.until,
+                version: number,
+                subtotal: some,
+                discount: more,
+                discount_code: self.until.map(|_| self.discount.clone()),
+                uncounted_code: self.until.is_none().then(|| self.discount.clone()),
+                total: most,
+                request_hash: RequestHash::of(text.as_bytes()),
+                line_count: self.shard,
+                units: self.quantity.get(),
+                pay_later: false,
+                shard: self.shard,
+                cancellation: self.until.map(|at| Cancellation {
+                    at,
+                    reason: Some(text.clone()).filter(|_| number % 2 == 0),
+                    cause: Some(CancellationCause::Unpaid).filter(|_| number % 3 == 0),
+                }),
+                credits: self.until.iter().map(|_| self.credit()).collect(),
+                returning: self.until.iter().map(|_| self.units()).collect(),
+                return_count: self.shard,
+                delivered_at: self.until,
+                imported_at: self.until,
+            }),
+            AnyEntity::OrderItem(OrderItem {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                placed_at: at,
+                shard: self.shard,
+                imported_at: self.until,
+                uncounted: number % 2 == 0,
+                line,
+            }),
+            AnyEntity::Invoice(Invoice {
+                invoice_id: invoice,
+                order_id: order_id(),
+                customer_id: customer_id(),
+                issued_at: at,
+                amount: some,
+                payments: self.payments.clone(),
+            }),
+            AnyEntity::PaymentDue(PaymentDue {
+                order_id: order_id(),
+                shard: self.shard,
+                since: at,
+                lapsed: self.shard % 2 == 1,
+            }),
+            AnyEntity::OrderFlag(OrderFlag { order_id: order_id(), reason: text.clone(), flagged_at: at }),
+            // Only an open return has an entry in the index.
+            AnyEntity::Return(Return {
+                return_id: self.return_id.clone(),
+                order_id: order_id(),
+                customer_id: customer_id(),
+                shard: self.shard,
+                lines: vec![self.units()],
+                reason: self.until.map(|_| text.clone()),
+                requested_at: at,
+                status: ReturnStatus::Requested,
+                closed_at: self.until,
+                restocked: number % 2 == 0,
+                amount: self.until.map(|_| some),
+                refusal: self.until.map(|_| text.clone()),
+            }),
+            AnyEntity::QueuedOrder(QueuedOrder {
+                order_id: order_id(),
+                customer_id: customer_id(),
+                request_hash: RequestHash::of(text.as_bytes()),
+                queued_at: at,
+                max_total: self.until.map(|_| some),
+                dead_since: self.until,
+                refusal: self.until.map(|at| Refusal { at, rejection: self.rejection.clone() }),
+                expires_at: at.as_second(),
+            }),
+            AnyEntity::Discount(Discount {
+                code: self.discount.clone(),
+                percent: self.percent,
+                from: self.until.map(|_| at),
+                to: self.until,
+                max_uses: self.until.map(|_| u32::MAX),
+                uses: self.quantity.get(),
+                created_at: at,
+            }),
+            AnyEntity::GiftCard(GiftCard { code: gift_card.clone(), balance: some, initial: more, created_at: at }),
+            AnyEntity::GiftCardEntry(GiftCardEntry {
+                code: gift_card,
+                order_id: order_id(),
+                amount: most,
+                at,
+                status: self.paid,
+                returned: i64::from(self.shard),
+            }),
+            AnyEntity::DayTotals(DayTotals {
+                date: at.day(),
+                orders: number.cast_signed(),
+                units: number.cast_signed() / 2,
+                revenue: self.sums.clone(),
+                statuses: self.statuses.clone(),
+            }),
+            AnyEntity::StreamCheckpoint(StreamCheckpoint {
+                shard_id: self.stream_shard.clone(),
+                mark: self.mark.clone(),
+                updated_at: at,
+                expires_at: at.as_second(),
+            }),
+            AnyEntity::Reconciliation(Reconciliation {
+                to: at.day(),
+                resume: self.until.map(|_| text.clone()),
+                updated_at: at,
+            }),
+            AnyEntity::IdempotencyRecord(IdempotencyRecord {
+                record_id: IdempotencyRecordId::of(&self.customer, &"a key".parse().expect("a key")),
+                request_hash: RequestHash::of(text.as_bytes()),
+                status: 200,
+                location: self.until.map(|_| text.clone()),
+                version: self.until.map(|_| number),
+                body: text.clone(),
+                expires_at: at.as_second(),
+            }),
+            AnyEntity::Move(Move { phase: Phase::Compare, version: number, since: at }),
+            AnyEntity::Repair(Repair {
+                repair_id: self.product.to_string().parse().expect("an id"),
+                shard: self.shard,
+                since: at,
+                keys: vec![ItemKey { partition: text.clone(), sort: text.clone() }],
+            }),
+            AnyEntity::CopyProgress(CopyProgress {
+                segment: self.shard,
+                segments: self.shards,
+                run: number,
+                task: CopyTask::Compare,
+                move_version: number,
+                leader: Side::Next,
+                scanned: Side::First,
+                last: self.until.map(|_| ItemKey { partition: text.clone(), sort: text.clone() }),
+                pages: number,
+                is_done: self.until.is_none(),
+                items: number,
+                copied: number / 2,
+                differences: number,
+                differing: vec![ItemKey { partition: text.clone(), sort: text.clone() }],
+                sums: BTreeMap::from([(text.clone(), PairOfSums::default())]),
+                started_at: at,
+                updated_at: at,
+            }),
+        ]
+    }
+}
