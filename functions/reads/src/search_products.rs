@@ -1,8 +1,8 @@
 //! `GET /search`: finds products by words, category and price.
 
 use http_api::{
-    Answer, CategoryView, Example, FacetsView, Json, Kind, Lifetime, List, PriceRangeView, Problem, ProductView, Route, Scope,
-    SearchView,
+    Answer, CategoryView, Example, FacetsView, Json, Kind, Lifetime, List, PriceRangeView, Problem, ProductView, Route,
+    Scope, SearchView,
 };
 use key_schema::value::{Category, Currency};
 use search::{Error, Found, Listed, PriceRange, Query, Search, Sort, Words};

@@ -137,12 +137,12 @@ impl Accounts {
                     *accounts.categories.entry(category).or_default() -= 1;
                 }
                 if let Some(hash) = product.whole_description {
-                    accounts.description(product.product_id.clone(), 0, hash);
+                    accounts.description(&product.product_id, 0, hash);
                 }
                 accounts.products.entry(product.product_id).or_default()[0] = Some(product.price);
             }),
             ProductDescription::TYPE => self.read(item, |accounts, long: ProductDescription| {
-                accounts.description(long.product_id, 1, TextHash::of(&long.text));
+                accounts.description(&long.product_id, 1, TextHash::of(&long.text));
             }),
             Stock::TYPE => self.read(item, |accounts, stock: Stock| {
                 if !stock.cells.is_one() {
@@ -217,11 +217,11 @@ impl Accounts {
         self.report.breaches.push(Breach { of, what });
     }
 
-    fn description(&mut self, product: ProductId, of: usize, hash: TextHash) {
+    fn description(&mut self, product: &ProductId, of: usize, hash: TextHash) {
         let hashes = self.descriptions.entry(product.clone()).or_default();
         hashes[of] = Some(hash);
         if hashes[0] == hashes[1] {
-            self.descriptions.remove(&product);
+            self.descriptions.remove(product);
         }
     }
 
