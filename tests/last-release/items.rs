@@ -36,6 +36,8 @@ fn read_as(entity: &str, item: &Item) -> Result<(), String> {
         EmailClaim::TYPE => read::<EmailClaim>(item),
         UsernameClaim::TYPE => read::<UsernameClaim>(item),
         Product::TYPE => read::<Product>(item).and_then(|()| read::<InProduct>(item)),
+        // An item of the collection that it skips.
+        "productDescription" => read::<InProduct>(item),
         Stock::TYPE => read::<Stock>(item).and_then(|()| read::<InStock>(item)).and_then(|()| read::<InProduct>(item)),
         StockCell::TYPE => read::<StockCell>(item).and_then(|()| read::<InStock>(item)),
         ProductStats::TYPE => read::<ProductStats>(item),

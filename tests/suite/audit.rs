@@ -19,6 +19,8 @@ async fn a_shop() -> (Shop, String, String) {
     shop.discount("TEN", 10, Some(5)).await;
     shop.gift_card("CARD", 300).await;
     shop.product("milk", 100, 9).await;
+    let described = json!({ "description": "First flush. ".repeat(100) }).to_string();
+    shop.admin().send(Method::PATCH, "/products/tea", &[("if-match", "*")], Some(described)).await.expect(200);
     let cells = json!({ "cells": 3 }).to_string();
     shop.admin().send(Method::PATCH, "/products/milk", &[("if-match", "*")], Some(cells)).await.expect(200);
     let cart = json!({ "lines": [{ "productId": "tea", "quantity": 1 }] });
@@ -43,7 +45,7 @@ async fn an_audit_of_a_normally_used_shop_finds_no_breach() {
     assert_eq!(breaches(&shop, AFTER_EVERY_CHANGE).await, Vec::<String>::new());
     let kinds: BTreeSet<_> = shop.dump().await.iter().map(|item| item["EntityType"]["S"].to_string()).collect();
     // Without flags, queued orders and comparisons: other tests audit shops that have them.
-    assert_eq!(kinds.len(), 19, "{kinds:?}");
+    assert_eq!(kinds.len(), 20, "{kinds:?}");
 }
 
 /// An item's key, the attribute that is damaged, the wrong value, and the beginnings of the expected breaches.
@@ -177,6 +179,7 @@ fn losses(order: &str, invoice: &str) -> Vec<(String, String, Vec<String>)> {
                 "product tea: its price is not there, the price in its stock 500 EUR",
             ],
         ),
+        loss("p#tea", "description", &["product tea: its long description is not there"]),
         loss("p#tea", "stock", &["product tea: its price is 500 EUR (minor units), the price in its stock not there"]),
         loss("categories", "cat#things", &["category things: -2 products counted beyond those that are counted in it"]),
         loss("p#tea", "stats", &["product tea: its counts lack "]),
@@ -223,6 +226,7 @@ fn damages(order: &str, invoice: &str) -> Vec<Damage> {
             ],
         ),
         damage(&o, &o, "lineCount", number(2), &["order ORDER: it is incomplete: 1 lines of 2, lacks []"]),
+        damage("p#tea", "description", "text", text("Second"), &["product tea: its long description is another"]),
         damage(
             &o,
             "p#tea",

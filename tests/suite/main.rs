@@ -23,6 +23,7 @@ mod counts;
 mod counts_cost;
 mod dashboards;
 mod deployment;
+mod descriptions;
 mod drain;
 mod every_fault;
 mod expiry;

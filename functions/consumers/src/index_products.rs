@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent};
 use key_schema::access::Access;
-use key_schema::entity::Product;
+use key_schema::entity::{Product, ProductDescription};
 use key_schema::value::ProductId;
 use lambda::{Budget, Error, Grant, Measure};
 use search::Search;
@@ -18,7 +18,8 @@ use table::Reader;
 use tracing::{error, info};
 
 /// The function's access to the table.
-pub const ACCESS: &[&[Access]] = &[&[Access::batch_get::<Product>()]];
+pub const ACCESS: &[&[Access]] =
+    &[&[Access::batch_get::<Product>(), Access::batch_get::<ProductDescription>()], catalogue::SNAPSHOT_OF_DESCRIPTION];
 
 /// The function's permissions on other services.
 pub const GRANTS: &[Grant] = &[

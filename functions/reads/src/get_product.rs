@@ -1,9 +1,10 @@
 //! `GET /products/{productId}`: one product with its stock and its sales.
 
+use catalogue::Described;
 use http_api::{Answer, Example, Kind, Lifetime, Path, Problem, ProductView, Route, Scope, Versioned};
 use images::Urls;
 use key_schema::access::Access;
-use key_schema::layout::ProductById;
+use key_schema::layout::{ProductById, WholeProduct};
 use key_schema::value::ProductId;
 use stock::ReadMode;
 use table::{Budget, Reader};
@@ -14,9 +15,11 @@ pub const ROUTE: Route = Route::get("/products/{productId}", Scope::Public)
     .refuses(&[Kind::NotFound])
     .access(&[Access::query::<ProductById>()])
     .access(stock::READ)
+    .access(catalogue::SNAPSHOT_OF_DESCRIPTION)
     .example(Example::at("09:34:00").path("espresso-cup"));
 
-/// Takes one Query, and one BatchGetItem more if the stock has several cells.
+/// Takes one Query, and one BatchGetItem more if the stock has several cells. If the Query sees only a part of a
+/// transaction that changes a long description, it takes a snapshot read more.
 pub async fn handle(
     (table, urls): (Reader, Urls),
     Path(id): Path<ProductId>,
@@ -24,8 +27,12 @@ pub async fn handle(
 ) -> Answer<Versioned<ProductView>> {
     let items = table.collection(&ProductById { id: &id }).await?;
 
-    let (product, first, stats) = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    let found = ProductById::assemble(items).ok_or_else(|| Problem::not_found("product"))?;
+    let WholeProduct { product, long_description, stock: first, stats } = found;
+    let described = catalogue::described(&table, product, long_description, budget).await?;
+    let Described { product, description } = described.ok_or_else(|| Problem::not_found("product"))?;
     let stock = stock::whole(&table, first, ReadMode::Eventual, budget).await?;
-    let images = urls.of(&product);
-    Ok(Versioned::new(product.version, ProductView::new(product, &stock, stats).with_images(images)))
+    let (version, images) = (product.version, urls.of(&product));
+    let view = ProductView::new(product, &stock, stats).with_images(images);
+    Ok(Versioned::new(version, description.into_iter().fold(view, ProductView::with_description)))
 }

@@ -84,8 +84,8 @@ pub async fn handle(search: Search, List(wanted, page): List<Wanted>) -> Answer<
 
 fn view(found: Found) -> SearchView {
     let Found { products, next, total, categories, prices } = found;
-    let product = |Listed { product_id, name, description, category, price, version }| {
-        ProductView::listed(product_id, (name, description), category, price, version)
+    let product = |Listed { product_id, name, description, description_continues, category, price, version }| {
+        ProductView::listed(product_id, (name, description, description_continues), category, price, version)
     };
     let price = |PriceRange { currency, from, to, products }| PriceRangeView { currency, from, to, products };
     let facets = FacetsView {

@@ -7,7 +7,7 @@ use http_api::{
     Versioned,
 };
 use key_schema::access::Access;
-use key_schema::entity::{IdempotencyRecord, Product};
+use key_schema::entity::{IdempotencyRecord, Product, ProductDescription};
 use key_schema::value::ProductId;
 use serde::Deserialize;
 use table::{Budget, Reader, Writer};
@@ -26,6 +26,7 @@ pub const ROUTE: Route = Route::post("/products/{productId}/stock", Scope::Admin
         Access::batch_get::<Product>(),
         Access::put::<Product>().in_transactions(),
         Access::update::<Product>().in_transactions(),
+        Access::put::<ProductDescription>().in_transactions(),
         Access::put::<IdempotencyRecord>().in_transactions(),
         Access::transact_get::<IdempotencyRecord>(),
     ])
@@ -60,7 +61,8 @@ fn not_zero() -> RefOr<Schema> {
 }
 
 /// An adjustment increments the product's version. So if its `If-Match` names a version, a repeated request is not done
-/// twice. Sales leave the version alone, so they do not make an adjustment fail.
+/// twice. Sales leave the version alone, so they do not make an adjustment fail. A long description that an earlier
+/// release wrote into the product's item leaves that item, so that the next adjustment costs less.
 ///
 /// With an `Idempotency-Key`, an adjustment is done once whatever the version, and `If-Match` is optional. Without a
 /// key, a client that lost the answer cannot distinguish its own adjustment from somebody else's.

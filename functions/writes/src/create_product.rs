@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::post("/products", Scope::Admin)
         Access::put::<StockCell>().in_transactions(),
         Access::put::<IdempotencyRecord>().in_transactions(),
     ])
-    .access(catalogue::COUNT)
+    .access(catalogue::CREATE)
     .example(Example::at("09:30:00").body(
         r#"{
             "productId": "espresso-cup",
@@ -59,18 +59,19 @@ impl NewProduct {
     }
 }
 
-/// The product, all cells of its stock and the number of its category are written in one transaction, so that none exists
-/// without the others. With an `Idempotency-Key`, a product without an id in the request is created once, too.
+/// The product, its long description, all cells of its stock and the number of its category are written in one
+/// transaction, so that none exists without the others. With an `Idempotency-Key`, a product without an id in the request is created once, too.
 pub async fn handle(
     table: Writer,
     once: Option<Once>,
     Json(new): Json<NewProduct>,
     budget: Budget,
 ) -> Answer<Serialized<Created<Versioned<ProductView>>>> {
-    let product = Product {
+    let mut product = Product {
         product_id: new.product_id.unwrap_or_else(ProductId::random),
         name: new.name.into(),
-        description: new.description.into(),
+        description: String::new(),
+        whole_description: None,
         category: new.category,
         price: new.price.into(),
         images: Vec::new(),
@@ -79,11 +80,14 @@ pub async fn handle(
         counted_in: None,
     }
     .counted();
+    let long = product.describe(new.description.into());
     let stock = WholeStock::shared_out(product.product_id.clone(), product.price, new.stock.into(), new.cells);
 
     let mut writes = vec![Write::put_new(&product)?];
     writes.extend(stock::begin(&stock)?);
     writes.push(catalogue::enter(&product)?);
+    // Nothing is there, unless somebody removed an earlier product of this id by hand.
+    writes.extend(long.as_ref().map(Write::put).transpose()?);
     if let Some(once) = &once {
         let answer = Serialized::of(created(product.clone(), &stock, Replayable::first))?;
         writes.push(Write::answer(&once.record(answer.reply()), once.now())?);

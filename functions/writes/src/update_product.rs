@@ -2,7 +2,7 @@
 
 use http_api::{Answer, Example, IfMatch, Json, Kind, Path, Problem, ProductView, Route, Scope, Versioned};
 use key_schema::access::Access;
-use key_schema::entity::{Product, WholeStock};
+use key_schema::entity::{Product, ProductDescription, WholeStock};
 use key_schema::value::{Category, Cells, Charge, Description as Text, Money, Name, ProductId};
 use serde::Deserialize;
 use stock::ReadMode;
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
     .access(stock::READ)
     .access(&[Access::batch_get::<Product>(), Access::put::<Product>(), Access::update::<Product>()])
     .access(stock::RESHAPE)
-    .access(catalogue::COUNT)
+    .access(catalogue::CHANGE)
     .example(
         Example::at("09:53:20")
             .path("espresso-cup")
@@ -28,6 +28,7 @@ pub const ROUTE: Route = Route::patch("/products/{productId}", Scope::Admin)
 #[serde(deny_unknown_fields)]
 pub struct ProductChanges {
     name: Option<Name>,
+    /// If it is the beginning that an answer showed of a long description, the description stays as it is.
     description: Option<Text>,
     category: Option<Category>,
     price: Option<Charge>,
@@ -36,18 +37,21 @@ pub struct ProductChanges {
 }
 
 impl ProductChanges {
-    /// The product with these changes, still with its present version.
-    fn of(&self, product: &Product) -> Product {
-        let mut changed = product.clone();
+    /// The product with these changes, still with its present version, and the item with its description if that is
+    /// long and given.
+    fn of(&self, product: &Product) -> (Product, Option<ProductDescription>) {
+        let (mut changed, mut long) = (product.clone(), None);
         if let Some(name) = &self.name {
             changed.name = name.clone().into();
         }
-        if let Some(description) = &self.description {
-            changed.description = description.clone().into();
+        if let Some(description) = self.description.clone().map(String::from)
+            && description != product.description
+        {
+            long = changed.describe(description);
         }
         changed.category.clone_from(self.category.as_ref().unwrap_or(&product.category));
         changed.price = self.price.map_or(product.price, Money::from);
-        changed
+        (changed, long)
     }
 
     /// The stock with these changes. If `is_calm`, its units are spread evenly over the cells; otherwise only the
@@ -90,7 +94,7 @@ pub async fn handle(
         let version = product.version;
         let may_be_repeated = !if_match.matches(version) && if_match.may_have_led_to(version);
         is_calm &= !may_be_repeated;
-        let (mut next, mut to) = (changes.of(&product), changes.of_stock(&stock, is_calm));
+        let ((mut next, long), mut to) = (changes.of(&product), changes.of_stock(&stock, is_calm));
         let is_done = !gave_up_cells && next == product && (&to.units, to.price) == (&stock.units, stock.price);
         if is_done && (may_be_repeated || if_match.matches(version)) {
             stock::reprice(&writer, &stock, budget).await?;
@@ -104,13 +108,15 @@ pub async fn handle(
         }
         next.version += 1;
         next = next.counted();
+        let long = long.or_else(|| next.shorten());
         if to.price != stock.price {
             to.price_version = next.version;
             to.behind = (1..to.cells().get()).collect();
         }
 
         let change = Write::change(&product, &next, catalogue::unchanged(&product)?)?;
-        let actions = [vec![change], stock::change(&stock, &to)?, catalogue::recount(&product, &next)?].concat();
+        let mut actions = [vec![change], stock::change(&stock, &to)?, catalogue::recount(&product, &next)?].concat();
+        actions.extend(catalogue::describe(&product, &next, long.as_ref())?);
         match fails_fast.write_all(actions, budget).await {
             Ok(Commit::Done) => {
                 stock::reprice(&writer, &to, budget).await?;

@@ -28,7 +28,7 @@ pub const ROUTE: Route = Route::post("/products/batch", Scope::Admin)
         Access::update::<Product>(),
     ])
     .access(stock::RESHAPE)
-    .access(catalogue::COUNT)
+    .access(catalogue::CHANGE)
     .example(Example::at("09:53:40").body(
         r#"{
             "products": [

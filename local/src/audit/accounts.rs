@@ -7,11 +7,13 @@ use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
     Balance, CardPayment, Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity,
     GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentDue, Product, ProductStats, QueuedOrder, Reconciliation, Return, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewMark, ViewShard, WholeOrder,
+    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Return, Stock, StockCell,
+    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
-use key_schema::value::{Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
+use key_schema::value::{
+    Category, CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, TextHash, Timestamp,
+};
 use table::{Item, read_item};
 
 use super::order;
@@ -25,6 +27,9 @@ pub(super) struct Accounts {
     pub(super) orders: BTreeMap<OrderId, Parts>,
     /// The price of each product, and its copy in the stock item.
     pub(super) products: BTreeMap<ProductId, [Option<Money>; 2]>,
+    /// For each product with a long description: the hash of the description by the product, and by the item with it.
+    /// Removed once the two agree.
+    pub(super) descriptions: BTreeMap<ProductId, [Option<TextHash>; 2]>,
     /// For each category: its number of products, less the products that say that they are counted in it.
     pub(super) categories: BTreeMap<Category, i64>,
     /// The cells of each stock that has more than one.
@@ -85,6 +90,7 @@ impl Accounts {
             report: Report::default(),
             orders: BTreeMap::new(),
             products: BTreeMap::new(),
+            descriptions: BTreeMap::new(),
             categories: BTreeMap::new(),
             cells: BTreeMap::new(),
             cards: BTreeMap::new(),
@@ -130,7 +136,13 @@ impl Accounts {
                 if let Some(category) = product.counted_in {
                     *accounts.categories.entry(category).or_default() -= 1;
                 }
+                if let Some(hash) = product.whole_description {
+                    accounts.description(&product.product_id, 0, hash);
+                }
                 accounts.products.entry(product.product_id).or_default()[0] = Some(product.price);
+            }),
+            ProductDescription::TYPE => self.read(item, |accounts, long: ProductDescription| {
+                accounts.description(&long.product_id, 1, TextHash::of(&long.text));
             }),
             Stock::TYPE => self.read(item, |accounts, stock: Stock| {
                 if !stock.cells.is_one() {
@@ -203,6 +215,14 @@ impl Accounts {
 
     pub(super) fn breach(&mut self, of: String, what: String) {
         self.report.breaches.push(Breach { of, what });
+    }
+
+    fn description(&mut self, product: &ProductId, of: usize, hash: TextHash) {
+        let hashes = self.descriptions.entry(product.clone()).or_default();
+        hashes[of] = Some(hash);
+        if hashes[0] == hashes[1] {
+            self.descriptions.remove(product);
+        }
     }
 
     fn customer(&mut self, customer: Customer) {

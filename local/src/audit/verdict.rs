@@ -53,6 +53,15 @@ impl Accounts {
                 self.breach(format!("product {id}"), what);
             }
         }
+        for (id, hashes) in std::mem::take(&mut self.descriptions) {
+            // An earlier release leaves the item behind if it shortens the description.
+            let what = match hashes {
+                [Some(_), Some(_)] => "its long description is another one",
+                [Some(_), None] => "its long description is not there",
+                [None, _] => continue,
+            };
+            self.breach(format!("product {id}"), what.to_owned());
+        }
         for (category, off) in std::mem::take(&mut self.categories) {
             self.balanced(
                 off,

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use key_schema::entity::{Customer, Discount, EmailClaim, GiftCard, OrderStatus, Payment, Product, UsernameClaim};
+use key_schema::entity::{
+    Customer, Discount, EmailClaim, GiftCard, OrderStatus, Payment, Product, ProductDescription, UsernameClaim,
+};
 use key_schema::layout::{Consistency, InOrder, InvoiceByOldId, Key, OrderById, OrderState, Stored as _};
 use key_schema::value::{CustomerId, DiscountCode, GiftCardCode, Money, OrderId, ProductId, Timestamp};
 use lambda::Budget;
@@ -82,12 +84,12 @@ impl References {
                 Err(reasons) => refused(&reasons),
             },
             Record::Product(record) => match record.entities() {
-                Ok((product, stock)) => {
+                Ok((product, long, stock)) => {
                     let found = stock::product(reader, &product.product_id, ReadMode::Strong, budget).await?;
                     match found {
                         // Some units may have been sold since.
                         Some((found, cells)) => same_if(found.is_the_same(&product) && cells.cells() == stock.cells()),
-                        None => Existing::Absent(Transaction::of_product(&product, &stock)?),
+                        None => Existing::Absent(Transaction::of_product(&product, long.as_ref(), &stock)?),
                     }
                 }
                 Err(reasons) => refused(&reasons),
@@ -309,6 +311,10 @@ pub(super) async fn read_product(
     id: &ProductId,
     budget: Budget,
 ) -> Result<Option<ProductRecord>, Error> {
-    let found = stock::product(reader, id, ReadMode::Snapshot, budget).await?;
-    Ok(found.map(|(product, stock)| ProductRecord::of(product, &stock)))
+    let Some((product, stock)) = stock::product(reader, id, ReadMode::Snapshot, budget).await? else { return Ok(None) };
+    let keys = vec![ProductDescription::key_of(id)];
+    let long = if product.description_continues() { strong(reader, keys, budget).await?.pop() } else { None };
+    let Some(described) = catalogue::described(reader, product, long, budget).await? else { return Ok(None) };
+    let description = described.description.ok_or(Error::Inconsistent("a product has no description"))?;
+    Ok(Some(ProductRecord::of(described.product, description, &stock)))
 }

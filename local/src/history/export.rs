@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use futures_util::StreamExt as _;
 use key_schema::entity::{Customer, Discount, Entity as _, GiftCard, Order, Product};
-use key_schema::layout::{ENTITY_TYPE, Index, OrderById, OrderState, ProductById};
+use key_schema::layout::{ENTITY_TYPE, Index, OrderById, OrderState, ProductById, WholeProduct};
 use key_schema::value::{OrderId, ProductId};
 use lambda::{Budget, Environment, FromEnvironment as _};
 use table::{Item, Reader, read_item};
@@ -115,10 +115,11 @@ async fn order_of(reader: &Reader, id: &OrderId, items: Vec<Item>) -> Result<Ord
 async fn product_of(reader: &Reader, id: &ProductId, items: Vec<Item>) -> Result<ProductRecord> {
     let unreadable = || format!("product {id} cannot be read");
     let items = items.into_iter().map(read_item).collect::<Result<Vec<_>, _>>().with_context(unreadable)?;
-    if let Some((product, stock, _)) = ProductById::assemble(items)
+    if let Some(WholeProduct { product, long_description, stock, .. }) = ProductById::assemble(items)
         && stock.cells.is_one()
+        && let Some(description) = product.whole_description(long_description)
     {
-        return Ok(ProductRecord::of(product, &stock.into()));
+        return Ok(ProductRecord::of(product, description, &stock.into()));
     }
     read_product(reader, id, Budget::of(BUDGET)).await.with_context(unreadable)?.with_context(unreadable)
 }

@@ -1,7 +1,7 @@
 //! The records of a file of history: customers, products, discount codes and gift cards. Orders are in
 //! [`order_record`](super::order_record).
 
-use key_schema::entity::{Customer, Discount, GiftCard, Product, WholeStock};
+use key_schema::entity::{Customer, Discount, GiftCard, Product, ProductDescription, WholeStock};
 use key_schema::value::{
     Category, Cells, CustomerId, Description, DiscountCode, EmailAddress, GiftCardCode, ImageId, Money, Name, Percent,
     ProductId, Timestamp, Username,
@@ -177,8 +177,8 @@ impl From<Customer> for CustomerRecord {
 }
 
 impl ProductRecord {
-    /// The product and its stock.
-    pub(super) fn entities(&self) -> Result<(Product, WholeStock), Vec<String>> {
+    /// The product, the item with its description if that is long, and its stock.
+    pub(super) fn entities(&self) -> Result<(Product, Option<ProductDescription>, WholeStock), Vec<String>> {
         let mut reasons = Vec::new();
         let name = name(&mut reasons, "name", &self.name);
         if let Err(invalid) = Description::try_from(self.description.clone()) {
@@ -191,10 +191,11 @@ impl ProductRecord {
         let Self { product_id, description, category, price, images, cells, version, .. } = self.clone();
         let stock = WholeStock::shared_out(product_id.clone(), price, available, cells);
         let initial_stock = self.initial_stock.unwrap_or(u32::try_from(available).unwrap_or(u32::MAX));
-        let product = Product {
+        let mut product = Product {
             product_id,
             name,
-            description,
+            description: String::new(),
+            whole_description: None,
             category,
             price,
             images,
@@ -203,13 +204,13 @@ impl ProductRecord {
             counted_in: None,
         }
         .counted();
-        if reasons.is_empty() { Ok((product, stock)) } else { Err(reasons) }
+        let long = product.describe(description);
+        if reasons.is_empty() { Ok((product, long, stock)) } else { Err(reasons) }
     }
 
-    /// The record of a product.
-    pub(super) fn of(product: Product, stock: &WholeStock) -> Self {
-        let Product { product_id, name, description, category, price, images, initial_stock, version, counted_in: _ } =
-            product;
+    /// The record of a product with this description.
+    pub(super) fn of(product: Product, description: String, stock: &WholeStock) -> Self {
+        let Product { product_id, name, category, price, images, initial_stock, version, .. } = product;
         let (available, cells, initial_stock) = (stock.available(), stock.cells(), Some(initial_stock));
         Self { product_id, name, description, category, price, images, available, cells, initial_stock, version }
     }

@@ -1,8 +1,8 @@
 //! The writes of a record: one transaction, which writes all of its items or none.
 
 use key_schema::entity::{
-    Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, OrderItem, OrderStatus, Payment, Product, UsernameClaim,
-    WholeStock,
+    Customer, Discount, EmailClaim, GiftCard, GiftCardEntry, OrderItem, OrderStatus, Payment, Product,
+    ProductDescription, UsernameClaim, WholeStock,
 };
 use key_schema::value::{OrderId, Timestamp};
 use table::{Cause, Condition, Error, ProductShards, Write};
@@ -36,13 +36,20 @@ impl Transaction {
         Ok(this)
     }
 
-    /// A product and all cells of its stock.
-    pub(super) fn of_product(product: &Product, stock: &WholeStock) -> Result<Self, Error> {
+    /// A product, its long description and all cells of its stock.
+    pub(super) fn of_product(
+        product: &Product,
+        long: Option<&ProductDescription>,
+        stock: &WholeStock,
+    ) -> Result<Self, Error> {
         let mut this = Self::of(Write::put_new(product)?);
         for write in stock::begin(stock)? {
             this.push(write, "its stock exists without a product");
         }
         this.push(catalogue::enter(product)?, "it cannot be counted");
+        if let Some(long) = long {
+            this.push(Write::put(long)?, "its description cannot be written");
+        }
         Ok(this)
     }
 

@@ -59,7 +59,7 @@ async fn a_move_goes_to_its_end_by_commands() {
     moving.done(&["advance"], "phase compare");
     moving.refused(&["advance"], "run migrate compare");
     let compared = moving.done(&["compare", "--patterns", "all"], "0 differ");
-    assert!(compared.contains("a product by id, with stock and stats"), "{compared}");
+    assert!(compared.contains("a product by id, with description, stock and stats"), "{compared}");
     moving.refused(&["archive"], "the move is in the phase compare, and the shop still writes it");
     for phase in ["handover", "takeover", "nextLeads", "next"] {
         moving.done(&["advance"], &format!("phase {phase}"));

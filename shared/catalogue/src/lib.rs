@@ -1,21 +1,36 @@
-//! The numbers of products in the categories of the catalogue.
+//! The catalogue: the numbers of products in its categories, and the long descriptions of products.
 //!
 //! A product says in which category it is counted, and its transaction also changes the number of that category. So the
 //! numbers are exact at every moment, whatever is repeated, interrupted or done at once. A product that an earlier release
 //! wrote is not counted yet. [`recount`] counts it when it changes, and `cargo local count-categories` counts all of them.
 //!
-//! **Invariant: the number of a category is the number of products that say that they are counted in it. No other crate
-//! writes either.**
+//! A long description is in an item of its own. It is written in the transaction that changes the product's item, which
+//! has the beginning of the description and the hash of the whole. [`described`] puts the two together.
+//!
+//! **Invariant: the number of a category is the number of products that say that they are counted in it, and a product
+//! that has the hash of a description has an item with that description. No other crate writes any of these.**
 
 #![warn(missing_docs)]
 
+mod description;
+
+pub use description::{Described, SNAPSHOT_OF_DESCRIPTION, describe, described};
+
 use key_schema::access::Access;
-use key_schema::entity::{CategoryCount, Product};
+use key_schema::entity::{CategoryCount, Product, ProductDescription};
 use key_schema::value::Category;
 use table::{Condition, Error, Write};
 
-/// Counting products.
-pub const COUNT: &[Access] = &[Access::update::<CategoryCount>().in_transactions()];
+/// Counting a new product, and writing its long description.
+pub const CREATE: &[Access] =
+    &[Access::update::<CategoryCount>().in_transactions(), Access::put::<ProductDescription>().in_transactions()];
+
+/// Counting a product that changes, and writing another description.
+pub const CHANGE: &[Access] = &[
+    Access::update::<CategoryCount>().in_transactions(),
+    Access::put::<ProductDescription>().in_transactions(),
+    Access::delete::<ProductDescription>().in_transactions(),
+];
 
 /// The write that counts a new product, for the transaction that creates it. The product is
 /// [`counted`](Product::counted).

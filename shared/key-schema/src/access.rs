@@ -31,7 +31,10 @@ pub const CHANGED: &[(&str, &[&str])] = &[
     (CustomerStats::TYPE, &["EntityType", "customerId", "openUnits", "orders", "spent:*"]),
     (EmailClaim::TYPE, &["customerId", "email"]),
     (UsernameClaim::TYPE, &["customerId", "username"]),
-    (Product::TYPE, &["GSI1PK", "category", "countedIn", "description", "images", "name", "price", "version"]),
+    (
+        Product::TYPE,
+        &["GSI1PK", "category", "countedIn", "description", "images", "name", "price", "version", "wholeDescription"],
+    ),
     (Stock::TYPE, &["available", "cells", "moved", "price", "priceVersion", "putBacks"]),
     (StockCell::TYPE, &["available", "moved", "price", "priceVersion", "putBacks"]),
     (ProductStats::TYPE, &["EntityType", "orders", "productId", "revenue:*", "units"]),

@@ -23,8 +23,11 @@ pub struct ProductChanged {
     pub version: u64,
     /// The name after the change.
     pub name: String,
-    /// The description after the change.
+    /// The description after the change. Of a long one the beginning, which ends with an ellipsis.
     pub description: String,
+    /// Whether the description continues: `GET /products/{productId}` has the whole. Absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub description_continues: bool,
     /// The category after the change.
     pub category: Category,
     /// The price after the change.
@@ -50,6 +53,7 @@ impl ProductChanged {
         Self {
             id: EventId::of_product_change(&product.product_id, product.version, written_at),
             layout_version: LAYOUT_VERSION,
+            description_continues: product.description_continues(),
             product_id: product.product_id,
             version: product.version,
             name: product.name,

@@ -44,6 +44,7 @@ pub(crate) fn shop(prices: &[i64], cards: &[i64], percent: Option<i64>) -> (Orde
             product_id: product_id.clone(),
             name: "A thing".to_owned(),
             description: String::new(),
+            whole_description: None,
             category: "things".parse().expect("a category"),
             price: eur(*price),
             images: Vec::new(),

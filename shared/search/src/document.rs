@@ -1,5 +1,6 @@
 //! The document of a product.
 
+use catalogue::Described;
 use key_schema::entity::Product;
 use key_schema::value::{Category, Money, ProductId};
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,11 @@ pub struct Listed {
     pub product_id: ProductId,
     /// Its name.
     pub name: String,
-    /// Its description.
+    /// Its description, or the beginning of a long one.
     pub description: String,
+    /// Whether the description continues.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub description_continues: bool,
     /// Its category.
     pub category: Category,
     /// The price of one unit.
@@ -27,8 +31,9 @@ pub struct Listed {
 
 impl From<Product> for Listed {
     fn from(product: Product) -> Self {
+        let description_continues = product.description_continues();
         let Product { product_id, name, description, category, price, version, .. } = product;
-        Self { product_id, name, description, category, price, version }
+        Self { product_id, name, description, description_continues, category, price, version }
     }
 }
 
@@ -38,10 +43,11 @@ pub fn folded(text: &str) -> String {
     text.nfd().filter(|character| !is_combining_mark(*character)).collect::<String>().to_lowercase()
 }
 
-/// The document of a product.
-pub(crate) fn document(product: Product) -> Value {
+/// The document of a product. It is found by the words of the whole description, and shows what lists show.
+pub(crate) fn document(Described { product, description }: Described) -> Value {
     let name = folded(&product.name);
-    let all = [&name, &folded(&product.description), &folded(product.category.as_str())].map(String::as_str).join("\n");
+    let description = description.as_ref().unwrap_or(&product.description);
+    let all = [&name, &folded(description), &folded(product.category.as_str())].map(String::as_str).join("\n");
     let words = json!({ "name": name, "all": all, "order": name });
     // A struct of texts and numbers always has a JSON form.
     let mut document = serde_json::to_value(Listed::from(product)).unwrap_or_default();

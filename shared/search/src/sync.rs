@@ -13,7 +13,8 @@
 
 use std::collections::HashMap;
 
-use key_schema::entity::Product;
+use catalogue::Described;
+use key_schema::entity::{Product, ProductDescription};
 use key_schema::layout::Consistency;
 use key_schema::value::ProductId;
 use lambda::Budget;
@@ -68,9 +69,7 @@ impl Search {
     ) -> Result<Vec<(ProductId, Error)>, Error> {
         // In this order: the table is read after the document.
         let seen = self.on()?.documents(index, ids).await?;
-        let keys = ids.iter().map(Product::key_of).collect();
-        let found: Vec<Product> = reader.batch(keys, Consistency::Strong, budget).await?;
-        let mut found: HashMap<_, _> = found.into_iter().map(|product| (product.product_id.clone(), product)).collect();
+        let mut found = described(reader, ids, budget).await?;
         let wanted = ids.iter().zip(seen).filter_map(|(id, seen)| {
             let content = due(id, found.remove(id), &seen)?;
             Some((id.clone(), seen, content))
@@ -92,8 +91,29 @@ impl Search {
     }
 }
 
+/// The products with these ids, with their whole descriptions. One request, and another one if some descriptions are long.
+async fn described(
+    reader: &Reader,
+    ids: &[ProductId],
+    budget: Budget,
+) -> Result<HashMap<ProductId, Described>, table::Error> {
+    let keys = ids.iter().map(Product::key_of).collect();
+    let products: Vec<Product> = reader.batch(keys, Consistency::Strong, budget).await?;
+    let continue_elsewhere = products.iter().filter(|product| product.description_continues());
+    let keys: Vec<_> = continue_elsewhere.map(|product| ProductDescription::key_of(&product.product_id)).collect();
+    let long: Vec<ProductDescription> =
+        if keys.is_empty() { Vec::new() } else { reader.batch(keys, Consistency::Strong, budget).await? };
+    let mut long: HashMap<_, _> = long.into_iter().map(|long| (long.product_id.clone(), long)).collect();
+    let mut found = HashMap::new();
+    for product in products {
+        let (id, long) = (product.product_id.clone(), long.remove(&product.product_id));
+        found.extend(catalogue::described(reader, product, long, budget).await?.map(|described| (id, described)));
+    }
+    Ok(found)
+}
+
 /// What to write; `None` if the document is already as the table says.
-fn due(id: &ProductId, product: Option<Product>, seen: &Seen) -> Option<Value> {
+fn due(id: &ProductId, product: Option<Described>, seen: &Seen) -> Option<Value> {
     let wanted = product.map_or_else(|| tombstone(id), document);
     match seen {
         Seen::Present { content, .. } if *content == wanted => None,

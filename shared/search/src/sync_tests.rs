@@ -20,7 +20,7 @@ enum Writer {
 /// A product, its document, and the messages about its changes.
 #[derive(Default)]
 struct World {
-    product: Option<Product>,
+    product: Option<Described>,
     document: Option<(Value, i64)>,
     writes: i64,
     messages: usize,
@@ -43,13 +43,14 @@ fn id() -> ProductId {
     "cup".parse().expect("an id")
 }
 
-fn product(price: u8) -> Product {
+fn product(price: u8) -> Described {
     // A product that is removed and created again has the same version as before.
-    serde_json::from_value(json!({
+    let product = serde_json::from_value(json!({
         "productId": id(), "name": "Cup", "description": "", "category": "a",
         "price": { "amount": price, "currency": "EUR" }, "initialStock": 0, "version": 1,
     }))
-    .expect("a product")
+    .expect("a product");
+    Described { product, description: Some(String::new()) }
 }
 
 impl World {

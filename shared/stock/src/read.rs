@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use key_schema::entity::{Product, Stock, WholeStock};
-use key_schema::layout::{CellsOfStock, Consistency, InStock, ProductById};
+use key_schema::layout::{CellsOfStock, Consistency, InStock, ProductById, WholeProduct};
 use key_schema::value::ProductId;
 use table::{Budget, Error, Reader};
 
@@ -178,7 +178,7 @@ pub async fn product(
 ) -> Result<Option<(Product, WholeStock)>, Error> {
     let keys = vec![Product::key_of(id), Stock::key_of(id)];
     let items = reader.batch(keys, mode.consistency(), budget).await?;
-    let Some((product, stock, _)) = ProductById::assemble(items) else { return Ok(None) };
+    let Some(WholeProduct { product, stock, .. }) = ProductById::assemble(items) else { return Ok(None) };
     Ok(Some((product, whole(reader, stock, mode, budget).await?)))
 }
 

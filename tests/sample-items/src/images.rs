@@ -10,8 +10,9 @@ use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
     GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus,
-    PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductStats, ProviderPayment, QueuedOrder, Reconciliation,
-    Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProductStats, ProviderPayment,
+    QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -38,8 +39,9 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
         images.extend(parts.moving(revision)?);
     }
     for revision in [First, Changed, Moved] {
-        images.push((Kind::Product(revision), parts.product(revision)?));
+        images.push((Kind::Product(revision), item(&parts.product(revision)?.0)?));
     }
+    images.push((Kind::ProductDescription, item(&parts.product(First)?.1)?));
     for status in OrderStatus::ALL {
         images.push((Kind::Order(status), parts.order(status)?));
     }
@@ -166,21 +168,24 @@ impl<'a> Parts<'a> {
         Ok(vec![(Kind::Customer(revision), item(&profile)?), (Kind::Cart(revision), item(&cart)?)])
     }
 
-    fn product(&self, revision: Revision) -> Result<Item, NoSample> {
-        item(
-            &Product {
-                product_id: self.product.clone(),
-                name: self.name(revision),
-                description: "d".repeat(self.sizes.description),
-                category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
-                price: self.price,
-                images: Vec::new(),
-                initial_stock: 998,
-                version: number(revision).into(),
-                counted_in: None,
-            }
-            .counted(),
-        )
+    /// A product, and the item with its description, as if that were long.
+    fn product(&self, revision: Revision) -> Result<(Product, ProductDescription), Invalid> {
+        let mut product = Product {
+            product_id: self.product.clone(),
+            name: self.name(revision),
+            description: String::new(),
+            whole_description: None,
+            category: if revision == Moved { "l" } else { "k" }.repeat(self.sizes.id).parse()?,
+            price: self.price,
+            images: Vec::new(),
+            initial_stock: 998,
+            version: number(revision).into(),
+            counted_in: None,
+        }
+        .counted();
+        let text = "d".repeat(self.sizes.description);
+        _ = product.describe(text.clone());
+        Ok((product, ProductDescription { product_id: self.product.clone(), text }))
     }
 
     /// The items that an order decrements.
@@ -292,10 +297,11 @@ impl<'a> Parts<'a> {
 
     /// The stored answers: to the request that created a product, and to one that adjusted its stock.
     fn kept(&self) -> Result<Images, NoSample> {
-        let (id, name, description) = (&self.product, self.name(First), "d".repeat(self.sizes.description));
+        let (Product { product_id: id, name, description, whole_description, .. }, _) = self.product(First)?;
+        let continues = whole_description.map_or("", |_| r#""descriptionContinues":true,"#);
         let category = "k".repeat(self.sizes.id);
         let product = format!(
-            r#""productId":"{id}","name":"{name}","description":"{description}","category":"{category}","price":{},"available":998,"version":1"#,
+            r#""productId":"{id}","name":"{name}","description":"{description}",{continues}"category":"{category}","price":{},"available":998,"version":1"#,
             r#"{"amount":1999,"currency":"EUR"}"#,
         );
         let adjusted = IdempotencyRecord {

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard,
-    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats,
-    QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark,
-    ViewShard,
+    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product,
+    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -52,6 +52,7 @@ impl Kind {
             EmailClaim::TYPE => Self::EmailClaim,
             UsernameClaim::TYPE => Self::UsernameClaim,
             Product::TYPE => Self::Product(First),
+            ProductDescription::TYPE => Self::ProductDescription,
             Stock::TYPE => match from_item::<_, Stock>(item.clone()).ok()?.cells {
                 Cells::ONE => Self::Stock(First),
                 _ => Self::FirstCell(First),

@@ -86,6 +86,8 @@ pub enum Kind {
     UsernameClaim,
     /// A product.
     Product(Revision),
+    /// The description of a product, if it is long.
+    ProductDescription,
     /// The stock of a product.
     Stock(Revision),
     /// The first cell of a stock in several cells.

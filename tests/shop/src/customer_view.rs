@@ -95,7 +95,19 @@ pub const VISIBLE: &[(&str, &[&str])] = &[
     ("PaymentIntent", &["amount", "clientSecret", "intentId", "orderId", "provider", "status"]),
     (
         "Product",
-        &["available", "category", "cells", "description", "images", "name", "price", "productId", "stats", "version"],
+        &[
+            "available",
+            "category",
+            "cells",
+            "description",
+            "descriptionContinues",
+            "images",
+            "name",
+            "price",
+            "productId",
+            "stats",
+            "version",
+        ],
     ),
     ("ProductStats", &["orders", "units"]),
     (

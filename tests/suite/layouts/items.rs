@@ -5,9 +5,9 @@ use std::fmt::Debug;
 
 use key_schema::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard,
-    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats,
-    QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark,
-    ViewShard,
+    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product,
+    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITIES, ENTITY_TYPE, Key, Stored};
 use sample_items::{Sample, SampleSizes};
@@ -104,7 +104,7 @@ macro_rules! by_type {
 
 by_type! {
     Customer CustomerStats Cart EmailClaim UsernameClaim
-    Product Stock StockCell ProductStats ViewShard ViewMark CategoryCount
+    Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue Return OrderFlag QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord

@@ -62,7 +62,11 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             ("product", "Product(First)") => {
                 let product: Product = from_item(item()).expect("a product");
                 let images = vec!["019aa5a7-2c4f-7d3e-8b1a-5f0c9e7d2b64".parse().expect("an id")];
+                let mut described = product.clone();
+                let long = described.describe("stoneware ".repeat(200)).expect("a long description");
                 rare.push(image("Product(WithImages)", &Product { images, ..product }));
+                rare.push(image("Product(Described)", &described));
+                rare.push(image("ProductDescription(Long)", &long));
             }
             ("stock", "FirstCell(First)") => {
                 let stock: Stock = from_item(item()).expect("a stock");
@@ -99,7 +103,7 @@ pub fn rare(samples: &[Image]) -> Vec<Image> {
             _ => {}
         }
     }
-    assert_eq!(rare.len(), 14 + rejections().len(), "a sample has another name than here");
+    assert_eq!(rare.len(), 16 + rejections().len(), "a sample has another name than here");
     rare
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
+use key_schema::entity::Product;
 use sample_items::SampleSizes;
 
 /// A number of requests or items: `times × of + plus`.
@@ -27,6 +28,8 @@ pub enum Size {
     GiftCards,
     /// The discount codes of an order.
     Discounts,
+    /// The descriptions of a product that are in an item of their own.
+    LongDescriptions,
     /// The lines of a cart.
     CartLines,
     /// The items on a page. Of a list in several shards, all shards together.
@@ -51,11 +54,12 @@ pub enum Size {
 
 impl Size {
     /// Every size.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::One,
         Self::Lines,
         Self::GiftCards,
         Self::Discounts,
+        Self::LongDescriptions,
         Self::CartLines,
         Self::Listed,
         Self::StatusShards,
@@ -75,6 +79,7 @@ impl Size {
             Self::Lines => sizes.lines,
             Self::GiftCards => sizes.gift_cards,
             Self::Discounts => sizes.discount.into(),
+            Self::LongDescriptions => (sizes.description > Product::LONGEST_INSIDE).into(),
             Self::CartLines => sizes.cart_lines,
             Self::Listed => sizes.listed.into(),
             Self::StatusShards => sizes.status_shards.into(),
@@ -103,6 +108,7 @@ impl Size {
             Self::Lines => "lines",
             Self::GiftCards => "gift-cards",
             Self::Discounts => "discounts",
+            Self::LongDescriptions => "long-descriptions",
             Self::CartLines => "cart-lines",
             Self::Listed => "listed",
             Self::StatusShards => "status-shards",

@@ -8,16 +8,21 @@ use super::metered_shop::{Book, Recorded};
 
 /// The operation of this function and this case, from each of the shops in which it was recorded.
 ///
-/// The requests are those of the shop that makes most different ones: in a shop of small sizes some are left out.
+/// The requests are those of the shop that makes most different ones, with most different parts: in a shop of small sizes
+/// some are left out.
 pub fn operation(function: &str, case: &str, books: &[(SampleSizes, Book)]) -> Operation {
     let name = (function.to_owned(), case.to_owned());
     let runs: Vec<(SampleSizes, &[Requests])> = books
         .iter()
         .filter_map(|(sizes, book)| book.get(&name).map(|Recorded { requests, .. }| (*sizes, requests.as_slice())))
         .collect();
-    let most = runs.iter().map(|(_, requests)| requests.len()).max().unwrap_or_default();
-    let all =
-        runs.iter().find(|(_, requests)| requests.len() == most).map(|(_, requests)| *requests).unwrap_or_default();
+    let different = |requests: &[Requests]| (requests.len(), requests.iter().map(|request| request.parts.len()).sum());
+    let most: (usize, usize) = runs.iter().map(|(_, requests)| different(requests)).max().unwrap_or_default();
+    let all = runs
+        .iter()
+        .find(|(_, requests)| different(requests) == most)
+        .map(|(_, requests)| *requests)
+        .unwrap_or_default();
     let requests = all.iter().map(|model| {
         let alike: Vec<_> = runs.iter().map(|(sizes, requests)| (*sizes, like(model, requests))).collect();
         let times = alike.iter().map(|(sizes, found)| (*sizes, found.map_or(0, |found| found.times)));

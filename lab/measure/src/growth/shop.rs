@@ -169,6 +169,7 @@ impl Shop {
             product_id,
             name,
             description: "A thing that people want".to_owned(),
+            whole_description: None,
             category: category.parse()?,
             price,
             images: Vec::new(),

@@ -61,6 +61,7 @@ pub(super) fn stocked(cells: &[u64], cards: &[(&str, i64)]) -> Table {
             product_id: product_id(),
             name: "The thing".to_owned(),
             description: String::new(),
+            whole_description: None,
             category: "things".parse().expect("a category"),
             price: eur(100),
             images: Vec::new(),

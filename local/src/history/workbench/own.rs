@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use key_schema::entity::{CategoryCount, Customer, Discount, Entity as _, GiftCard, Order, Product, StockCell};
-use key_schema::layout::{CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById};
+use key_schema::layout::{
+    CellsOfStock, ENTITY_TYPE, InOrder, InStock, OrderById, OrderState, ProductById, WholeProduct,
+};
 use key_schema::value::{Money, ProductId};
 use serde::de::DeserializeOwned;
 use table::{Rendered, WriteKind, read_item, write_item};
@@ -47,8 +49,8 @@ fn transaction(record: &Record, with: &Circumstances, limited: &BTreeSet<String>
     Ok(match record {
         Record::Customer(record) => Transaction::of_customer(&record.entity(with.now).map_err(refused)?)?,
         Record::Product(record) => {
-            let (product, stock) = record.entities().map_err(refused)?;
-            Transaction::of_product(&product, &stock)?
+            let (product, long, stock) = record.entities().map_err(refused)?;
+            Transaction::of_product(&product, long.as_ref(), &stock)?
         }
         Record::Discount(record) => Transaction::of_discount(&record.entity(with.now).map_err(refused)?)?,
         Record::GiftCard(record) => Transaction::of_gift_card(&record.entity(with.now).map_err(refused)?)?,
@@ -182,12 +184,15 @@ fn record(collection: &[(Numbered, table::Item)], cells: &BTreeMap<ProductId, Ve
         };
     }
     if one(Product::TYPE).is_some() {
-        let (product, first, _) = ProductById::assemble(all(collection)?).context("a product needs its stock")?;
+        let whole = ProductById::assemble(all(collection)?).context("a product needs its stock")?;
+        let WholeProduct { product, long_description, stock: first, .. } = whole;
+        let description = product.whole_description_in_snapshot(long_description);
+        let description = description.context("the product and its description do not belong together")?;
         let pattern = CellsOfStock { product: &product.product_id, cells: first.cells };
         let others = cells.get(&product.product_id).into_iter().flatten().cloned();
         let stock = [InStock::Stock(first.clone())].into_iter().chain(others.map(InStock::StockCell)).collect();
         let stock = pattern.assemble(stock).ok().context("the cells of its stock do not belong together")?;
-        return Ok(Record::Product(ProductRecord::of(product, &stock)));
+        return Ok(Record::Product(ProductRecord::of(product, description, &stock)));
     }
     if let Some(customer) = one(Customer::TYPE) {
         return Ok(Record::Customer(read_item::<Customer>(customer)?.into()));

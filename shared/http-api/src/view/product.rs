@@ -12,7 +12,11 @@ use super::{ImageView, ImagesView, at_rest};
 pub struct ProductView {
     product_id: ProductId,
     name: String,
+    /// The description. Of a long one, only a read of this product shows the whole.
     description: String,
+    /// Whether `description` is only the beginning of the description, with an ellipsis. Absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    description_continues: bool,
     category: Category,
     price: Money,
     /// The images, in the order in which they were added. Only reads show them.
@@ -54,10 +58,11 @@ impl ProductView {
         Self { images: ImagesView::new(images).images, ..self }
     }
 
-    /// A product as lists have it, with its name and description.
+    /// A product as lists have it, with its name, its description or the beginning of that, and whether the description
+    /// continues.
     pub fn listed(
         product_id: ProductId,
-        (name, description): (String, String),
+        (name, description, description_continues): (String, String, bool),
         category: Category,
         price: Money,
         version: u64,
@@ -66,6 +71,7 @@ impl ProductView {
             product_id,
             name,
             description,
+            description_continues,
             category,
             price,
             images: Vec::new(),
@@ -74,6 +80,12 @@ impl ProductView {
             version,
             stats: None,
         }
+    }
+
+    /// The same with its whole description.
+    #[must_use]
+    pub fn with_description(self, description: String) -> Self {
+        Self { description, description_continues: false, ..self }
     }
 
     /// A product with its stock, but without the stats.
@@ -85,8 +97,9 @@ impl ProductView {
 
 impl From<Product> for ProductView {
     fn from(product: Product) -> Self {
+        let continues = product.description_continues();
         let Product { product_id, name, description, category, price, version, .. } = product;
-        Self::listed(product_id, (name, description), category, price, version)
+        Self::listed(product_id, (name, description, continues), category, price, version)
     }
 }
 

@@ -17,6 +17,7 @@ mod payment_due;
 mod phase;
 mod placement;
 mod product;
+mod product_description;
 mod queued_order;
 mod reconciliation;
 mod rejection;
@@ -44,6 +45,7 @@ pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, Or
 pub use payment_due::PaymentDue;
 pub use phase::{Phase, Side};
 pub use product::{Product, ProductStats, ViewMark, ViewShard};
+pub use product_description::ProductDescription;
 pub use queued_order::{QueuedOrder, Refusal};
 pub use reconciliation::Reconciliation;
 pub use rejection::Rejection;
@@ -79,6 +81,7 @@ entities! {
     UsernameClaim = "usernameClaim"
     Cart = "cart"
     Product = "product"
+    ProductDescription = "productDescription"
     Stock = "stock"
     StockCell = "stockCell"
     ProductStats = "productStats"

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Category, Currency, ImageId, Money, ProductId, Timestamp, ViewMarkId, VisitorId};
+use crate::value::{Category, Currency, ImageId, Money, ProductId, TextHash, Timestamp, ViewMarkId, VisitorId};
 
 use super::Sums;
 use super::tally::{revenue, saturated};
@@ -13,7 +13,13 @@ use super::tally::{revenue, saturated};
 pub struct Product {
     pub product_id: ProductId,
     pub name: String,
+    /// The description, or the beginning of a long one: see [`describe`](Self::describe).
     pub description: String,
+    /// The hash of the whole description, if `description` is only its beginning. The whole one is in a
+    /// [`ProductDescription`](super::ProductDescription). Absent as well if an earlier release has written the product
+    /// since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_description: Option<TextHash>,
     pub category: Category,
     /// The price of one unit.
     pub price: Money,
@@ -39,9 +45,15 @@ impl Product {
         Self { counted_in: Some(self.category.clone()), ..self }
     }
 
-    /// Whether the two are the same product in the same version, counted or not.
+    /// Whether the two are the same product in the same version, counted or not, and with a long description in an item
+    /// of its own or not.
     pub fn is_the_same(&self, other: &Self) -> bool {
-        *self == Self { counted_in: self.counted_in.clone(), ..other.clone() }
+        let [one, other] = [self, other].map(|product| {
+            let mut product = Self { counted_in: None, ..product.clone() };
+            _ = product.shorten();
+            product
+        });
+        one == other
     }
 }
 

@@ -53,7 +53,7 @@ pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
 pub use payment_due::PaymentsDue;
 pub use place::{Index, Key, Place, PlaceText};
-pub use product::{InProduct, ProductById, ProductsOfCategory};
+pub use product::{InProduct, ProductById, ProductsOfCategory, WholeProduct};
 pub use question::{Question, Reads, ShopItem};
 pub use range::SortRange;
 pub use relations::{ALONE, Number, RELATIONS, Relation};
@@ -64,9 +64,9 @@ pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
     Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard,
-    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats,
-    QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark,
-    ViewShard,
+    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product,
+    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -89,7 +89,7 @@ pub const REMOVED: &str = "removed";
 /// Every stored entity, with its places.
 pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Customer CustomerStats Cart EmailClaim UsernameClaim
-    Product Stock StockCell ProductStats ViewShard ViewMark CategoryCount
+    Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
     DayTotals StreamCheckpoint Reconciliation IdempotencyRecord

@@ -1,4 +1,4 @@
-//! Products: the item collection of product, stock and stats.
+//! Products: the item collection of product, long description, stock and stats.
 //!
 //! | pattern | index | partition | sort |
 //! |---|---|---|---|
@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entity::{Entity as _, Product, ProductStats, Stock};
+use crate::entity::{Entity as _, Product, ProductDescription, ProductStats, Stock};
 use crate::value::{Category, ProductId};
 
 use super::{
@@ -19,6 +19,7 @@ pub(super) const COLLECTION: Template<(ProductId,)> = Template::new("p#{productI
 
 const PRODUCT: Place<(ProductId,), (ProductId,)> = Place::table(COLLECTION, COLLECTION);
 const OF_CATEGORY: Place<(Category,), (ProductId,)> = Place::gsi1(Template::new("cat#{category}"), COLLECTION);
+const DESCRIPTION: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("description"));
 const STOCK: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stock"));
 const STATS: Place<(ProductId,), ()> = Place::table(COLLECTION, Template::new("stats"));
 
@@ -38,6 +39,21 @@ impl Product {
     /// The key of a product.
     pub fn key_of(product: &ProductId) -> Key {
         PRODUCT.key((product,), (product,))
+    }
+}
+
+impl Stored for ProductDescription {
+    const PLACES: &'static [PlaceText] = &[DESCRIPTION.text()];
+
+    fn key(&self) -> Key {
+        Self::key_of(&self.product_id)
+    }
+}
+
+impl ProductDescription {
+    /// The key of a product's long description.
+    pub fn key_of(product: &ProductId) -> Key {
+        DESCRIPTION.key((product,), ())
     }
 }
 
@@ -76,6 +92,8 @@ impl ProductStats {
 #[serde(tag = "EntityType", rename_all = "camelCase")]
 pub enum InProduct {
     Product(Product),
+    /// The whole description, if it is long.
+    ProductDescription(ProductDescription),
     /// The stock, or its first cell.
     Stock(Stock),
     /// The counters of the product's sales.
@@ -85,24 +103,36 @@ pub enum InProduct {
     Unknown,
 }
 
-/// A product with its stock and stats.
+/// The items of a product's collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeProduct {
+    pub product: Product,
+    /// The whole description, if it is long: see [`Product::whole_description`].
+    pub long_description: Option<ProductDescription>,
+    /// The stock, or its first cell.
+    pub stock: Stock,
+    pub stats: Option<ProductStats>,
+}
+
+/// A product with its description, stock and stats.
 pub struct ProductById<'a> {
     pub id: &'a ProductId,
 }
 
 impl ProductById<'_> {
     /// Assembles the items of the collection. `None` if product or stock is missing.
-    pub fn assemble(items: Vec<InProduct>) -> Option<(Product, Stock, Option<ProductStats>)> {
-        let (mut product, mut stock, mut stats) = (None, None, None);
+    pub fn assemble(items: Vec<InProduct>) -> Option<WholeProduct> {
+        let (mut product, mut long_description, mut stock, mut stats) = (None, None, None, None);
         for item in items {
             match item {
                 InProduct::Product(found) => product = Some(found),
+                InProduct::ProductDescription(found) => long_description = Some(found),
                 InProduct::Stock(found) => stock = Some(found),
                 InProduct::ProductStats(found) => stats = Some(found),
                 InProduct::Unknown => {}
             }
         }
-        Some((product?, stock?, stats))
+        Some(WholeProduct { product: product?, long_description, stock: stock?, stats })
     }
 }
 
@@ -111,12 +141,12 @@ impl AccessPattern for ProductById<'_> {
 
     const DECLARED: Declaration = Declaration {
         number: 2,
-        question: "a product by id, with stock and stats",
+        question: "a product by id, with description, stock and stats",
         place: PlaceText { sort: "", ..PRODUCT.text() },
-        entities: &[Product::TYPE, Stock::TYPE, ProductStats::TYPE],
+        entities: &[Product::TYPE, ProductDescription::TYPE, Stock::TYPE, ProductStats::TYPE],
         consistency: Consistency::Eventual,
         direction: Direction::Ascending,
-        bound: Bound::Collection(3),
+        bound: Bound::Collection(4),
     };
 
     fn partition(&self) -> String {

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Return, Stock, StockCell,
-    UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
+    StockCell, UsernameClaim, ViewShard,
 };
 use crate::value::{Cells, CustomerId, Day, Days, OrderId, ProductId, TimeRange};
 
@@ -85,6 +85,7 @@ pub enum ShopItem {
     EmailClaim(EmailClaim),
     UsernameClaim(UsernameClaim),
     Product(Product),
+    ProductDescription(ProductDescription),
     ProductStats(ProductStats),
     Stock(Stock),
     StockCell(StockCell),
@@ -123,6 +124,7 @@ impl ShopItem {
             Self::Product(Product { product_id: product, category, .. }) => {
                 vec![of_product(product), views_of_product(product, 0), Question::of(&ProductsOfCategory { category })]
             }
+            Self::ProductDescription(ProductDescription { product_id: product, .. }) => vec![of_product(product)],
             Self::ProductStats(ProductStats { product_id: product, .. }) => {
                 vec![of_product(product), views_of_product(product, 0)]
             }

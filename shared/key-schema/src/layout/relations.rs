@@ -2,8 +2,8 @@
 
 use crate::entity::{
     Cart, CategoryCount, Customer, CustomerStats, Discount, EmailClaim, Entity as _, GiftCard, GiftCardEntry, Invoice,
-    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductStats, QueuedOrder, Return, Stock, StockCell,
-    UsernameClaim, ViewShard,
+    Order, OrderFlag, OrderItem, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Return, Stock,
+    StockCell, UsernameClaim, ViewShard,
 };
 
 /// A relation between items of two entities: each item of `to` names an item of `from`.
@@ -57,6 +57,7 @@ pub const RELATIONS: &[Relation] = &[
     relation(Customer::TYPE, "owns", One, One, UsernameClaim::TYPE, "customerId"),
     relation(Customer::TYPE, "places", One, Any, Order::TYPE, "customerId"),
     relation(Customer::TYPE, "sends", One, Any, QueuedOrder::TYPE, "customerId"),
+    relation(Product::TYPE, "continues in", One, AtMostOne, ProductDescription::TYPE, "productId"),
     relation(Product::TYPE, "is kept in", One, One, Stock::TYPE, "productId"),
     relation(Stock::TYPE, "is divided into", One, Any, StockCell::TYPE, "productId"),
     relation(Product::TYPE, "has sums", One, AtMostOne, ProductStats::TYPE, "productId"),

@@ -14,7 +14,11 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(Table, ("c#", "CUSTOMER#"), &[Own("META"), with("stats", "STATS"), with("cart", "CART")]),
     collections(Table, ("email#", "EMAIL#"), META),
     collections(Table, ("username#", "USERNAME#"), META),
-    collections(Table, ("p#", "PRODUCT#"), &[Own("META"), with("stock", "STOCK"), with("stats", "STATS")]),
+    collections(
+        Table,
+        ("p#", "PRODUCT#"),
+        &[Own("META"), with("description", "DESCRIPTION"), with("stock", "STOCK"), with("stats", "STATS")],
+    ),
     collections(Table, ("categories", "CATEGORIES"), &[with("cat#", "CATEGORY#")]),
     collections(Table, ("stock#", "STOCK_CELL#"), META),
     collections(Table, ("v#", "VIEWS#"), META),

@@ -22,7 +22,7 @@ pub use money::{Charge, Currency, MOST_CHARGED, Money};
 pub use number::{Cells, Percent, Quantity};
 pub use request::{IdempotencyKey, RequestHash};
 pub use stream::{SequenceNumber, ShardId};
-pub use text::{Description, Name};
+pub use text::{Description, Name, TextHash};
 pub use time::{Timestamp, moment, optional_moment};
 pub use time_range::TimeRange;
 

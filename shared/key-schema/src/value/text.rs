@@ -1,6 +1,9 @@
 //! Names and descriptions.
 
-use serde::Deserialize;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -83,6 +86,18 @@ impl TryFrom<String> for Description {
 impl From<Description> for String {
     fn from(description: Description) -> Self {
         description.0
+    }
+}
+
+/// The hash of a text: SHA-256 in base64url, 43 characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TextHash(String);
+
+impl TextHash {
+    /// The hash of a text.
+    pub fn of(text: &str) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(Sha256::digest(text)))
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) fn product(version: u64) -> Product {
         product_id: "cup".parse().expect("an id"),
         name: "A cup".to_owned(),
         description: "For coffee.".to_owned(),
+        whole_description: None,
         category: "kitchen".to_owned().try_into().expect("a category"),
         price: eur(2399),
         images: Vec::new(),

@@ -109,6 +109,7 @@ fn creation(index: &IndexName) -> Value {
                 "productId": { "type": "keyword" },
                 "name": kept,
                 "description": kept,
+                "descriptionContinues": { "type": "boolean", "index": false, "doc_values": false },
                 "category": { "type": "keyword" },
                 "price": { "properties": { "amount": { "type": "long" }, "currency": { "type": "keyword" } } },
                 "version": { "type": "long", "index": false },

@@ -8,7 +8,7 @@ use crate::entity::{Order, OrderItem, WholeOrder};
 use crate::layout::{
     CellsOfStock, CustomerById, GiftCardByCode, InCustomer, InGiftCard, InOrder, InProduct, InStock, InViews, Index,
     Key, OrderById, OrderState, OrdersOfProduct, OrdersOfStatus, ProductById, ProfileAndOrders, ProfileOrOrder,
-    Stored as _, Torn, ViewsOfProduct,
+    Stored as _, Torn, ViewsOfProduct, WholeProduct,
 };
 use crate::value::TimeRange;
 
@@ -47,9 +47,15 @@ proptest! {
         let expected = found!(all, Customer).map(|customer| (customer, found!(all, CustomerStats)));
         prop_assert_eq!(CustomerById::assemble(customer), expected);
 
-        let product = items!(all, InProduct: Product Stock ProductStats).chain([InProduct::Unknown]).collect();
+        let product = items!(all, InProduct: Product ProductDescription Stock ProductStats);
+        let product = product.chain([InProduct::Unknown]).collect();
         let expected = found!(all, Product).zip(found!(all, Stock));
-        let expected = expected.map(|(product, stock)| (product, stock, found!(all, ProductStats)));
+        let expected = expected.map(|(product, stock)| WholeProduct {
+            product,
+            long_description: found!(all, ProductDescription),
+            stock,
+            stats: found!(all, ProductStats),
+        });
         prop_assert_eq!(ProductById::assemble(product), expected);
 
         let card = items!(all, InGiftCard: GiftCard GiftCardEntry).chain([InGiftCard::Unknown]).collect();

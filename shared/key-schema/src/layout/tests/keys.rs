@@ -81,7 +81,9 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         }
         AnyEntity::EmailClaim(_) => return (entity.kind(), vec![email.to_string().to_lowercase()]),
         AnyEntity::UsernameClaim(_) => return (entity.kind(), vec![username.to_string().to_lowercase()]),
-        AnyEntity::Product(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => vec![product],
+        AnyEntity::Product(_) | AnyEntity::ProductDescription(_) | AnyEntity::Stock(_) | AnyEntity::ProductStats(_) => {
+            vec![product]
+        }
         AnyEntity::CategoryCount(_) => vec![category],
         AnyEntity::ViewShard(_) | AnyEntity::StockCell(_) => vec![product, shard],
         AnyEntity::ViewMark(_) => vec![&day, product, &visitor],

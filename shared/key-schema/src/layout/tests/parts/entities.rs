@@ -6,12 +6,12 @@ use super::Parts;
 use crate::entity::{
     Cancellation, CancellationCause, Cart, CategoryCount, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
     DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
-    Order, OrderFlag, OrderItem, OrderLine, PairOfSums, PaymentDue, Phase, Product, ProductStats, QueuedOrder,
-    Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock, StockCell, StreamCheckpoint, UsernameClaim,
-    ViewMark, ViewShard,
+    Order, OrderFlag, OrderItem, OrderLine, PairOfSums, PaymentDue, Phase, Product, ProductDescription, ProductStats,
+    QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock, StockCell, StreamCheckpoint,
+    UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
-use crate::value::{IdempotencyRecordId, RequestHash};
+use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
 
 impl Parts {
     fn units(&self) -> LineUnits {
@@ -67,6 +67,7 @@ impl Parts {
                 product_id: product_id(),
                 name: text.clone(),
                 description: text.clone(),
+                whole_description: self.until.map(|_| TextHash::of(&text)),
                 category: self.category.clone(),
                 price: some,
                 images: vec![self.order.as_str().parse().expect("an id")],
@@ -74,6 +75,7 @@ impl Parts {
                 version: number,
                 counted_in: self.until.map(|_| self.category.clone()),
             }),
+            AnyEntity::ProductDescription(ProductDescription { product_id: product_id(), text: text.clone() }),
             AnyEntity::Stock(Stock {
                 product_id: product_id(),
                 available: number,
