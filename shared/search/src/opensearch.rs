@@ -18,7 +18,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::auth::Auth;
-pub(crate) use self::documents::Seen;
 use crate::Error;
 
 /// The alias of the index that is searched.

@@ -5,7 +5,11 @@
 //!
 //! So every write says what the table said at a moment after the write before it, and the writes of a document are in the
 //! order of the table's states. The last hint of a product comes after its last change, so it leaves the document as the
-//! table is. Hints that come late, twice or in another order find nothing to do.
+//! table is. Hints that come late, twice or in another order do no harm.
+//!
+//! The document is written even if it already is as the table says. Its new sequence number stops every writer that read the
+//! table earlier: a product may have been created and removed between two reads of the table, and a writer that read it in
+//! between would bring it back.
 //!
 //! A document that was written stays for the life of its index: a removed product leaves a tombstone. Otherwise "there was
 //! never a document" could be true a second time, and a write that began before the product was removed would bring it
@@ -22,7 +26,6 @@ use serde_json::Value;
 use table::Reader;
 
 use crate::document::{document, tombstone};
-use crate::opensearch::Seen;
 use crate::{Error, IndexName, Search};
 
 /// The most products to bring up to date at once: the most keys of a BatchGetItem.
@@ -70,14 +73,8 @@ impl Search {
         // In this order: the table is read after the document.
         let seen = self.on()?.documents(index, ids).await?;
         let mut found = described(reader, ids, budget).await?;
-        let wanted = ids.iter().zip(seen).filter_map(|(id, seen)| {
-            let content = due(id, found.remove(id), &seen)?;
-            Some((id.clone(), seen, content))
-        });
+        let wanted = ids.iter().zip(seen).map(|(id, seen)| (id.clone(), seen, wanted(id, found.remove(id))));
         let writes: Vec<_> = wanted.collect();
-        if writes.is_empty() {
-            return Ok(Vec::new());
-        }
         let mut failed = Vec::new();
         let outcomes = self.on()?.write(index, &writes).await?;
         for ((id, ..), outcome) in writes.into_iter().zip(outcomes) {
@@ -112,13 +109,9 @@ async fn described(
     Ok(found)
 }
 
-/// What to write; `None` if the document is already as the table says.
-fn due(id: &ProductId, product: Option<Described>, seen: &Seen) -> Option<Value> {
-    let wanted = product.map_or_else(|| tombstone(id), document);
-    match seen {
-        Seen::Present { content, .. } if *content == wanted => None,
-        _ => Some(wanted),
-    }
+/// The document of a product, or the tombstone of one that is not in the table.
+fn wanted(id: &ProductId, product: Option<Described>) -> Value {
+    product.map_or_else(|| tombstone(id), document)
 }
 
 #[cfg(test)]
