@@ -87,13 +87,14 @@ async fn more(shop: &Shop, ada: &mut Witness) {
     admin.post("/discounts", code).await.expect(201);
     ada.get("/discounts/WINDOW").await.expect(200);
     let product = json!({
-        "productId": "spread", "name": "Spread", "description": "", "category": "things", "price": eur(100),
-        "stock": 100, "cells": 2,
+        "productId": "spread", "name": "Spread", "description": "Stoneware. ".repeat(100), "category": "things",
+        "price": eur(100), "stock": 100, "cells": 2,
     });
     admin.post("/products", product).await.expect(201);
     let image = shop.uploaded("spread").await;
     shop.confirm_image("spread", &image).await.expect(200);
     ada.get("/products/spread").await.expect(200);
+    ada.get("/products?category=things").await.expect(200);
 
     let of = |quantity: u64| json!({ "lines": [{ "productId": "spread", "quantity": quantity }] });
     let with = |field: &str, value: Value| {
