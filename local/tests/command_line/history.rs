@@ -71,7 +71,7 @@ fn a_history_moves_from_one_stack_to_another() {
     assert!(code == Some(0) && printed.starts_with("231 could be written, 0 there already, 0 refused\n"), "{printed}");
     let (code, printed, errors) = run(&["import", &source, "--port", one.port()]);
     assert!(code == Some(0) && printed.starts_with("231 written, 0 there already, 0 refused\n"), "{printed}{errors}");
-    // A slow import logs its speed each ten seconds.
+    // A slow import logs its speed every ten seconds.
     let is_log_alone = errors.lines().all(|line| line.contains(" lines a second, "));
     assert!(is_log_alone && !errors.contains('\r'), "without a terminal there is a progress bar: {errors}");
     let (_, printed, _) = run(&["import", &source, "--port", one.port()]);
