@@ -107,6 +107,23 @@ impl Sources {
         Ok(())
     }
 
+    /// The consumed queues that are not empty, as a text.
+    pub(crate) async fn busy_queues(&self) -> String {
+        let mut busy = Vec::new();
+        for queue in &self.queues {
+            match self.sqs.counts_of(queue).await {
+                Ok(counts) if counts == Counts::default() => {}
+                Ok(Counts { visible, in_flight, delayed }) => {
+                    busy.push(format!(
+                        "{queue} has {visible} messages visible, {in_flight} in flight, {delayed} delayed"
+                    ));
+                }
+                Err(error) => busy.push(format!("{queue} does not answer: {error:#}")),
+            }
+        }
+        if busy.is_empty() { "every consumed queue is empty".to_owned() } else { busy.join("; ") }
+    }
+
     /// Waits until every consumer of a stream has processed everything that was written before. Meanwhile batches are
     /// delivered without waiting to be full.
     pub(crate) async fn settle_streams(&self) {

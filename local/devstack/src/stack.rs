@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dynoxide::Database;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -366,8 +366,11 @@ impl Stack {
             }
             anyhow::Ok(())
         };
-        let settled = tokio::time::timeout(within, settling).await;
-        settled.with_context(|| format!("the event sources are still busy after {} s", within.as_secs_f64()))?
+        if let Ok(settled) = tokio::time::timeout(within, settling).await {
+            return settled;
+        }
+        let (seconds, queues) = (within.as_secs_f64(), self.sources.busy_queues().await);
+        bail!("the event sources are still busy after {seconds} s: {queues}")
     }
 
     /// Like [`Stack::settle`], but waits for the stream alone.

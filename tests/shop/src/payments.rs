@@ -76,8 +76,8 @@ impl Shop {
         shop
     }
 
-    /// The same, with wires that can be faulty, and functions that can be killed. A message whose invocation is killed comes
-    /// back after two seconds.
+    /// The same, with wires that can be faulty, and functions that can be killed. A message whose invocation is killed, or
+    /// whose receipt is lost, comes back after two seconds.
     pub async fn open_paying_faulty(parameters: &[(&str, &str)]) -> (Self, Faults) {
         let (shop, faults) = Self::open_faulty_with(parameters, publish_only).await;
         shop.sign_up("ada").await;
@@ -90,7 +90,7 @@ impl Shop {
         let to_provider = Wire::to(payments.provider.url()).await;
         let (kills, invocations) = (Arc::new(Kills::default()), Arc::new(Invocations::default()));
         let mut template = paying_template(to_provider.url(), parameters);
-        for queue in template.queues.iter_mut().filter(|queue| queue.logical_id == "DuePayments") {
+        for queue in &mut template.queues {
             queue.visibility_timeout_seconds = 2;
         }
         change(&mut template);

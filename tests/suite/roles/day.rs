@@ -24,7 +24,11 @@ use crate::history::exported;
 use crate::queue::things;
 use crate::sample_events::routes_by_event_time;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// The orders for a stock in two cells. Each takes its units from a cell at random. That all are the same one has a
+/// probability of one in eight million.
+const ENOUGH_FOR_BOTH_CELLS: usize = 24;
 
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let begin = Instant::now();
@@ -43,7 +47,7 @@ async fn open() -> Shop {
         }
         // The publisher retries until its timeout.
         for function in template.functions.iter_mut().filter(|function| function.handler == "publish-order-events") {
-            function.timeout_seconds = 2;
+            function.timeout_seconds = 5;
         }
         for source in &mut template.stream_sources {
             (source.enabled, source.maximum_retry_attempts) = (true, Some(0));
@@ -145,7 +149,7 @@ async fn now_and_then(shop: &Shop) {
     let body = json!({ "name": "N", "description": "", "category": "things", "price": eur(1), "stock": 1 });
     admin.send(Method::POST, "/products", &key[..0], Some(body.to_string())).await.expect(201);
     admin.send(Method::POST, "/products", &[("idempotency-key", "new")], Some(body.to_string())).await.expect(201);
-    for at in 0..8 {
+    for at in 0..ENOUGH_FOR_BOTH_CELLS {
         ada.order(&format!("spread {at}"), spread(1)).await.expect(201);
     }
     let mut dear = things(2);
@@ -216,7 +220,7 @@ async fn waiting(shop: &Shop) {
     let path = spread_out.header("location").expect("a location").to_owned();
     until("it is refused", async || ada.get(&path).await.body["status"] != "QUEUED").await;
     mark(shop, -1).await;
-    for at in 0..8 {
+    for at in 0..ENOUGH_FOR_BOTH_CELLS {
         order_later(&ada, &format!("spread {at}, later"), spread(1)).await.expect(202);
     }
     shop.sqs("SendMessage", QUEUE, json!({ "MessageBody": "no order" })).await;

@@ -116,7 +116,7 @@ async fn waiting_for_a_busy_stack_ends_with_an_error() {
     let error = bench.stack.settle_streams(PATIENCE / 100).await.unwrap_err().to_string();
     assert_eq!(error, "the consumers of the stream are still busy after 0.1 s");
     let error = bench.stack.settle(PATIENCE / 100).await.unwrap_err().to_string();
-    assert_eq!(error, "the event sources are still busy after 0.1 s");
+    assert_eq!(error, "the event sources are still busy after 0.1 s: every consumed queue is empty");
 }
 
 #[tokio::test]
