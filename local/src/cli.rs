@@ -5,6 +5,7 @@ mod categories;
 mod expire;
 mod export;
 mod export_table;
+mod fold;
 mod import;
 mod migrate;
 mod model;
@@ -54,6 +55,7 @@ enum Command {
     Export(export::Arguments),
     ExportTable(export_table::Arguments),
     ExportModel(model::Export),
+    FoldCounts(fold::Arguments),
     Import(import::Arguments),
     ImportModel(model::Import),
     Migrate(migrate::Arguments),
@@ -142,6 +144,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Export(arguments)) => export::run(&arguments).await,
         Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,
         Some(Command::ExportModel(arguments)) => model::run_export(&arguments).await,
+        Some(Command::FoldCounts(arguments)) => fold::run(&arguments).await,
         Some(Command::ImportModel(arguments)) => model::run_import(&arguments).await,
         Some(Command::Import(arguments)) => import::run(&arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,

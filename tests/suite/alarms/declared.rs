@@ -24,7 +24,10 @@ fn functions_emit_the_metrics_that_alarms_use() {
         assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }
-    assert_eq!(count, 5, "the longest wait, a denied drain, drift, a payment of another amount, and an old repair");
+    assert_eq!(
+        count, 6,
+        "a long wait, a denied drain, drift, old parked counts, a payment of another amount, an old repair"
+    );
 }
 
 /// An alarm watches every queue that no function consumes.

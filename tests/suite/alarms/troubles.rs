@@ -34,7 +34,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "Count" => Some(4000.0),
         "Invocations" => Some(300.0),
         "NumberOfMessagesReceived" => Some(20.0),
-        "LongestWait" | "OldestRepair" => Some(40.0),
+        "LongestWait" | "OldestRepair" | "OldestParkedCounts" => Some(40.0),
         "IteratorAge" => Some(900.0),
         // A failed request in 4,000, and a run a day.
         "5xx" | "ExecutionsSucceeded" => Some(1.0),
@@ -68,9 +68,18 @@ fn deserted(alarm: &str, metric: &str) -> Option<f64> {
     if alarm == "ExportsStandStill" {
         return Some(1.0);
     }
-    (["ComparisonFails", "ExpiriesFail", "PaymentsFail", "RepairsFail", "RepairsAreLate", "TidyingFails"]
-        .contains(&alarm)
-        && ["Errors", "ExpiriesFailed", "PaymentsFailed", "RepairsFailed", "OldestRepair"].contains(&metric))
+    ([
+        "ComparisonFails",
+        "CountsStayParked",
+        "ExpiriesFail",
+        "PaymentsFail",
+        "RepairsFail",
+        "RepairsAreLate",
+        "TidyingFails",
+    ]
+    .contains(&alarm)
+        && ["Errors", "ExpiriesFailed", "PaymentsFailed", "RepairsFailed", "OldestRepair", "OldestParkedCounts"]
+            .contains(&metric))
     .then_some(0.0)
 }
 
@@ -117,6 +126,8 @@ pub const TROUBLES: &[Trouble] = &[
     is_quiet("OrdersAreNotPublished", "four orders are refused", 3, &[("asked", Some(4.0)), ("invoked", None)]),
     alarms("CountsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
     is_quiet("CountsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("CountsStayParked", "what another release has parked is left alone", 1, &[(METRIC, Some(3600.0))]),
+    is_quiet("CountsStayParked", "counts are parked while many shards are counted", 9, &[(METRIC, Some(30.0))]),
     alarms("OrderEventsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
     is_quiet("OrderEventsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
     alarms("CountsDrifted", "a counter drifted", 1, &[(METRIC, Some(1.0))]),
