@@ -96,6 +96,11 @@ pub(crate) struct Serve {
     #[arg(long)]
     tables: Option<String>,
 
+    /// Whether the shop is open. If it is closed, routes answer 503, queues keep their messages, and there is no demo shop
+    /// [default: the template's, open]
+    #[arg(long, value_name = "STATE", value_parser = ["open", "closed"])]
+    shop: Option<String>,
+
     /// Start without the demo shop
     #[arg(long)]
     empty: bool,
@@ -135,6 +140,13 @@ pub(crate) struct Serve {
     template: Option<PathBuf>,
 }
 
+impl Serve {
+    /// Whether the stack starts with the demo shop.
+    fn has_demo(&self) -> bool {
+        !self.empty && self.shop.as_deref() != Some("closed")
+    }
+}
+
 /// Runs the command.
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
@@ -165,7 +177,7 @@ async fn serve(arguments: Serve) -> Result<()> {
         Stack::start(options(&arguments, &provider, &search)?, functions::start_all).await.map_err(named_as_here)?;
     provider.send_webhooks_to(&stack);
     search.build(&stack).await?;
-    if !arguments.empty {
+    if arguments.has_demo() {
         demo::create(&stack).await?;
     }
     announce(&stack, &arguments, &provider, &search)?;
@@ -198,6 +210,7 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
     deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
     deployment.parameters.extend(search.parameters());
     deployment.parameters.extend(arguments.tables.clone().map(|tables| ("Tables".to_owned(), tables)));
+    deployment.parameters.extend(arguments.shop.clone().map(|shop| ("Shop".to_owned(), shop)));
     let template = Template::parse_for(&text, &deployment).with_context(|| name.to_string())?;
 
     let [dynamodb_endpoint, sqs_endpoint] =
@@ -276,7 +289,7 @@ Ctrl-C stops it.
 fn tokens(stack: &Stack, arguments: &Serve) -> Result<String> {
     let (url, customer) = (stack.url(), demo::CUSTOMER);
     let token = stack.token(customer, http_api::SHOP_SCOPE)?;
-    let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
+    let commands = if !arguments.has_demo() { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
     Ok(format!(
         r#"A token for the customer {customer}, valid for 12 hours:
   TOKEN={token}

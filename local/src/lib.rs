@@ -78,5 +78,6 @@ fn kind(error: GatewayError) -> Kind {
         GatewayError::NotFound => Kind::NotFound,
         GatewayError::TooLarge => Kind::TooLarge,
         GatewayError::Internal => Kind::Internal,
+        GatewayError::Unavailable => Kind::Throttled,
     }
 }

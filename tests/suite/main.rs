@@ -17,6 +17,7 @@ mod categories;
 mod cells;
 mod changes;
 mod claims;
+mod closing;
 mod completeness;
 mod contract;
 mod counts;
