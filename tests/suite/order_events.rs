@@ -2,12 +2,14 @@
 //! and the bus.
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
 use devstack::{Endpoints, FaultProxy};
 use fastrand::Rng;
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
@@ -134,6 +136,43 @@ async fn every_change_is_published_in_order_under_one_id_despite_faults() {
 
         deliver(&publisher(&shop, &proxy), &records, &mut random).await;
         check(&told(&shop), &changes);
+    }
+}
+
+/// As with `PublishFactor` above 1: Lambda delivers the records of an item in order, and those of different items side by
+/// side.
+#[tokio::test(flavor = "multi_thread")]
+async fn publishing_side_by_side_publishes_every_change_once_and_keeps_the_order_of_each_item() {
+    const LANES: usize = 4;
+    let shop = stocked().await;
+    let changes = order_lifecycle(&shop).await;
+    let (mut lanes, records) = (vec![Vec::new(); LANES], records(&shop).await);
+    for record in records {
+        let mut hasher = DefaultHasher::new();
+        record["dynamodb"]["Keys"].to_string().hash(&mut hasher);
+        let lane = usize::try_from(hasher.finish() % LANES as u64).expect("small");
+        lanes[lane].push(record);
+    }
+    assert!(lanes.iter().all(|lane| lane.len() > 5));
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+    proxy.inject_share(Match::any(), Fault::CutAfter, 0.06, 1);
+    proxy.inject_share(Match::any(), throttling(), 0.06, 2);
+    let (shop_, proxy_) = (&shop, &proxy);
+    join_all(lanes.iter().zip(0..).map(|(lane, seed)| async move {
+        deliver(&publisher(shop_, proxy_), lane, &mut Rng::with_seed(seed)).await;
+    }))
+    .await;
+
+    let told = told(&shop);
+    assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), changes);
+    assert_eq!(told.len(), changes.len(), "a change is published under two ids");
+    // Of an order, the header is one item.
+    let of_header: Vec<_> =
+        told.iter().filter(|(kind, ..)| ["OrderPlaced", "OrderStatusChanged"].contains(&kind.as_str())).collect();
+    for (_, order, _) in &changes {
+        let versions: Vec<_> =
+            of_header.iter().filter(|(_, of, _)| of == order).map(|(_, _, version)| version).collect();
+        assert!(versions.is_sorted(), "{order}: {versions:?}");
     }
 }
 
