@@ -239,7 +239,7 @@ impl Gateway {
     /// client hangs up.
     async fn call(&self, served: &Served, event: Value) -> Response<Body> {
         if served.is_closed {
-            return self.problem(GatewayError::Unavailable, "No function may run: the shop is closed.");
+            return self.problem(GatewayError::Unavailable, "The function may not run: its reserved concurrency is 0.");
         }
         let call = tokio::time::timeout(served.timeout, (served.invoke)(event));
         let outcome = match tokio::spawn(call).await {
