@@ -289,7 +289,7 @@ Ctrl-C stops it.
 fn tokens(stack: &Stack, arguments: &Serve) -> Result<String> {
     let (url, customer) = (stack.url(), demo::CUSTOMER);
     let token = stack.token(customer, http_api::SHOP_SCOPE)?;
-    let commands = if !arguments.has_demo() { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
+    let commands = if arguments.has_demo() { format!("\nTry:\n{}\n", demo::commands(url)) } else { String::new() };
     Ok(format!(
         r#"A token for the customer {customer}, valid for 12 hours:
   TOKEN={token}

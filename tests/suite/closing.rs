@@ -1,14 +1,18 @@
 //! One parameter closes the shop: `Shop=closed`. Then nothing invokes a function, in any stack.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
-use devstack::{Deployment, Template};
-use serde_json::json;
-use shop::queue::QUEUE;
+use devstack::{Deployment, Options, Stack, Template};
+use http_api::{ADMIN_SCOPE, SHOP_SCOPE};
+use local::functions::start_all;
+use serde_json::{Value as Json, json};
+use shop::queue::{QUEUE, drain_source};
 use shop::{Shop, template_text};
 use yaml_serde::Value as Yaml;
 
+use crate::completeness::has_extension;
 use crate::deployment::{of_type, reference, stack};
 
 /// The services whose resources run code, or have it run.
@@ -30,7 +34,7 @@ fn templates() -> Vec<String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let names = fs::read_dir(root).expect("the root").map(|entry| entry.expect("an entry").file_name());
     let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
-    names.retain(|name| name.ends_with(".yaml") && stack(name)["Resources"].is_mapping());
+    names.retain(|name| has_extension(name, "yaml") && stack(name)["Resources"].is_mapping());
     names.sort();
     names
 }
@@ -59,7 +63,7 @@ fn switches<'a>(file: &str, stack: &'a Yaml) -> Vec<Switch<'a>> {
                 }
             }
             "AWS::Lambda::EventSourceMapping" => {
-                add(format!("{file}: {id}"), &properties["Enabled"], Yaml::from(false))
+                add(format!("{file}: {id}"), &properties["Enabled"], Yaml::from(false));
             }
             "AWS::Scheduler::Schedule" => add(format!("{file}: {id}"), &properties["State"], disabled()),
             "AWS::Events::Rule" if properties["EventPattern"].is_null() => {
@@ -139,18 +143,19 @@ fn events_of_the_bus_go_to_queues_alone() {
     }
 }
 
-/// The laptop's template, with two tables, search and analytics, so that each function is in it.
-fn with(state: &str) -> Template {
+/// The laptop's template with these parameters.
+fn with(state: &str, others: &[(&str, &str)]) -> Template {
     let mut deployment = Deployment { table_name: "till-local-orders".to_owned(), ..local::deployment() };
-    let parameters =
-        [("Shop", state), ("Tables", "v1-v2"), ("SearchUrl", "http://localhost:9200"), ("Analytics", "athena")];
+    let parameters = [("Shop", state)].into_iter().chain(others.iter().copied());
     deployment.parameters.extend(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())));
     Template::parse_for(&template_text(), &deployment).expect("template.yaml is valid")
 }
 
 #[test]
 fn the_stack_on_a_laptop_closes_with_the_same_parameter() {
-    let (open, closed) = (with("open"), with("closed"));
+    // With these, each function is in the template.
+    let all = [("Tables", "v1-v2"), ("SearchUrl", "http://localhost:9200"), ("Analytics", "athena")];
+    let (open, closed) = (with("open", &all), with("closed", &all));
     let enabled = |template: &Template| {
         let queues = template.queue_sources.iter().filter(|source| source.enabled).count();
         queues + template.stream_sources.iter().filter(|source| source.enabled).count()
@@ -172,4 +177,58 @@ async fn a_closed_shop_answers_503_and_leaves_its_queue_alone() {
     let ask = json!({ "MessageSystemAttributeNames": ["ApproximateReceiveCount"] });
     let received = shop.sqs("ReceiveMessage", QUEUE, ask).await;
     assert_eq!(received["Messages"][0]["Attributes"]["ApproximateReceiveCount"], "1", "{received}");
+}
+
+/// A stack whose table and queues are kept in this directory.
+async fn start(data: &Path, template: Template) -> Stack {
+    let options = Options { data: Some(data.to_owned()), ..local::options(template).expect("options") };
+    Stack::start(options, start_all).await.expect("the stack starts")
+}
+
+/// Sends a request as this caller. Returns the status and the body.
+async fn send(stack: &Stack, caller: (&str, &str), path: &str, body: Option<Json>) -> (u16, Json) {
+    let (url, client) = (format!("{}{path}", stack.url()), reqwest::Client::new());
+    let request = body.map_or_else(|| client.get(&url), |body| client.post(&url).json(&body));
+    let token = stack.token(caller.0, caller.1).expect("a token");
+    let request = request.bearer_auth(token).header("idempotency-key", "k").header("prefer", "respond-async");
+    let answer = request.send().await.expect("an answer");
+    (answer.status().as_u16(), answer.json().await.expect("JSON"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_was_accepted_before_the_shop_closed_is_placed_when_it_opens() {
+    let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("closing");
+    _ = fs::remove_dir_all(&data);
+    let (ada, boss) = (("ada", SHOP_SCOPE), ("boss", ADMIN_SCOPE));
+
+    // The shop closes before the drain has received the order.
+    let mut template = with("open", &[]);
+    drain_source(&mut template).enabled = false;
+    let stack = start(&data, template).await;
+    let profile = json!({ "username": "ada", "email": "ada@example.com", "name": "Ada" });
+    assert_eq!(send(&stack, ada, "/customers", Some(profile)).await.0, 201);
+    let product = json!({
+        "productId": "thing", "name": "A thing", "description": "It is one.", "category": "things",
+        "price": { "amount": 1000, "currency": "EUR" }, "stock": 10,
+    });
+    assert_eq!(send(&stack, boss, "/products", Some(product)).await.0, 201);
+    let order = json!({ "lines": [{ "productId": "thing", "quantity": 1 }] });
+    let (status, accepted) = send(&stack, ada, "/orders", Some(order)).await;
+    assert_eq!((status, accepted["status"].as_str()), (202, Some("QUEUED")), "{accepted}");
+    let path = format!("/orders/{}", accepted["orderId"].as_str().expect("an id"));
+    stack.shutdown().await.expect("it ends");
+
+    let stack = start(&data, with("closed", &[])).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(send(&stack, ada, &path, None).await.0, 503);
+    let queues = send(&stack, ada, "/_local/queues", None).await.1;
+    assert_eq!(queues[QUEUE], json!({ "visible": 1, "inFlight": 0, "delayed": 0 }));
+    stack.shutdown().await.expect("it ends");
+
+    let stack = start(&data, with("open", &[])).await;
+    stack.settle(Duration::from_mins(1)).await.expect("the queue is drained");
+    let (status, placed) = send(&stack, ada, &path, None).await;
+    assert_eq!((status, placed["status"].as_str()), (200, Some("PENDING")), "{placed}");
+    stack.shutdown().await.expect("it ends");
+    _ = fs::remove_dir_all(&data);
 }

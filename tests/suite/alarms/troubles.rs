@@ -42,6 +42,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "5xx" | "ExecutionsSucceeded" => Some(1.0),
         "ApproximateNumberOfMessagesVisible"
         | "Errors"
+        | "Throttles"
         | "DrainDenied"
         | "CountersDrifted"
         | "ExpiriesFailed"
@@ -50,7 +51,6 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "ExecutionsFailed"
         | "ApproximateAgeOfOldestMessage" => Some(0.0),
         "PaymentMismatches" | "RequestsThrottled" => None,
-        "Throttles" => Some(0.0),
         jobs if jobs.starts_with("NumberOfBackupJobs") => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),
