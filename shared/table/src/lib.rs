@@ -65,7 +65,7 @@ pub use pair::{Pair, Pairs};
 pub use read::Reader;
 pub use request::{Rendered, WriteKind};
 pub use scan::{Description, Scanned, Segment, WholeTable};
-pub use shards::{ProductShards, StatusShards, ViewShards};
+pub use shards::{Every, ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::Write;
 pub use writer::{Put, Writer, Written};
@@ -86,7 +86,8 @@ impl FromEnvironment for Table {
             aws_sdk_dynamodb::Client::from_conf(config.interceptor(StripSdkHeaders).interceptor(CountWrites).build())
         })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
-        environment.warm_up(Service::DynamoDb, warm_up::prewarm(client.clone(), Arc::clone(&name)));
+        let connections = environment.shared(warm_up::Connections::default);
+        environment.warm_up(Service::DynamoDb, warm_up::prewarm(client.clone(), Arc::clone(&name), connections));
         let home = Home { name, layout: layout(environment, "TABLE_LAYOUT")? };
         Ok(Self { client, home, moving: Moving::from_environment(environment)? })
     }
