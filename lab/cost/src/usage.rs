@@ -94,7 +94,7 @@ impl Usage {
         shop::add(&mut usage, profile, deployment, month)?;
 
         let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
-        usage.log_gb = calls * profile.call.log_bytes / BYTES_PER_GB;
+        usage.log_gb = calls * (profile.call.log_bytes + deployment.system_log_bytes) / BYTES_PER_GB;
         let gb = |requests: Decimal| requests * profile.call.answer_bytes / BYTES_PER_GB;
         if deployment.edge.is_some() {
             // What the API sends to the edge is not billed.

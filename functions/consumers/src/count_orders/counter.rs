@@ -196,7 +196,7 @@ impl Counter {
             None => Condition::absent(),
         };
         let mut writes = vec![Write::put_if(&checkpoint, is_previous)?];
-        let writer = if step.parks { self.writer.clone() } else { self.writer.clone().fail_fast_on_conflict() };
+        let table = if step.parks { self.writer.clone() } else { self.writer.clone().fail_fast_on_conflict() };
         if step.parks {
             for item in parked {
                 writes.push(Write::put_new(item)?);
@@ -206,7 +206,7 @@ impl Counter {
                 writes.push(add(aggregate, &step.counts)?);
             }
         }
-        match writer.commit(writes, budget).await? {
+        match table.commit(writes, budget).await? {
             Commit::Done => Ok(Applied::Now),
             Commit::Cancelled(causes) => match causes.into_iter().next() {
                 Some(Cause::Condition(Some(item))) => {

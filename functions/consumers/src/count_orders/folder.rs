@@ -90,9 +90,13 @@ impl Folder {
         loop {
             match folding.next() {
                 Work::Done => return Ok(()),
-                Work::Wait if pauses.pause().await => folding.waited(),
-                // Whoever has the lease folds it.
-                Work::Wait => return Ok(()),
+                Work::Wait => {
+                    if !pauses.pause().await {
+                        // Whoever has the lease folds it.
+                        return Ok(());
+                    }
+                    folding.waited();
+                }
                 Work::Look => {
                     let (existing, is_free) = self.look(group, folding.awaited(), budget).await?;
                     folding.looked(&existing, is_free);
