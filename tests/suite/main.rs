@@ -8,6 +8,7 @@ mod access;
 mod accesses;
 mod alarms;
 mod audit;
+mod audit_log;
 mod batches;
 mod buckets;
 mod caching;

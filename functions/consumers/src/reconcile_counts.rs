@@ -29,11 +29,10 @@ use tracing::info;
 
 use crate::count_orders::Folder;
 
-pub use reads::RATE_MARGIN;
 use reads::Reads;
+pub use reads::{RATE_MARGIN, page_size};
 pub use run::{Drift, LAST_STEP, Report, Run};
 pub use schedule::DAYS;
-pub use walk::PAGE_SIZE;
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
@@ -154,4 +153,13 @@ impl Reconciler {
         ]);
         done
     }
+}
+
+/// Emits how long ago the last day ended up to which everything is compared. Every scheduled invocation emits that, also
+/// one with nothing to compare.
+fn report_age(compared_up_to: Day) {
+    let ended = Days::new(compared_up_to, compared_up_to.plus(1)).map(|days| days.moments());
+    let ended = ended.ok().and_then(|moments| moments.from().map(|moment| moment.as_second())).unwrap_or_default();
+    let age = u64::try_from(Timestamp::now().as_second() - ended).unwrap_or(0);
+    lambda::metrics(&[("ComparedUpToAge", Measure::Seconds(age))]);
 }

@@ -10,6 +10,7 @@
 //!
 //! **Invariant: no other crate reads the process's environment, and every AWS client is configured here.**
 
+mod audit;
 mod aws;
 mod budget;
 mod consume;
@@ -28,6 +29,7 @@ mod time;
 mod trace;
 mod variables;
 
+pub use audit::audit;
 pub use aws::Service;
 pub use budget::{Budget, Retries, longest_pause};
 pub use consume::{consume, start_consumer};

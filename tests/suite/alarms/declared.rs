@@ -27,8 +27,9 @@ fn functions_emit_the_metrics_that_alarms_use() {
         count += 1;
     }
     assert_eq!(
-        count, 6,
-        "a long wait, a denied drain, drift, old parked counts, a payment of another amount, an old repair"
+        count, 7,
+        "a long wait, a denied drain, drift, old parked counts, a late comparison, a payment of another amount, an old \
+         repair"
     );
 }
 

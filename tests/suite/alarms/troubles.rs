@@ -37,6 +37,7 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         "UnreservedConcurrentExecutions" | "ClaimedAccountConcurrency" | "4xx" => Some(60.0),
         "NumberOfMessagesReceived" => Some(20.0),
         "LongestWait" | "OldestRepair" | "OldestParkedCounts" => Some(40.0),
+        "ComparedUpToAge" => Some(90_000.0),
         "IteratorAge" => Some(900.0),
         // A failed request in 4,000, and a run a day.
         "5xx" | "ExecutionsSucceeded" => Some(1.0),
@@ -75,6 +76,9 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
     if alarm == "ExportsStandStill" || (alarm, metric) == ("TidyingFails", "Invocations") {
         return Some(1.0);
+    }
+    if metric == "ComparedUpToAge" {
+        return ordinary(alarm, metric);
     }
     ([
         "ComparisonFails",
@@ -203,6 +207,10 @@ pub const TROUBLES: &[Trouble] = &[
     alarms("ComparisonFails", "nothing invokes the comparison", 6, &[(METRIC, None)]),
     is_quiet("ComparisonFails", "it fails once, and is invoked again", 1, &[(METRIC, Some(1.0))]),
     is_quiet("ComparisonFails", "it is invoked late", 2, &[(METRIC, None)]),
+    alarms("ComparisonIsLate", "a comparison takes two days and a half", 4, &[(METRIC, Some(300_000.0))]),
+    alarms("ComparisonIsLate", "nothing invokes the comparison", 6, &[(METRIC, None)]),
+    is_quiet("ComparisonIsLate", "a comparison takes a whole day", 9, &[(METRIC, Some(172_800.0))]),
+    is_quiet("ComparisonIsLate", "it is invoked late", 2, &[(METRIC, None)]),
     alarms("ExpiriesFail", "each run fails for an hour", 4, &[("errors", Some(3.0)), ("failed", None)]),
     alarms("ExpiriesFail", "an order cannot be cancelled", 4, &[("failed", Some(3.0))]),
     alarms("ExpiriesFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
