@@ -79,7 +79,7 @@ async fn many_orders_are_compared_at_the_same_time() {
     // How many latencies the comparison takes, of which each begins after the one before.
     let chain = lasted / latency.as_secs_f64();
     let at_five_milliseconds = f64::from(orders) / (chain * 0.005);
-    println!("{requests} requests in {chain:.0} latencies: at 5 ms {at_five_milliseconds:.0} orders a second");
+    eprintln!("{requests} requests in {chain:.0} latencies: at 5 ms {at_five_milliseconds:.0} orders a second");
     // On a busy machine a debug build spends more time on the requests than they wait.
     assert!(chain < requests / 4.0, "{requests} requests take {chain} latencies");
 }
