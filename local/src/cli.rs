@@ -14,6 +14,7 @@ mod place;
 mod reconcile;
 mod redrive;
 mod reindex;
+mod replay;
 mod search;
 mod stack;
 
@@ -62,6 +63,7 @@ enum Command {
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
     Reindex(reindex::Arguments),
+    Replay(replay::Arguments),
 }
 
 /// Options of `cargo local` without a subcommand.
@@ -163,6 +165,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         Some(Command::Reindex(arguments)) => reindex::run(&arguments).await,
+        Some(Command::Replay(arguments)) => replay::run(&arguments).await,
         None => serve(arguments.serve).await,
     }
 }

@@ -12,6 +12,7 @@ pub mod history;
 pub mod pretend_provider;
 pub mod pretend_search;
 pub mod reindex;
+pub mod replay;
 mod scan;
 
 use std::collections::BTreeMap;

@@ -298,6 +298,7 @@ fn the_template_is_read_with_every_option_on() {
         ("ContributorInsights", "THROTTLED_KEYS"),
         ("WarmReadUnits", "20000"),
         ("WarmWriteUnits", "8000"),
+        ("EventArchiveDays", "30"),
     ];
     let mut deployment = local::deployment();
     deployment.parameters.extend(options.map(|(name, value)| (name.to_owned(), value.to_owned())));

@@ -10,6 +10,7 @@ use devstack::gateway::Invoke;
 use devstack::{Endpoints, FaultProxy};
 use fastrand::Rng;
 use futures_util::future::join_all;
+use local::replay;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
@@ -405,4 +406,58 @@ async fn cancelled_units_of_an_unpaid_order_are_published() {
         assert_eq!(detail["lines"], json!([{ "productId": "thing", "quantity": 1 }]));
         assert_eq!(detail["amount"], json!({ "amount": 1000, "currency": "EUR" }));
     }
+}
+
+/// The records are those that a consumer gave up, as the AWS CLI prints the messages of the queue.
+#[tokio::test(flavor = "multi_thread")]
+async fn records_that_were_given_up_are_published_again_under_their_own_ids() {
+    let shop = stocked().await;
+    let changes = order_lifecycle(&shop).await;
+    let records = records(&shop).await;
+    let (published, lost) = records.split_at(records.len() / 2);
+    let answer = shop.consumer("publish-order-events", &shop.endpoints())(json!({ "Records": published })).await;
+    assert_eq!(answer.expect("an answer"), json!({ "batchItemFailures": [] }));
+
+    let variables = [
+        ("TABLE_NAME", shop.table()),
+        ("EVENT_BUS", bus_of(&shop)),
+        ("AWS_ENDPOINT_URL_EVENTBRIDGE", shop.bus().url()),
+    ];
+    let environment = shop.operator().with(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let messages = lost.iter().map(|record| {
+        let number = &record["dynamodb"]["SequenceNumber"];
+        let body = json!({ "reason": "unreadable", "sequenceNumber": number, "Records": [record] });
+        json!({ "MessageId": "m", "ReceiptHandle": "h", "Body": body.to_string() })
+    });
+    let file = json!({ "Messages": messages.collect::<Vec<_>>() }).to_string();
+    // The second time, receivers have all of them.
+    for _ in 0..2 {
+        let found = replay::read(&file).expect("records");
+        let replayed = replay::replay(&environment, found.batches).await.expect("a result");
+        assert!(replayed.published > 0, "{replayed:?}");
+        assert_eq!((replayed.waiting, &*replayed.unreadable), (0, &[][..]));
+        check(&told(&shop), &changes);
+    }
+
+    // A record that this release cannot read either does not stop those behind it, and is named.
+    let of_order = |name: &str| {
+        let is_wanted = |record: &&Value| {
+            record["eventName"] == name && record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order"
+        };
+        lost.iter().find(is_wanted).expect("an order").clone()
+    };
+    let mut broken = of_order("MODIFY");
+    broken["dynamodb"]["NewImage"]["version"] = json!({ "S": "no number" });
+    let batch = vec![broken.clone(), of_order("INSERT")];
+    let replayed = replay::replay(&environment, vec![batch]).await.expect("a result");
+    let numbers: Vec<_> = replayed.unreadable.iter().map(|(number, _)| json!(number.to_string())).collect();
+    assert_eq!(numbers, [broken["dynamodb"]["SequenceNumber"].clone()]);
+    assert_eq!(replayed.published, 1, "{replayed:?}");
+    check(&told(&shop), &changes);
+}
+
+/// The name of the bus in the functions' environment.
+fn bus_of(shop: &Shop) -> &str {
+    let mut variables = shop.template().functions.iter().filter_map(|function| function.environment.get("EVENT_BUS"));
+    variables.next().expect("a publisher")
 }

@@ -7,6 +7,7 @@ mod history;
 mod issuer;
 mod moving;
 mod payments;
+mod replay;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
