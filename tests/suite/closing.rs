@@ -20,7 +20,8 @@ const SERVICES: [&str; 6] =
     ["AWS::Serverless::", "AWS::Lambda::", "AWS::Events::", "AWS::Scheduler::", "AWS::Pipes::", "AWS::StepFunctions::"];
 
 /// Their types that start nothing by themselves.
-const PASSIVE: [&str; 3] = ["AWS::Serverless::HttpApi", "AWS::Events::EventBus", "AWS::StepFunctions::StateMachine"];
+const PASSIVE: [&str; 4] =
+    ["AWS::Serverless::HttpApi", "AWS::Events::EventBus", "AWS::Events::Archive", "AWS::StepFunctions::StateMachine"];
 
 /// A property that must have this value while the shop is closed, and another one while it is open.
 struct Switch<'a> {
