@@ -33,7 +33,7 @@ impl Connections {
 const MOST_ROUNDS: usize = 16;
 
 /// Opens the connections that the first event will use: one, and then as many again as there are, until there are enough.
-/// Each connection brings tickets for the next ones, with which a handshake has neither certificates nor RSA. If all were
+/// A connection may bring tickets for the next ones, with which a handshake has neither certificates nor RSA. If all were
 /// opened at once, there would be no tickets.
 ///
 /// A health check takes the connection that is ready first, which may be one that has just answered another check. So the
