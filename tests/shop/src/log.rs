@@ -1,10 +1,17 @@
 //! The log of a test.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
+use tracing::Dispatch;
+use tracing::level_filters::LevelFilter;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
+
+/// A subscriber that hears nothing. While there is only one subscriber, `tracing` asks the thread that first reaches a log
+/// statement whether anybody listens, and remembers its answer for all threads. With two it asks the subscribers.
+static SILENT: LazyLock<Dispatch> =
+    LazyLock::new(|| Dispatch::new(tracing_subscriber::fmt().with_max_level(LevelFilter::OFF).finish()));
 
 /// The log of a test's thread, with all metrics. The test must run in one thread.
 #[derive(Clone, Default)]
@@ -13,6 +20,7 @@ pub struct Log(Arc<Mutex<Vec<u8>>>);
 impl Log {
     /// A log that goes on until the guard is dropped.
     pub fn begin() -> (Self, DefaultGuard) {
+        LazyLock::force(&SILENT);
         let log = Self::default();
         let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false);
         let guard = tracing::subscriber::set_default(subscriber.with_max_level(tracing::Level::DEBUG).finish());

@@ -108,6 +108,11 @@ async fn now_and_then(shop: &Shop) {
     for _ in 0..100 {
         change(Method::POST, "/products/thing/views", json!({}), 204).await;
     }
+    // Views of a product that nobody has viewed, and of one that has views in every shard.
+    for product in ["spread", "thing"] {
+        let views = json!({ "products": [product], "visitor": "Zm9vYmFyYmF6cXV4" });
+        shop.nobody().post("/views", views).await.expect(204);
+    }
     // A stock in several cells, all of which are read before an order is refused.
     change(Method::PATCH, "/products/spread", json!({ "cells": 4 }), 200).await;
     change(Method::PATCH, "/products/spread", json!({ "cells": 2 }), 200).await;
