@@ -112,7 +112,9 @@ impl Deliveries {
             }
             Next::Fold => {
                 let parked = std::mem::take(parked);
-                parked.into_iter().for_each(|(group, items)| self.folders.fold(&self.table, group, items));
+                for (group, items) in parked {
+                    self.folders.fold(&self.table, group, items);
+                }
                 batch.folded();
             }
             Next::GiveUp(numbers) => {
@@ -199,7 +201,9 @@ impl Deliveries {
     fn answer(&mut self, stream: &Stream, at: usize, is_done: bool) {
         let Run { shard, batch, end, parked } = self.runs.swap_remove(at);
         // Transactions that were not answered may have parked these, too.
-        parked.into_iter().for_each(|(group, items)| self.folders.fold(&self.table, group, items));
+        for (group, items) in parked {
+            self.folders.fold(&self.table, group, items);
+        }
         let Some(end) = end else { return };
         let source = self.source(shard);
         source.1 = batch.mark().cloned();

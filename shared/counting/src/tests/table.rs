@@ -74,7 +74,9 @@ impl Table {
         if !keys.iter().all(|key| self.parked.contains_key(key)) {
             return false;
         }
-        keys.iter().for_each(|key| _ = self.parked.remove(key));
+        for key in &keys {
+            self.parked.remove(key);
+        }
         self.counts.add(&fold.counts);
         true
     }
