@@ -3,6 +3,7 @@
 
 mod calls;
 mod card_payments;
+mod catalogue;
 mod day;
 mod declared;
 mod needed;

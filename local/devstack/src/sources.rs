@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -97,8 +97,25 @@ impl Sources {
         self.sandboxes.kill(handler)
     }
 
+    /// Waits until the queues and then the streams have nothing left, this number of times.
+    pub(crate) async fn settle(&self, rounds: usize, within: Duration) -> Result<()> {
+        let settling = async {
+            for _ in 0..rounds {
+                // Queues first: their consumers write to the table.
+                self.settle_queues().await?;
+                self.settle_streams().await;
+            }
+            Ok(())
+        };
+        if let Ok(settled) = tokio::time::timeout(within, settling).await {
+            return settled;
+        }
+        let (seconds, queues) = (within.as_secs_f64(), self.busy_queues().await);
+        bail!("the event sources are still busy after {seconds} s: {queues}")
+    }
+
     /// Waits until the consumed queues are empty, including messages in flight and delayed ones.
-    pub(crate) async fn settle_queues(&self) -> Result<()> {
+    async fn settle_queues(&self) -> Result<()> {
         for queue in &self.queues {
             while self.sqs.counts_of(queue).await? != Counts::default() {
                 tokio::time::sleep(BETWEEN_LOOKS).await;
@@ -108,7 +125,7 @@ impl Sources {
     }
 
     /// The consumed queues that are not empty, as a text.
-    pub(crate) async fn busy_queues(&self) -> String {
+    async fn busy_queues(&self) -> String {
         let mut busy = Vec::new();
         for queue in &self.queues {
             match self.sqs.counts_of(queue).await {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use dynoxide::Database;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -355,22 +355,10 @@ impl Stack {
     /// # Errors
     /// The event sources are still busy after this time, or the queues do not answer.
     pub async fn settle(&self, within: Duration) -> Result<()> {
-        let settling = async {
-            // A consumer of the stream may publish an event that a rule sends to a queue, whose consumer writes to the
-            // table again.
-            let rounds = if self.template.rules.is_empty() { 1 } else { 2 };
-            for _ in 0..rounds {
-                // Queues first: their consumers write to the table.
-                self.sources.settle_queues().await?;
-                self.sources.settle_streams().await;
-            }
-            anyhow::Ok(())
-        };
-        if let Ok(settled) = tokio::time::timeout(within, settling).await {
-            return settled;
-        }
-        let (seconds, queues) = (within.as_secs_f64(), self.sources.busy_queues().await);
-        bail!("the event sources are still busy after {seconds} s: {queues}")
+        // A consumer of the stream may publish an event that a rule sends to a queue, whose consumer writes to the table
+        // again.
+        let rounds = if self.template.rules.is_empty() { 1 } else { 2 };
+        self.sources.settle(rounds, within).await
     }
 
     /// Like [`Stack::settle`], but waits for the stream alone.
