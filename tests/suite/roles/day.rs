@@ -25,8 +25,8 @@ use crate::sample_events::routes_by_event_time;
 
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The orders for a stock in two cells. Each takes its units from a cell at random. That all are the same one has a
-/// probability of one in eight million.
+/// The number of orders for a stock in two cells. Each order takes its units from a random cell, so the probability that
+/// all of them take them from the same cell is one in eight million.
 const ENOUGH_FOR_BOTH_CELLS: usize = 24;
 
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
