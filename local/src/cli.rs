@@ -5,6 +5,7 @@ mod categories;
 mod expire;
 mod export;
 mod export_table;
+mod fold;
 mod import;
 mod migrate;
 mod model;
@@ -13,6 +14,7 @@ mod place;
 mod reconcile;
 mod redrive;
 mod reindex;
+mod replay;
 mod search;
 mod stack;
 
@@ -54,12 +56,14 @@ enum Command {
     Export(export::Arguments),
     ExportTable(export_table::Arguments),
     ExportModel(model::Export),
+    FoldCounts(fold::Arguments),
     Import(import::Arguments),
     ImportModel(model::Import),
     Migrate(migrate::Arguments),
     Reconcile(reconcile::Arguments),
     Redrive(redrive::Arguments),
     Reindex(reindex::Arguments),
+    Replay(replay::Arguments),
 }
 
 /// Options of `cargo local` without a subcommand.
@@ -93,6 +97,11 @@ pub(crate) struct Serve {
     /// The tables of the stack: v1, v1-v2, v2-v1 or v2; of two, the shop uses the first [default: the template's]
     #[arg(long)]
     tables: Option<String>,
+
+    /// Whether the shop is open. If it is closed, routes answer 503, queues keep their messages, and there is no demo shop
+    /// [default: the template's, open]
+    #[arg(long, value_name = "STATE", value_parser = ["open", "closed"])]
+    shop: Option<String>,
 
     /// Start without the demo shop
     #[arg(long)]
@@ -133,6 +142,13 @@ pub(crate) struct Serve {
     template: Option<PathBuf>,
 }
 
+impl Serve {
+    /// Whether the stack starts with the demo shop.
+    fn has_demo(&self) -> bool {
+        !self.empty && self.shop.as_deref() != Some("closed")
+    }
+}
+
 /// Runs the command.
 pub(crate) async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
@@ -142,12 +158,14 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Some(Command::Export(arguments)) => export::run(&arguments).await,
         Some(Command::ExportTable(arguments)) => export_table::run(&arguments).await,
         Some(Command::ExportModel(arguments)) => model::run_export(&arguments).await,
+        Some(Command::FoldCounts(arguments)) => fold::run(&arguments).await,
         Some(Command::ImportModel(arguments)) => model::run_import(&arguments).await,
         Some(Command::Import(arguments)) => import::run(&arguments).await,
         Some(Command::Migrate(arguments)) => migrate::run(&arguments).await,
         Some(Command::Reconcile(arguments)) => reconcile::run(&arguments).await,
         Some(Command::Redrive(arguments)) => redrive::run(&arguments).await,
         Some(Command::Reindex(arguments)) => reindex::run(&arguments).await,
+        Some(Command::Replay(arguments)) => replay::run(&arguments).await,
         None => serve(arguments.serve).await,
     }
 }
@@ -162,7 +180,7 @@ async fn serve(arguments: Serve) -> Result<()> {
         Stack::start(options(&arguments, &provider, &search)?, functions::start_all).await.map_err(named_as_here)?;
     provider.send_webhooks_to(&stack);
     search.build(&stack).await?;
-    if !arguments.empty {
+    if arguments.has_demo() {
         demo::create(&stack).await?;
     }
     announce(&stack, &arguments, &provider, &search)?;
@@ -195,6 +213,7 @@ fn options(arguments: &Serve, provider: &Payments, search: &Search) -> Result<Op
     deployment.parameters.insert("CorsOrigins".to_owned(), origins.join(","));
     deployment.parameters.extend(search.parameters());
     deployment.parameters.extend(arguments.tables.clone().map(|tables| ("Tables".to_owned(), tables)));
+    deployment.parameters.extend(arguments.shop.clone().map(|shop| ("Shop".to_owned(), shop)));
     let template = Template::parse_for(&text, &deployment).with_context(|| name.to_string())?;
 
     let [dynamodb_endpoint, sqs_endpoint] =
@@ -273,7 +292,7 @@ Ctrl-C stops it.
 fn tokens(stack: &Stack, arguments: &Serve) -> Result<String> {
     let (url, customer) = (stack.url(), demo::CUSTOMER);
     let token = stack.token(customer, http_api::SHOP_SCOPE)?;
-    let commands = if arguments.empty { String::new() } else { format!("\nTry:\n{}\n", demo::commands(url)) };
+    let commands = if arguments.has_demo() { format!("\nTry:\n{}\n", demo::commands(url)) } else { String::new() };
     Ok(format!(
         r#"A token for the customer {customer}, valid for 12 hours:
   TOKEN={token}

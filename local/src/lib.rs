@@ -12,6 +12,7 @@ pub mod history;
 pub mod pretend_provider;
 pub mod pretend_search;
 pub mod reindex;
+pub mod replay;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -78,5 +79,6 @@ fn kind(error: GatewayError) -> Kind {
         GatewayError::NotFound => Kind::NotFound,
         GatewayError::TooLarge => Kind::TooLarge,
         GatewayError::Internal => Kind::Internal,
+        GatewayError::Unavailable => Kind::Throttled,
     }
 }

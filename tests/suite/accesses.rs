@@ -10,7 +10,7 @@ use copying::{Assignment, Copier, Mover, Pace, Repairs};
 use devstack::fault_proxy::Call;
 use key_schema::access::{Access, Action, CHANGED, EVERY};
 use key_schema::entity::{CopyTask, Entity as _, Phase, ViewMark};
-use key_schema::layout::{ENTITIES, Layout, OF_A_MOVE, PATTERNS, PATTERNS_OF_A_MOVE};
+use key_schema::layout::{ENTITIES, Layout, OF_A_MOVE, PATTERNS, PATTERNS_OF_FUNCTIONS};
 use lambda::FromEnvironment as _;
 use local::functions::{all, routes};
 use local::history::{Options, import};
@@ -223,7 +223,7 @@ fn told(access: &Access) -> String {
 
 /// The first question that the same read answers.
 fn of_its_kind(question: &'static str) -> &'static str {
-    let patterns = || PATTERNS.iter().chain(PATTERNS_OF_A_MOVE);
+    let patterns = || PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS);
     let asked = patterns().find(|pattern| pattern.question == question).expect("a pattern");
     let same = patterns().find(|pattern| pattern.place == asked.place && pattern.entities == asked.entities);
     same.expect("a pattern").question
@@ -288,7 +288,7 @@ fn the_recorded_accesses_are_the_declared_ones() {
 #[test]
 fn every_entity_is_read_and_written_by_a_recorded_access() {
     let record = recorded();
-    let patterns = || PATTERNS.iter().chain(PATTERNS_OF_A_MOVE);
+    let patterns = || PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS);
     let asked: BTreeSet<_> = record.values().flat_map(|asked| &asked.patterns).collect();
     for pattern in patterns() {
         let asks_the_same = |other: &&&key_schema::layout::Declaration| {
@@ -319,6 +319,6 @@ fn every_access_pattern_is_listed() {
         let said = text.split("question: \"").skip(1).filter_map(|rest| rest.split('"').next());
         questions.extend(said.map(str::to_owned));
     }
-    let listed = PATTERNS.iter().chain(PATTERNS_OF_A_MOVE).map(|pattern| pattern.question.to_owned());
+    let listed = PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS).map(|pattern| pattern.question.to_owned());
     assert_eq!(questions, listed.collect());
 }

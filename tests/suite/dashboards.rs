@@ -91,7 +91,7 @@ fn functions_emit_the_metrics_that_dashboards_show() {
         assert!(read(&source_of(emitter)).contains(&format!("(\"{name}\", ")), "{function}: {name}");
         count += 1;
     }
-    assert_eq!(count, 10 + 4, "of a shop, and of a move");
+    assert_eq!(count, 12 + 4, "of a shop, and of a move");
 }
 
 /// The shop's dashboard shows the first table. While the shop moves, the second one must be seen as well.

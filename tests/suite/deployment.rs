@@ -168,6 +168,66 @@ fn batches_for_counting_are_not_bisected() {
     assert!(!counts.bisects_batches && counts.reports_item_failures);
 }
 
+/// A shard's checkpoint says how far it is counted. Two invocations of one shard would each move it past what the other one
+/// still counts.
+#[test]
+fn no_two_invocations_count_one_shard() {
+    let outer = stack("template.yaml");
+    for source in ["CountOrdersStream", "CountOrdersStreamV2"] {
+        let properties = &outer["Resources"][source]["Properties"];
+        // A literal, so that no parameter changes it. Only with a window does an event name its shard.
+        assert_eq!(properties["ParallelizationFactor"], 1, "{source}");
+        assert!(properties["TumblingWindowInSeconds"].as_u64().is_some_and(|seconds| seconds > 0), "{source}");
+    }
+    for source in ["PublishOrderEventsStream", "PublishOrderEventsStreamV2"] {
+        let properties = &outer["Resources"][source]["Properties"];
+        assert_eq!(reference(&properties["ParallelizationFactor"]), Some("PublishFactor"), "{source}");
+    }
+    let default = |name: &str| &outer["Parameters"][name]["Default"];
+    assert_eq!(*default("PublishFactor"), 1, "the order of an order's events is kept unless somebody gives it up");
+}
+
+/// By default nothing is reserved, because a new account has too little to reserve anything.
+#[test]
+fn placing_counting_and_publishing_can_each_have_environments_of_their_own() {
+    let outer = stack("template.yaml");
+    let functions: Vec<_> = of_type(&outer, "AWS::Serverless::Function").collect();
+    let reserved: BTreeMap<_, _> = functions
+        .iter()
+        .filter_map(|(id, function)| Some((*id, reserved_by(&function["Properties"]["ReservedConcurrentExecutions"])?)))
+        .collect();
+    let wanted = [
+        ("CountOrders", ("HasCountConcurrency", "CountConcurrency")),
+        ("DrainWrites", ("HasOrderConcurrency", "DrainConcurrency")),
+        ("PlaceOrder", ("HasOrderConcurrency", "OrderConcurrency")),
+        ("PublishOrderEvents", ("HasPublishConcurrency", "PublishConcurrency")),
+    ];
+    assert_eq!(reserved, BTreeMap::from(wanted));
+    for (condition, _) in reserved.values() {
+        let parameter = condition.strip_prefix("Has").expect("a parameter");
+        let is_set = yaml_serde::from_str::<Yaml>(&format!("!Not [!Equals [!Ref {parameter}, '0']]")).expect("YAML");
+        assert_eq!(outer["Conditions"][*condition], is_set);
+        assert_eq!(outer["Parameters"][parameter]["Default"], 0, "{parameter}");
+    }
+    // Lambda refuses an event source that may use more than its function.
+    let drain = &outer["Resources"]["DrainWrites"]["Properties"]["Events"]["Queue"]["Properties"];
+    assert_eq!(reference(&drain["ScalingConfig"]["MaximumConcurrency"]), Some("DrainConcurrency"));
+    // No queue takes more than a few environments.
+    for (id, function) in &functions {
+        for source in function["Properties"]["Events"].as_mapping().into_iter().flat_map(|events| events.values()) {
+            let is_queue = source["Type"] == "SQS";
+            assert!(!is_queue || !source["Properties"]["ScalingConfig"]["MaximumConcurrency"].is_null(), "{id}");
+        }
+    }
+}
+
+/// The condition and the parameter of `!If [ShopIsOpen, !If [condition, !Ref parameter, ...], 0]`.
+fn reserved_by(value: &Yaml) -> Option<(&str, &str)> {
+    let Yaml::Tagged(of_shop) = value else { return None };
+    let Yaml::Tagged(own) = &of_shop.value[1] else { return None };
+    Some((own.value[0].as_str()?, reference(&own.value[1])?))
+}
+
 /// The table of layout v2 has what operations.yaml has for the table of layout v1.
 #[test]
 fn both_tables_are_watched_and_scaled_alike() {
@@ -238,6 +298,7 @@ fn the_template_is_read_with_every_option_on() {
         ("ContributorInsights", "THROTTLED_KEYS"),
         ("WarmReadUnits", "20000"),
         ("WarmWriteUnits", "8000"),
+        ("EventArchiveDays", "30"),
     ];
     let mut deployment = local::deployment();
     deployment.parameters.extend(options.map(|(name, value)| (name.to_owned(), value.to_owned())));

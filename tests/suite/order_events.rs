@@ -2,12 +2,15 @@
 //! and the bus.
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use devstack::fault_proxy::{Fault, Match};
 use devstack::gateway::Invoke;
 use devstack::{Endpoints, FaultProxy};
 use fastrand::Rng;
+use futures_util::future::join_all;
+use local::replay;
 use reqwest::Method;
 use serde_json::{Value, json};
 use shop::Shop;
@@ -134,6 +137,43 @@ async fn every_change_is_published_in_order_under_one_id_despite_faults() {
 
         deliver(&publisher(&shop, &proxy), &records, &mut random).await;
         check(&told(&shop), &changes);
+    }
+}
+
+/// As with `PublishFactor` above 1: Lambda delivers the records of an item in order, and those of different items side by
+/// side.
+#[tokio::test(flavor = "multi_thread")]
+async fn publishing_side_by_side_publishes_every_change_once_and_keeps_the_order_of_each_item() {
+    const LANES: usize = 4;
+    let shop = stocked().await;
+    let changes = order_lifecycle(&shop).await;
+    let (mut lanes, records) = (vec![Vec::new(); LANES], records(&shop).await);
+    for record in records {
+        let mut hasher = DefaultHasher::new();
+        record["dynamodb"]["Keys"].to_string().hash(&mut hasher);
+        let lane = usize::try_from(hasher.finish() % LANES as u64).expect("small");
+        lanes[lane].push(record);
+    }
+    assert!(lanes.iter().all(|lane| lane.len() > 5));
+    let proxy = FaultProxy::start(shop.bus().url()).await.expect("a fault proxy");
+    proxy.inject_share(Match::any(), Fault::CutAfter, 0.06, 1);
+    proxy.inject_share(Match::any(), throttling(), 0.06, 2);
+    let (shop_, proxy_) = (&shop, &proxy);
+    join_all(lanes.iter().zip(0..).map(|(lane, seed)| async move {
+        deliver(&publisher(shop_, proxy_), lane, &mut Rng::with_seed(seed)).await;
+    }))
+    .await;
+
+    let told = told(&shop);
+    assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), changes);
+    assert_eq!(told.len(), changes.len(), "a change is published under two ids");
+    // Of an order, the header is one item.
+    let of_header: Vec<_> =
+        told.iter().filter(|(kind, ..)| ["OrderPlaced", "OrderStatusChanged"].contains(&kind.as_str())).collect();
+    for (_, order, _) in &changes {
+        let versions: Vec<_> =
+            of_header.iter().filter(|(_, of, _)| of == order).map(|(_, _, version)| version).collect();
+        assert!(versions.is_sorted(), "{order}: {versions:?}");
     }
 }
 
@@ -366,4 +406,58 @@ async fn cancelled_units_of_an_unpaid_order_are_published() {
         assert_eq!(detail["lines"], json!([{ "productId": "thing", "quantity": 1 }]));
         assert_eq!(detail["amount"], json!({ "amount": 1000, "currency": "EUR" }));
     }
+}
+
+/// The records are those that a consumer gave up, as the AWS CLI prints the messages of the queue.
+#[tokio::test(flavor = "multi_thread")]
+async fn records_that_were_given_up_are_published_again_under_their_own_ids() {
+    let shop = stocked().await;
+    let changes = order_lifecycle(&shop).await;
+    let records = records(&shop).await;
+    let (published, lost) = records.split_at(records.len() / 2);
+    let answer = shop.consumer("publish-order-events", &shop.endpoints())(json!({ "Records": published })).await;
+    assert_eq!(answer.expect("an answer"), json!({ "batchItemFailures": [] }));
+
+    let variables = [
+        ("TABLE_NAME", shop.table()),
+        ("EVENT_BUS", bus_of(&shop)),
+        ("AWS_ENDPOINT_URL_EVENTBRIDGE", shop.bus().url()),
+    ];
+    let environment = shop.operator().with(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let messages = lost.iter().map(|record| {
+        let number = &record["dynamodb"]["SequenceNumber"];
+        let body = json!({ "reason": "unreadable", "sequenceNumber": number, "Records": [record] });
+        json!({ "MessageId": "m", "ReceiptHandle": "h", "Body": body.to_string() })
+    });
+    let file = json!({ "Messages": messages.collect::<Vec<_>>() }).to_string();
+    // The second time, receivers have all of them.
+    for _ in 0..2 {
+        let found = replay::read(&file).expect("records");
+        let replayed = replay::replay(&environment, found.batches).await.expect("a result");
+        assert!(replayed.published > 0, "{replayed:?}");
+        assert_eq!((replayed.waiting, &*replayed.unreadable), (0, &[][..]));
+        check(&told(&shop), &changes);
+    }
+
+    // A record that this release cannot read either does not stop those behind it, and is named.
+    let of_order = |name: &str| {
+        let is_wanted = |record: &&Value| {
+            record["eventName"] == name && record["dynamodb"]["NewImage"]["EntityType"]["S"] == "order"
+        };
+        lost.iter().find(is_wanted).expect("an order").clone()
+    };
+    let mut broken = of_order("MODIFY");
+    broken["dynamodb"]["NewImage"]["version"] = json!({ "S": "no number" });
+    let batch = vec![broken.clone(), of_order("INSERT")];
+    let replayed = replay::replay(&environment, vec![batch]).await.expect("a result");
+    let numbers: Vec<_> = replayed.unreadable.iter().map(|(number, _)| json!(number.to_string())).collect();
+    assert_eq!(numbers, [broken["dynamodb"]["SequenceNumber"].clone()]);
+    assert_eq!(replayed.published, 1, "{replayed:?}");
+    check(&told(&shop), &changes);
+}
+
+/// The name of the bus in the functions' environment.
+fn bus_of(shop: &Shop) -> &str {
+    let mut variables = shop.template().functions.iter().filter_map(|function| function.environment.get("EVENT_BUS"));
+    variables.next().expect("a publisher")
 }

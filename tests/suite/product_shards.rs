@@ -13,8 +13,10 @@ use shop::reconcile::{ask, reconciled};
 use shop::stream::{Tail, is_wanted};
 
 const SHARDS: u8 = 8;
-/// The number of orders from before the raise. The comparison of counts reads 25 at a time.
+/// The number of orders from before the raise: more than the comparison of counts reads at a time.
 const BEFORE: usize = 30;
+/// A rate at which a page has 25 orders.
+const READ_UNITS: u32 = 250;
 
 /// A shop with the raised number of shards, and functions from before, with one shard, over the same table.
 struct Raised {
@@ -33,7 +35,7 @@ impl Raised {
     async fn open() -> Self {
         let shop = Shop::open_with(|template| {
             with_shards(template, SHARDS);
-            reconciled(template, 0, 100_000);
+            reconciled(template, 0, READ_UNITS);
             for function in template.functions.iter_mut().filter(|function| function.handler == "reconcile-counts") {
                 // Time for only one step.
                 function.timeout_seconds = 1;

@@ -1,12 +1,16 @@
 //! Comparing the counts with the orders: wrong counts are found and repaired, and late counts are neither.
 
+mod rate;
+
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use key_schema::entity::ParkedCounts;
 use key_schema::value::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shop::Shop;
+use shop::log::Log;
 use shop::reconcile::{FAST, ask, count, read_units, reconciled};
 use shop::stream::Tail;
 
@@ -151,7 +155,7 @@ async fn a_comparison_in_many_steps_finds_the_same_as_one_in_a_single_step() {
             }
             event = json!({ "resume": answer["resume"] });
         };
-        assert!(pieces > 30, "{pieces} pieces");
+        assert!(pieces > 20, "{pieces} pieces");
         assert_eq!(
             figures(&answer),
             Figures { checked: 10, drifted: wrong, repaired: if repair { wrong } else { 0 }, ..NONE }
@@ -177,10 +181,48 @@ async fn a_scheduled_run_continues_where_the_last_one_stopped_and_ends_for_the_d
     assert!(pieces > 7, "{pieces} pieces");
     let progress = shop.item("reconciliation", "reconciliation").await;
     assert_eq!(progress["to"]["S"], Timestamp::now().day().to_string());
+    assert!(progress.get("resume").is_none());
     shop.fault_proxy().take_calls();
     let again = shop.reconciler()(json!({})).await.expect("an answer");
     assert_eq!(figures(&again), NONE);
-    assert_eq!(shop.fault_proxy().take_calls().len(), 1, "the look at how far it is");
+    let lists = usize::from(ParkedCounts::GROUPS * ParkedCounts::LISTS);
+    let calls = shop.fault_proxy().take_calls().len();
+    assert_eq!(calls, lists + 1, "looks at what is parked, and at how far it is");
+}
+
+/// The metric is the age of the last completed comparison, also while another one is unfinished, and if there is nothing to
+/// compare.
+#[tokio::test]
+async fn every_scheduled_invocation_reports_up_to_when_all_counts_are_compared() {
+    let (log, _logging) = Log::begin();
+    let (shop, _, _) = counted_shop(0, FAST, Some(1)).await;
+    let today = Timestamp::now().day();
+    let item = json!({
+        "PK": { "S": "reconciliation" }, "SK": { "S": "reconciliation" }, "EntityType": { "S": "reconciliation" },
+        "to": { "S": today.plus(-2).to_string() }, "updatedAt": { "S": Timestamp::now().to_string() },
+    });
+    shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": item })).await;
+    let mut ages = Vec::new();
+    loop {
+        log.take();
+        let answer = shop.reconciler()(json!({})).await.expect("an answer");
+        let log = log.take();
+        let (_, age) = log.split_once("(\"ComparedUpToAge\", Seconds(").expect("the age");
+        ages.push(age.split(')').next().expect("a number").parse::<i64>().expect("a number"));
+        if answer["done"] == true && ages.len() > 1 && ages[ages.len() - 2] < 86_400 {
+            break;
+        }
+    }
+    let since_midnight = Timestamp::now().as_second() % 86_400;
+    let (last, unfinished) = ages.split_last().expect("an age");
+    let (done, unfinished) = unfinished.split_last().expect("an age");
+    for age in [last, done] {
+        assert!((0..60).contains(&(since_midnight - age)), "{ages:?}");
+    }
+    assert!(unfinished.len() > 5, "{ages:?}");
+    for age in unfinished {
+        assert!((0..60).contains(&(since_midnight + 2 * 86_400 - age)), "{ages:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,11 +4,14 @@
 //! writes for it, and answers Lambda.
 //!
 //! - If a batch cannot be counted to its end now, Lambda delivers it again from the first record that is not counted.
+//! - If transactions meet those of other shards twice, the rest of the batch is parked: its counts are put into items of its
+//!   own. Then this consumer folds what it and others have parked, or waits until another one has folded it.
 //! - If a record can never be counted, it alone is given up: it is sent to the queue of lost records, and the
 //!   checkpoint moves past it together with the records behind it. If the queue does not accept it, Lambda delivers it
 //!   again.
 
 mod counter;
+mod folder;
 
 use std::mem::take;
 use std::time::{Duration, SystemTime};
@@ -17,8 +20,8 @@ use aws_lambda_events::event::dynamodb::TimeWindowEventResponse;
 use aws_lambda_events::event::streams::DynamoDbBatchItemFailure;
 use counting::{Change, Progress, Record, Uncountable};
 use key_schema::access::Access;
-use key_schema::entity::{CustomerStats, DayTotals, ProductStats, StreamCheckpoint};
-use key_schema::layout::ProductsOfOrder;
+use key_schema::entity::{CustomerStats, DayTotals, FoldLease, ParkedCounts, ProductStats, StreamCheckpoint};
+use key_schema::layout::{CountsParked, ProductsOfOrder};
 use key_schema::value::SequenceNumber;
 use lambda::{Error, Grant};
 use stream::{Batch, Delivered};
@@ -26,6 +29,7 @@ use table::Budget;
 use tracing::{error, info};
 
 pub use counter::Counter;
+pub use folder::Folder;
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
@@ -35,6 +39,13 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::update::<CustomerStats>().in_transactions(),
     Access::update::<ProductStats>().in_transactions(),
     Access::update::<DayTotals>().in_transactions(),
+    Access::put::<ParkedCounts>().in_transactions(),
+    Access::exists::<ParkedCounts>(),
+    Access::batch_get::<FoldLease>(),
+    Access::put::<FoldLease>(),
+    Access::delete::<FoldLease>(),
+    Access::query::<CountsParked>(),
+    Access::delete::<ParkedCounts>().in_transactions(),
 ]];
 
 /// The function's permissions on the stream and on the queue of lost records.
@@ -58,8 +69,9 @@ pub async fn handle(counter: Counter, event: Batch, time: Duration) -> Result<Ti
     batch = batch.with_most_counters(counter.most_counters());
     let outcome = counter.count(&shard, &mut batch, &delivered, Budget::of(time)).await;
 
-    let Progress { applied, skipped, given_up, steps } = batch.progress();
-    info!(records = delivered.len(), applied, skipped, given_up, steps, iterator_age_ms = age.as_millis(), "counted");
+    let Progress { applied, skipped, given_up, steps, parked } = batch.progress();
+    let (records, iterator_age_ms) = (delivered.len(), age.as_millis());
+    info!(records, applied, skipped, given_up, steps, parked, iterator_age_ms, "counted");
     let mut response = TimeWindowEventResponse::default();
     if let Some(mark) = batch.mark() {
         counter.remember(&shard, mark);

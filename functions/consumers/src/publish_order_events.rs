@@ -15,6 +15,7 @@ use std::time::Duration;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use key_schema::access::Access;
 use key_schema::layout::ProductsOfOrder;
+use key_schema::value::SequenceNumber;
 use lambda::{Budget, Error, Grant};
 use order_events::next_call;
 use stream::LostRecords;
@@ -60,6 +61,40 @@ pub async fn handle(
         response.batch_item_failures.push(failure);
     }
     Ok(response)
+}
+
+/// The result of publishing records that were given up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// The number of events that the bus accepted.
+    pub published: usize,
+    /// The records that can never be published by this release, with the reason.
+    pub unreadable: Vec<(SequenceNumber, String)>,
+    /// The number of events that the bus did not accept in time, or whose orders could not be read.
+    pub waiting: usize,
+}
+
+impl Replayed {
+    /// Adds the result of other records.
+    pub fn add(&mut self, other: Self) {
+        self.published += other.published;
+        self.unreadable.extend(other.unreadable);
+        self.waiting += other.waiting;
+    }
+}
+
+/// Publishes the events of records that were given up, under their own ids. Whatever cannot be published is returned, and
+/// the records behind it are published all the same.
+pub async fn replay(bus: &Bus, table: &Reader, event: stream::Batch, time: Duration) -> Replayed {
+    let mut batch = Batch::new(event.records);
+    let mut unreadable = Vec::new();
+    let work = async {
+        batch.read_lines(table).await;
+        unreadable = batch.set_unreadable_aside();
+        publish(bus, &mut batch, Budget::of(time)).await;
+    };
+    _ = timeout(time, work).await;
+    Replayed { published: batch.finished().published, unreadable, waiting: batch.unfinished() }
 }
 
 /// Publishes call by call. Stops if a call still has events that are not accepted when the budget ends.

@@ -18,20 +18,21 @@ mod walk;
 use std::time::Duration;
 
 use key_schema::access::Access;
-use key_schema::entity::{CustomerStats, DayTotals, Order, ProductStats, Reconciliation};
-use key_schema::layout::{OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
-use key_schema::value::{Day, Days};
+use key_schema::entity::{CustomerStats, DayTotals, Order, ParkedCounts, ProductStats, Reconciliation};
+use key_schema::layout::{CountsParked, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
+use key_schema::value::{Day, Days, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
 use serde::{Deserialize, Serialize};
-use table::{ProductShards, StatusShards, Writer};
+use table::{Budget, ProductShards, StatusShards, Writer};
 use tokio::time::Instant;
 use tracing::info;
 
-pub use reads::RATE_MARGIN;
+use crate::count_orders::Folder;
+
 use reads::Reads;
+pub use reads::{RATE_MARGIN, page_size};
 pub use run::{Drift, LAST_STEP, Report, Run};
 pub use schedule::DAYS;
-pub use walk::PAGE_SIZE;
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
@@ -48,16 +49,22 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::update::<ProductStats>(),
     Access::update::<DayTotals>(),
     Access::put::<Reconciliation>(),
+    Access::query::<CountsParked>(),
+    Access::delete::<ParkedCounts>().in_transactions(),
 ]];
 
 /// None: the function calls no other service.
 pub const GRANTS: &[Grant] = &[];
+
+/// The longest time between the beginning of a batch and its last parked counts.
+const LONGEST_BATCH: Duration = Duration::from_mins(2);
 
 /// The function's dependencies, and its settings in the deployment.
 #[derive(Clone, Debug)]
 pub struct Reconciler {
     reads: Reads,
     writer: Writer,
+    folder: Folder,
     status_shards: StatusShards,
     product_shards: ProductShards,
     /// A change that is older than this is counted, or lost forever.
@@ -69,6 +76,7 @@ impl FromEnvironment for Reconciler {
         Ok(Self {
             reads: Reads::from_environment(environment)?,
             writer: Writer::from_environment(environment)?,
+            folder: Folder::from_environment(environment)?,
             status_shards: StatusShards::from_environment(environment)?,
             product_shards: ProductShards::from_environment(environment)?,
             settle_seconds: environment.number("SETTLE_SECONDS", 0..=7 * 24 * 60 * 60)?,
@@ -103,6 +111,7 @@ pub struct Answer {
 
 pub async fn handle(reconciler: Reconciler, command: Command, time: Duration) -> Result<Answer, Error> {
     let end = Instant::now() + time;
+    reconciler.fold(Budget::of(time)).await?;
     let mut run = match command {
         Command { resume: Some(run), .. } => run,
         Command { from: Some(from), to: Some(to), repair, .. } => Run::new(Days::new(from, to)?, repair),
@@ -120,6 +129,16 @@ impl Answer {
 }
 
 impl Reconciler {
+    /// Folds what is parked. So a change that is parked later is a recent one: it was delivered during this invocation.
+    async fn fold(&self, budget: Budget) -> Result<(), Error> {
+        let oldest = self.folder.sweep(budget).await?;
+        let now = Timestamp::now().as_second();
+        let age = oldest.map_or(0, |oldest| u64::try_from(now - oldest.as_second()).unwrap_or(0));
+        lambda::metrics(&[("OldestParkedCounts", Measure::Seconds(age))]);
+        // Counts may be parked at any time of a batch, whose time of beginning they have.
+        if age > LONGEST_BATCH.as_secs() { Err("parked counts cannot be folded".into()) } else { Ok(()) }
+    }
+
     /// Continues the run until it or the time ends, and emits the metrics. Returns whether the run is done.
     async fn go_on(&self, run: &mut Run, end: Instant) -> Result<bool, table::Error> {
         let before = run.report();
@@ -134,4 +153,13 @@ impl Reconciler {
         ]);
         done
     }
+}
+
+/// Emits how long ago the last day ended up to which everything is compared. Every scheduled invocation emits that, also
+/// one with nothing to compare.
+fn report_age(compared_up_to: Day) {
+    let ended = Days::new(compared_up_to, compared_up_to.plus(1)).map(|days| days.moments());
+    let ended = ended.ok().and_then(|moments| moments.from().map(|moment| moment.as_second())).unwrap_or_default();
+    let age = u64::try_from(Timestamp::now().as_second() - ended).unwrap_or(0);
+    lambda::metrics(&[("ComparedUpToAge", Measure::Seconds(age))]);
 }

@@ -5,7 +5,7 @@ use key_schema::access::Access;
 use key_schema::entity::{Product, ProductStats, ViewShard};
 use key_schema::layout::{Consistency, ViewsOfProduct};
 use key_schema::value::ProductId;
-use table::{Budget, Reader, ViewShards};
+use table::{Budget, Every, Reader, ViewShards};
 
 pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Admin)
     .summary("The views and the sales of a product.")
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("/products/{productId}/stats", Scope::Admin)
 /// Takes one BatchGetItem. Keys that DynamoDB leaves unprocessed are requested again, so that no shard of the views is
 /// missing from the sum.
 pub async fn handle(
-    (table, shards): (Reader, ViewShards),
+    (table, Every(shards)): (Reader, Every<ViewShards>),
     Path(product): Path<ProductId>,
     budget: Budget,
 ) -> Answer<Json<ProductCountsView>> {

@@ -7,7 +7,7 @@ use key_schema::layout::OrdersOfStatus;
 use key_schema::page::Page;
 use key_schema::value::{TimeRange, moment};
 use serde::Deserialize;
-use table::{Reader, StatusShards};
+use table::{Every, Reader, StatusShards};
 use utoipa::IntoParams;
 
 pub const ROUTE: Route = Route::get("/orders", Scope::Admin)
@@ -30,7 +30,7 @@ pub struct OfStatus {
 }
 
 pub async fn handle(
-    (table, shards): (Reader, StatusShards),
+    (table, Every(shards)): (Reader, Every<StatusShards>),
     List(filter, page): List<OfStatus>,
 ) -> Answer<Page<OrderView>> {
     let placed = TimeRange::parse(filter.from.as_deref(), filter.to.as_deref()).map_err(Problem::invalid)?;

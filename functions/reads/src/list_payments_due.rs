@@ -5,7 +5,7 @@ use key_schema::access::Access;
 use key_schema::layout::PaymentsDue;
 use key_schema::page::Page;
 use key_schema::value::TimeRange;
-use table::{Reader, StatusShards};
+use table::{Every, Reader, StatusShards};
 
 pub const ROUTE: Route = Route::get("/payments-due", Scope::Admin)
     .summary(
@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::get("/payments-due", Scope::Admin)
     .example(Example::at("09:52:10").query("limit=50"));
 
 pub async fn handle(
-    (table, shards): (Reader, StatusShards),
+    (table, Every(shards)): (Reader, Every<StatusShards>),
     List(Unfiltered {}, page): List<Unfiltered>,
 ) -> Answer<Page<PaymentDueView>> {
     let ever = TimeRange::default();

@@ -5,7 +5,7 @@ use key_schema::access::Access;
 use key_schema::layout::OrdersOfProduct;
 use key_schema::page::Page;
 use key_schema::value::{ProductId, TimeRange};
-use table::{ProductShards, Reader};
+use table::{Every, ProductShards, Reader};
 
 pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin)
     .summary("The orders of a product in a time range, as order lines.")
@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::get("/products/{productId}/orders", Scope::Admin
     .example(Example::at("09:40:00").path("espresso-cup").query("from=2026-01-01&limit=50"));
 
 pub async fn handle(
-    (table, shards): (Reader, ProductShards),
+    (table, Every(shards)): (Reader, Every<ProductShards>),
     Path(product): Path<ProductId>,
     List(placed, page): List<TimeRange>,
 ) -> Answer<Page<OrderItemView>> {

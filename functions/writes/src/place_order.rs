@@ -27,6 +27,7 @@ pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .access(ordering::PLACE)
     .access(&[Access::put::<QueuedOrder>()])
     .grants(&[ordering::ENQUEUE])
+    .concurrency("OrderConcurrency")
     .after(&[
         "count-orders",
         "drain-writes",

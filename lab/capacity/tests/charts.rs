@@ -8,7 +8,7 @@ use capacity::Units;
 use capacity::ledger::{self, Write};
 use consumers::CONSUMERS;
 use key_schema::access::Action;
-use key_schema::layout::{Declaration, ENTITIES, ENTITY_TYPE, PATTERNS, PATTERNS_OF_A_MOVE};
+use key_schema::layout::{Declaration, ENTITIES, ENTITY_TYPE, PATTERNS, PATTERNS_OF_FUNCTIONS};
 use key_schema::markdown_tables::table;
 use local::functions::routes;
 use sample_items::{Kind, Sample, SampleSizes};
@@ -29,7 +29,7 @@ fn askers() -> String {
         })
         .collect();
     let is_query = |question: &str| declared.values().any(|questions| questions.contains(question));
-    let rows = PATTERNS.iter().chain(PATTERNS_OF_A_MOVE).map(|pattern| {
+    let rows = PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS).map(|pattern| {
         let asks = |name: &str| match declared.get(name) {
             Some(questions) if is_query(pattern.question) => questions.contains(pattern.question),
             _ => record[name].patterns.contains(pattern.question),

@@ -6,11 +6,12 @@
 use anyhow::{Context, Result, ensure};
 use capacity::rules::read_units;
 use capacity::size::of_kind;
-use consumers::reconcile_counts::{DAYS, LAST_STEP, PAGE_SIZE, RATE_MARGIN};
+use consumers::reconcile_counts::{DAYS, LAST_STEP, RATE_MARGIN, page_size};
 use key_schema::entity::OrderStatus;
 use key_schema::layout::Consistency::{Eventual, Strong};
 use key_schema::layout::share_of_page;
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 use sample_items::{Kind, Sample};
 
 use super::cases::operation;
@@ -65,7 +66,8 @@ impl Comparison {
 fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<UnitsByIndex> {
     let sample = Sample::new(profile.typical(deployment)).context("sizes")?;
     let [header, line] = [Kind::Order(OrderStatus::Delivered), Kind::OrderItem].map(|kind| of_kind(&sample, kind));
-    let in_a_list = |bytes| exact(read_units(bytes * usize::from(PAGE_SIZE), Eventual) / f64::from(PAGE_SIZE));
+    let page = page_size(deployment.reconcile_read_units.to_u32().context("ReconcileReadUnits")?);
+    let in_a_list = |bytes| exact(read_units(bytes * usize::from(page), Eventual) / f64::from(page));
     let alone = |bytes, consistency| exact(read_units(bytes, consistency));
     let charge = |function, case| UnitsByIndex::of(&operation(function, case)?.charge(&sample));
 
@@ -86,8 +88,8 @@ fn units(profile: &Profile, deployment: &Deployment, month: Month) -> Result<Uni
     let of_customer = UnitsByIndex::reading([still_open, Decimal::ZERO, in_a_list(header)?]);
     // A page of a product's orders is merged from all shards, so all of them are queried.
     let shards = deployment.product_shards;
-    let of_shards = line * usize::from(share_of_page(PAGE_SIZE, shards.into()));
-    let listed = alone(of_shards, Eventual)? * Decimal::from(shards) / Decimal::from(PAGE_SIZE);
+    let of_shards = line * usize::from(share_of_page(page, shards.into()));
+    let listed = alone(of_shards, Eventual)? * Decimal::from(shards) / Decimal::from(page);
     let of_product = UnitsByIndex::reading([alone(header, Eventual)? + still_open, listed, Decimal::ZERO]);
     let other_shards = alone(line, Eventual)? * Decimal::from(shards.saturating_sub(1)) * products;
 

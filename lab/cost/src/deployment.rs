@@ -19,6 +19,10 @@ const DEFAULT_MEMORY: u64 = 128;
 
 const MB_PER_GB: Decimal = dec!(1024);
 
+/// The two lines that Lambda writes for a call at the level INFO: `platform.start` of 141 bytes and `platform.report` of 235,
+/// with the 26 bytes that CloudWatch adds to each.
+const SYSTEM_LOG_BYTES: Decimal = dec!(428);
+
 /// The billed settings of `template.yaml` and `operations.yaml`.
 #[derive(Debug, Clone)]
 pub struct Deployment {
@@ -38,6 +42,8 @@ pub struct Deployment {
     pub backup_days: Decimal,
     /// The schedule of backups.
     pub backup_schedule: Schedule,
+    /// The bytes of Lambda's own log lines for a call that succeeds.
+    pub system_log_bytes: Decimal,
     /// The days for which logs are kept.
     pub log_retention_days: Decimal,
     /// The most read units a second of the comparison of counts.
@@ -156,6 +162,7 @@ impl Deployment {
             target_utilization: number("TargetUtilization")? / Decimal::ONE_HUNDRED,
             backup_days: number("BackupDays")?,
             backup_schedule: Schedule::parse(schedule)?,
+            system_log_bytes: if parameter("SystemLogLevel")? == "WARN" { Decimal::ZERO } else { SYSTEM_LOG_BYTES },
             log_retention_days: number("LogRetentionDays")?,
             reconcile_read_units: number("ReconcileReadUnits")?,
             status_shards: number("StatusShards")?.try_into().context("parameters.StatusShards")?,
@@ -273,7 +280,7 @@ mod tests {
     fn the_templates_say_what_there_is_to_pay() {
         let deployment = deployed("{}").unwrap();
         assert!(deployment.is_on_demand && deployment.is_standard && deployment.is_arm);
-        assert_eq!((deployment.alarm_metrics, deployment.dashboards, deployment.scaling_policies), (50, 1, 6));
+        assert_eq!((deployment.alarm_metrics, deployment.dashboards, deployment.scaling_policies), (66, 1, 6));
         let function = |name: &str| deployment.functions[name].clone();
         assert_eq!(
             function("get-product"),

@@ -4,6 +4,7 @@ mod designs;
 mod edges;
 mod exports;
 mod items;
+mod levers;
 mod tests;
 
 use std::fmt::Write as _;
@@ -298,6 +299,7 @@ fn the_page_on_costs_says_what_is_computed() {
         ("bill", bill()),
         ("payments", payments()),
         ("edges", edges::table()),
+        ("levers", levers::table()),
         ("exports", exports::table()),
         ("queries", exports::of_queries()),
         ("options", edges::options()),

@@ -121,7 +121,7 @@ pub struct Kept {
 pub struct Call {
     /// Billed milliseconds, by function, and `usually` for the others.
     pub milliseconds: BTreeMap<String, Decimal>,
-    /// Bytes of logs of a call, including the access log.
+    /// Bytes of logs of a call: the function's own lines and the access log, without Lambda's lines.
     pub log_bytes: Decimal,
     /// Bytes of a response.
     pub answer_bytes: Decimal,

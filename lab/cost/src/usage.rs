@@ -21,7 +21,7 @@ const STEADY: [&str; 3] = [RECONCILE, EXPIRE, SETTLE];
 
 /// The metrics that functions emit: those of drain-writes, expire-orders, receive-payment-event, reconcile-counts and
 /// settle-payments.
-const METRICS: Decimal = dec!(16);
+const METRICS: Decimal = dec!(18);
 
 /// The metrics that index-products emits, if products are indexed for search.
 const SEARCH_METRICS: Decimal = dec!(2);
@@ -94,7 +94,7 @@ impl Usage {
         shop::add(&mut usage, profile, deployment, month)?;
 
         let calls: Decimal = usage.calls.values().map(|calls| calls.count).sum();
-        usage.log_gb = calls * profile.call.log_bytes / BYTES_PER_GB;
+        usage.log_gb = calls * (profile.call.log_bytes + deployment.system_log_bytes) / BYTES_PER_GB;
         let gb = |requests: Decimal| requests * profile.call.answer_bytes / BYTES_PER_GB;
         if deployment.edge.is_some() {
             // What the API sends to the edge is not billed.

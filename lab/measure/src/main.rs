@@ -1,5 +1,6 @@
 //! `cargo measure`: measures Till's performance and its limits.
 
+mod counting;
 mod figures;
 mod functions;
 mod growth;
@@ -28,6 +29,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Simulate how many orders a second are counted, with any number of stream shards
+    Counting(counting::Arguments),
     /// Check that an operation costs the same in a large table as in a small one
     Growth(growth::Arguments),
     /// Simulate at how many orders a second each key design fails
@@ -57,6 +60,7 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
+        Command::Counting(arguments) => counting::run(&arguments),
         Command::Growth(arguments) => growth::run(arguments).await,
         Command::Partitions(arguments) => partitions::run(&arguments),
         Command::Functions(arguments) => functions::run(&arguments).await,

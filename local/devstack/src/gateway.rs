@@ -1,6 +1,6 @@
 //! The HTTP gateway: routes and scopes of the template in front of the functions, as API Gateway does it.
 //!
-//! One difference is deliberate. API Gateway's own errors (401, 403, 404, 413, 500) are a bare `{"message":
+//! One difference is deliberate. API Gateway's own errors (401, 403, 404, 413, 500, 503) are a bare `{"message":
 //! "Unauthorized"}`, and no setting changes that. Here they are problem documents like all other errors, with that
 //! `message` in them.
 
@@ -76,6 +76,8 @@ pub(crate) struct Routes {
 struct Served {
     route: Route,
     timeout: Duration,
+    /// Whether the function may not run: its reserved concurrency is 0.
+    is_closed: bool,
     invoke: Invoke,
 }
 
@@ -95,7 +97,8 @@ impl Routes {
             let paths = routes.by_path.entry(route.method.clone()).or_default();
             paths.insert(&route.path, routes.served.len()).with_context(|| route.path.clone())?;
             let timeout = Duration::from_secs(function.timeout_seconds).min(MAX_TIMEOUT);
-            routes.served.push(Served { route: route.clone(), timeout, invoke: Arc::clone(invoke) });
+            let is_closed = function.reserved_concurrency == Some(0);
+            routes.served.push(Served { route: route.clone(), timeout, is_closed, invoke: Arc::clone(invoke) });
         }
         Ok(routes)
     }
@@ -235,6 +238,9 @@ impl Gateway {
     /// Runs the function in a task of its own, as on Lambda: a panic stays there, and the function goes on if the
     /// client hangs up.
     async fn call(&self, served: &Served, event: Value) -> Response<Body> {
+        if served.is_closed {
+            return self.problem(GatewayError::Unavailable, "The function may not run: its reserved concurrency is 0.");
+        }
         let call = tokio::time::timeout(served.timeout, (served.invoke)(event));
         let outcome = match tokio::spawn(call).await {
             Ok(Ok(Ok(answer))) => event::response(answer).map_err(|error| format!("{error:#}")),

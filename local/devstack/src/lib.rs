@@ -96,14 +96,16 @@
 //! # What it supports
 //!
 //! - **Functions**: `Handler` and `Role`; `Timeout` and `Environment`, also in `Globals`. Each function needs a `Handler`
-//!   of its own, because the stack finds its code by that name.
+//!   of its own, because the stack finds its code by that name. A function whose `ReservedConcurrentExecutions` are 0 is
+//!   not invoked: its routes answer 503. Any other number is passed over.
 //! - **Roles**: inline and managed policies of the template, with `Condition`. A call of a service is checked against the
 //!   role of the function that makes it, which the service knows by the call's access key. So give each function's AWS
 //!   clients the URLs of [`Endpoints`], the Region us-east-1 and, as access key, the function's logical id (`GetNote`).
 //!   A call under any other key is not checked.
 //! - **Events**: `HttpApi` (payload 2.0, JWT scopes, CORS), `SQS` (batches, partial failures, concurrency), `DynamoDB`
 //!   streams (batches, filters, windows, retries, bisecting, destinations), also as `AWS::Lambda::EventSourceMapping`.
-//! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one.
+//! - **Schedules**: none runs by itself. `POST /_local/scheduled/HANDLER` invokes a function that has one, unless
+//!   its `State` is `DISABLED`.
 //! - **Resources**: DynamoDB tables with their indexes, streams and times to live; standard SQS queues with their
 //!   dead-letter queues; EventBridge buses, which keep the newest events for inspection (`GET /_local/events`); S3
 //!   buckets, whose objects are files: `PutObject`, `GetObject`, `HeadObject`, `DeleteObject` and `ListObjectsV2`, also by

@@ -17,6 +17,8 @@ pub enum GatewayError {
     TooLarge,
     /// The function failed, or its time was over.
     Internal,
+    /// The function may not run: its reserved concurrency is 0.
+    Unavailable,
 }
 
 /// The `type` and the `title` of a problem document.
@@ -35,6 +37,7 @@ impl GatewayError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 

@@ -148,12 +148,12 @@ async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Opti
 
 /// What a command of the stack needs to reach tables, queues, secrets and buckets like a function: the services' URLs, the
 /// environment variables, and the buckets by their logical ids.
-fn connection([dynamodb, sqs, secretsmanager]: [&str; 3], s3: Option<&str>, template: &Template) -> Value {
+fn connection([dynamodb, sqs, eventbridge, secretsmanager]: [&str; 4], s3: Option<&str>, template: &Template) -> Value {
     let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
     let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
     json!({
-        "dynamodb": dynamodb, "sqs": sqs, "secretsmanager": secretsmanager, "s3": s3, "buckets": buckets,
-        "variables": variables,
+        "dynamodb": dynamodb, "sqs": sqs, "eventbridge": eventbridge, "secretsmanager": secretsmanager, "s3": s3,
+        "buckets": buckets, "variables": variables,
     })
 }
 
@@ -240,7 +240,7 @@ impl Stack {
             scheduled,
             openapi: options.openapi,
             table: TableBrowser::new(&database_url, &template)?,
-            connection: connection([&dynamodb_url, &sqs_url, secrets.url()], s3_url.as_deref(), &template),
+            connection: connection([&dynamodb_url, &sqs_url, bus.url(), secrets.url()], s3_url.as_deref(), &template),
         });
 
         let (stop, stopped) = oneshot::channel();

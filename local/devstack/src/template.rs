@@ -57,7 +57,7 @@ pub struct Template {
     pub stream_sources: Vec<StreamSource>,
     /// Every EventBridge rule that sends events to queues.
     pub rules: Vec<Rule>,
-    /// The handlers' names of the functions that a schedule invokes.
+    /// The handlers' names of the functions that a schedule invokes. A disabled schedule invokes none.
     pub scheduled: BTreeSet<String>,
     /// Which pages of other origins may call the API. `None`: none.
     pub cors: Option<Cors>,
@@ -76,6 +76,8 @@ pub struct Function {
     pub handler: String,
     /// The timeout of one invocation.
     pub timeout_seconds: u64,
+    /// The most concurrent invocations, if the template limits them. A function with 0 is never invoked.
+    pub reserved_concurrency: Option<u64>,
     /// Its environment variables, including those of `Globals`, with references resolved.
     pub environment: BTreeMap<String, String>,
     /// Its permissions.
@@ -119,7 +121,7 @@ impl Template {
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
             let sources = reader.stream_sources(&function, &tables, &queues);
             stream_sources.extend(sources.context(id.to_owned())?);
-            if reader.is_scheduled() {
+            if reader.is_scheduled().context(id.to_owned())? {
                 scheduled.insert(function.handler.clone());
             }
             functions.push(function);
@@ -184,6 +186,7 @@ impl FunctionReader<'_> {
             logical_id: self.id.to_owned(),
             handler: handler.to_owned(),
             timeout_seconds: self.timeout_seconds()?,
+            reserved_concurrency: self.reserved_concurrency()?,
             environment: self.environment()?,
             role: self.roles.of_function(self.scope, self.properties())?,
         })
@@ -196,6 +199,17 @@ impl FunctionReader<'_> {
         let value = self.scope.resolve(value).context("Timeout")?;
         let seconds = value.as_u64().or_else(|| value.as_str()?.parse().ok());
         seconds.with_context(|| format!("Timeout: {value} is not a number of seconds"))
+    }
+
+    fn reserved_concurrency(&self) -> Result<Option<u64>> {
+        const PROPERTY: &str = "ReservedConcurrentExecutions";
+        let Some(value) = self.properties().get(PROPERTY).or_else(|| self.globals.get(PROPERTY)) else {
+            return Ok(None);
+        };
+        let number = self.scope.optional_text(value).context(PROPERTY)?;
+        let number =
+            number.map(|text| text.parse().with_context(|| format!("{PROPERTY}: {text} is not a whole number")));
+        number.transpose()
     }
 
     fn environment(&self) -> Result<BTreeMap<String, String>> {
@@ -253,8 +267,15 @@ impl FunctionReader<'_> {
         sources.collect()
     }
 
-    fn is_scheduled(&self) -> bool {
-        ["Schedule", "ScheduleV2"].into_iter().any(|kind| self.events(kind).next().is_some())
+    /// Whether a schedule invokes the function that is not disabled.
+    fn is_scheduled(&self) -> Result<bool> {
+        for (name, event) in ["Schedule", "ScheduleV2"].into_iter().flat_map(|kind| self.events(kind)) {
+            let state = self.scope.text_or(event, "State", "ENABLED").with_context(|| format!("Events.{name}"))?;
+            if state == "ENABLED" {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The properties of the events of this type, with their names.

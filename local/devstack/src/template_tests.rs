@@ -266,6 +266,28 @@ fn an_event_that_nothing_delivers_is_named() {
 }
 
 #[test]
+fn a_disabled_schedule_invokes_no_function() {
+    let scheduled = |state: &str| {
+        let daily = format!("Daily: {{ Type: Schedule, Properties: {{ Schedule: rate(1 day){state} }} }}");
+        let text = SOUND.replace("Queue: { Type: SQS,", &format!("{daily}\n        Queue: {{ Type: SQS,"));
+        Template::parse(&text).unwrap().scheduled.contains("import-notes")
+    };
+    assert!(scheduled("") && scheduled(", State: ENABLED") && !scheduled(", State: DISABLED"));
+}
+
+#[test]
+fn a_function_may_have_a_number_of_its_own_of_concurrent_invocations() {
+    let reserved = |function: &str| {
+        let own = "Handler: get-note\n      ReservedConcurrentExecutions: !If [IsLive, !Ref AWS::NoValue, 0]";
+        let text = SOUND
+            .replace("Handler: get-note", own)
+            .replace("Timeout: 10", "Timeout: 10\n    ReservedConcurrentExecutions: 7");
+        Template::parse(&text).unwrap().function(function).unwrap().reserved_concurrency
+    };
+    assert_eq!((reserved("GetNote"), reserved("ListTopics")), (Some(0), Some(7)));
+}
+
+#[test]
 fn a_route_is_public_only_if_the_template_says_so_explicitly() {
     let error = error_with(", Auth: { Authorizer: NONE }", "");
     assert_eq!(error, "ListTopics: Events.List: Auth is missing: name AuthorizationScopes, or Authorizer: NONE");

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use counting::{Aggregate, Bounds, Counts};
 use key_schema::entity::{
     Balance, CardPayment, Cart, CategoryCount, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity,
-    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, Payment,
-    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Return, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard, WholeOrder,
+    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Order, OrderFlag, OrderItem, OrderLine,
+    OrderStatus, ParkedCounts, Payment, PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder,
+    Reconciliation, Return, Stock, StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard, WholeOrder,
 };
 use key_schema::layout::{ENTITY_TYPE, Index, OF_A_MOVE, Stored};
 use key_schema::value::{
@@ -121,13 +121,13 @@ impl Accounts {
                 accounts.claim(key)[0] = Some(claim.customer_id);
             }),
             CustomerStats::TYPE => self.read(item, |accounts, stats: CustomerStats| {
-                accounts.counted.insert(Aggregate::Customer(stats.customer_id.clone()), stats.into());
+                accounts.add_counted(&stats.into());
             }),
             ProductStats::TYPE => self.read(item, |accounts, stats: ProductStats| {
-                accounts.counted.insert(Aggregate::Product(stats.product_id.clone()), stats.into());
+                accounts.add_counted(&stats.into());
             }),
             DayTotals::TYPE => self.read(item, |accounts, totals: DayTotals| {
-                accounts.counted.insert(Aggregate::Day(totals.date), totals.into());
+                accounts.add_counted(&totals.into());
             }),
             CategoryCount::TYPE => self.read(item, |accounts, count: CategoryCount| {
                 *accounts.categories.entry(count.category).or_default() += count.products;
@@ -186,12 +186,23 @@ impl Accounts {
             QueuedOrder::TYPE => self.read(item, |_, _: QueuedOrder| {}),
             ViewShard::TYPE => self.read(item, |_, _: ViewShard| {}),
             ViewMark::TYPE => self.read(item, |_, _: ViewMark| {}),
+            // What is parked is counted, and added to the counters later.
+            ParkedCounts::TYPE => self.read(item, |accounts, parked: ParkedCounts| {
+                accounts.add_counted(&Counts::from(&parked));
+            }),
+            FoldLease::TYPE => self.read(item, |_, _: FoldLease| {}),
             StreamCheckpoint::TYPE => self.read(item, |_, _: StreamCheckpoint| {}),
             Reconciliation::TYPE => self.read(item, |_, _: Reconciliation| {}),
             IdempotencyRecord::TYPE => self.read(item, |_, _: IdempotencyRecord| {}),
             // Items of a move say nothing about the shop.
             kind if OF_A_MOVE.contains(&kind) => {}
             kind => self.breach(place(&item), format!("{kind:?} is no kind of item")),
+        }
+    }
+
+    fn add_counted(&mut self, counts: &Counts) {
+        for aggregate in counts.aggregates() {
+            self.counted.entry(aggregate.clone()).or_default().add(&counts.only(aggregate));
         }
     }
 

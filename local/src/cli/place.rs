@@ -121,6 +121,7 @@ pub(super) async fn of_stack(port: u16) -> Result<Environment> {
         ("AWS_SECRET_ACCESS_KEY", "local"),
         ("AWS_ENDPOINT_URL_DYNAMODB", url("dynamodb")?),
         ("AWS_ENDPOINT_URL_SQS", url("sqs")?),
+        ("AWS_ENDPOINT_URL_EVENTBRIDGE", url("eventbridge")?),
         ("AWS_ENDPOINT_URL_SECRETS_MANAGER", url("secretsmanager")?),
     ];
     let s3 = connection["s3"].as_str().map(|url| ("AWS_ENDPOINT_URL_S3", url));

@@ -7,6 +7,7 @@ mod history;
 mod issuer;
 mod moving;
 mod payments;
+mod replay;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
@@ -200,6 +201,17 @@ async fn the_tables_of_the_stack_can_be_chosen() {
     }
     let error = refused(&["--port", "0", "--tables", "v3"]);
     assert!(error.contains("parameter Tables: v3 is not one of v1, v1-v2, v2-v1, v2"), "{error}");
+}
+
+#[tokio::test]
+async fn the_shop_can_be_closed() {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (state, status) in [("open", 200), ("closed", 503)] {
+        let running = Running::start(&["--port", "0", "--quiet", "--shop", state]);
+        let answer = client.get(format!("{}/products?category=none", running.url)).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{state}");
+        assert_eq!(running.stop("TERM").0, Some(0));
+    }
 }
 
 #[test]

@@ -1,16 +1,29 @@
 //! Counting a batch of a shard's records, without I/O.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use key_schema::entity::{Order, OrderLine};
-use key_schema::value::{OrderId, SequenceNumber};
+use key_schema::entity::{Order, OrderLine, ParkedCounts};
+use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
 
-use crate::{Change, Counts, Uncountable};
+use crate::{Aggregate, Change, Counts, Uncountable};
 
 /// The most counters that one step changes: a transaction has at most 100 items, and one of them is the checkpoint. One
 /// record changes at most 42 counters: those of a customer, a day and the 40 products of an order.
 /// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>
 pub const MOST_COUNTERS: usize = 99;
+
+/// The most counters of one group that one step parks. During a move each write is done in both tables, so 50 writes
+/// fill a transaction. The counters and the deletion of the parked counts must fit into one.
+pub const MOST_PARKED: usize = 49;
+
+/// The number of parked steps after which a consumer folds them, or waits until they are folded. Otherwise many shards
+/// that catch up would park far more than is folded meanwhile, and take the capacity from the shop.
+pub const MOST_UNFOLDED: usize = 4;
+
+/// The time for which a consumer parks from the beginning after two conflicts. A conflict costs a whole transaction, and it
+/// shows that other shards are counted at the same time.
+pub const PARKED_FOR: Duration = Duration::from_mins(1);
 
 /// A record of the stream.
 #[derive(Debug)]
@@ -33,6 +46,12 @@ pub struct Batch {
     /// The uncountable records that the queue of lost records has accepted.
     given_up: BTreeSet<SequenceNumber>,
     most_counters: usize,
+    /// Whether a step met another transaction.
+    has_met: bool,
+    /// Whether further steps are parked.
+    parks: bool,
+    /// The number of parked steps that may not be folded.
+    unfolded: usize,
     progress: Progress,
 }
 
@@ -47,6 +66,8 @@ pub struct Progress {
     pub given_up: usize,
     /// The number of transactions that this batch took.
     pub steps: usize,
+    /// The number of these that parked their counts.
+    pub parked: usize,
 }
 
 /// The next request to make.
@@ -57,10 +78,14 @@ pub enum Next<'a> {
     /// Read the lines of these orders, strongly consistent. Then call [`learn`](Batch::learn) for each order.
     Lines(Vec<&'a OrderId>),
     /// Write this in one transaction: the new mark, on condition that the old one is `previous`, and the additions to
-    /// the counters. Then call [`applied`](Batch::applied); or, if the condition failed, [`found`](Batch::found) with
-    /// the actual mark. If there is no answer, call [`next`](Batch::next) again. It returns the same step, which can
-    /// only happen once.
+    /// the counters, or the [parked](Step::parked) counts if the step is one to park. Then call
+    /// [`applied`](Batch::applied); or, if the condition failed, [`found`](Batch::found) with the actual mark. If the
+    /// transaction conflicted with another one, call [`met_another`](Batch::met_another). If there is no answer, call
+    /// [`next`](Batch::next) again. It returns the same step, which can only happen once.
     Apply(Step),
+    /// Fold what this batch has parked, or wait until it is folded: [`Folding`](crate::Folding). Then call
+    /// [`folded`](Batch::folded), even if that did not succeed: the parked counts are not lost.
+    Fold,
     /// Send these records to the queue of lost records: they can never be counted, and everything before them is
     /// counted. Then call [`give_up`](Batch::give_up) for each record that the queue accepted. Only then does the mark
     /// move past it. A record may be sent twice.
@@ -82,11 +107,60 @@ pub struct Step {
     pub records: usize,
     /// The number of given-up records over which this step moves the mark.
     pub given_up: usize,
+    /// Whether the counts are parked, and not added to the counters.
+    pub parks: bool,
+}
+
+/// The sizes of a step under way.
+struct Room {
+    most: usize,
+    /// The number of counters, in each group if the step is parked. No more than these: amounts that add up to zero
+    /// are left out.
+    counters: Vec<usize>,
+    parks: bool,
+}
+
+impl Room {
+    fn new(most_counters: usize, parks: bool) -> Self {
+        let most = if parks { most_counters.min(MOST_PARKED) } else { most_counters };
+        let groups = if parks { ParkedCounts::GROUPS.into() } else { 1 };
+        Self { most, counters: vec![0; groups], parks }
+    }
+
+    /// Adds these further counters. Returns whether there was room for them.
+    fn takes<'a>(&mut self, further: impl Iterator<Item = &'a Aggregate>) -> bool {
+        for aggregate in further {
+            self.counters[if self.parks { usize::from(aggregate.group()) } else { 0 }] += 1;
+        }
+        self.counters.iter().all(|counters| *counters <= self.most)
+    }
 }
 
 impl Step {
-    fn from(previous: Option<SequenceNumber>, mark: SequenceNumber) -> Self {
-        Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0 }
+    fn from(previous: Option<SequenceNumber>, mark: SequenceNumber, parks: bool) -> Self {
+        Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0, parks }
+    }
+
+    /// The counts to park, one item for each group. None if the step is not one to park.
+    ///
+    /// `parked_at` is a time that is the same for each attempt of the step.
+    pub fn parked(&self, shard: &ShardId, parked_at: Timestamp) -> Vec<ParkedCounts> {
+        let groups = if self.parks { self.counts.clone().by_group() } else { BTreeMap::new() };
+        let item = |(group, counts): (u8, Counts)| {
+            let (customers, products, days) = counts.into_entities();
+            ParkedCounts {
+                group,
+                list: shard.spread(ParkedCounts::LISTS),
+                parked_at,
+                shard_id: shard.clone(),
+                mark: self.mark.clone(),
+                layout: ParkedCounts::LAYOUT,
+                customers,
+                products,
+                days,
+            }
+        };
+        groups.into_iter().map(item).collect()
     }
 
     /// Whether there is nothing to write: no counter changes, and no given-up record is passed.
@@ -106,6 +180,9 @@ impl Batch {
             lines: BTreeMap::new(),
             given_up: BTreeSet::new(),
             most_counters: MOST_COUNTERS,
+            has_met: false,
+            parks: false,
+            unfolded: 0,
             progress: Progress::default(),
         }
     }
@@ -117,6 +194,24 @@ impl Batch {
         Self { most_counters, ..self }
     }
 
+    /// Takes note that a step met another transaction. The first time, the step is tried again after a pause, because two
+    /// transactions may meet by chance. The second time, further steps are [parked](Self::park).
+    pub fn met_another(&mut self) {
+        self.parks |= self.has_met;
+        self.has_met = true;
+    }
+
+    /// Parks the counts of all further steps: nobody else writes what such a step writes, so it conflicts with no other
+    /// shard's step, whatever the number of shards.
+    pub fn park(&mut self) {
+        self.parks = true;
+    }
+
+    /// Whether further steps are parked.
+    pub fn parks(&self) -> bool {
+        self.parks
+    }
+
     /// The next request.
     ///
     /// If the hint lies before all records, the checkpoint is not read: the first step's condition verifies the hint.
@@ -126,12 +221,21 @@ impl Batch {
     /// record that was given up. Otherwise a later release might count it after an operator has repaired the counters.
     pub fn next(&self) -> Next<'_> {
         let Some(first) = self.records.first() else { return Next::Done };
+        match self.next_of_records(first) {
+            Next::Done if self.unfolded > 0 => Next::Fold,
+            Next::Apply(_) if self.unfolded >= MOST_UNFOLDED => Next::Fold,
+            next => next,
+        }
+    }
+
+    fn next_of_records(&self, first: &Record) -> Next<'_> {
         if !self.is_mark_known && self.mark.as_ref().is_none_or(|mark| first.number <= *mark) {
             return Next::Mark;
         }
         let mut lines_to_read = Vec::new();
         let mut uncountable = Vec::new();
-        let mut step = Step::from(self.mark.clone(), first.number.clone());
+        let mut step = Step::from(self.mark.clone(), first.number.clone(), self.parks);
+        let mut room = Room::new(self.most_counters, self.parks);
         for record in self.left() {
             let change = match &record.change {
                 Err(_) if self.given_up.contains(&record.number) && uncountable.is_empty() => {
@@ -159,7 +263,7 @@ impl Batch {
                 continue;
             }
             let counts = change.counts(lines);
-            if step.counts.len() + step.counts.growth(&counts) > self.most_counters && !step.counts.is_empty() {
+            if !room.takes(step.counts.lacking(&counts)) && !step.counts.is_empty() {
                 break;
             }
             step.counts.add(&counts);
@@ -213,11 +317,18 @@ impl Batch {
         self.given_up.insert(number);
     }
 
+    /// Takes note that the parked counts are folded, or that they are left to others.
+    pub fn folded(&mut self) {
+        self.unfolded = 0;
+    }
+
     /// Takes note that the step is written.
     pub fn applied(&mut self, step: Step) {
         self.progress.applied += step.records;
         self.progress.given_up += step.given_up;
         self.progress.steps += 1;
+        self.progress.parked += usize::from(step.parks);
+        self.unfolded += usize::from(step.parks);
         self.found(Some(step.mark));
     }
 

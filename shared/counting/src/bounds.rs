@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use key_schema::entity::{Order, OrderLine, OrderStatus};
-use key_schema::value::{CustomerId, Day, ProductId, Timestamp};
+use key_schema::entity::{Order, OrderLine, OrderStatus, ParkedCounts};
+use key_schema::value::{CustomerId, Day, ProductId, Timestamp, spread};
 use serde::{Deserialize, Serialize};
 
 use crate::Counts;
@@ -18,6 +18,18 @@ pub enum Aggregate {
     Customer(CustomerId),
     /// The lines of a product.
     Product(ProductId),
+}
+
+impl Aggregate {
+    /// The group of the item. It is the same on every machine and in every release.
+    ///
+    /// All days are in one group: hardly more than one of them changes at a time.
+    pub fn group(&self) -> u8 {
+        match self {
+            Self::Day(_) => 0,
+            Self::Customer(_) | Self::Product(_) => spread(&self.to_string(), ParkedCounts::GROUPS),
+        }
+    }
 }
 
 impl fmt::Display for Aggregate {

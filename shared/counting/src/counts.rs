@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use key_schema::entity::{Credit, CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ProductStats, Sums};
+use key_schema::entity::{
+    Credit, CustomerStats, DayTotals, Order, OrderLine, OrderStatus, ParkedCounts, ProductStats, Sums,
+};
 use key_schema::value::{Currency, CustomerId, Day, ProductId, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +109,16 @@ impl Counts {
         Self(self.0.get_key_value(aggregate).map(|(id, amounts)| (id.clone(), amounts.clone())).into_iter().collect())
     }
 
+    /// The same counts, divided among the groups of their items. A group without counts is left out.
+    #[must_use]
+    pub fn by_group(self) -> BTreeMap<u8, Self> {
+        let mut groups: BTreeMap<u8, Self> = BTreeMap::new();
+        for (aggregate, amounts) in self.0 {
+            groups.entry(aggregate.group()).or_default().0.insert(aggregate, amounts);
+        }
+        groups
+    }
+
     /// The amounts to add so that each counter lies between `least` and `most`.
     #[must_use]
     pub fn deficit(&self, least: &Self, most: &Self) -> Self {
@@ -164,9 +176,22 @@ impl Counts {
         self.0.is_empty()
     }
 
-    /// The number of further items to which something would be added together with `other`.
-    pub(crate) fn growth(&self, other: &Self) -> usize {
-        other.aggregates().filter(|aggregate| !self.0.contains_key(*aggregate)).count()
+    /// The items to which only `other` adds something.
+    pub(crate) fn lacking<'a>(&self, other: &'a Self) -> impl Iterator<Item = &'a Aggregate> {
+        other.aggregates().filter(|aggregate| !self.0.contains_key(*aggregate))
+    }
+
+    /// The amounts to add to each item.
+    pub(crate) fn into_entities(self) -> (Vec<CustomerStats>, Vec<ProductStats>, Vec<DayTotals>) {
+        let (mut customers, mut products, mut days) = (Vec::new(), Vec::new(), Vec::new());
+        for aggregate in self.aggregates() {
+            match aggregate {
+                Aggregate::Customer(id) => customers.push(self.customer(id)),
+                Aggregate::Product(id) => products.push(self.product(id)),
+                Aggregate::Day(day) => days.push(self.day(*day)),
+            }
+        }
+        (customers, products, days)
     }
 
     fn amounts(&self, aggregate: &Aggregate) -> Sums<Counter> {
@@ -209,6 +234,16 @@ impl From<DayTotals> for Counts {
     }
 }
 
+impl From<&ParkedCounts> for Counts {
+    fn from(parked: &ParkedCounts) -> Self {
+        let mut counts = Self::default();
+        parked.customers.iter().for_each(|stats| counts.add(&stats.clone().into()));
+        parked.products.iter().for_each(|stats| counts.add(&stats.clone().into()));
+        parked.days.iter().for_each(|totals| counts.add(&totals.clone().into()));
+        counts
+    }
+}
+
 /// The JSON of counts, which reports and unfinished reconciliations have: by kind of item.
 #[derive(Default, Serialize, Deserialize)]
 struct Stored {
@@ -219,15 +254,12 @@ struct Stored {
 
 impl From<Counts> for Stored {
     fn from(counts: Counts) -> Self {
-        let mut stored = Self::default();
-        for aggregate in counts.aggregates() {
-            match aggregate {
-                Aggregate::Customer(id) => _ = stored.customers.insert(id.clone(), counts.customer(id)),
-                Aggregate::Product(id) => _ = stored.products.insert(id.clone(), counts.product(id)),
-                Aggregate::Day(day) => _ = stored.days.insert(*day, counts.day(*day)),
-            }
+        let (customers, products, days) = counts.into_entities();
+        Self {
+            customers: customers.into_iter().map(|stats| (stats.customer_id.clone(), stats)).collect(),
+            products: products.into_iter().map(|stats| (stats.product_id.clone(), stats)).collect(),
+            days: days.into_iter().map(|totals| (totals.date, totals)).collect(),
         }
-        stored
     }
 }
 

@@ -4,6 +4,7 @@
 mod bounds;
 mod deliver;
 mod examples;
+mod fold;
 mod releases;
 mod shop;
 mod table;
@@ -13,6 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 
 use deliver::{Deliveries, Hint};
+use key_schema::entity::ParkedCounts;
 use shop::{Act, Stream, any_act};
 use table::Fault;
 
@@ -31,19 +33,34 @@ enum Event {
     Go(usize, Fault),
     /// A consumer crashes.
     Crash(usize),
+    /// A consumer's transaction conflicts with another one, so it parks the rest of its batch.
+    Park(usize),
     /// A transaction arrives after its consumer stopped waiting for the answer.
     Arrive(usize),
+    /// A consumer that folds makes its next request, with this fault.
+    Fold(usize, Fault),
+    /// A consumer that folds has no more time for the counts of others.
+    StopFolding(usize),
+    /// A consumer that folds crashes.
+    CrashFolding(usize),
+    /// Everything in a group is folded, without a lease.
+    Sweep(u8),
+    /// The lease of a group expires, although its holder still folds.
+    ExpireLease(u8),
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
     let hint = || prop_oneof![4 => Just(Hint::State), 1 => Just(Hint::None), 1 => any::<usize>().prop_map(Hint::Wrong)];
-    let fault = prop_oneof![
-        12 => Just(Fault::None),
-        1 => Just(Fault::Failed),
-        1 => Just(Fault::CutBefore),
-        2 => Just(Fault::CutAfter),
-        1 => Just(Fault::Late),
-    ];
+    let any_fault = || {
+        prop_oneof![
+            12 => Just(Fault::None),
+            1 => Just(Fault::Failed),
+            1 => Just(Fault::CutBefore),
+            2 => Just(Fault::CutAfter),
+            1 => Just(Fault::Late),
+        ]
+    };
+    let (fault, folding_fault) = (any_fault(), any_fault());
     prop_oneof![
         8 => any_act().prop_map(Event::Act),
         1 => Just(Event::Reshard),
@@ -52,6 +69,12 @@ fn any_event() -> impl Strategy<Value = Event> {
             .prop_map(|(shard, from, size, hint)| Event::Replay(shard, from, size, hint)),
         16 => (any::<usize>(), fault).prop_map(|(run, fault)| Event::Go(run, fault)),
         2 => any::<usize>().prop_map(Event::Crash),
+        4 => any::<usize>().prop_map(Event::Park),
+        12 => (any::<usize>(), folding_fault).prop_map(|(run, fault)| Event::Fold(run, fault)),
+        1 => any::<usize>().prop_map(Event::StopFolding),
+        1 => any::<usize>().prop_map(Event::CrashFolding),
+        1 => any::<u8>().prop_map(Event::Sweep),
+        1 => (0..ParkedCounts::GROUPS).prop_map(Event::ExpireLease),
         2 => any::<usize>().prop_map(Event::Arrive),
     ]
 }
@@ -66,6 +89,12 @@ fn apply(event: Event, stream: &mut Stream, deliveries: &mut Deliveries) {
         }
         Event::Go(run, fault) => deliveries.go(stream, run, fault),
         Event::Crash(run) => deliveries.crash(run),
+        Event::Park(run) => deliveries.park(run),
+        Event::Fold(run, fault) => deliveries.folders.go(&mut deliveries.table, run, fault),
+        Event::StopFolding(run) => deliveries.folders.stop(run),
+        Event::CrashFolding(run) => deliveries.folders.crash(run),
+        Event::Sweep(group) => deliveries.folders.sweep(group),
+        Event::ExpireLease(group) => _ = deliveries.table.leases.remove(&group),
         Event::Arrive(which) => deliveries.table.arrive(which),
     }
 }
@@ -75,14 +104,14 @@ proptest! {
     #![proptest_config(Config { cases: 8 * Config::default().cases, max_shrink_iters: 20_000, ..Config::default() })]
 
     #[test]
-    fn counters_are_always_the_sums_up_to_the_marks_and_finally_the_sums_over_the_orders(
-        events in vec(any_event(), 1..120), most in prop_oneof![Just(7_usize), Just(crate::MOST_COUNTERS)],
+    fn counters_and_parked_counts_are_always_the_sums_up_to_the_marks_and_finally_the_counters_those_over_the_orders(
+        events in vec(any_event(), 1..160), most in prop_oneof![Just(7_usize), Just(crate::MOST_COUNTERS)],
     ) {
         let (mut stream, mut deliveries) = (Stream::default(), Deliveries::new(most));
         for event in events {
             let at = format!("{event:?}");
             apply(event, &mut stream, &mut deliveries);
-            prop_assert_eq!(&deliveries.table.counts, &stream.counts_up_to(&deliveries.table.marks), "after {}", at);
+            prop_assert_eq!(&deliveries.table.sum(), &stream.counts_up_to(&deliveries.table.marks), "after {}", at);
             for (shard, mark) in &deliveries.table.marks {
                 for poison in stream.shards[*shard].poisons_up_to(mark) {
                     prop_assert!(deliveries.lost.contains(&(*shard, poison.clone())), "{} is neither counted nor in the queue", poison);
@@ -90,6 +119,7 @@ proptest! {
             }
         }
         deliveries.deliver_everything(&stream);
+        deliveries.fold_everything();
         prop_assert_eq!(&deliveries.table.counts, &stream.truth());
         for (at, shard) in stream.shards.iter().enumerate() {
             let poisons = shard.last().into_iter().flat_map(|last| shard.poisons_up_to(last));
@@ -102,6 +132,7 @@ proptest! {
         // Every shard from its beginning, without a hint and with a wrong one: nothing is counted again.
         for hint in [Hint::None, Hint::Wrong(usize::MAX)] {
             deliveries.start_over(&stream, hint);
+            prop_assert!(deliveries.table.parked.is_empty());
             prop_assert_eq!(&deliveries.table.counts, &stream.truth());
             prop_assert_eq!(deliveries.lost.len(), lost);
         }

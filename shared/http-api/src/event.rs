@@ -73,6 +73,11 @@ impl Event {
         self.request_context.request_id.take().unwrap_or_default()
     }
 
+    /// The values of the path's parameters, as they were sent.
+    pub(crate) fn path_parameters(&self) -> Option<&Parameters> {
+        self.path_parameters.as_ref()
+    }
+
     /// The claims of the token, if the request has one.
     pub(crate) fn claims(&self) -> Option<&Claims> {
         Some(&self.request_context.authorizer.as_ref()?.jwt.as_ref()?.claims)

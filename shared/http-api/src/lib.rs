@@ -12,8 +12,10 @@
 //! [`routes!`] lists the functions of a program.
 //!
 //! **Invariants: only this crate turns a problem into a status and a document. No handler runs before the token's scope
-//! is checked. No handler gets a payment card number. No answer that depends on the caller may be cached.**
+//! is checked. No handler gets a payment card number. No answer that depends on the caller may be cached. Every
+//! change by the staff is in the audit log.**
 
+mod audit;
 mod caching;
 mod caller;
 mod card_number;
@@ -40,6 +42,7 @@ mod serve;
 mod telemetry;
 mod view;
 
+pub use audit::{AUDIT_MARK, SECRET_COLLECTIONS};
 pub use caching::Lifetime;
 pub use caller::{ADMIN_SCOPE, Caller, SHOP_SCOPE, Scope};
 pub use describe::{Description, describe, open_api};

@@ -11,6 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::{Ref, RefOr, Schema};
 
+use crate::audit::AuditedProduct;
 use crate::{Answer, Description, Problem, Reply, Respond};
 
 /// The result of one part.
@@ -74,13 +75,15 @@ impl Respond for ProductResults {
     fn respond(self) -> Answer {
         let mut failures = Vec::new();
         let mut results = Vec::with_capacity(self.0.len());
+        let mut audited = Vec::with_capacity(self.0.len());
         for (product_id, Part { status, version, problem }) in self.0 {
             let document = problem.as_ref().map(|problem| serde_json::to_value(problem.document())).transpose();
             let document = document.map_err(Problem::internal)?;
+            audited.push(AuditedProduct { product_id: product_id.clone(), status: status.as_u16(), version });
             results.push(ProductResultView { product_id, status: status.as_u16(), version, problem: document });
             failures.extend(problem);
         }
-        Ok(Reply::ok(&ProductResultsView { results })?.with_failures(failures))
+        Ok(Reply::ok(&ProductResultsView { results })?.with_failures(failures).with_products(audited))
     }
 
     fn describe(description: Description) -> Description {

@@ -4,6 +4,7 @@ use http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_
 use http::{Response, StatusCode};
 use serde::Serialize;
 
+use crate::audit::AuditedProduct;
 use crate::{Kind, Problem, entity_tag};
 
 /// The value of every `Retry-After`.
@@ -20,6 +21,8 @@ pub struct Reply {
     body: Option<String>,
     /// The problems of parts that failed, for the log. See [`Part`](crate::Part).
     failures: Vec<Problem>,
+    /// The products of a batch, for the audit log.
+    products: Vec<AuditedProduct>,
 }
 
 impl Reply {
@@ -47,7 +50,13 @@ impl Reply {
 
     /// 204, without a body.
     pub(crate) fn no_content() -> Self {
-        Self { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: None, failures: Vec::new() }
+        Self {
+            status: StatusCode::NO_CONTENT,
+            headers: Vec::new(),
+            body: None,
+            failures: Vec::new(),
+            products: Vec::new(),
+        }
     }
 
     /// Adds the version as `ETag`.
@@ -59,7 +68,8 @@ impl Reply {
 
     /// The stored reply to an earlier request, for a request that repeats it.
     pub(crate) fn again(status: StatusCode, location: Option<String>, version: Option<u64>, body: String) -> Self {
-        let mut reply = Self { status, headers: Vec::new(), body: Some(body), failures: Vec::new() };
+        let mut reply =
+            Self { status, headers: Vec::new(), body: Some(body), failures: Vec::new(), products: Vec::new() };
         reply.headers.extend(location.map(|location| (LOCATION, location)));
         let reply = match version {
             Some(version) => reply.etag(version),
@@ -116,6 +126,16 @@ impl Reply {
         Self { failures, ..self }
     }
 
+    /// Adds the products of a batch.
+    #[must_use]
+    pub(crate) fn with_products(self, products: Vec<AuditedProduct>) -> Self {
+        Self { products, ..self }
+    }
+
+    pub(crate) fn products(&self) -> &[AuditedProduct] {
+        &self.products
+    }
+
     /// The problems of parts that failed.
     pub(crate) fn failures(&self) -> &[Problem] {
         &self.failures
@@ -138,7 +158,7 @@ impl Reply {
 
     fn of(status: StatusCode, body: &impl Serialize) -> Answer {
         let body = serde_json::to_string(body).map_err(Problem::internal)?;
-        Ok(Self { status, headers: Vec::new(), body: Some(body), failures: Vec::new() })
+        Ok(Self { status, headers: Vec::new(), body: Some(body), failures: Vec::new(), products: Vec::new() })
     }
 }
 

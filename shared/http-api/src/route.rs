@@ -25,6 +25,9 @@ pub struct Route {
     pub grants: &'static [Grant],
     /// The route's own throttle. If absent, the throttle of all routes applies.
     pub limit: Option<Limit>,
+    /// The parameter of `template.yaml` with the number of environments that only this function may use, and at the same time
+    /// the most that it may use. With 0, or if absent, it shares the account's concurrency with all others.
+    pub concurrency: Option<&'static str>,
     /// How long caches may keep the answers. If absent, they may not keep them.
     pub shared: Option<Lifetime>,
     /// The functions that a deployment updates before this one.
@@ -150,6 +153,7 @@ impl Route {
             access: [&[]; 4],
             grants: &[],
             limit: None,
+            concurrency: None,
             shared: None,
             after: &[],
             example: Example::at(""),
@@ -165,6 +169,12 @@ impl Route {
     #[must_use]
     pub const fn refuses(self, refuses: &'static [Kind]) -> Self {
         Self { refuses, ..self }
+    }
+
+    /// Names the parameter with the number of environments that are reserved for the function.
+    #[must_use]
+    pub const fn concurrency(self, parameter: &'static str) -> Self {
+        Self { concurrency: Some(parameter), ..self }
     }
 
     /// Adds a group of accesses to the table. The function's role allows the added accesses and no other.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use http::Response;
 use lambda::{Environment, Error, FromEnvironment, Invoke, LambdaEvent, Misconfigured, Outcome};
 
+use crate::audit::Audit;
 use crate::caching::Caching;
 use crate::event::Event;
 use crate::response::Gateway;
@@ -62,6 +63,8 @@ where
     let start = Instant::now();
     let LambdaEvent { payload: mut event, context } = event;
     let request_id = event.take_id();
+    let audit = Audit::of(route, &event);
+    let mut uncertain = None;
     let trace = lambda::trace_id(&context).map(str::to_owned);
     let answer = match Request::authorize(event, context, route) {
         Ok(request) => {
@@ -69,12 +72,16 @@ where
             // Pinned on the stack, because the future is large: `timeout` would move it, which copies it.
             let handling = pin!(handle.call(deps, &request));
             let (in_time, outcome) = Outcome::of(tokio::time::timeout(time_left, handling)).await;
+            uncertain = Some(outcome);
             let answer = in_time.unwrap_or_else(|_| Err(Problem::throttled("the handler did not finish in time")));
             let answer = answer.map(|reply| caching.tag(reply, &request));
             answer.map_err(|problem| problem.with_outcome(outcome))
         }
         Err(problem) => Err(problem),
     };
+    if let Some(audit) = audit {
+        audit.write(&request_id, &answer, uncertain);
+    }
     let ids = telemetry::Ids { request: &request_id, trace: trace.as_deref() };
     let (mut response, problem) = match answer {
         Ok(reply) => {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::layout::{
-    Bound, Consistency, Declaration, Direction, ENTITIES, Index, Layout, Number, PATTERNS, PATTERNS_OF_A_MOVE,
+    Bound, Consistency, Declaration, Direction, ENTITIES, Index, Layout, Number, PATTERNS, PATTERNS_OF_FUNCTIONS,
     PlaceText, RELATIONS, Relation,
 };
 
@@ -20,7 +20,7 @@ pub fn entities(layout: Layout) -> String {
 /// The chart of access patterns.
 pub fn patterns() -> String {
     let columns = ["#", "question", "index", "partition", "sort", "entities", "consistency", "order", "bound"];
-    table(&columns, PATTERNS.iter().chain(PATTERNS_OF_A_MOVE).map(pattern))
+    table(&columns, PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS).map(pattern))
 }
 
 /// The drawing of the entities and their relations, in Mermaid. Of each entity it has the parts of its key in the table,

@@ -16,7 +16,7 @@ use crate::https::Https;
 use crate::variables::{Misconfigured, Variables};
 
 /// The longest that a start waits for its warm-ups.
-const WARM_UP_TIMEOUT: Duration = Duration::from_secs(1);
+const WARM_UP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A function's environment variables, and the AWS clients made from them.
 ///

@@ -10,6 +10,7 @@
 //!
 //! **Invariant: no other crate reads the process's environment, and every AWS client is configured here.**
 
+mod audit;
 mod aws;
 mod budget;
 mod consume;
@@ -23,10 +24,12 @@ mod metrics;
 mod outcome;
 mod program;
 mod run;
+mod signature;
 mod time;
 mod trace;
 mod variables;
 
+pub use audit::audit;
 pub use aws::Service;
 pub use budget::{Budget, Retries, longest_pause};
 pub use consume::{consume, start_consumer};
@@ -41,6 +44,7 @@ pub use metrics::{Measure, metrics};
 pub use outcome::{CountWrites, Outcome};
 pub use program::Program;
 pub use run::{run, start};
+pub use signature::SigV4;
 pub use time::{ANSWERING, time_left};
 pub use trace::trace_id;
 pub use variables::{Misconfigured, handler};

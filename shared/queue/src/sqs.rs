@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use aws_sdk_sqs::config;
 use aws_sdk_sqs::types::{BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
-use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service, SigV4};
 use tracing::warn;
 
 use crate::Error;
@@ -93,7 +93,8 @@ impl Queue {
     /// The variable, the region or the credentials are missing.
     pub fn named(environment: &Environment, variable: &str) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::Sqs, |config| {
-            aws_sdk_sqs::Client::from_conf(config::Builder::from(config).interceptor(CountWrites).build())
+            let config = config::Builder::from(config).push_auth_scheme(SigV4::default());
+            aws_sdk_sqs::Client::from_conf(config.interceptor(CountWrites).build())
         })?;
         Ok(Self { client, url: environment.required(variable)?.into() })
     }

@@ -47,7 +47,7 @@ use aws_sdk_dynamodb::config;
 use headers::StripSdkHeaders;
 use home::Home;
 use key_schema::layout::Layout;
-use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service};
+use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service, SigV4};
 use moving::{Moving, Route};
 
 pub use ask::Answered;
@@ -65,7 +65,7 @@ pub use pair::{Pair, Pairs};
 pub use read::Reader;
 pub use request::{Rendered, WriteKind};
 pub use scan::{Description, Scanned, Segment, WholeTable};
-pub use shards::{ProductShards, StatusShards, ViewShards};
+pub use shards::{Every, ProductShards, StatusShards, ViewShards};
 pub use throttle::Throttle;
 pub use write::Write;
 pub use writer::{Put, Writer, Written};
@@ -82,12 +82,12 @@ pub(crate) struct Table {
 impl FromEnvironment for Table {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let client = environment.client(Service::DynamoDb, |config| {
-            aws_sdk_dynamodb::Client::from_conf(
-                config::Builder::from(config).interceptor(StripSdkHeaders).interceptor(CountWrites).build(),
-            )
+            let config = config::Builder::from(config).push_auth_scheme(SigV4::default());
+            aws_sdk_dynamodb::Client::from_conf(config.interceptor(StripSdkHeaders).interceptor(CountWrites).build())
         })?;
         let name: Arc<str> = environment.required("TABLE_NAME")?.into();
-        environment.warm_up(Service::DynamoDb, warm_up::prewarm(client.clone(), Arc::clone(&name)));
+        let connections = environment.shared(warm_up::Connections::default);
+        environment.warm_up(Service::DynamoDb, warm_up::prewarm(client.clone(), Arc::clone(&name), connections));
         let home = Home { name, layout: layout(environment, "TABLE_LAYOUT")? };
         Ok(Self { client, home, moving: Moving::from_environment(environment)? })
     }

@@ -2,6 +2,8 @@
 
 use lambda::{Environment, FromEnvironment, Misconfigured};
 
+use crate::warm_up::Connections;
+
 macro_rules! shards {
     ($($(#[$doc:meta])* $name:ident = $variable:literal;)+) => {$(
         $(#[$doc])*
@@ -15,8 +17,21 @@ macro_rules! shards {
                 environment.number($variable, 1..=64).map(Self)
             }
         }
+
+        impl FromEnvironment for Every<$name> {
+            fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
+                let shards = $name::from_environment(environment)?;
+                environment.shared(Connections::default).at_least(shards.0.into());
+                Ok(Self(shards))
+            }
+        }
     )+};
 }
+
+/// The shards of a function that queries all of them concurrently for every event. On Lambda, a connection for each of
+/// them is open before the first event.
+#[derive(Clone, Copy, Debug)]
+pub struct Every<S>(pub S);
 
 shards! {
     /// The number of partitions over which the orders of one status are spread.

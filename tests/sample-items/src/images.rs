@@ -9,10 +9,10 @@ use key_schema::entity::PaymentState::{
 use key_schema::entity::ReturnStatus::{Received, Refused, Requested};
 use key_schema::entity::{
     Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
-    GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, OrderStatus,
-    PairOfSums, PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProductStats, ProviderPayment,
-    QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewMark, ViewShard,
+    FoldLease, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine,
+    OrderStatus, PairOfSums, ParkedCounts, PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProductStats,
+    ProviderPayment, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Stock, StockCell,
+    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -65,6 +65,7 @@ pub(super) fn of(sizes: &SampleSizes) -> Result<Images, NoSample> {
     }
     images.extend(parts.rest_of_order()?);
     images.extend(parts.kept()?);
+    images.push((Kind::ParkedCounts, parts.parked_counts()?));
     images.push((Kind::Repair, parts.repair()?));
     images.push((Kind::ViewMark, parts.view_mark()?));
     Ok(images)
@@ -241,6 +242,8 @@ impl<'a> Parts<'a> {
             updated_at: self.at,
             expires_at: self.at.as_second(),
         };
+        let holder = "0".repeat(36 - count.to_string().len()) + &count.to_string();
+        let lease = FoldLease { group: 0, holder: holder.parse()?, expires_at: self.at.as_second() };
         let updated_at = if revision == First { self.at } else { self.later };
         let compared = Reconciliation { to: self.at.day(), resume: None, updated_at };
         Ok(vec![
@@ -250,8 +253,36 @@ impl<'a> Parts<'a> {
             (Kind::ViewShard(revision), item(&views)?),
             (Kind::DayTotals(revision), item(&day)?),
             (Kind::StreamCheckpoint(revision), item(&checkpoint)?),
+            (Kind::FoldLease(revision), item(&lease)?),
             (Kind::Reconciliation(revision), item(&compared)?),
         ])
+    }
+
+    /// The counts of an order of one line, in one group.
+    fn parked_counts(&self) -> Result<Item, NoSample> {
+        let sums = || [(self.price.currency(), 1999)].into_iter().collect();
+        item(&ParkedCounts {
+            group: 0,
+            list: 0,
+            parked_at: self.at,
+            shard_id: "shardId-00000001795253400000-00000001".parse()?,
+            mark: "300000000000000000001".parse()?,
+            layout: ParkedCounts::LAYOUT,
+            customers: vec![CustomerStats {
+                customer_id: self.customer.clone(),
+                orders: 1,
+                open_units: 1,
+                spent: sums(),
+            }],
+            products: vec![ProductStats { product_id: self.product.clone(), orders: 1, units: 1, revenue: sums() }],
+            days: vec![DayTotals {
+                date: self.at.day(),
+                orders: 1,
+                units: 1,
+                revenue: sums(),
+                statuses: [(Pending, 1)].into_iter().collect(),
+            }],
+        })
     }
 
     /// A move, and the progress of copying a segment.

@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use key_schema::entity::{CancellationCause, PaymentState};
 use key_schema::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _, GiftCard,
-    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product,
-    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity as _,
+    FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts,
+    PaymentDue, Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock,
+    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::ENTITY_TYPE;
 use key_schema::value::Cells;
@@ -93,6 +93,8 @@ impl Kind {
             Return::TYPE => Self::Return(from_item::<_, Return>(item.clone()).ok()?.status),
             DayTotals::TYPE => Self::DayTotals(First),
             StreamCheckpoint::TYPE => Self::StreamCheckpoint(First),
+            ParkedCounts::TYPE => Self::ParkedCounts,
+            FoldLease::TYPE => Self::FoldLease(First),
             Reconciliation::TYPE => Self::Reconciliation(First),
             Move::TYPE => Self::Move(First),
             Repair::TYPE => Self::Repair,

@@ -138,6 +138,10 @@ pub enum Kind {
     DayTotals(Revision),
     /// The checkpoint of counting a shard of the stream.
     StreamCheckpoint(Revision),
+    /// Counts of a batch that are not yet added to the counters.
+    ParkedCounts,
+    /// The right to add the parked counts to the counters.
+    FoldLease(Revision),
     /// The state of the comparison of counts.
     Reconciliation(Revision),
     /// The stored answer to a request that created a product with an idempotency key.

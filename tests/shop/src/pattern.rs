@@ -1,7 +1,7 @@
 //! The access pattern of a read, found by its keys.
 
 use key_schema::layout::{
-    Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, Key, Layout, PATTERNS, PATTERNS_OF_A_MOVE, PlaceText,
+    Consistency, Declaration, ENTITIES, ENTITY_TYPE, Index, Key, Layout, PATTERNS, PATTERNS_OF_FUNCTIONS, PlaceText,
 };
 use serde_json::Value;
 
@@ -24,7 +24,8 @@ pub fn pattern(request: &Value, found: &[Value]) -> Declaration {
             }
             && found.iter().all(|item| pattern.entities.iter().any(|entity| item[ENTITY_TYPE]["S"] == *entity))
     };
-    let fitting = PATTERNS.iter().chain(PATTERNS_OF_A_MOVE).filter(fits).min_by_key(|pattern| pattern.entities.len());
+    let fitting =
+        PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS).filter(fits).min_by_key(|pattern| pattern.entities.len());
     let pattern = *fitting.unwrap_or_else(|| panic!("no access pattern: {condition} {request}"));
     Declaration { consistency: consistency(request), ..pattern }
 }

@@ -8,6 +8,8 @@ use shop::read;
 use shop::tables::template_with;
 use yaml_serde::Value as Yaml;
 
+use super::evaluation::{Alarm, METRIC, State};
+use super::troubles::ordinary;
 use crate::completeness::{pascal_case, source_of};
 use crate::deployment::{ALARMING, alarms, reference, stack};
 
@@ -24,7 +26,11 @@ fn functions_emit_the_metrics_that_alarms_use() {
         assert!(source.contains(&format!("(\"{metric}\", ")), "{function}: {metric}");
         count += 1;
     }
-    assert_eq!(count, 5, "the longest wait, a denied drain, drift, a payment of another amount, and an old repair");
+    assert_eq!(
+        count, 7,
+        "a long wait, a denied drain, drift, old parked counts, a late comparison, a payment of another amount, an old \
+         repair"
+    );
 }
 
 /// An alarm watches every queue that no function consumes.
@@ -71,12 +77,78 @@ fn every_alarm_notifies_and_has_a_section_in_the_runbook() {
     let headings: BTreeSet<_> = headings.flat_map(|names| names.split(", ")).collect();
     let mut names = BTreeSet::new();
     for (name, alarm) in stacks.iter().flat_map(alarms) {
-        let actions = alarm["AlarmActions"].as_sequence().expect("actions");
-        assert_eq!(actions.iter().map(reference).collect::<Vec<_>>(), [Some("Alarms")], "{name}");
+        for (actions, when) in [("AlarmActions", "when it goes off"), ("OKActions", "when it is over")] {
+            let actions = alarm[actions].as_sequence().unwrap_or_else(|| panic!("{name} tells nobody {when}"));
+            assert_eq!(actions.iter().map(reference).collect::<Vec<_>>(), [Some("Alarms")], "{name}");
+        }
         assert!(alarm["AlarmDescription"].as_str().is_some_and(|text| text.ends_with(['.', '?'])), "{name}");
         names.insert(name);
     }
     assert_eq!(headings, names, "docs/operating.md explains each alarm, and no other");
+}
+
+/// A schedule that is disabled, deleted or may not invoke its function leaves no error behind, but silence.
+#[test]
+fn the_silence_of_each_scheduled_function_raises_an_alarm() {
+    let stacks = ALARMING.map(stack);
+    let template = template_with("v1-v2");
+    assert!(template.scheduled.len() > 4);
+    for handler in &template.scheduled {
+        let function = pascal_case(handler);
+        let raised = stacks.iter().flat_map(alarms).any(|(name, properties)| {
+            let alarm = Alarm::read(name, properties);
+            let of_function = |metric: &Yaml| {
+                let dimensions = metric["Dimensions"].as_sequence().into_iter().flatten();
+                dimensions.filter_map(|one| reference(&one["Value"])).any(|named| named == function)
+            };
+            let single = of_function(properties).then(|| METRIC.to_owned());
+            let metrics = properties["Metrics"].as_sequence().into_iter().flatten();
+            let silent = metrics.filter(|one| of_function(&one["MetricStat"]["Metric"]));
+            let silent = silent.filter_map(|one| one["Id"].as_str().map(str::to_owned));
+            let silent: BTreeSet<_> = silent.chain(single).collect();
+            let data = alarm.metrics.iter().map(|(id, metric)| {
+                let value = (!silent.contains(id)).then(|| ordinary(name, metric)).flatten();
+                (id.clone(), vec![value; 10])
+            });
+            !silent.is_empty() && alarm.states(&data.collect()).last() == Some(&State::Alarm)
+        });
+        assert!(raised, "nobody hears that {function} is not invoked");
+    }
+}
+
+/// The alarm watches the metric that is made of the access log, and the log has the status as a number.
+#[test]
+fn requests_that_the_gateway_throttles_are_counted_in_the_access_log() {
+    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
+    let filter = &operations["Resources"]["ThrottledRequests"]["Properties"];
+    let counted = &filter["MetricTransformations"][0];
+    let metrics = &operations["Resources"]["RequestsAreThrottled"]["Properties"]["Metrics"];
+    let metrics = metrics.as_sequence().expect("metrics").iter().map(|one| &one["MetricStat"]["Metric"]);
+    let same = |metric: &Yaml| {
+        metric["Namespace"] == counted["MetricNamespace"] && metric["MetricName"] == counted["MetricName"]
+    };
+    assert_eq!(metrics.filter(|metric| same(metric)).count(), 1);
+    assert_eq!(
+        (filter["FilterPattern"].as_str(), counted["MetricValue"].as_str()),
+        (Some("{ $.status = 429 }"), Some("1"))
+    );
+    assert_eq!(reference(&filter["LogGroupName"]), Some("AccessLogs"));
+    let format = outer["Resources"]["Api"]["Properties"]["AccessLogSettings"]["Format"].as_str().expect("a format");
+    assert!(format.contains(r#""status":$context.status,"#), "{format}");
+}
+
+/// A budget's mails go to the address of the alarms, because AWS would need a right on their topic.
+#[test]
+fn a_budget_has_an_address() {
+    let (outer, operations) = (stack("template.yaml"), stack("operations.yaml"));
+    let budget = &operations["Resources"]["Budget"]["Properties"];
+    let notified = budget["NotificationsWithSubscribers"].as_sequence().expect("notifications");
+    assert_eq!(notified.len(), 2, "what was spent, and what is forecast");
+    for one in notified {
+        assert_eq!(reference(&one["Subscribers"][0]["Address"]), Some("AlarmEmail"));
+    }
+    assert!(!outer["Rules"]["ABudgetHasAnAddress"].is_null());
+    assert_eq!(outer["Parameters"]["MonthlyBudget"]["Default"], 0);
 }
 
 /// Throttles are watched by reason, separately for the table and each index.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use yaml_serde::Value as Yaml;
 
 use super::metric_math::{self, Series};
+use crate::deployment::stack;
 
 /// The id of the metric of an alarm without an expression.
 pub const METRIC: &str = "metric";
@@ -48,7 +49,7 @@ impl Alarm {
         let count = |value: &Yaml| value.as_u64().and_then(|count| usize::try_from(count).ok());
 
         let all = properties["Metrics"].as_sequence().map(Vec::as_slice).unwrap_or_default();
-        let (expressions, stats): (Vec<_>, Vec<_>) = all.iter().partition(|one| one["Expression"].is_string());
+        let (expressions, stats): (Vec<_>, Vec<_>) = all.iter().partition(|one| !one["Expression"].is_null());
         let metric_of = |stat: &Yaml| (text(&stat["Id"]), stat["MetricStat"]["Metric"].clone());
         let mut metrics: BTreeMap<_, _> = stats.into_iter().map(metric_of).collect();
         if metrics.is_empty() {
@@ -68,7 +69,10 @@ impl Alarm {
         Self {
             name: name.to_owned(),
             metrics: metrics.iter().map(|(id, metric)| (id.clone(), text(&metric["MetricName"]))).collect(),
-            expression: expressions.first().map(|one| text(&one["Expression"])),
+            expression: expressions.first().map(|one| match &one["Expression"] {
+                Yaml::Tagged(sub) if sub.tag == "Sub" => with_defaults(&text(&sub.value)),
+                plain => text(plain),
+            }),
             evaluation_periods,
             breaching_datapoints: count(&properties["DatapointsToAlarm"]).unwrap_or(evaluation_periods),
             breaches: match properties["ComparisonOperator"].as_str() {
@@ -108,4 +112,18 @@ impl Alarm {
             _ => State::Ok,
         }
     }
+}
+
+/// An expression with the parameters' defaults.
+fn with_defaults(expression: &str) -> String {
+    let template = stack("template.yaml");
+    let mut parts = expression.split("${");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once('}').expect("a name");
+        let default = template["Parameters"][name]["Default"].as_u64();
+        filled.push_str(&default.unwrap_or_else(|| panic!("{name} has no default")).to_string());
+        filled.push_str(rest);
+    }
+    filled
 }

@@ -33,13 +33,17 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
     match metric {
         "Count" => Some(4000.0),
         "Invocations" => Some(300.0),
+        "Latency" => Some(400.0),
+        "UnreservedConcurrentExecutions" | "ClaimedAccountConcurrency" | "4xx" => Some(60.0),
         "NumberOfMessagesReceived" => Some(20.0),
-        "LongestWait" | "OldestRepair" => Some(40.0),
+        "LongestWait" | "OldestRepair" | "OldestParkedCounts" => Some(40.0),
+        "ComparedUpToAge" => Some(90_000.0),
         "IteratorAge" => Some(900.0),
         // A failed request in 4,000, and a run a day.
         "5xx" | "ExecutionsSucceeded" => Some(1.0),
         "ApproximateNumberOfMessagesVisible"
         | "Errors"
+        | "Throttles"
         | "DrainDenied"
         | "CountersDrifted"
         | "ExpiriesFailed"
@@ -47,7 +51,8 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
         | "RepairsFailed"
         | "ExecutionsFailed"
         | "ApproximateAgeOfOldestMessage" => Some(0.0),
-        "PaymentMismatches" => None,
+        "PaymentMismatches" | "RequestsThrottled" => None,
+        jobs if jobs.starts_with("NumberOfBackupJobs") => None,
         throttles if throttles.ends_with("ThrottleEvents") => None,
         other => panic!("how much is {other} on an ordinary day?"),
     }
@@ -57,7 +62,11 @@ pub fn ordinary(_: &str, metric: &str) -> Option<f64> {
 fn quiet(alarm: &str, metric: &str) -> Option<f64> {
     match metric {
         "Count" => Some(3.0),
-        "5xx" | "ApproximateNumberOfMessagesVisible" | "NumberOfMessagesReceived" => Some(0.0),
+        // One request begins with a cold start, and two are refused.
+        "Latency" => Some(3500.0),
+        "4xx" => Some(2.0),
+        "UnreservedConcurrentExecutions" | "ClaimedAccountConcurrency" => Some(1.0),
+        "5xx" | "Throttles" | "ApproximateNumberOfMessagesVisible" | "NumberOfMessagesReceived" => Some(0.0),
         _ => deserted(alarm, metric),
     }
 }
@@ -65,12 +74,24 @@ fn quiet(alarm: &str, metric: &str) -> Option<f64> {
 /// An unused queue reports no metrics after six hours. Only the comparison of counts, the expiry of orders, the settlement
 /// of payments, repairs, exports and the deletion of images have a schedule.
 fn deserted(alarm: &str, metric: &str) -> Option<f64> {
-    if alarm == "ExportsStandStill" {
+    if alarm == "ExportsStandStill" || (alarm, metric) == ("TidyingFails", "Invocations") {
         return Some(1.0);
     }
-    (["ComparisonFails", "ExpiriesFail", "PaymentsFail", "RepairsFail", "RepairsAreLate", "TidyingFails"]
-        .contains(&alarm)
-        && ["Errors", "ExpiriesFailed", "PaymentsFailed", "RepairsFailed", "OldestRepair"].contains(&metric))
+    if metric == "ComparedUpToAge" {
+        return ordinary(alarm, metric);
+    }
+    ([
+        "ComparisonFails",
+        "CountsStayParked",
+        "ExpiriesFail",
+        "PaymentsFail",
+        "RepairsFail",
+        "RepairsAreLate",
+        "TidyingFails",
+    ]
+    .contains(&alarm)
+        && ["Errors", "ExpiriesFailed", "PaymentsFailed", "RepairsFailed", "OldestRepair", "OldestParkedCounts"]
+            .contains(&metric))
     .then_some(0.0)
 }
 
@@ -79,6 +100,65 @@ pub const TROUBLES: &[Trouble] = &[
     alarms("RequestsFail", "few requests, most of which fail", 2, &[("requests", Some(8.0)), ("failures", Some(5.0))]),
     is_quiet("RequestsFail", "one request of three fails", 3, &[("requests", Some(3.0)), ("failures", Some(1.0))]),
     is_quiet("RequestsFail", "all fail for five minutes", 1, &[("failures", Some(4000.0))]),
+    alarms("RequestsAreSlow", "a table that is throttled", 3, &[("requests", Some(900.0)), ("latency", Some(6000.0))]),
+    is_quiet(
+        "RequestsAreSlow",
+        "two cold starts of three requests",
+        9,
+        &[("requests", Some(3.0)), ("latency", Some(6000.0))],
+    ),
+    is_quiet("RequestsAreSlow", "new environments for a rush", 2, &[("latency", Some(4000.0))]),
+    alarms("RequestsAreThrottled", "a rush", 2, &[("requests", Some(9000.0)), ("throttled", Some(500.0))]),
+    is_quiet("RequestsAreThrottled", "a page that loads too much at once", 9, &[("throttled", Some(20.0))]),
+    is_quiet(
+        "RequestsAreThrottled",
+        "few requests, half of which are throttled",
+        9,
+        &[("requests", Some(8.0)), ("throttled", Some(4.0))],
+    ),
+    alarms(
+        "RequestsAreRefused",
+        "the issuer's keys have changed",
+        3,
+        &[("requests", Some(900.0)), ("refused", Some(700.0))],
+    ),
+    is_quiet("RequestsAreRefused", "a robot guesses addresses for some minutes", 2, &[("refused", Some(3000.0))]),
+    is_quiet(
+        "RequestsAreRefused",
+        "a third of the requests is about products that are gone",
+        9,
+        &[("refused", Some(1300.0))],
+    ),
+    alarms("FunctionsAreThrottled", "the account has no concurrency left", 3, &[(METRIC, Some(40.0))]),
+    is_quiet("FunctionsAreThrottled", "a rush is faster than Lambda", 2, &[(METRIC, Some(400.0))]),
+    alarms(
+        "ConcurrencyIsNearItsLimit",
+        "900 of 1,000 are in use",
+        3,
+        &[("shared", Some(900.0)), ("claimed", Some(900.0))],
+    ),
+    alarms(
+        "ConcurrencyIsNearItsLimit",
+        "700 are reserved, and 270 of the other 300 are in use",
+        3,
+        &[("shared", Some(270.0)), ("claimed", Some(970.0))],
+    ),
+    is_quiet(
+        "ConcurrencyIsNearItsLimit",
+        "850 are reserved, and 30 of the other 150 are in use",
+        9,
+        &[("shared", Some(30.0)), ("claimed", Some(880.0))],
+    ),
+    is_quiet(
+        "ConcurrencyIsNearItsLimit",
+        "a rush of ten minutes",
+        2,
+        &[("shared", Some(990.0)), ("claimed", Some(990.0))],
+    ),
+    alarms("BackupsFail", "a job fails", 1, &[("m1", Some(1.0))]),
+    alarms("BackupsFail", "a job is aborted", 1, &[("m2", Some(1.0))]),
+    alarms("BackupsFail", "a job does not end in its time", 1, &[("m3", Some(1.0))]),
+    is_quiet("BackupsFail", "a week without a backup", 9, &[("m1", None), ("m2", None), ("m3", None)]),
     alarms("OrdersAreDead", "an order is dead", 1, &[(METRIC, Some(1.0))]),
     is_quiet("OrdersAreDead", "the queue tells nothing", 5, &[(METRIC, None)]),
     alarms("OrdersWaitLong", "an order waits for more than an hour", 1, &[(METRIC, Some(3700.0))]),
@@ -117,6 +197,8 @@ pub const TROUBLES: &[Trouble] = &[
     is_quiet("OrdersAreNotPublished", "four orders are refused", 3, &[("asked", Some(4.0)), ("invoked", None)]),
     alarms("CountsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
     is_quiet("CountsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
+    alarms("CountsStayParked", "what another release has parked is left alone", 1, &[(METRIC, Some(3600.0))]),
+    is_quiet("CountsStayParked", "counts are parked while many shards are counted", 9, &[(METRIC, Some(30.0))]),
     alarms("OrderEventsAreLost", "a record is given up", 1, &[(METRIC, Some(1.0))]),
     is_quiet("OrderEventsAreLost", "the queue tells nothing", 5, &[(METRIC, None)]),
     alarms("CountsDrifted", "a counter drifted", 1, &[(METRIC, Some(1.0))]),
@@ -125,13 +207,19 @@ pub const TROUBLES: &[Trouble] = &[
     alarms("ComparisonFails", "nothing invokes the comparison", 6, &[(METRIC, None)]),
     is_quiet("ComparisonFails", "it fails once, and is invoked again", 1, &[(METRIC, Some(1.0))]),
     is_quiet("ComparisonFails", "it is invoked late", 2, &[(METRIC, None)]),
+    alarms("ComparisonIsLate", "a comparison takes two days and a half", 4, &[(METRIC, Some(300_000.0))]),
+    alarms("ComparisonIsLate", "nothing invokes the comparison", 6, &[(METRIC, None)]),
+    is_quiet("ComparisonIsLate", "a comparison takes a whole day", 9, &[(METRIC, Some(172_800.0))]),
+    is_quiet("ComparisonIsLate", "it is invoked late", 2, &[(METRIC, None)]),
     alarms("ExpiriesFail", "each run fails for an hour", 4, &[("errors", Some(3.0)), ("failed", None)]),
     alarms("ExpiriesFail", "an order cannot be cancelled", 4, &[("failed", Some(3.0))]),
     alarms("ExpiriesFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),
     is_quiet("ExpiriesFail", "an order cannot be cancelled for a quarter of an hour", 1, &[("failed", Some(1.0))]),
-    alarms("TidyingFails", "each run fails for three days", 3, &[(METRIC, Some(3.0))]),
-    is_quiet("TidyingFails", "S3 fails for two days", 2, &[(METRIC, Some(3.0))]),
-    is_quiet("TidyingFails", "the stack is new, and nothing has run", 5, &[(METRIC, None)]),
+    alarms("TidyingFails", "each run fails for three days", 3, &[("errors", Some(3.0))]),
+    alarms("TidyingFails", "nothing invokes it", 3, &[("errors", None), ("runs", None), ("others", Some(288.0))]),
+    is_quiet("TidyingFails", "S3 fails for two days", 2, &[("errors", Some(3.0))]),
+    is_quiet("TidyingFails", "the stack is new", 1, &[("errors", None), ("runs", None)]),
+    is_quiet("TidyingFails", "the shop is closed for days", 9, &[("errors", None), ("runs", None), ("others", None)]),
     alarms("PaymentsFail", "each run fails for an hour", 4, &[("errors", Some(2.0)), ("failed", None)]),
     alarms("PaymentsFail", "the provider refuses a payment for an hour", 4, &[("failed", Some(1.0))]),
     alarms("PaymentsFail", "nothing invokes it", 4, &[("errors", None), ("failed", None)]),

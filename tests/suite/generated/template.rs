@@ -47,6 +47,12 @@ pub(super) fn functions() -> String {
             function.program
         );
         _ = writeln!(text, "    Properties:\n      CodeUri: functions/{}\n      Handler: {}", function.program, function.name());
+        if let Some(parameter) = route.concurrency {
+            _ = writeln!(
+                text,
+                "      ReservedConcurrentExecutions: !If [ShopIsOpen, !If [Has{parameter}, !Ref {parameter}, !Ref AWS::NoValue], 0]"
+            );
+        }
         let variables = variables(function);
         if !variables.is_empty() {
             text.push_str("      Environment:\n        Variables:\n");

@@ -294,6 +294,21 @@ async fn lost(shop: &Shop) {
     shop.bus().heal();
 }
 
+/// Two batches meet others. The first one is parked and folded, the second one is parked, and left to the comparison.
+async fn parked(shop: &Shop) {
+    shop.settle().await;
+    let counting = |request: &Value| ["shard#", "day#"].iter().all(|key| request.to_string().contains(key));
+    shop.fault_proxy().inject(Match::action("TransactWriteItems").when(counting), Fault::conflict(1), 2);
+    shop.customer("ada").order("parked", things(1)).await.expect(201);
+    shop.settle().await;
+    let of_lease = |request: &Value| request.to_string().contains("fold#");
+    let refused = Fault::Refused { status: 400, exception: "AccessDeniedException" };
+    shop.fault_proxy().inject(Match::action("PutItem").when(of_lease), refused, usize::MAX);
+    shop.customer("ada").order("left", things(1)).await.expect(201);
+    shop.settle().await;
+    shop.fault_proxy().heal();
+}
+
 /// Makes a counter of every kind wrong, repairs all of them, and runs the schedule.
 async fn drifted(shop: &Shop) {
     shop.settle().await;
@@ -334,6 +349,7 @@ async fn live() -> Day {
     super::card_payments::settled(&shop).await;
     super::card_payments::overtaken(&shop).await;
     super::races::raced(&shop).await;
+    parked(&shop).await;
     drifted(&shop).await;
     waiting(&shop).await;
     lost(&shop).await;

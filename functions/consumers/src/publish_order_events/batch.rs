@@ -107,6 +107,17 @@ impl Batch {
         }
     }
 
+    /// Removes the records that can never be published, and returns them with the reasons.
+    pub(crate) fn set_unreadable_aside(&mut self) -> Vec<(SequenceNumber, String)> {
+        let unreadable = self.open.extract_if(.., |_, open| matches!(open, Unfinished::Unreadable(_)));
+        let unreadable: Vec<_> = unreadable.collect();
+        let aside = unreadable.into_iter().filter_map(|(position, open)| match open {
+            Unfinished::Unreadable(reason) => Some((self.record(position)?.number.clone(), reason)),
+            _ => None,
+        });
+        aside.collect()
+    }
+
     /// The events that can be published, up to the first record that is not ready: those behind it have to wait, so that
     /// events stay in order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Waiting<'_>> {

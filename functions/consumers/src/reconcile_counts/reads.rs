@@ -4,27 +4,70 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use counting::{Aggregate, Counts};
-use key_schema::entity::{CustomerStats, DayTotals, Order, ProductStats};
+use futures_util::future::try_join_all;
+use key_schema::entity::{CustomerStats, DayTotals, Order, ProductStats, WholeOrder};
 use key_schema::layout::Consistency;
 use key_schema::value::OrderId;
 use lambda::{Environment, FromEnvironment, Misconfigured};
-use table::{Budget, Error, ReadMeter, Reader, TokenBucket};
+use table::{Budget, Error, ProductShards, ReadMeter, Reader, StatusShards, TokenBucket};
 use tokio::time::Instant;
 
 /// The time within which one request is retried.
 const ONE_REQUEST: Duration = Duration::from_secs(5);
 
-/// The number of keys in one batch. It is small, so that a batch is not a burst.
-const BATCH: usize = 10;
+/// The most read units that the sizes below are made for. A higher rate reads no more at once.
+const MOST_UNITS: u32 = 10_000;
 
 /// The part of the rate that is kept back. Otherwise a second with one request more than its share would exceed the
 /// rate.
 pub const RATE_MARGIN: f64 = 0.1;
 
+/// How much is read at once. The more units a second are allowed, the more: otherwise the latency of the reads would
+/// limit the comparison. At a low rate little, so that a read is no burst, and the last reads of an invocation do not wait
+/// longer than its [`LAST_STEP`](super::LAST_STEP).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// The orders in one page of a list.
+    pub(crate) page: u8,
+    /// The orders in one page of each of a day's lists.
+    pub(crate) day_page: u8,
+    /// The keys in one batch.
+    batch: usize,
+    /// The orders of a day that are read concurrently, each with its lines and the queries for later orders.
+    pub(crate) orders: usize,
+    /// The customers and products that are compared concurrently.
+    pub(crate) walks: usize,
+}
+
+impl Sizes {
+    fn of(read_units: u32, status_shards: u8, product_shards: u8) -> Self {
+        let units = usize::try_from(read_units.min(MOST_UNITS)).unwrap_or_default();
+        let page = page_size(read_units);
+        Self {
+            page,
+            // So the pages of all lists together stay small, too: what is left of them when a walk stops is read again.
+            day_page: (page / status_shards).max(LEAST_PAGE),
+            batch: (units / 10).clamp(10, 100),
+            // A line is looked up in up to all shards of its product.
+            orders: (units / 2 / usize::from(product_shards)).clamp(1, 128),
+            walks: (units / 20).clamp(1, 64),
+        }
+    }
+}
+
+/// The least orders in one page of a list: about 20 kilobytes.
+const LEAST_PAGE: u8 = 25;
+
+/// The number of orders in one page of a list, at this rate.
+pub const fn page_size(read_units: u32) -> u8 {
+    if read_units < 1000 { LEAST_PAGE } else { 100 }
+}
+
 /// A reader with a limit of read units per second.
 #[derive(Clone, Debug)]
 pub(crate) struct Reads {
     pub(crate) reader: Reader,
+    pub(crate) sizes: Sizes,
     meter: ReadMeter,
     bucket: Arc<Mutex<TokenBucket>>,
     start: Instant,
@@ -34,9 +77,12 @@ impl FromEnvironment for Reads {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let units: u32 = environment.number("RECONCILE_READ_UNITS", 20..=1_000_000)?;
         let meter = ReadMeter::default();
+        let status_shards = StatusShards::from_environment(environment)?.0;
+        let product_shards = ProductShards::from_environment(environment)?.0;
         let bucket = TokenBucket::new(f64::from(units) * (1.0 - RATE_MARGIN), Duration::ZERO);
         Ok(Self {
             reader: Reader::from_environment(environment)?.metered(&meter),
+            sizes: Sizes::of(units, status_shards, product_shards),
             meter,
             bucket: Arc::new(Mutex::new(bucket)),
             start: Instant::now(),
@@ -47,6 +93,8 @@ impl FromEnvironment for Reads {
 impl Reads {
     /// Waits until the expected read units are earned, then reads. If the read consumes more units than expected, the
     /// next read waits for these, too.
+    ///
+    /// Concurrent reads share the meter, so one may be corrected by the units of another. Together they are right.
     pub(crate) async fn paced<T>(&self, expected: f64, read: impl Future<Output = T>) -> T {
         let now = self.start.elapsed();
         let start = {
@@ -55,7 +103,11 @@ impl Reads {
             bucket.start(start);
             start
         };
-        tokio::time::sleep(start.saturating_sub(now)).await;
+        let wait = start.saturating_sub(now);
+        // A sleep takes a millisecond at least.
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
         let answer = read.await;
         self.bucket().correct(self.meter.take() - expected);
         answer
@@ -66,11 +118,16 @@ impl Reads {
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// An order with its lines, strongly consistent.
+    pub(crate) async fn order(&self, id: &OrderId) -> Result<Option<WholeOrder>, Error> {
+        self.paced(1.0, async { self.reader.order(id, Budget::of(ONE_REQUEST)).await }).await
+    }
+
     /// The item's counters; `None` if there is no such item.
     pub(crate) async fn counted(&self, aggregate: &Aggregate) -> Result<Option<Counts>, Error> {
-        let budget = Budget::of(ONE_REQUEST);
         let reader = &self.reader;
         self.paced(1.0, async {
+            let budget = Budget::of(ONE_REQUEST);
             Ok(match aggregate {
                 Aggregate::Day(day) => {
                     let key = vec![DayTotals::key_of(day)];
@@ -108,15 +165,15 @@ impl Reads {
     }
 
     async fn batches(&self, orders: &[OrderId], consistency: Consistency) -> Result<Vec<Order>, Error> {
-        let mut headers = Vec::with_capacity(orders.len());
-        for orders in orders.chunks(BATCH) {
+        let batches = orders.chunks(self.sizes.batch).map(async |orders| {
             let keys: Vec<_> = orders.iter().map(Order::key_of).collect();
             let each = if consistency == Consistency::Strong { 1.0 } else { 0.5 };
-            // At most ten keys, so the number fits.
+            // At most 100 keys, so the number fits.
             let expected = each * f64::from(u8::try_from(keys.len()).unwrap_or(u8::MAX));
-            let read = self.reader.batch::<Order>(keys, consistency, Budget::of(ONE_REQUEST));
-            headers.extend(self.paced(expected, read).await?);
-        }
-        Ok(headers)
+            // The budget begins after the wait.
+            let read = async { self.reader.batch::<Order>(keys, consistency, Budget::of(ONE_REQUEST)).await };
+            self.paced(expected, read).await
+        });
+        Ok(try_join_all(batches).await?.into_iter().flatten().collect())
     }
 }

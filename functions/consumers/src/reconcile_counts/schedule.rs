@@ -10,7 +10,7 @@ use table::{Budget, Condition, Write};
 use tokio::time::Instant;
 use tracing::warn;
 
-use crate::reconcile_counts::{Answer, Reconciler, Run};
+use crate::reconcile_counts::{Answer, Reconciler, Run, report_age};
 
 /// The least number of days to compare, the last of which is yesterday. Several, because the counts of a day change as
 /// long as its orders change their status. A run has more days if the comparison before it took longer than these days.
@@ -33,12 +33,14 @@ impl Reconciler {
                 }
             },
             Some(Reconciliation { to, resume: None, .. }) if *to >= today => {
+                report_age(*to);
                 return Ok(Answer::new(Run::new(Days::new(today, today)?, false), true));
             }
             _ => since(last.as_ref().map(|last| last.to), today)?,
         };
 
         let done = self.go_on(&mut run, end).await?;
+        report_age(run.compared_up_to(done));
         let resume = if done { None } else { Some(serde_json::to_string(&run)?) };
         let next = Reconciliation { to: run.end(), resume, updated_at: Timestamp::now() };
         let is_last = match &last {
@@ -66,5 +68,5 @@ fn since(compared: Option<Day>, today: Day) -> Result<Run, Error> {
         warn!(from = %compared, to = %furthest, "these days are too long ago, and are not compared");
     }
     let from = compared.map_or(recent, |to| to.clamp(furthest, recent));
-    Ok(Run::new(Days::new(from, today)?, false))
+    Ok(Run::new(Days::new(from, today)?, false).after(compared))
 }

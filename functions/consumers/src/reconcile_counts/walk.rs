@@ -12,26 +12,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use counting::{Aggregate, Bounds, Counts};
-use futures_util::future::try_join_all;
-use key_schema::entity::{Order, OrderLine, OrderStatus};
+use futures_util::future::{join_all, try_join, try_join_all};
+use key_schema::entity::{Order, OrderLine, OrderStatus, WholeOrder};
 use key_schema::layout::{OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
-use key_schema::value::{CustomerId, Day, Days, ProductId, TimeRange, Timestamp};
+use key_schema::value::{CustomerId, Day, Days, OrderId, ProductId, TimeRange, Timestamp};
 use serde::{Deserialize, Serialize};
-use table::{Budget, Error};
+use table::Error;
 use tokio::time::Instant;
 
 use crate::reconcile_counts::Reconciler;
 use crate::reconcile_counts::run::LAST_STEP;
 
-/// The number of orders in one page of each of a day's lists: about 20 kilobytes.
-pub const PAGE_SIZE: u8 = 25;
-
-/// The number of orders that are read concurrently, with all their lines. It is divided by the number of shards of a
-/// product, because each line may have to be looked up in all of them.
-const CONCURRENCY: usize = 8;
-
 /// The number of seen items at which a day's walk stops until they are compared. It bounds the size of the stored run.
-const MOST_SEEN: usize = 500;
+const MOST_SEEN: usize = 1000;
 
 /// A walk in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -78,26 +71,38 @@ impl Walk {
         !deficit.is_empty() && self.first.as_ref().is_some_and(|first| first == deficit || !self.is_settled())
     }
 
-    /// Walks one page, if there is one. Returns whether the walk is over. A walk over a day puts a customer or product
-    /// into `seen` at their last order of the run.
-    pub(crate) async fn step(
+    /// Whether this is the walk over a day, which finds the customers and products to compare.
+    pub(crate) fn is_of_day(&self) -> bool {
+        matches!(self.aggregate(), Aggregate::Day(_))
+    }
+
+    /// Walks one page of a day, if there is one. Returns whether the walk is over. Puts a customer or product into `seen`
+    /// at their last order of the run.
+    pub(crate) async fn step_day(
         &mut self,
         of: &Reconciler,
         run: &Days,
         seen: &mut BTreeSet<Aggregate>,
         end: Instant,
     ) -> Result<bool, Error> {
+        let Aggregate::Day(day) = *self.aggregate() else { return Ok(self.is_over) };
+        if !self.is_over {
+            let before = self.position.clone();
+            self.is_over = match self.step_page(of, day, run, seen, end).await {
+                // The orders before the new position are done. If the error is permanent, the next step ends with it
+                // before it advances.
+                Err(_) if self.position != before => false,
+                outcome => outcome?,
+            };
+        }
+        Ok(self.is_over)
+    }
+
+    /// Walks one page of a customer or a product, if there is one. Returns whether the walk is over.
+    pub(crate) async fn step(&mut self, of: &Reconciler) -> Result<bool, Error> {
         if !self.is_over {
             self.is_over = match self.aggregate().clone() {
-                Aggregate::Day(day) => {
-                    let before = self.position.clone();
-                    match self.step_day(of, day, run, seen, end).await {
-                        // The orders before the new position are done. If the error is permanent, the next step ends
-                        // with it before it advances.
-                        Err(_) if self.position != before => false,
-                        outcome => outcome?,
-                    }
-                }
+                Aggregate::Day(_) => true,
                 Aggregate::Customer(id) => self.step_customer(of, &id).await?,
                 Aggregate::Product(id) => self.step_product(of, &id).await?,
             };
@@ -105,7 +110,7 @@ impl Walk {
         Ok(self.is_over)
     }
 
-    async fn step_day(
+    async fn step_page(
         &mut self,
         of: &Reconciler,
         day: Day,
@@ -115,24 +120,26 @@ impl Walk {
     ) -> Result<bool, Error> {
         let (page, is_last) = self.page_of_day(of, day).await?;
         let page: Vec<_> = page.into_iter().collect();
-        let at_a_time = (CONCURRENCY / usize::from(of.product_shards.0)).max(1);
-        for (at, orders) in page.chunks(at_a_time).enumerate() {
+        for (at, orders) in page.chunks(of.reads.sizes.orders).enumerate() {
             if at > 0 && (seen.len() >= MOST_SEEN || Instant::now() + LAST_STEP >= end) {
                 return Ok(false);
             }
-            let reads = orders.iter().map(|(_, order)| of.reads.reader.order(&order.order_id, Budget::of(LAST_STEP)));
-            let whole = of.reads.paced(units(orders.len()), try_join_all(reads)).await?;
-            let whole: Vec<_> = whole.into_iter().flatten().collect();
-            let mut seen_here = Vec::new();
             // The first walk over the day has already seen the customers and products of these orders.
-            for order in whole.iter().filter(|_| !self.is_second()) {
-                seen_here.extend(seen_last(of, &order.order, &order.lines, run).await?);
+            let is_first = !self.is_second();
+            let reads = orders.iter().map(|(_, order)| read(of, &order.order_id, is_first.then_some(run)));
+            // In order, and up to the first order that cannot be read: so the position is that of the last one that is
+            // done.
+            for (found, (position, _)) in join_all(reads).await.into_iter().zip(orders) {
+                if let Some((whole, seen_here)) = found? {
+                    self.bounds.add(&whole.order, &whole.lines);
+                    seen.extend(seen_here);
+                }
+                self.position = Some(position.clone());
+                // Orders of many lines.
+                if seen.len() >= 2 * MOST_SEEN {
+                    return Ok(false);
+                }
             }
-            for order in &whole {
-                self.bounds.add(&order.order, &order.lines);
-            }
-            seen.extend(seen_here);
-            self.position = orders.last().map(|(position, _)| position.clone());
         }
         Ok(is_last)
     }
@@ -147,7 +154,8 @@ impl Walk {
         let (mut found, mut seen_up_to) = (BTreeMap::new(), None::<String>);
         for status in OrderStatus::ALL {
             let lists = OrdersOfStatus::in_shards(status, of.status_shards.0, &placed);
-            let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), PAGE_SIZE));
+            let limit = of.reads.sizes.day_page;
+            let reads = lists.iter().map(|list| of.reads.reader.after(list, self.position.as_deref(), limit));
             let pages = of.reads.paced(units(lists.len()), try_join_all(reads)).await?;
             for (orders, stopped) in pages {
                 seen_up_to = seen_up_to.into_iter().chain(stopped).min();
@@ -160,7 +168,7 @@ impl Walk {
 
     async fn step_customer(&mut self, of: &Reconciler, customer: &CustomerId) -> Result<bool, Error> {
         let list = OrdersOfCustomer { customer, placed: TimeRange::default() };
-        let page = of.reads.reader.after(&list, self.position.as_deref(), PAGE_SIZE);
+        let page = of.reads.reader.after(&list, self.position.as_deref(), of.reads.sizes.page);
         let (orders, position) = of.reads.paced(1.0, page).await?;
         for order in of.reads.headers(orders).await? {
             self.bounds.add(&order, &[]);
@@ -173,7 +181,7 @@ impl Walk {
     async fn step_product(&mut self, of: &Reconciler, product: &ProductId) -> Result<bool, Error> {
         let ever = TimeRange::default();
         let shards = OrdersOfProduct::in_shards(product, of.product_shards.0, &ever);
-        let page = of.reads.reader.merged_after(&shards, self.position.as_deref(), PAGE_SIZE);
+        let page = of.reads.reader.merged_after(&shards, self.position.as_deref(), of.reads.sizes.page);
         let (items, position) = of.reads.paced(units(shards.len()), page).await?;
         let ids: Vec<_> = items.iter().map(|item| item.order_id.clone()).collect();
         let headers = of.reads.headers(of.reads.copies(&ids).await?).await?;
@@ -189,32 +197,44 @@ impl Walk {
     }
 }
 
+/// An order with its lines, and its customer and products of which it is the last order of the run.
+async fn read(
+    of: &Reconciler,
+    id: &OrderId,
+    run: Option<&Days>,
+) -> Result<Option<(WholeOrder, Vec<Aggregate>)>, Error> {
+    let Some(whole) = of.reads.order(id).await? else { return Ok(None) };
+    let seen = match run {
+        Some(run) => seen_last(of, &whole.order, &whole.lines, run).await?,
+        None => Vec::new(),
+    };
+    Ok(Some((whole, seen)))
+}
+
 /// The order's customer and products, except those that have a later order in the run's days.
 async fn seen_last(of: &Reconciler, order: &Order, lines: &[OrderLine], run: &Days) -> Result<Vec<Aggregate>, Error> {
-    let (reader, mut seen) = (&of.reads.reader, Vec::new());
+    let reader = &of.reads.reader;
     let list = OrdersOfCustomer { customer: &order.customer_id, placed: run.moments() };
-    // This list is sorted newest first.
-    let (newest, _) = of.reads.paced(0.5, reader.after(&list, None, 1)).await?;
-    if newest.first().is_none_or(|newest| newest.order_id == order.order_id) {
-        seen.push(Aggregate::Customer(order.customer_id.clone()));
-    }
+    let of_customer = async {
+        // This list is sorted newest first.
+        let (newest, _) = of.reads.paced(0.5, reader.after(&list, None, 1)).await?;
+        let is_last = newest.first().is_none_or(|newest| newest.order_id == order.order_id);
+        Ok::<_, Error>(is_last.then(|| Aggregate::Customer(order.customer_id.clone())))
+    };
     let (placed, position) = (run.moments(), OrdersOfProduct::position(&order.placed_at, &order.order_id));
-    for line in lines {
-        let mut is_last = true;
+    let of_products = lines.iter().map(async |line| {
         // Sequential: a product that sells well has a later order in one of the first shards, and the others are not
         // read.
         for shard in OrdersOfProduct::in_shards(&line.product_id, of.product_shards.0, &placed) {
             let (later, _) = of.reads.paced(0.5, reader.after(&shard, Some(&position), 1)).await?;
             if !later.is_empty() {
-                is_last = false;
-                break;
+                return Ok(None);
             }
         }
-        if is_last {
-            seen.push(Aggregate::Product(line.product_id.clone()));
-        }
-    }
-    Ok(seen)
+        Ok(Some(Aggregate::Product(line.product_id.clone())))
+    });
+    let (customer, products) = try_join(of_customer, try_join_all(of_products)).await?;
+    Ok(customer.into_iter().chain(products.into_iter().flatten()).collect())
 }
 
 /// The units that this number of requests is expected to consume: one each. There are never more than 255 requests.

@@ -3,9 +3,10 @@
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
-use super::report::{Report, Row, whole};
+use super::report::{Report, Row};
 use super::simulate::MOST_ORDERS;
 use crate::figures::as_float;
+use crate::figures::whole;
 
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);

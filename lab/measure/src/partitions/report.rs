@@ -10,7 +10,7 @@ use super::demand::{Demand, name};
 use super::design::{Design, TILL, designs};
 use super::simulate::{Hot, failing_rate, simulate};
 use super::traffic::{Sample, Traffic};
-use crate::figures::grouped;
+use crate::figures::whole;
 use key_schema::layout::PlaceText;
 use key_schema::markdown_tables::table;
 
@@ -174,10 +174,4 @@ fn keys(place: &PlaceText) -> String {
 
 fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
-}
-
-/// Formats three significant digits, with commas between thousands.
-pub(super) fn whole(number: f64) -> String {
-    let magnitude = 10_f64.powf((number.abs().max(1.0).log10().floor() - 2.0).max(0.0));
-    grouped(&format!("{:.0}", (number / magnitude).round() * magnitude))
 }

@@ -2,7 +2,7 @@
 
 use counting::{Batch, Next, Record, Step, Uncountable};
 
-use super::{Bug, Late, Place, Run, State, Stream, Sums};
+use super::{Bug, Late, Parked, Place, Run, State, Stream, Sums};
 
 impl Stream {
     /// A consumer sends its next request, and gets the answer.
@@ -21,6 +21,8 @@ impl Stream {
                 }
                 state.runs[at].given_up |= bits;
             }
+            // The model's consumers do not wait: anybody folds, at any time.
+            Next::Fold => {}
             Next::Apply(step) => {
                 let late = self.late(run.shard, &step);
                 let is_written = self.commit(state, &late);
@@ -36,7 +38,12 @@ impl Stream {
         if is_asked && state.marks[shard] != step.previous {
             return false;
         }
-        state.counts = state.counts.plus(&step.counts.counts);
+        match &step.parked {
+            // The checkpoint alone, as if the consumer crashed between the two requests.
+            Some(_) if self.bug == Some(Bug::ParkedAfterTheMark) => {}
+            Some(parked) => state.parked.extend(parked.iter().cloned()),
+            None => state.counts = state.counts.plus(&step.counts.counts),
+        }
         if self.bug != Some(Bug::MarkMovesLater) {
             state.marks[shard] = Some(step.mark);
         }
@@ -46,7 +53,8 @@ impl Stream {
     pub(super) fn late(&self, shard: u8, step: &Step) -> Late {
         let place = |number| self.place(usize::from(shard), number);
         let previous = step.previous.as_ref().map(place);
-        Late { shard, previous, mark: place(&step.mark), counts: Sums::new(step.counts.clone()) }
+        let parked = step.parks.then(|| Parked::of(shard, step));
+        Late { shard, previous, mark: place(&step.mark), counts: Sums::new(step.counts.clone()), parked }
     }
 
     /// A consumer answers with the first failed record, if there is one.
@@ -75,6 +83,9 @@ impl Stream {
             change: written.change.clone().ok_or(Uncountable::UnreadableLines),
         });
         let mut batch = Batch::new(records.collect(), run.hint.map(number)).with_most_counters(self.most_counters);
+        if run.parks {
+            batch.park();
+        }
         if run.has_lines {
             for (order, lines) in &self.lines {
                 batch.learn(order.clone(), lines.clone());

@@ -10,8 +10,8 @@ use super::{Place, State, Stream};
 pub(super) fn all() -> Vec<Property<Stream>> {
     vec![
         Property::always(
-            "each counter is the sum of the records up to the checkpoints",
-            |model: &Stream, state: &State| state.counts.counts == model.counts_up_to(&state.marks),
+            "counters and parked counts are the sum of the records up to the checkpoints",
+            |model: &Stream, state: &State| state.sum() == model.counts_up_to(&state.marks),
         ),
         Property::always(
             "no mark is past a record that is neither counted nor kept",
@@ -27,11 +27,12 @@ pub(super) fn all() -> Vec<Property<Stream>> {
             model.poisons().into_iter().for_each(|(shard, place)| lost[shard] |= 1 << place);
             lost.iter().zip(&state.lost).all(|(poisons, lost)| poisons & lost == *lost)
         }),
-        Property::always("when everything is delivered, everything is counted", |model: &Stream, state: &State| {
-            !model.is_delivered(state) || model.is_counted(state)
-        }),
-        Property::eventually("everything is delivered and counted", |model: &Stream, state: &State| {
-            model.is_delivered(state) && model.is_counted(state)
+        Property::always(
+            "when everything is delivered, everything is counted or parked",
+            |model: &Stream, state: &State| !model.is_delivered(state) || model.is_counted(state),
+        ),
+        Property::eventually("everything is delivered, counted and folded", |model: &Stream, state: &State| {
+            model.is_delivered(state) && model.is_counted(state) && state.parked.is_empty()
         }),
     ]
 }
@@ -64,6 +65,6 @@ impl Stream {
         let mut all = Counts::default();
         self.sums.iter().filter_map(|sums| sums.last()).for_each(|sum| all.add(sum));
         let is_kept = |(shard, place): (usize, Place)| state.lost[shard] & (1 << place) != 0;
-        state.counts.counts == all && self.poisons().into_iter().all(is_kept)
+        state.sum() == all && self.poisons().into_iter().all(is_kept)
     }
 }

@@ -1,10 +1,11 @@
 //! A model of counting: consumers that crash, are late, or process the same records concurrently count the records of
 //! the table's stream.
 //!
-//! A [`Stream`] has records and possible faults. Its consumers drive [`counting::Batch`], as `count-orders` does. This
-//! module defines the events between their steps, and Lambda's handling of batches.
+//! A [`Stream`] has records and possible faults. Its consumers drive [`counting::Batch`] and [`counting::Folding`], as
+//! `count-orders` does. This module defines the events between their steps, and Lambda's handling of batches.
 
 mod consumer;
+mod folder;
 mod invariants;
 mod scene;
 mod source;
@@ -19,6 +20,7 @@ use key_schema::entity::OrderLine;
 use key_schema::value::{OrderId, SequenceNumber};
 use stateright::{Model, Property};
 
+use self::folder::{Folder, LateFold, Parked};
 pub use self::scene::{large, small};
 use self::source::Source;
 
@@ -73,6 +75,12 @@ pub enum Bug {
     MarkMovesLater,
     /// An unreadable record is skipped before it is sent to the queue of lost records.
     PoisonIsForgotten,
+    /// Parked counts are added to the counters without a condition that they are still parked.
+    ParkedIsNotAsked,
+    /// Parked counts are deleted in a separate request after the counters.
+    ParkedIsDeletedLater,
+    /// Counts are parked in a separate request after the checkpoint.
+    ParkedAfterTheMark,
 }
 
 /// The remaining faults of each kind.
@@ -88,6 +96,10 @@ pub struct Left {
     pub late: u8,
     /// A duplicate of a batch is delivered.
     pub copies: u8,
+    /// A consumer's transaction conflicts with another one, so that it parks.
+    pub conflicts: u8,
+    /// A second consumer folds a group at the same time.
+    pub folders: u8,
 }
 
 /// A state of the model.
@@ -97,10 +109,14 @@ pub struct State {
     runs: Vec<Run>,
     marks: Vec<Option<Place>>,
     counts: Arc<Sums>,
+    /// The parked counts, in the order of their keys.
+    parked: Vec<Parked>,
+    folders: Vec<Folder>,
     /// The records in the queue of lost records, as bits, by shard.
     lost: Vec<u8>,
     /// Unanswered transactions that may still take effect.
     late: Vec<Late>,
+    late_folds: Vec<LateFold>,
     left: Left,
 }
 
@@ -123,6 +139,7 @@ struct Run {
     found: Option<Option<Place>>,
     has_lines: bool,
     given_up: u8,
+    parks: bool,
     /// Whether the event source waits for its answer. It does not for a duplicate.
     is_awaited: bool,
 }
@@ -134,6 +151,7 @@ struct Late {
     previous: Option<Place>,
     mark: Place,
     counts: Arc<Sums>,
+    parked: Option<Vec<Parked>>,
 }
 
 /// A possible next event. Numbers are positions in the lists of [`State`].
@@ -155,6 +173,20 @@ pub enum Action {
     Crash { run: usize, second_half_first: bool },
     /// A delayed transaction takes effect.
     Arrive(usize),
+    /// The consumer's transaction conflicts with another one, and it parks.
+    Conflict(usize),
+    /// A consumer lists the parked counts of a group.
+    BeginToFold(u8),
+    /// A consumer that folds sends its next transaction.
+    Fold(usize),
+    /// The transaction takes effect, and the answer is lost.
+    LoseFold(usize),
+    /// The transaction is delayed, and the consumer sends it again.
+    DelayFold(usize),
+    /// The consumer crashes.
+    CrashFolder(usize),
+    /// A delayed transaction that folds takes effect.
+    ArriveFold(usize),
 }
 
 impl PartialEq for Sums {
@@ -194,8 +226,11 @@ impl Model for Stream {
             runs: Vec::new(),
             marks: vec![None; shards],
             counts: Sums::new(Counts::default()),
+            parked: Vec::new(),
+            folders: Vec::new(),
             lost: vec![0; shards],
             late: Vec::new(),
+            late_folds: Vec::new(),
             left: self.left,
         }]
     }
@@ -232,6 +267,9 @@ impl Model for Stream {
             if state.left.late > 0 && matches!(next, Next::Apply(_)) {
                 actions.push(Action::Delay(at));
             }
+            if state.left.conflicts > 0 && !run.parks && matches!(next, Next::Apply(_)) {
+                actions.push(Action::Conflict(at));
+            }
             if state.left.crashes > 0 {
                 actions.push(Action::Crash { run: at, second_half_first: false });
                 if self.halves == Halves::InAnyOrder && run.is_awaited && run.to - run.from > 1 {
@@ -240,6 +278,7 @@ impl Model for Stream {
             }
         }
         actions.extend((0..state.late.len()).map(Action::Arrive));
+        Self::actions_of_folders(state, actions);
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
@@ -286,8 +325,14 @@ impl Model for Stream {
                 let late = state.late.swap_remove(at);
                 self.commit(&mut state, &late);
             }
+            Action::Conflict(at) => {
+                state.left.conflicts -= 1;
+                state.runs[at].parks = true;
+            }
+            action => self.next_of_folders(&mut state, &action),
         }
         state.runs.sort();
+        state.parked.sort();
         Some(state)
     }
 
@@ -311,7 +356,17 @@ impl State {
 
     fn start(&mut self, shard: usize, from: Place, to: Place, hint: Option<Place>, is_awaited: bool) {
         let shard = u8::try_from(shard).unwrap_or(u8::MAX);
-        self.runs.push(Run { shard, from, to, hint, found: None, has_lines: false, given_up: 0, is_awaited });
+        self.runs.push(Run {
+            shard,
+            from,
+            to,
+            hint,
+            found: None,
+            has_lines: false,
+            given_up: 0,
+            parks: false,
+            is_awaited,
+        });
     }
 }
 

@@ -14,6 +14,15 @@ pub fn small() -> Vec<Stream> {
         stream("counts: a crash and a copy", Left { crashes: 1, copies: 1, ..Left::default() }),
         stream("counts: a failure and a lost answer", Left { failures: 1, lost_answers: 1, ..Left::default() }),
         stream("counts: a crash and a late transaction", Left { crashes: 1, late: 1, ..Left::default() }),
+        parked("counts: a conflict and a lost answer", Left { conflicts: 1, lost_answers: 1, ..Left::default() }),
+        parked(
+            "counts: a conflict, a crash and two folders",
+            Left { conflicts: 1, crashes: 1, folders: 1, ..Left::default() },
+        ),
+        parked(
+            "counts: a conflict, a late transaction and two folders",
+            Left { conflicts: 1, late: 1, folders: 1, ..Left::default() },
+        ),
         stream("counts: two crashes, halves in order", Left { crashes: 2, ..Left::default() }).halving(Halves::InOrder),
     ]
 }
@@ -21,23 +30,45 @@ pub fn small() -> Vec<Stream> {
 /// The larger streams of `cargo model`.
 pub fn large() -> Vec<Stream> {
     vec![
-        stream("counts: one of everything", Left { crashes: 1, failures: 1, lost_answers: 1, late: 1, copies: 1 }),
+        stream(
+            "counts: one of everything",
+            Left { crashes: 1, failures: 1, lost_answers: 1, late: 1, copies: 1, ..Left::default() },
+        ),
         stream("counts: two crashes and two copies", Left { crashes: 2, copies: 2, ..Left::default() }),
         stream("counts: shards at once", Left { crashes: 1, late: 1, copies: 1, ..Left::default() }).at_once(),
+        parked(
+            "counts: shards at once, in conflict",
+            Left { crashes: 1, late: 1, conflicts: 2, folders: 1, ..Left::default() },
+        )
+        .at_once(),
     ]
 }
+
+/// The product of all lines.
+const PRODUCT: &str = "box";
 
 /// Two shards and six records. First shard: an order, an unreadable record, and the order's line. Second shard: the
 /// order's cancellation, for which the lines are read, and another order with its line.
 ///
+/// The counters of all records are in one group, so that the model has no states that differ only in the order in which
+/// groups are folded.
+pub(super) fn stream(name: &'static str, left: Left) -> Stream {
+    stream_of(name, false, left)
+}
+
+/// Four records without an unreadable one and without a cancellation, for models in which consumers also fold.
+pub(super) fn parked(name: &'static str, left: Left) -> Stream {
+    stream_of(name, true, left)
+}
+
 /// # Panics
 /// If the records cannot be parsed.
 #[expect(clippy::expect_used, reason = "constants")]
-pub(super) fn stream(name: &'static str, left: Left) -> Stream {
+fn stream_of(name: &'static str, is_short: bool, left: Left) -> Stream {
     let money = |amount: u32| json!({ "amount": amount, "currency": "EUR" });
     let order = |id: &str, status: &str, amount: u32| -> Order {
         serde_json::from_value(json!({
-            "orderId": id, "customerId": "ada", "status": status, "placedAt": "2026-11-21T09:30:00.000Z", "version": 1,
+            "orderId": id, "customerId": "eve", "status": status, "placedAt": "2026-11-21T09:30:00.000Z", "version": 1,
             "subtotal": money(amount), "discount": money(0), "total": money(amount), "requestHash": "", "lineCount": 1,
             "shard": 0,
         }))
@@ -45,14 +76,14 @@ pub(super) fn stream(name: &'static str, left: Left) -> Stream {
     };
     let line = |id: &str, amount: u32| -> OrderItem {
         serde_json::from_value(json!({
-            "orderId": id, "customerId": "ada", "placedAt": "2026-11-21T09:30:00.000Z", "shard": 0, "productId": "cup",
-            "name": "A cup", "quantity": 1, "unitPrice": money(amount), "amount": money(amount),
+            "orderId": id, "customerId": "eve", "placedAt": "2026-11-21T09:30:00.000Z", "shard": 0, "productId": PRODUCT,
+            "name": "A thing", "quantity": 1, "unitPrice": money(amount), "amount": money(amount),
         }))
         .expect("a line")
     };
     let (first, second) = (line("first", 3), line("second", 50));
     let lines = vec![(first.order_id.clone(), vec![first.line.clone()])];
-    let shards = [
+    let mut shards = [
         vec![Some(Change::Placed(order("first", "PENDING", 3))), None, Some(Change::Line(first))],
         vec![
             Some(Change::Moved(order("first", "CANCELLED", 3), OrderStatus::Pending.into())),
@@ -60,6 +91,10 @@ pub(super) fn stream(name: &'static str, left: Left) -> Stream {
             Some(Change::Line(second)),
         ],
     ];
+    if is_short {
+        shards[0].remove(1);
+        shards[1].remove(0);
+    }
     let sums = shards.iter().map(|changes| {
         let mut sum = Counts::default();
         let mut sums = vec![sum.clone()];

@@ -4,15 +4,11 @@
 
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
-use super::scene::stream;
-use super::{Bug, Halves, Left, Stream, small};
+use super::scene::{parked, stream};
+use super::{Bug, Halves, Left, small};
 
 /// The invariant that is violated if a record is counted twice, or is before the checkpoint and not counted.
-const EXACT: &str = "each counter is the sum of the records up to the checkpoints";
-
-fn crash_and_copy() -> Stream {
-    stream("a crash and a copy", Left { crashes: 1, copies: 1, ..Left::default() })
-}
+const EXACT: &str = "counters and parked counts are the sum of the records up to the checkpoints";
 
 #[test]
 fn records_are_counted_once_for_any_deliveries() {
@@ -39,10 +35,19 @@ fn every_known_bug_is_found() {
     for (bug, invariant) in [
         (Bug::MarkIsNotAsked, EXACT),
         (Bug::MarkMovesLater, EXACT),
+        (Bug::ParkedIsNotAsked, EXACT),
+        (Bug::ParkedIsDeletedLater, EXACT),
+        (Bug::ParkedAfterTheMark, EXACT),
         (Bug::PoisonIsForgotten, "no mark is past a record that is neither counted nor kept"),
     ] {
         let found = HasDiscoveries::AnyOf([invariant].into());
-        let checker = crash_and_copy().with(bug).checker().threads(2).finish_when(found).spawn_bfs().join();
+        let stream = match bug {
+            Bug::ParkedIsNotAsked | Bug::ParkedIsDeletedLater | Bug::ParkedAfterTheMark => {
+                parked("a conflict and two folders", Left { conflicts: 1, folders: 1, ..Left::default() })
+            }
+            _ => stream("a crash and a copy", Left { crashes: 1, copies: 1, ..Left::default() }),
+        };
+        let checker = stream.with(bug).checker().threads(2).finish_when(found).spawn_bfs().join();
         assert!(checker.discovery(invariant).is_some(), "{bug:?} does not break \"{invariant}\"");
     }
 }

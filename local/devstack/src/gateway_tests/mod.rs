@@ -91,6 +91,7 @@ fn slug(error: GatewayError) -> &'static str {
         GatewayError::NotFound => "not-found",
         GatewayError::TooLarge => "too-large",
         GatewayError::Internal => "internal",
+        GatewayError::Unavailable => "unavailable",
     }
 }
 

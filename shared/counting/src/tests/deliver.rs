@@ -1,13 +1,16 @@
 //! A model of Lambda: the event source mapping and its concurrent consumers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
+use key_schema::entity::ParkedCounts;
+use key_schema::layout::{Key, Stored as _};
 use key_schema::value::SequenceNumber;
 
+use super::fold::Folders;
 use super::shop::Stream;
-use super::table::{Fault, Table};
-use crate::{Batch, Next};
+use super::table::{Fault, Table, Transaction, parked_by};
+use crate::{Batch, MOST_PARKED, Next};
 
 /// The mark that a consumer is told.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +30,14 @@ struct Run {
     /// The position that the event source reaches in the shard once the batch is done. `None` if the event source does
     /// not wait for this consumer.
     end: Option<usize>,
+    /// The items that it has parked, by group.
+    parked: BTreeMap<u8, HashSet<Key>>,
 }
 
 /// The event source's position in each shard, the consumers, and the table.
 pub(super) struct Deliveries {
     pub(super) table: Table,
+    pub(super) folders: Folders,
     most_counters: usize,
     runs: Vec<Run>,
     /// The position reached in each shard, and the state of its window.
@@ -42,7 +48,9 @@ pub(super) struct Deliveries {
 
 impl Deliveries {
     pub(super) fn new(most_counters: usize) -> Self {
-        Self { table: Table::default(), most_counters, runs: Vec::new(), sources: Vec::new(), lost: BTreeSet::new() }
+        let folders = Folders::new(most_counters + 1);
+        let table = Table::default();
+        Self { table, folders, most_counters, runs: Vec::new(), sources: Vec::new(), lost: BTreeSet::new() }
     }
 
     /// The event source delivers the next records of a shard, unless a consumer is still working on the previous ones.
@@ -69,7 +77,7 @@ impl Deliveries {
     /// A consumer makes its next request.
     pub(super) fn go(&mut self, stream: &Stream, run: usize, fault: Fault) {
         let Some(at) = run.checked_rem(self.runs.len()) else { return };
-        let Run { shard, batch, .. } = &mut self.runs[at];
+        let Run { shard, batch, parked, .. } = &mut self.runs[at];
         let is_failed = matches!(fault, Fault::Failed);
         match batch.next() {
             Next::Done => self.answer(stream, at, true),
@@ -83,7 +91,14 @@ impl Deliveries {
                 }
             }
             Next::Apply(step) => {
-                assert!(step.counts.len() <= self.most_counters, "{step:?}");
+                let most = if step.parks { self.most_counters.min(MOST_PARKED) } else { self.most_counters };
+                let together =
+                    if step.parks { step.counts.clone().by_group() } else { [(0, step.counts.clone())].into() };
+                let fits = together.values().all(|counts| counts.len() <= most);
+                assert!(fits || step.parks && step.records == 1, "{step:?}");
+                for item in parked_by(*shard, &step) {
+                    parked.entry(item.group).or_default().insert(item.key());
+                }
                 match fault {
                     Fault::None => match self.table.commit(*shard, &step) {
                         Ok(()) => batch.applied(step),
@@ -92,8 +107,15 @@ impl Deliveries {
                     Fault::Failed => self.answer(stream, at, false),
                     Fault::CutBefore => {}
                     Fault::CutAfter => _ = self.table.commit(*shard, &step),
-                    Fault::Late => self.table.delay(*shard, step),
+                    Fault::Late => self.table.delay(Transaction::Count(*shard, step)),
                 }
+            }
+            Next::Fold => {
+                let parked = std::mem::take(parked);
+                for (group, items) in parked {
+                    self.folders.fold(&self.table, group, items);
+                }
+                batch.folded();
             }
             Next::GiveUp(numbers) => {
                 let numbers: Vec<_> = numbers.into_iter().cloned().collect();
@@ -105,6 +127,13 @@ impl Deliveries {
                     }
                 }
             }
+        }
+    }
+
+    /// A consumer's transaction conflicts with another one.
+    pub(super) fn park(&mut self, run: usize) {
+        if let Some(at) = run.checked_rem(self.runs.len()) {
+            self.runs[at].batch.park();
         }
     }
 
@@ -135,6 +164,13 @@ impl Deliveries {
         self.finish(stream);
     }
 
+    /// Folds all that is parked, by whoever still folds, and then by a sweep.
+    pub(super) fn fold_everything(&mut self) {
+        self.folders.finish(&mut self.table);
+        (0..ParkedCounts::GROUPS).for_each(|group| self.folders.sweep(group));
+        self.folders.finish(&mut self.table);
+    }
+
     /// Delivers every shard from its beginning, as if it had never been counted.
     pub(super) fn start_over(&mut self, stream: &Stream, hint: Hint) {
         for (shard, records) in stream.shards.iter().enumerate() {
@@ -158,12 +194,16 @@ impl Deliveries {
         };
         let end = is_awaited.then_some(range.end);
         let batch = Batch::new(stream.shards[shard].records(range), hint).with_most_counters(self.most_counters);
-        self.runs.push(Run { shard, batch, end });
+        self.runs.push(Run { shard, batch, end, parked: BTreeMap::new() });
     }
 
     /// A consumer returns: either its batch is done, or it reports the first record that is not counted.
     fn answer(&mut self, stream: &Stream, at: usize, is_done: bool) {
-        let Run { shard, batch, end } = self.runs.swap_remove(at);
+        let Run { shard, batch, end, parked } = self.runs.swap_remove(at);
+        // Transactions that were not answered may have parked these, too.
+        for (group, items) in parked {
+            self.folders.fold(&self.table, group, items);
+        }
         let Some(end) = end else { return };
         let source = self.source(shard);
         source.1 = batch.mark().cloned();

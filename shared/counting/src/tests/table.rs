@@ -1,10 +1,12 @@
-//! A model of the table: marks and counters, which change together in one transaction.
+//! A model of the table: marks, counters and parked counts, which change together in one transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use key_schema::value::SequenceNumber;
+use key_schema::entity::ParkedCounts;
+use key_schema::layout::{Key, Stored};
+use key_schema::value::{SequenceNumber, ShardId, Timestamp};
 
-use crate::{Counts, Step};
+use crate::{Counts, Fold, Step};
 
 /// What happens to a request.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +29,25 @@ pub(super) struct Table {
     /// The marks, by the index of the shard.
     pub(super) marks: BTreeMap<usize, SequenceNumber>,
     pub(super) counts: Counts,
-    late: Vec<(usize, Step)>,
+    /// The parked counts, by sort key: the shard and the mark.
+    pub(super) parked: BTreeMap<(u8, String), ParkedCounts>,
+    /// The holders of the groups' leases.
+    pub(super) leases: BTreeMap<u8, usize>,
+    late: Vec<Transaction>,
+}
+
+/// A transaction.
+#[derive(Clone, Debug)]
+pub(super) enum Transaction {
+    Count(usize, Step),
+    Fold(u8, Fold),
+}
+
+/// The items that a step of this shard parks.
+pub(super) fn parked_by(shard: usize, step: &Step) -> Vec<ParkedCounts> {
+    let shard: ShardId = format!("shardId-{shard}").parse().expect("a shard");
+    let parked_at: Timestamp = "2026-11-21T09:30:00Z".parse().expect("a time");
+    step.parked(&shard, parked_at)
 }
 
 impl Table {
@@ -38,20 +58,58 @@ impl Table {
             return Err(mark.cloned());
         }
         self.marks.insert(shard, step.mark.clone());
-        self.counts.add(&step.counts);
+        for parked in parked_by(shard, step) {
+            let before = self.parked.insert((parked.group, parked.key().sort), parked);
+            assert_eq!(before, None, "each item is parked once");
+        }
+        if !step.parks {
+            self.counts.add(&step.counts);
+        }
         Ok(())
     }
 
+    /// Commits a fold, if all of its parked counts exist.
+    pub(super) fn fold(&mut self, group: u8, fold: &Fold) -> bool {
+        let keys: Vec<_> = fold.parked.iter().map(|key| (group, key.sort.clone())).collect();
+        if !keys.iter().all(|key| self.parked.contains_key(key)) {
+            return false;
+        }
+        for key in &keys {
+            self.parked.remove(key);
+        }
+        self.counts.add(&fold.counts);
+        true
+    }
+
+    /// The keys of the group's parked counts.
+    pub(super) fn keys(&self, group: u8) -> HashSet<Key> {
+        self.list(group).iter().map(Stored::key).collect()
+    }
+
+    /// The group's parked counts.
+    pub(super) fn list(&self, group: u8) -> Vec<ParkedCounts> {
+        self.parked.values().filter(|parked| parked.group == group).cloned().collect()
+    }
+
+    /// The counters and all parked counts together.
+    pub(super) fn sum(&self) -> Counts {
+        let mut sum = self.counts.clone();
+        self.parked.values().for_each(|parked| sum.add(&parked.into()));
+        sum
+    }
+
     /// Delays a transaction.
-    pub(super) fn delay(&mut self, shard: usize, step: Step) {
-        self.late.push((shard, step));
+    pub(super) fn delay(&mut self, transaction: Transaction) {
+        self.late.push(transaction);
     }
 
     /// Commits one of the delayed transactions.
     pub(super) fn arrive(&mut self, which: usize) {
         if let Some(which) = which.checked_rem(self.late.len()) {
-            let (shard, step) = self.late.swap_remove(which);
-            _ = self.commit(shard, &step);
+            match self.late.swap_remove(which) {
+                Transaction::Count(shard, step) => _ = self.commit(shard, &step),
+                Transaction::Fold(group, fold) => _ = self.fold(group, &fold),
+            }
         }
     }
 

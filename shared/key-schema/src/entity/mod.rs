@@ -13,6 +13,7 @@ mod idempotency_record;
 mod invoice;
 mod moving;
 mod order;
+mod parked_counts;
 mod payment_due;
 mod phase;
 mod placement;
@@ -42,6 +43,7 @@ pub use idempotency_record::IdempotencyRecord;
 pub use invoice::{Balance, Invoice, Payment, PaymentState, PaymentStatus, Settlement};
 pub use moving::Move;
 pub use order::{Cancellation, CancellationCause, Order, OrderFlag, OrderItem, OrderLine, OrderStatus, WholeOrder};
+pub use parked_counts::{FoldLease, ParkedCounts};
 pub use payment_due::PaymentDue;
 pub use phase::{Phase, Side};
 pub use product::{Product, ProductStats, ViewMark, ViewShard};
@@ -100,6 +102,8 @@ entities! {
     GiftCardEntry = "giftCardEntry"
     DayTotals = "dayTotals"
     StreamCheckpoint = "streamCheckpoint"
+    ParkedCounts = "parkedCounts"
+    FoldLease = "foldLease"
     Reconciliation = "reconciliation"
     IdempotencyRecord = "idempotencyRecord"
     Move = "move"

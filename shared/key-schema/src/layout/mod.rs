@@ -17,6 +17,7 @@ mod moving;
 mod order;
 mod order_flag;
 mod order_item;
+mod parked_counts;
 mod pattern;
 mod payment_due;
 mod place;
@@ -50,6 +51,7 @@ pub use order::{
 };
 pub use order_flag::FlaggedOrders;
 pub use order_item::{OrdersOfProduct, ProductsOfCustomer, ProductsOfOrder};
+pub use parked_counts::CountsParked;
 pub use pattern::{AccessPattern, Bound, Consistency, Declaration, Direction, Stored, share_of_page};
 pub use payment_due::PaymentsDue;
 pub use place::{Index, Key, Place, PlaceText};
@@ -63,10 +65,10 @@ pub use template::{Arity, Full, Prefix, Template};
 pub use view::{InViews, ViewsOfProduct};
 
 use crate::entity::{
-    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, GiftCard,
-    GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, PaymentDue, Product,
-    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewMark, ViewShard,
+    Cart, CategoryCount, CopyProgress, Customer, CustomerStats, DayTotals, Discount, EmailClaim, Entity, FoldLease,
+    GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, Move, Order, OrderFlag, OrderItem, ParkedCounts, PaymentDue,
+    Product, ProductDescription, ProductStats, QueuedOrder, Reconciliation, Repair, Return, Stock, StockCell,
+    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 
 macro_rules! stored {
@@ -92,7 +94,7 @@ pub const ENTITIES: &[(&str, &[PlaceText])] = stored![
     Product ProductDescription Stock StockCell ProductStats ViewShard ViewMark CategoryCount
     Order OrderItem Invoice PaymentDue OrderFlag Return QueuedOrder
     Discount GiftCard GiftCardEntry
-    DayTotals StreamCheckpoint Reconciliation IdempotencyRecord
+    DayTotals StreamCheckpoint ParkedCounts FoldLease Reconciliation IdempotencyRecord
     Move Repair CopyProgress
 ];
 
@@ -128,5 +130,5 @@ pub const PATTERNS: &[Declaration] = &[
     ProductsOfShop::DECLARED,
 ];
 
-/// The access patterns of a move from one table to another.
-pub const PATTERNS_OF_A_MOVE: &[Declaration] = &[RepairsDue::DECLARED];
+/// The access patterns of the functions' own work: counting, and a move from one table to another. No route asks them.
+pub const PATTERNS_OF_FUNCTIONS: &[Declaration] = &[CountsParked::DECLARED, RepairsDue::DECLARED];

@@ -81,6 +81,8 @@ pub const ALONE: &[&str] = &[
     "viewMark",
     "dayTotals",
     "streamCheckpoint",
+    "parkedCounts",
+    "foldLease",
     "reconciliation",
     "idempotencyRecord",
     "move",

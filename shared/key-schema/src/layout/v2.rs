@@ -40,6 +40,8 @@ pub(super) const COLLECTIONS: &[Collections] = &[
     collections(Table, ("g#", "GIFT_CARD#"), &[Own("META"), with("o#", "ORDER#")]),
     collections(Table, ("day#", "DAY#"), &[with("totals", "TOTALS")]),
     collections(Table, ("shard#", "STREAM_SHARD#"), META),
+    collections(Table, ("parked#", "PARKED_COUNTS#"), &[with("", "AT#")]),
+    collections(Table, ("fold#", "FOLD_LEASE#"), META),
     collections(Table, ("reconciliation", "RECONCILIATION"), META),
     collections(Table, ("idempotency#", "IDEMPOTENCY#"), META),
     collections(Table, ("move", "MOVE"), META),

@@ -92,11 +92,20 @@ ids! {
     ImageId = "imageId";
     /// A repair of copies. Random.
     RepairId = "repair id";
+    /// A holder of a lease. Random.
+    HolderId = "holder id";
     /// A category of the catalogue, as a slug (`home-and-garden`).
     Category = "category";
 }
 
 impl ProductId {
+    /// A new random id (UUIDv4).
+    pub fn random() -> Self {
+        Self(Uuid::new_v4().to_string())
+    }
+}
+
+impl HolderId {
     /// A new random id (UUIDv4).
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string())
@@ -131,12 +140,17 @@ impl OrderId {
         Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string())
     }
 
-    /// A number below `count` that depends only on this id: the same on every machine and in every release.
+    /// A number below `count` that depends only on this id: [`spread`].
     pub fn spread(&self, count: u8) -> u8 {
-        let hash = Sha256::digest(self.0.as_bytes());
-        let number = u16::from_be_bytes([hash[0], hash[1]]) % u16::from(count.max(1));
-        number.to_le_bytes()[0]
+        spread(&self.0, count)
     }
+}
+
+/// A number below `count` that depends only on the text: the same on every machine and in every release.
+pub fn spread(text: &str, count: u8) -> u8 {
+    let hash = Sha256::digest(text.as_bytes());
+    let number = u16::from_be_bytes([hash[0], hash[1]]) % u16::from(count.max(1));
+    number.to_le_bytes()[0]
 }
 
 impl IdempotencyRecordId {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, KeyPart};
+use super::{Invalid, KeyPart, spread};
 
 /// A shard of a stream: 1 to 128 characters of `[A-Za-z0-9._-]`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,6 +20,13 @@ pub struct ShardId(String);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct SequenceNumber(String);
+
+impl ShardId {
+    /// A number below `count` that depends only on this id: [`spread`].
+    pub fn spread(&self, count: u8) -> u8 {
+        spread(&self.0, count)
+    }
+}
 
 impl SequenceNumber {
     /// The number as text, as it was given.
@@ -100,6 +107,12 @@ macro_rules! texts {
 texts!(ShardId SequenceNumber);
 
 impl KeyPart for ShardId {
+    fn write_to(&self, key: &mut String) {
+        key.push_str(&self.0);
+    }
+}
+
+impl KeyPart for SequenceNumber {
     fn write_to(&self, key: &mut String) {
         key.push_str(&self.0);
     }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::any::AnyEntity;
 use super::parts::{Parts, Take, any_parts};
+use crate::entity::ParkedCounts;
 use crate::layout::{ENTITIES, Index};
 use crate::value::InvoiceId;
 
@@ -71,6 +72,7 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         username,
         shard,
         stream_shard,
+        mark,
         return_id,
         ..
     } = parts;
@@ -105,7 +107,10 @@ fn identity(entity: &AnyEntity, parts: &Parts) -> (&'static str, Vec<String>) {
         AnyEntity::Repair(repair) => {
             return (entity.kind(), vec![shard.to_string(), repair.since.to_string(), repair.repair_id.to_string()]);
         }
-        AnyEntity::CopyProgress(_) => vec![shard],
+        AnyEntity::ParkedCounts(ParkedCounts { group, list, parked_at, .. }) => {
+            vec![group, list, parked_at, stream_shard, mark]
+        }
+        AnyEntity::CopyProgress(_) | AnyEntity::FoldLease(_) => vec![shard],
     };
     (entity.kind(), ids.into_iter().map(ToString::to_string).collect())
 }
@@ -116,10 +121,10 @@ fn is_sorted_by_time(template: &str) -> bool {
 }
 
 #[test]
-fn orders_lines_invoices_and_flags_have_lists_by_time() {
+fn orders_lines_invoices_flags_returns_and_parked_counts_have_lists_by_time() {
     let sorted = ENTITIES.iter().filter(|(_, places)| places.iter().any(|place| is_sorted_by_time(place.sort)));
     assert_eq!(
         sorted.map(|(entity, _)| *entity).collect::<Vec<_>>(),
-        ["order", "orderItem", "invoice", "orderFlag", "return"]
+        ["order", "orderItem", "invoice", "orderFlag", "return", "parkedCounts"]
     );
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::Parts;
 use crate::entity::{
     Cancellation, CancellationCause, Cart, CategoryCount, CopyProgress, CopyTask, Credit, Customer, CustomerStats,
-    DayTotals, Discount, EmailClaim, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey, LineUnits, Move,
-    Order, OrderFlag, OrderItem, OrderLine, PairOfSums, PaymentDue, Phase, Product, ProductDescription, ProductStats,
-    QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock, StockCell, StreamCheckpoint,
-    UsernameClaim, ViewMark, ViewShard,
+    DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
+    LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
+    ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock,
+    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
 use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
@@ -212,6 +212,33 @@ impl Parts {
                 shard_id: self.stream_shard.clone(),
                 mark: self.mark.clone(),
                 updated_at: at,
+                expires_at: at.as_second(),
+            }),
+            AnyEntity::ParkedCounts(ParkedCounts {
+                group: self.shard,
+                list: self.shards,
+                parked_at: at,
+                shard_id: self.stream_shard.clone(),
+                mark: self.mark.clone(),
+                layout: ParkedCounts::LAYOUT,
+                customers: vec![CustomerStats {
+                    customer_id: customer_id(),
+                    orders: 1,
+                    open_units: -1,
+                    spent: self.sums.clone(),
+                }],
+                products: Vec::new(),
+                days: vec![DayTotals {
+                    date: at.day(),
+                    orders: 0,
+                    units: 1,
+                    revenue: self.sums.clone(),
+                    statuses: self.statuses.clone(),
+                }],
+            }),
+            AnyEntity::FoldLease(FoldLease {
+                group: self.shard,
+                holder: self.product.to_string().parse().expect("an id"),
                 expires_at: at.as_second(),
             }),
             AnyEntity::Reconciliation(Reconciliation {

@@ -1,0 +1,180 @@
+//! Folding: adding the parked counts of a group to the counters, without I/O.
+
+use std::collections::{HashSet, VecDeque};
+
+use key_schema::entity::ParkedCounts;
+use key_schema::layout::{Key, Stored as _};
+
+use crate::Counts;
+
+/// The content of one transaction: it adds the counts to the counters, and deletes the parked items on condition that
+/// each exists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fold {
+    /// The sum of the parked counts.
+    pub counts: Counts,
+    /// The keys of the parked items.
+    pub parked: Vec<Key>,
+}
+
+/// The next request of folding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Read the group's lease and [those of the awaited items](Folding::awaited) that exist, strongly consistent. Then
+    /// call [`looked`](Folding::looked).
+    Look,
+    /// Wait a moment. Then call [`waited`](Folding::waited).
+    Wait,
+    /// Write the lease, if there is none or it is expired. Then call [`took`](Folding::took).
+    Take,
+    /// Read the oldest parked counts of the group, strongly consistent. Then call [`listed`](Folding::listed).
+    List,
+    /// Write this in one transaction. Then call [`folded`](Folding::folded).
+    Fold(Fold),
+    /// Delete the lease, if it is still this one. Then call [`released`](Folding::released).
+    Release,
+    /// Nothing: what was awaited is folded.
+    Done,
+}
+
+/// The folding of one group by one consumer. The caller repeats: it asks for the [next](Self::next) request, makes it,
+/// and reports the answer. It may drop the folding at any point: what is parked then waits for the next one, and a lease
+/// expires.
+#[derive(Clone, Debug)]
+pub struct Folding {
+    awaited: Vec<Key>,
+    most_writes: usize,
+    state: State,
+    planned: VecDeque<Fold>,
+    has_lease: bool,
+    is_stopped: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Looking,
+    Waiting,
+    Taking,
+    Listing,
+    Folding,
+    Releasing,
+    Done,
+}
+
+impl Folding {
+    /// The folding by a consumer that has parked these items of the group. A transaction has at most `most_writes`.
+    pub fn of(awaited: impl IntoIterator<Item = Key>, most_writes: usize) -> Self {
+        let awaited: Vec<_> = awaited.into_iter().collect();
+        let state = if awaited.is_empty() { State::Done } else { State::Looking };
+        Self { awaited, most_writes, state, planned: VecDeque::new(), has_lease: false, is_stopped: false }
+    }
+
+    /// The folding of everything that is parked in the group, without a lease: whoever does it seldom disturbs nobody.
+    pub fn of_everything(most_writes: usize) -> Self {
+        Self { state: State::Listing, ..Self::of([], most_writes) }
+    }
+
+    /// The next request.
+    pub fn next(&self) -> Work {
+        match self.state {
+            State::Looking => Work::Look,
+            State::Waiting => Work::Wait,
+            State::Taking => Work::Take,
+            State::Listing => Work::List,
+            State::Folding => self.planned.front().cloned().map_or(Work::List, Work::Fold),
+            State::Releasing => Work::Release,
+            State::Done => Work::Done,
+        }
+    }
+
+    /// Whether this consumer has the lease, as far as it knows.
+    pub fn has_lease(&self) -> bool {
+        self.has_lease
+    }
+
+    /// The keys of the awaited items that may still be parked.
+    pub fn awaited(&self) -> &[Key] {
+        &self.awaited
+    }
+
+    /// Takes the keys of the awaited items that exist, and whether the lease is there to be taken.
+    pub fn looked(&mut self, existing: &HashSet<Key>, is_lease_free: bool) {
+        self.awaited.retain(|key| existing.contains(key));
+        self.state = match (self.awaited.is_empty(), is_lease_free) {
+            (true, _) => State::Done,
+            (false, true) => State::Taking,
+            (false, false) => State::Waiting,
+        };
+    }
+
+    /// Takes note that a moment is over.
+    pub fn waited(&mut self) {
+        self.state = State::Looking;
+    }
+
+    /// Takes the answer whether the lease is taken.
+    pub fn took(&mut self, is_taken: bool) {
+        (self.has_lease, self.is_stopped) = (is_taken, false);
+        self.state = if is_taken { State::Listing } else { State::Waiting };
+    }
+
+    /// Takes the parked counts, the oldest first. Those of a later layout are left alone.
+    pub fn listed(&mut self, parked: &[ParkedCounts]) {
+        self.planned = plan(parked.iter().filter(|parked| parked.is_known()), self.most_writes);
+        self.state = if self.planned.is_empty() { self.end() } else { State::Folding };
+    }
+
+    /// Takes the answer whether the transaction is written. If it is not, somebody else has folded a part of it.
+    pub fn folded(&mut self, is_written: bool) {
+        let fold = self.planned.pop_front().unwrap_or_default();
+        if is_written {
+            self.awaited.retain(|key| !fold.parked.contains(key));
+        } else {
+            self.planned.clear();
+        }
+        self.state = match (self.is_stopped, self.planned.is_empty()) {
+            (true, _) => self.end(),
+            (false, true) => State::Listing,
+            (false, false) => State::Folding,
+        };
+    }
+
+    /// Releases the lease after the next transaction, even if there is more to fold. If something that is awaited is
+    /// left, this consumer and others compete for the lease again.
+    pub fn stop(&mut self) {
+        self.is_stopped = true;
+    }
+
+    /// Takes note that the lease is released.
+    pub fn released(&mut self) {
+        self.has_lease = false;
+        self.planned.clear();
+        self.state = self.end();
+    }
+
+    /// What is left to do when nothing is left to fold.
+    fn end(&self) -> State {
+        match (self.has_lease, self.awaited.is_empty()) {
+            (true, _) => State::Releasing,
+            (false, true) => State::Done,
+            (false, false) => State::Looking,
+        }
+    }
+}
+
+/// Divides parked counts into transactions, in their order.
+fn plan<'a>(parked: impl Iterator<Item = &'a ParkedCounts>, most_writes: usize) -> VecDeque<Fold> {
+    let mut folds = VecDeque::new();
+    let mut fold = Fold::default();
+    for parked in parked {
+        let counts = Counts::from(parked);
+        let writes = fold.counts.len() + fold.counts.lacking(&counts).count() + fold.parked.len() + 1;
+        if writes > most_writes && !fold.parked.is_empty() {
+            folds.push_back(std::mem::take(&mut fold));
+        }
+        fold.counts.add(&counts);
+        fold.parked.push(parked.key());
+    }
+    folds.extend(Some(fold).filter(|fold| !fold.parked.is_empty()));
+    folds
+}

@@ -1,0 +1,145 @@
+//! How many orders a second are compared, if each request takes as long as on a network.
+
+use std::ops::Range;
+use std::slice;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use devstack::fault_proxy::{Fault, Match};
+use futures_util::{StreamExt, stream};
+use serde_json::json;
+use shop::Shop;
+use shop::reconcile::{FAST, read_units, reconciled};
+use shop::stream::{Tail, is_wanted};
+
+use super::{Figures, NONE, figures};
+
+const CUSTOMERS: u32 = 80;
+/// The orders that are placed. `COMPARED_ORDERS` sets another number of those that are measured.
+const ORDERS: u32 = 240;
+const PRODUCTS: u32 = 20;
+/// The customers, the products, the day of the orders, and a day without orders.
+const CHECKED: u64 = 80 + 20 + 2;
+/// The latency of each request. The longer it is, the less the time of the engine and of a debug build matters:
+/// `LATENCY_MILLIS` sets another one.
+const LATENCY_MILLIS: u32 = 200;
+/// How often all counts are compared while orders change.
+const COMPARISONS: u32 = 3;
+
+/// Places these orders of two lines. All customers and products have several.
+async fn place(shop: &Shop, orders: Range<u32>) {
+    if orders.start == 0 {
+        for product in 0..PRODUCTS {
+            shop.product(&format!("p{product}"), 100, 100_000).await;
+        }
+        let customers = stream::iter(0..CUSTOMERS).for_each_concurrent(8, async |customer| {
+            shop.sign_up(&format!("c{customer}")).await;
+        });
+        customers.await;
+    }
+    let orders = stream::iter(orders).for_each_concurrent(8, async |order| {
+        let lines = [order % PRODUCTS, (order + 1 + order / PRODUCTS % (PRODUCTS - 1)) % PRODUCTS];
+        let lines = lines.map(|product| json!({ "productId": format!("p{product}"), "quantity": 1 }));
+        let customer = shop.customer(&format!("c{}", order % CUSTOMERS));
+        let placed = customer.order(&format!("k{order}"), json!({ "lines": lines })).await.expect(201);
+        if order % 5 == 0 {
+            let id = placed["orderId"].as_str().expect("an id");
+            customer.post(&format!("/orders/{id}/cancellation"), json!({})).await.expect(200);
+        }
+    });
+    orders.await;
+}
+
+async fn place_and_count(shop: &Shop, orders: u32) {
+    place(shop, 0..orders).await;
+    let mut records = Tail::default().new_records(shop).await;
+    records.retain(is_wanted);
+    for batch in records.chunks(100) {
+        assert_eq!(shop.count("shardId-0", batch).await["batchItemFailures"], json!([]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_orders_are_compared_at_the_same_time() {
+    let chosen = |name: &str| std::env::var(name).ok().and_then(|number| number.parse().ok());
+    let latency = Duration::from_millis(chosen("LATENCY_MILLIS").unwrap_or(LATENCY_MILLIS).into());
+    let orders = chosen("COMPARED_ORDERS").unwrap_or(ORDERS);
+    let shop = Shop::open_with(|template| reconciled(template, 0, FAST)).await;
+    place_and_count(&shop, orders).await;
+    shop.fault_proxy().take_calls();
+    shop.fault_proxy().inject(Match::any(), Fault::Delay(latency), usize::MAX);
+    let began = Instant::now();
+    let answer = shop.reconcile(false).await;
+    let lasted = began.elapsed().as_secs_f64();
+    shop.fault_proxy().heal();
+    assert_eq!(figures(&answer), Figures { checked: CHECKED, ..NONE });
+    let calls = shop.fault_proxy().take_calls();
+    let requests = f64::from(u32::try_from(calls.len()).expect("few"));
+    // How many latencies the comparison takes, of which each begins after the one before.
+    let chain = lasted / latency.as_secs_f64();
+    let at_five_milliseconds = f64::from(orders) / (chain * 0.005);
+    eprintln!("{requests} requests in {chain:.0} latencies: at 5 ms {at_five_milliseconds:.0} orders a second");
+    // On a busy machine a debug build spends more time on the requests than they wait.
+    assert!(chain < requests / 4.0, "{requests} requests take {chain} latencies");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_reads_stay_within_the_configured_rate() {
+    const RATE: u32 = 600;
+    let shop = Shop::open_with(|template| reconciled(template, 0, RATE)).await;
+    place_and_count(&shop, ORDERS).await;
+    shop.fault_proxy().take_calls();
+    let answer = shop.reconcile(false).await;
+    assert_eq!(figures(&answer), Figures { checked: CHECKED, ..NONE });
+    let mut calls = shop.fault_proxy().take_calls();
+    calls.sort_by_key(|call| call.at);
+    let units: Vec<_> = calls.iter().map(|call| (call.at, read_units(slice::from_ref(call)))).collect();
+    let (mut first, mut in_window) = (0, 0.0);
+    for (at, consumed) in &units {
+        in_window += consumed;
+        while *at >= units[first].0 + Duration::from_secs(1) {
+            in_window -= units[first].1;
+            first += 1;
+        }
+        // On a busy machine reads are late, and fall into the next second.
+        assert!(in_window <= f64::from(RATE) * 1.3, "{in_window} units in a second");
+    }
+    let all: f64 = units.iter().map(|(_, units)| units).sum();
+    assert!(all > 2.0 * f64::from(RATE), "{all} units: too few to tell");
+}
+
+/// Orders are placed, cancelled and counted all the time. Nothing is lost, so no comparison may find a drift.
+#[tokio::test(flavor = "multi_thread")]
+async fn orders_that_change_during_a_comparison_are_no_drift() {
+    let shop = Shop::open_with(|template| {
+        reconciled(template, 3600, FAST);
+        for source in &mut template.stream_sources {
+            source.enabled = true;
+            source.batching_window_seconds = 0;
+        }
+    })
+    .await;
+    place(&shop, 0..ORDERS / 2).await;
+    let compared = AtomicU32::new(0);
+    let placing = async {
+        for number in 0_u32.. {
+            let from = ORDERS + number * 8;
+            place(&shop, from..from + 8).await;
+            if compared.load(Relaxed) >= COMPARISONS {
+                break;
+            }
+        }
+    };
+    let comparing = async {
+        let mut found = Vec::new();
+        for number in 1..=COMPARISONS {
+            found.push(figures(&shop.reconcile(true).await));
+            compared.store(number, Relaxed);
+        }
+        found
+    };
+    let ((), found) = tokio::join!(placing, comparing);
+    let wrong = found.iter().filter(|found| (found.drifted, found.repaired, found.busy) != (0, 0, 0)).count();
+    assert_eq!(wrong, 0, "{found:?}");
+}
