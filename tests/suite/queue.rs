@@ -1,6 +1,7 @@
 //! Queued orders: their representation in the API, and their outcomes.
 
 mod accepting;
+mod waiting_room;
 
 use std::time::{Duration, Instant};
 

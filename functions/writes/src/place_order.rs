@@ -9,6 +9,7 @@ use key_schema::entity::{QueuedOrder, Rejection, WholeOrder};
 use key_schema::value::IdempotencyKey;
 use ordering::{
     Acceptance, Basket, BasketError, Intake, NotAccepted, OrderRequest, Orders, PayLater, PlaceOrder, Placement,
+    WaitingRoom,
 };
 use table::{Budget, Error, Throttle};
 
@@ -52,7 +53,7 @@ type Placed = Created<Json<OrderView>>;
 type Waiting = Accepted<Json<QueuedOrderView>>;
 
 pub async fn handle(
-    (orders, intake, pay_later): (Orders, Intake, PayLater),
+    (orders, intake, waiting_room, pay_later): (Orders, Intake, WaitingRoom, PayLater),
     caller: Caller,
     key: IdempotencyKey,
     PrefersAsync(is_for_later): PrefersAsync,
@@ -64,8 +65,11 @@ pub async fn handle(
     }
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
     let order = PlaceOrder { customer: caller.id, key, basket };
+    let backlog = waiting_room.backlog().await;
     let placement = if is_for_later {
         orders.placed_before(&order, budget).await
+    } else if backlog.is_some() {
+        orders.quote(&order, budget).await.map(Some)
     } else {
         orders.place(&order, budget).await.map(Some)
     };
@@ -81,20 +85,21 @@ pub async fn handle(
         Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, Replayable::first))),
         Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, Replayable::again))),
         Some(Placement::Rejected(rejection)) => return Err(Problem::rejected(rejection)),
-        Some(Placement::NoCapacity { max_total }) => Some(max_total),
+        Some(Placement::Waits { max_total }) => Some(max_total),
         // The order is queued already. Its message is sent again, because the earlier one may be lost.
         Some(Placement::AlreadyQueued(queued)) => queued.max_total,
         Some(Placement::RefusedBefore | Placement::OtherAcceptance | Placement::Mismatch | Placement::NotAccepted)
         | None => None,
     };
-    let (order, answer): (_, fn(_) -> _) = match intake.accept(&order, max_total, budget).await.map_err(not_accepted)? {
-        Acceptance::Accepted(order) => (order, Replayable::first),
-        Acceptance::Replayed(order) => (order, Replayable::again),
+    let (queued, answer): (_, fn(_) -> _) = match intake.accept(&order, max_total, budget).await.map_err(not_accepted)? {
+        Acceptance::Accepted(queued) => (queued, Replayable::first),
+        Acceptance::Replayed(queued) => (queued, Replayable::again),
         Acceptance::KeyReused => return Err(Problem::rejected(Rejection::KeyReused)),
     };
-    let location = format!("/orders/{}", order.order_id);
+    let location = format!("/orders/{}", queued.order_id);
     let preference = is_for_later.then_some(PrefersAsync::NAME);
-    Ok(Either::B(Accepted { location, preference, answer: answer(Json(order.into())) }))
+    let wait = backlog.map(|backlog| waiting_room.wait(backlog, &order.basket));
+    Ok(Either::B(Accepted { location, preference, wait, answer: answer(Json(queued.into())) }))
 }
 
 fn placed(order: WholeOrder, answer: fn(Json<OrderView>) -> Replayable<Json<OrderView>>) -> Placed {

@@ -1,5 +1,7 @@
 //! Replies, and how replies and problems become HTTP responses.
 
+use std::time::Duration;
+
 use http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 use serde::Serialize;
@@ -7,7 +9,7 @@ use serde::Serialize;
 use crate::audit::AuditedProduct;
 use crate::{Kind, Problem, entity_tag};
 
-/// The value of every `Retry-After`.
+/// The value of `Retry-After`, in seconds, unless more is known about the wait.
 const SECONDS_TO_WAIT: &str = "2";
 
 /// The result of a handler: a success of type `R`, or a problem.
@@ -38,14 +40,26 @@ impl Reply {
         self
     }
 
-    /// Changes the status to 202. `location` is the path at which the outcome can be read later.
-    pub(crate) fn accepted(mut self, location: String, preference: Option<&'static str>) -> Self {
+    /// Changes the status to 202. `location` is the path at which the outcome can be read later, after `wait` if that is
+    /// known.
+    pub(crate) fn accepted(
+        mut self,
+        location: String,
+        preference: Option<&'static str>,
+        wait: Option<Duration>,
+    ) -> Self {
         self.status = StatusCode::ACCEPTED;
         self.headers.push((LOCATION, location));
         if let Some(preference) = preference {
             self.headers.push((HeaderName::from_static("preference-applied"), preference.to_owned()));
         }
-        self.retry_after()
+        match wait {
+            None => self.retry_after(),
+            Some(wait) => {
+                self.headers.push((RETRY_AFTER, wait.as_millis().div_ceil(1000).max(1).to_string()));
+                self
+            }
+        }
     }
 
     /// 204, without a body.

@@ -1,6 +1,7 @@
 //! The successes of a handler, each with a type. These types make the reply, and describe it in the OpenAPI document.
 
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use key_schema::page::Page;
 use serde::Serialize;
@@ -110,13 +111,15 @@ pub struct Accepted<R> {
     pub location: String,
     /// The request's preference that was followed, for `Preference-Applied` (RFC 7240, 3).
     pub preference: Option<&'static str>,
+    /// The time after which the outcome is expected, for `Retry-After`. `None`: soon.
+    pub wait: Option<Duration>,
     /// The current state of the request.
     pub answer: Replayable<R>,
 }
 
 impl<R: Respond> Respond for Accepted<R> {
     fn respond(self) -> Answer {
-        Ok(self.answer.respond()?.accepted(self.location, self.preference))
+        Ok(self.answer.respond()?.accepted(self.location, self.preference, self.wait))
     }
 
     fn describe(description: Description) -> Description {

@@ -147,5 +147,6 @@ pub const REFUND: &[Access] = &[
     MARK[1],
 ];
 
-/// Sending an order that waits ([`Intake`](crate::Intake)).
-pub const ENQUEUE: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt WriteQueue.Arn");
+/// Sending an order that waits ([`Intake`](crate::Intake)), and asking how many wait
+/// ([`WaitingRoom`](crate::WaitingRoom)).
+pub const ENQUEUE: Grant = Grant::new(&["sqs:GetQueueAttributes", "sqs:SendMessage"], "!GetAtt WriteQueue.Arn");

@@ -5,6 +5,7 @@
 //! - [`Placing`]: the decisions of placing an order, as a state machine without I/O.
 //! - [`Orders::place`]: reads, quotes and commits, and retries conflicts within the budget.
 //! - [`Intake`]: accepts an order that is placed later, and sends it to the queue.
+//! - [`WaitingRoom`]: decides whether orders go to the queue first, because many wait there.
 //! - [`Lifecycle`]: pays, ships, delivers, cancels or takes back an order, or a part of it. [`changing`] has its decisions as a state machine,
 //!   [`steps`] the rules of each change. Neither does I/O.
 //!
@@ -32,6 +33,7 @@ pub mod steps;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod waiting_room;
 mod withdrawal;
 
 pub use access::{
@@ -49,4 +51,5 @@ pub use pay_later::PayLater;
 pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};
 pub use quote::Quote;
+pub use waiting_room::{Backlog, WaitingRoom};
 pub use withdrawal::Withdrawal;

@@ -75,6 +75,12 @@ pub enum Unreadable {
     NoOrder(String),
 }
 
+/// The write units that placing this basket from the queue is expected to consume.
+pub(crate) fn write_units_of(basket: &Basket) -> WriteUnits {
+    let placing = basket.write_units();
+    WriteUnits { table: placing.table + 2.0, ..placing }
+}
+
 impl Waiting {
     /// Whether the order waited for so long that its item in the table has expired. Then another request may have its
     /// idempotency key.
@@ -87,8 +93,7 @@ impl Waiting {
     /// The write units that placing the order is expected to consume: two more than without the queue, for checking
     /// that the order was not refused.
     pub fn write_units(&self) -> WriteUnits {
-        let placing = self.order.basket.write_units();
-        WriteUnits { table: placing.table + 2.0, ..placing }
+        write_units_of(&self.order.basket)
     }
 
     /// The order as a message, of at most 8 KiB: far below the limit of SQS.

@@ -38,8 +38,9 @@ pub enum Placement {
     Replayed(WholeOrder),
     /// The order cannot be placed, and nothing was written.
     Rejected(Rejection),
-    /// DynamoDB has no capacity for the order now. It can wait in the queue.
-    NoCapacity {
+    /// The order is not placed now: DynamoDB has no capacity for it, or it was only [quoted](Orders::quote). It can wait in
+    /// the queue.
+    Waits {
         /// The most that the order may cost if it waits: the total that the customer expects, or that of the last
         /// quote.
         max_total: Money,
@@ -94,14 +95,26 @@ impl Orders {
     /// queued order. [`Error::Unanswered`] if it is not known whether the order was placed: repeat the request to find
     /// out.
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
-        let mut placing = self.placing(ask, Origin::Request);
+        self.place_or_wait(self.placing(ask, Origin::Request), budget).await
+    }
+
+    /// Reads and decides as [`place`](Self::place) does, but writes nothing: an order that can be placed is to wait in the
+    /// queue.
+    ///
+    /// # Errors
+    /// Those of any read. [`Error::Throttled`] only if the customer expects no total that limits the price.
+    pub async fn quote(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
+        self.place_or_wait(self.placing(ask, Origin::Request).only_quoting(), budget).await
+    }
+
+    async fn place_or_wait(&self, mut placing: Placing<'_>, budget: Budget) -> Result<Placement, Error> {
         match (self.drive(&mut placing, budget).await, placing.max_total()) {
             (
                 Err(Error::Throttled {
                     by: Throttle::Capacity | Throttle::CapacityOrHotKey | Throttle::Handover, ..
                 }),
                 Some(max_total),
-            ) => Ok(Placement::NoCapacity { max_total }),
+            ) => Ok(Placement::Waits { max_total }),
             (outcome, _) => outcome,
         }
     }

@@ -52,6 +52,8 @@ pub struct Placing<'a> {
     quoted: Option<Money>,
     /// Whether a transaction was sent and not answered.
     is_unanswered: bool,
+    /// Whether an order that can be placed is to wait.
+    only_quotes: bool,
 }
 
 /// The next request to make.
@@ -110,7 +112,14 @@ impl<'a> Placing<'a> {
             reads: ReadPlan::new(first_read),
             quoted: None,
             is_unanswered: false,
+            only_quotes: false,
         }
+    }
+
+    /// The same placement, but an order that can be placed is to wait in the queue.
+    #[must_use]
+    pub fn only_quoting(self) -> Self {
+        Self { only_quotes: true, ..self }
     }
 
     pub fn ask(&self) -> &'a PlaceOrder {
@@ -187,6 +196,10 @@ impl<'a> Placing<'a> {
             Err(rejection) if self.reads.is_conclusive(&rejection, found) => return Ok(Next::Settle(rejection)),
             Err(_) => return Ok(Next::Read { backoff: false }),
         };
+        if self.only_quotes {
+            let max_total = self.max_total().unwrap_or(quote.total);
+            return Ok(Next::Done(Box::new(Placement::Waits { max_total })));
+        }
 
         let order = new_order(self.ask, &self.id, self.status_shards, quote, now);
         let sources: Option<Vec<_>> = order.lines.iter().map(|line| found.source_of(&self.id, line)).collect();

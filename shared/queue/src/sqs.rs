@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_sqs::config;
-use aws_sdk_sqs::types::{BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue};
+use aws_sdk_sqs::types::{
+    BatchResultErrorEntry, ChangeMessageVisibilityBatchRequestEntry, MessageAttributeValue, QueueAttributeName,
+};
 use lambda::{Client, CountWrites, Environment, FromEnvironment, Misconfigured, Service, SigV4};
 use tracing::warn;
 
@@ -22,6 +24,13 @@ const LONGEST_REASON: usize = 256;
 
 /// The longest delay of a message: the maximum of `DelaySeconds`.
 const LONGEST_DELAY: Duration = Duration::from_mins(15);
+
+/// The attributes that make up the [length](Queue::length) of a queue.
+const LENGTH: [QueueAttributeName; 3] = [
+    QueueAttributeName::ApproximateNumberOfMessages,
+    QueueAttributeName::ApproximateNumberOfMessagesDelayed,
+    QueueAttributeName::ApproximateNumberOfMessagesNotVisible,
+];
 
 /// Sends messages to a queue.
 #[derive(Clone, Debug)]
@@ -105,6 +114,17 @@ impl Queue {
     /// SQS may have accepted the message all the same. A message that is sent again may arrive twice.
     pub async fn send(&self, message: &Message) -> Result<(), Error> {
         self.send_with(message, None, None).await
+    }
+
+    /// The number of messages in the queue, also those that are hidden or delayed. One request. SQS counts approximately,
+    /// and up to a minute late.
+    ///
+    /// # Errors
+    /// Those of any request.
+    pub async fn length(&self) -> Result<u64, Error> {
+        let call = self.client.get_queue_attributes().queue_url(&*self.url).set_attribute_names(Some(LENGTH.into()));
+        let attributes = call.send().await?.attributes.unwrap_or_default();
+        Ok(LENGTH.iter().filter_map(|name| attributes.get(name)?.parse::<u64>().ok()).sum())
     }
 
     async fn send_with(

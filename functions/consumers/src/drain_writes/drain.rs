@@ -253,7 +253,7 @@ async fn place(orders: &Orders, waiting: &Waiting, budget: Budget) -> Result<Out
             let is_own = orders.refuse(waiting, rejection, budget).await?;
             if is_own { Outcome::Rejected } else { Outcome::OtherAcceptance }
         }
-        Placement::AlreadyQueued(_) | Placement::NoCapacity { .. } => {
+        Placement::AlreadyQueued(_) | Placement::Waits { .. } => {
             return Err(table::Error::Inconsistent("an order from the queue was told to wait in the queue"));
         }
     })

@@ -120,7 +120,7 @@ impl Actor {
                 // The message is delivered again.
                 Placement::OtherAcceptance | Placement::NotAccepted => Phase::Answered(Answer::Unavailable),
                 Placement::Mismatch => panic!("no message of these shops holds another request"),
-                Placement::NoCapacity { max_total } => Phase::Sending(Some(max_total)),
+                Placement::Waits { max_total } => Phase::Sending(Some(max_total)),
                 Placement::AlreadyQueued(queued) => Phase::Sending(queued.max_total),
                 Placement::Rejected(rejection) => match &self.role {
                     Role::Message { queued_at, .. } => {
