@@ -11,7 +11,7 @@ use ordering::{
     Acceptance, Basket, BasketError, Intake, NotAccepted, OrderRequest, Orders, PayLater, PlaceOrder, Placement,
     WaitingRoom,
 };
-use table::{Budget, Error, Throttle};
+use table::{Budget, Error};
 
 pub const ROUTE: Route = Route::post("/orders", Scope::Shop)
     .summary("Place an order.")
@@ -56,7 +56,7 @@ pub async fn handle(
     (orders, intake, waiting_room, pay_later): (Orders, Intake, WaitingRoom, PayLater),
     caller: Caller,
     key: IdempotencyKey,
-    PrefersAsync(is_for_later): PrefersAsync,
+    PrefersAsync(prefers_later): PrefersAsync,
     Json(request): Json<OrderRequest>,
     budget: Budget,
 ) -> Answer<Either<Placed, Waiting>> {
@@ -66,21 +66,22 @@ pub async fn handle(
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
     let order = PlaceOrder { customer: caller.id, key, basket };
     let backlog = waiting_room.backlog().await;
+    // Who waits with a total to expect needs no quote, and reading the product would delay those who wait already.
+    let is_for_later = prefers_later || backlog.is_some() && order.basket.request().expected_total.is_some();
     let placement = if is_for_later {
         orders.placed_before(&order, budget).await
     } else if backlog.is_some() {
         orders.quote(&order, budget).await.map(Some)
+    } else if waiting_room.is_there() {
+        orders.place_unless_crowded(&order, budget).await.map(Some)
     } else {
         orders.place(&order, budget).await.map(Some)
     };
-    let placement =
-        match placement {
-            // The order can be queued without knowing whether it was placed before: the drain finds that out.
-            Err(Error::Throttled {
-                by: Throttle::Capacity | Throttle::CapacityOrHotKey | Throttle::Handover, ..
-            }) if is_for_later => None,
-            placement => placement?,
-        };
+    let placement = match placement {
+        // The order can be queued without knowing whether it was placed before: the drain finds that out.
+        Err(Error::Throttled { by, .. }) if is_for_later && by.is_of_capacity() => None,
+        placement => placement?,
+    };
     let max_total = match placement {
         Some(Placement::Placed(order)) => return Ok(Either::A(placed(order, Replayable::first))),
         Some(Placement::Replayed(order)) => return Ok(Either::A(placed(order, Replayable::again))),
@@ -97,7 +98,7 @@ pub async fn handle(
         Acceptance::KeyReused => return Err(Problem::rejected(Rejection::KeyReused)),
     };
     let location = format!("/orders/{}", queued.order_id);
-    let preference = is_for_later.then_some(PrefersAsync::NAME);
+    let preference = prefers_later.then_some(PrefersAsync::NAME);
     let wait = backlog.map(|backlog| waiting_room.wait(backlog, &order.basket));
     Ok(Either::B(Accepted { location, preference, wait, answer: answer(Json(queued.into())) }))
 }

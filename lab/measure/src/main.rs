@@ -9,6 +9,7 @@ mod load;
 mod moving;
 mod partitions;
 mod popularity;
+mod rush;
 mod soak;
 mod throughput;
 mod workspace;
@@ -41,6 +42,8 @@ enum Command {
     HistoryStep(history::StepArguments),
     Load(load::Arguments),
     Move(moving::Arguments),
+    /// Simulate a rush for one product, with and without a waiting room
+    Rush(rush::Arguments),
     Soak(soak::Arguments),
     #[command(hide = true)]
     SoakStack(soak::StackArguments),
@@ -68,6 +71,7 @@ async fn run(arguments: Arguments) -> Result<()> {
         Command::HistoryStep(arguments) => history::run_step(&arguments).await,
         Command::Load(arguments) => load::run(&arguments).await,
         Command::Move(arguments) => moving::run(&arguments).await,
+        Command::Rush(arguments) => rush::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments).await,
         Command::SoakStack(arguments) => soak::run_stack(&arguments).await,
         Command::Throughput(arguments) => throughput::run(&arguments).await,

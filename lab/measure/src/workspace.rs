@@ -21,9 +21,13 @@ pub(crate) fn template() -> Result<Template> {
 /// The template with these tables, a value of its parameter `Tables`, for a load whose customers order and never pay: the
 /// cap of unpaid units is as high as it can be.
 pub(crate) fn template_for_load(tables: &str) -> Result<Template> {
+    template_with(&[("Tables", tables), ("MaxOpenUnits", "1000000")])
+}
+
+/// The template with these parameters.
+pub(crate) fn template_with(parameters: &[(&str, &str)]) -> Result<Template> {
     let mut deployment = local::deployment();
-    let parameters = [("Tables", tables), ("MaxOpenUnits", "1000000")];
-    deployment.parameters.extend(parameters.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    deployment.parameters.extend(parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     Template::parse_for(&read("template.yaml")?.1, &deployment).context("template.yaml")
 }
 

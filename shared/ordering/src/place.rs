@@ -1,5 +1,7 @@
 //! Placing orders: reads, quotes, commits, and retries conflicts. [`Placing`] makes the decisions.
 
+use std::time::Duration;
+
 use futures_util::future::try_join_all;
 use key_schema::entity::{Order, QueuedOrder, Refusal, Rejection, WholeOrder};
 use key_schema::value::{CustomerId, IdempotencyKey, Money, OrderId, Timestamp};
@@ -9,6 +11,9 @@ use table::{Budget, Condition, Error, Meter, ProductShards, Reader, StatusShards
 use crate::found::{Found, FoundItem};
 use crate::placing::{Next, Origin, Placing};
 use crate::{Basket, MaxOpenUnits, Waiting};
+
+/// The longest for which [`Orders::place_unless_crowded`] retries a transaction that meets others.
+const CONTENDED: Duration = Duration::from_secs(1);
 
 /// Places orders.
 #[derive(Clone, Debug)]
@@ -38,8 +43,8 @@ pub enum Placement {
     Replayed(WholeOrder),
     /// The order cannot be placed, and nothing was written.
     Rejected(Rejection),
-    /// The order is not placed now: DynamoDB has no capacity for it, or it was only [quoted](Orders::quote). It can wait in
-    /// the queue.
+    /// The order is not placed now: DynamoDB has no capacity for it, the items that it depends on are
+    /// [crowded](Orders::place_unless_crowded), or it was only [quoted](Orders::quote). It can wait in the queue.
     Waits {
         /// The most that the order may cost if it waits: the total that the customer expects, or that of the last
         /// quote.
@@ -95,28 +100,32 @@ impl Orders {
     /// queued order. [`Error::Unanswered`] if it is not known whether the order was placed: repeat the request to find
     /// out.
     pub async fn place(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
-        self.place_or_wait(self.placing(ask, Origin::Request), budget).await
+        let mut placing = self.placing(ask, Origin::Request);
+        let outcome = self.drive(&mut placing, budget).await;
+        or_wait(outcome, &placing, Throttle::is_of_capacity)
     }
 
-    /// Reads and decides as [`place`](Self::place) does, but writes nothing: an order that can be placed is to wait in the
+    /// Places the order like [`place`](Self::place), unless a crowd wants the same items: an order whose transaction meets
+    /// others for longer than [`CONTENDED`], or that finds a hot partition, is to wait in the queue. So the crowd does not
+    /// keep a stock busy with transactions that are cancelled.
+    ///
+    /// # Errors
+    /// Those of [`place`](Self::place).
+    pub async fn place_unless_crowded(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
+        let mut placing = self.placing(ask, Origin::Request);
+        let outcome = self.drive(&mut placing, budget.at_most(CONTENDED)).await;
+        or_wait(outcome, &placing, |by| by.is_of_capacity() || by.is_of_a_crowd())
+    }
+
+    /// Reads and decides like [`place`](Self::place), but writes nothing: an order that can be placed is to wait in the
     /// queue.
     ///
     /// # Errors
     /// Those of any read. [`Error::Throttled`] only if the customer expects no total that limits the price.
     pub async fn quote(&self, ask: &PlaceOrder, budget: Budget) -> Result<Placement, Error> {
-        self.place_or_wait(self.placing(ask, Origin::Request).only_quoting(), budget).await
-    }
-
-    async fn place_or_wait(&self, mut placing: Placing<'_>, budget: Budget) -> Result<Placement, Error> {
-        match (self.drive(&mut placing, budget).await, placing.max_total()) {
-            (
-                Err(Error::Throttled {
-                    by: Throttle::Capacity | Throttle::CapacityOrHotKey | Throttle::Handover, ..
-                }),
-                Some(max_total),
-            ) => Ok(Placement::Waits { max_total }),
-            (outcome, _) => outcome,
-        }
+        let mut placing = self.placing(ask, Origin::Request).only_quoting();
+        let outcome = self.drive(&mut placing, budget).await;
+        or_wait(outcome, &placing, |by| by.is_of_capacity() || by.is_of_a_crowd())
     }
 
     /// Places an order from the queue, unless it is placed already or was refused on an earlier delivery of its
@@ -235,6 +244,18 @@ impl Orders {
         let key = QueuedOrder::key_of(&OrderId::of(&order.customer, &order.key));
         _ = self.writer.write(Write::update(key, "SET #deadSince = :now", is_this), budget).await?;
         Ok(())
+    }
+}
+
+/// The outcome, or that the order waits if it was throttled in such a way and its price is limited.
+fn or_wait(
+    outcome: Result<Placement, Error>,
+    placing: &Placing<'_>,
+    can_wait: impl Fn(Throttle) -> bool,
+) -> Result<Placement, Error> {
+    match (outcome, placing.max_total()) {
+        (Err(Error::Throttled { by, .. }), Some(max_total)) if can_wait(by) => Ok(Placement::Waits { max_total }),
+        (outcome, _) => outcome,
     }
 }
 

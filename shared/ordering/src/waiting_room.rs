@@ -13,7 +13,7 @@ use crate::Basket;
 use crate::message::write_units_of;
 
 /// The time for which an environment believes what it last read of the queue.
-const BELIEVED: Duration = Duration::from_secs(5);
+const BELIEVED: Duration = Duration::from_secs(1);
 
 /// The longest that an order waits for the length of the queue. After that, the last known length counts.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -26,6 +26,9 @@ const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// Without a waiting room, an order that comes while others wait is placed at once if there is capacity at that moment. So
 /// it may take the last unit before an order that waits. With a waiting room, orders go to the queue first while more than
 /// `WAITING_ROOM_ORDERS` orders wait there. With 0 there is no waiting room.
+///
+/// A crowd that wants one product fills the waiting room, although the table has capacity: see
+/// [`Orders::place_unless_crowded`](crate::Orders::place_unless_crowded).
 ///
 /// Each environment reads the length of the queue before its first event, and then at most every [`BELIEVED`]. If the length
 /// cannot be read, the last known one counts. If none is known, there is no waiting room.
@@ -75,6 +78,11 @@ impl FromEnvironment for WaitingRoom {
 }
 
 impl WaitingRoom {
+    /// Whether the shop has a waiting room.
+    pub const fn is_there(&self) -> bool {
+        self.room.is_some()
+    }
+
     /// The orders that wait, if there are so many that a new order has to wait behind them.
     pub async fn backlog(&self) -> Option<Backlog> {
         let room = self.room.as_ref()?;

@@ -43,6 +43,16 @@ struct Reason {
 }
 
 impl Throttle {
+    /// Whether there was no capacity, or may have been none: work that can wait belongs in a queue.
+    pub const fn is_of_capacity(self) -> bool {
+        matches!(self, Self::Capacity | Self::CapacityOrHotKey | Self::Handover)
+    }
+
+    /// Whether too many requests want the same items or the same partition.
+    pub const fn is_of_a_crowd(self) -> bool {
+        matches!(self, Self::Contention | Self::HotKey)
+    }
+
     /// The throttle behind an error with this code and this response; `None` if the request was not throttled.
     ///
     /// If DynamoDB gives several reasons, the greatest counts. If it gives none, the code decides.

@@ -16,7 +16,7 @@ use super::{assert_accepted, settled, stocked, things};
 const MOST: u64 = 2;
 
 /// More than the time for which an environment believes the length of the queue.
-const BELIEVED: Duration = Duration::from_millis(5_500);
+const BELIEVED: Duration = Duration::from_millis(1_200);
 
 fn with_waiting_room(template: &mut Template) {
     for function in template.functions.iter_mut().filter(|function| function.handler == "place-order") {
