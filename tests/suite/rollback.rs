@@ -19,9 +19,11 @@ echo "${@:4}" >"$STAND_IN/arguments"
 /// A bucket, and a stack with its address.
 const AWS: &str = r#"#!/usr/bin/env bash
 case "$*" in
+    "s3 cp --no-progress s3://"*" -") cat "$STAND_IN/${4#s3://}" ;;
     "s3 cp --no-progress s3://"*) cp "$STAND_IN/${4#s3://}" "$5" ;;
     "s3 cp --no-progress "*" s3://"*) mkdir -p "$(dirname "$STAND_IN/${5#s3://}")" && cp "$4" "$STAND_IN/${5#s3://}" ;;
     "cloudformation describe-stacks --stack-name till "*) echo https://api ;;
+    "cloudwatch describe-alarms --alarm-name-prefix till- --state-value ALARM "*) cat "$STAND_IN/alarms" ;;
     *) exit 1 ;;
 esac
 "#;
@@ -34,6 +36,11 @@ case "${@: -1}" in
 esac
 "#;
 
+/// A minute, in which the alarms change to those of the file `later`.
+const SLEEP: &str = r#"#!/usr/bin/env bash
+[[ $1 == 60 ]] && cp "$STAND_IN/later" "$STAND_IN/alarms"
+"#;
+
 /// A checkout, and the stand-ins.
 struct Checkout(PathBuf);
 
@@ -44,10 +51,13 @@ impl Checkout {
         for script in [".ci/deploy", ".ci/pack"] {
             checkout.write(script, &read(script));
         }
-        for (name, program) in [("sam", SAM), ("aws", AWS), ("curl", CURL)] {
+        for (name, program) in [("sam", SAM), ("aws", AWS), ("curl", CURL), ("sleep", SLEEP)] {
             checkout.write(&format!("bin/{name}"), program);
         }
         checkout.write("status", "401");
+        for alarms in ["alarms", "later"] {
+            checkout.write(alarms, "till-Operations-A-OldSorrow\n");
+        }
         checkout.git(&["init", "--quiet"]);
         checkout
     }
@@ -92,6 +102,7 @@ impl Checkout {
         let mut deploy = Command::new(self.0.join(".ci/deploy"));
         deploy.arg(commit).env("PATH", format!("{}:{path}", self.0.join("bin").display()));
         deploy.env("STAND_IN", &self.0).env("ARTIFACTS_BUCKET", "bucket").env("CI", "true");
+        deploy.env("WATCH_MINUTES", "2").env_remove("STAGE");
         deploy.env_remove("ARCHITECTURE").env_remove("CLOUDFORMATION_ROLE");
         deploy.output().expect("it runs")
     }
@@ -153,4 +164,29 @@ fn a_commit_without_a_build_is_not_deployed() {
         assert!(!checkout.roll_back(commit).status.success(), "{commit}");
         assert!(!checkout.deployed().exists(), "{commit}");
     }
+}
+
+#[test]
+fn a_build_that_sets_an_alarm_off_is_replaced_by_the_one_before_it() {
+    let checkout = Checkout::create();
+    checkout.commit("the first release");
+    let done = checkout.deploy();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let second = checkout.commit("the second release");
+    checkout.write("later", "till-Operations-A-OldSorrow\ntill-Operations-B-RequestsFail\n");
+    let done = checkout.deploy();
+    assert!(!done.status.success());
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.contains("RequestsFail") && !said.contains("OldSorrow"), "{said}");
+    assert_eq!(text(&checkout.deployed()), "the first release");
+    assert!(!checkout.keeps(&second));
+}
+
+#[test]
+fn the_first_build_that_sets_an_alarm_off_stays_and_the_deployment_fails() {
+    let checkout = Checkout::create();
+    let commit = checkout.commit("the first release");
+    checkout.write("later", "till-Operations-B-RequestsFail\n");
+    assert!(!checkout.deploy().status.success());
+    assert!(checkout.deployed().exists() && !checkout.keeps(&commit));
 }
