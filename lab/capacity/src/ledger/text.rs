@@ -11,7 +11,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use key_schema::layout::{Consistency, Declaration, PATTERNS};
+use key_schema::layout::{Consistency, Declaration, PATTERNS, PATTERNS_OF_FUNCTIONS};
 use sample_items::Kind;
 
 use super::{Many, Operation, Request, Several, Write};
@@ -113,7 +113,8 @@ fn request(text: &str) -> Result<Request, String> {
         _ => Consistency::Eventual,
     };
     let pattern = || -> Result<Declaration, String> {
-        let pattern = PATTERNS.iter().find(|pattern| Some(pattern.question) == question).ok_or_else(unknown)?;
+        let mut all = PATTERNS.iter().chain(PATTERNS_OF_FUNCTIONS);
+        let pattern = all.find(|pattern| Some(pattern.question) == question).ok_or_else(unknown)?;
         Ok(Declaration { consistency, ..*pattern })
     };
     Ok(match words[..] {
