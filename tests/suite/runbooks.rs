@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use shop::read;
 
-use crate::deployment::{keys, stack};
+use crate::deployment::{ALARMING, alarms, keys, stack};
 
 /// The indented code blocks of the page, without those in lists.
 fn commands() -> Vec<String> {
@@ -43,6 +43,22 @@ fn the_stack_has_the_outputs_and_resources_that_the_commands_name() {
     assert!(missing.is_empty(), "template.yaml has no outputs {missing:?}");
     let missing: Vec<_> = resources.difference(&keys(&template["Resources"])).copied().collect();
     assert!(missing.is_empty(), "template.yaml has no resources {missing:?}");
+}
+
+/// The alarms in the table that says when each runbook was carried out.
+fn carried_out() -> BTreeSet<String> {
+    let text = read("docs/operating.md");
+    let (_, section) = text.split_once("\n### When each runbook was carried out\n").expect("the table's section");
+    let section = section.split("\n#").next().unwrap_or_default();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|row| row.split(" |").next());
+    rows.flat_map(|names| names.split(", ").map(|name| name.trim_matches('`').to_owned())).collect()
+}
+
+#[test]
+fn the_table_says_of_each_alarm_whether_its_runbook_was_carried_out() {
+    let templates = ALARMING.iter().copied().chain(["table-operations.yaml"]).map(stack).collect::<Vec<_>>();
+    let known: BTreeSet<_> = templates.iter().flat_map(alarms).map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(carried_out(), known);
 }
 
 #[test]
