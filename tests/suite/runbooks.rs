@@ -1,5 +1,5 @@
 //! The commands in docs/operating.md can be executed: bash can parse them, and the stack has the outputs and resources
-//! that they name.
+//! that they name. Each alarm has a row in docs/runbooks.md.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use shop::read;
 
-use crate::deployment::{keys, stack};
+use crate::deployment::{ALARMING, alarms, keys, stack};
 
 /// The indented code blocks of the page, without those in lists.
 fn commands() -> Vec<String> {
@@ -43,6 +43,20 @@ fn the_stack_has_the_outputs_and_resources_that_the_commands_name() {
     assert!(missing.is_empty(), "template.yaml has no outputs {missing:?}");
     let missing: Vec<_> = resources.difference(&keys(&template["Resources"])).copied().collect();
     assert!(missing.is_empty(), "template.yaml has no resources {missing:?}");
+}
+
+/// The alarms in the table of docs/runbooks.md.
+fn carried_out() -> BTreeSet<String> {
+    let text = read("docs/runbooks.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|row| row.split(" |").next());
+    rows.flat_map(|names| names.split(", ").map(|name| name.trim_matches('`').to_owned())).collect()
+}
+
+#[test]
+fn a_table_says_of_each_alarm_whether_its_runbook_was_carried_out() {
+    let templates = ALARMING.iter().copied().chain(["table-operations.yaml"]).map(stack).collect::<Vec<_>>();
+    let known: BTreeSet<_> = templates.iter().flat_map(alarms).map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(carried_out(), known);
 }
 
 #[test]
