@@ -48,10 +48,15 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::delete::<ParkedCounts>().in_transactions(),
 ]];
 
-/// The function's permissions on the stream and on the queue of lost records.
-pub const GRANTS: &[Grant] = &[stream::READ[0], stream::READ[1], LOST];
-
-const LOST: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt LostCounts.Arn");
+/// The function's permissions on the stream, on the queue of lost records, and on the bucket of lost batches. The
+/// permission to list a bucket is one of those that Lambda needs to put an object there.
+pub const GRANTS: &[Grant] = &[
+    stream::READ[0],
+    stream::READ[1],
+    Grant::new(&["sqs:SendMessage"], "!GetAtt LostCounts.Arn"),
+    Grant::new(&["s3:ListBucket"], "!GetAtt LostCountsBucket.Arn"),
+    Grant::new(&["s3:PutObject"], "!Sub ${LostCountsBucket.Arn}/aws/lambda/*"),
+];
 
 /// The key of the shard's mark in a window's state.
 const MARK: &str = "mark";
