@@ -12,7 +12,7 @@ use key_schema::entity::{
     FoldLease, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine,
     OrderStatus, PairOfSums, ParkedCounts, PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProductStats,
     ProviderPayment, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    StreamCheckpoint, Uncounted, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -239,6 +239,8 @@ impl<'a> Parts<'a> {
         let checkpoint = StreamCheckpoint {
             shard_id: "shardId-00000001795253400000-00000001".parse()?,
             mark: format!("30000000000000000000{count}").parse()?,
+            marked_at: Some(self.at),
+            uncounted: Uncounted::default(),
             updated_at: self.at,
             expires_at: self.at.as_second(),
         };

@@ -26,6 +26,7 @@ mod repair;
 mod return_of_goods;
 mod stock;
 mod stream_checkpoint;
+mod uncounted;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,7 @@ pub use repair::{ItemKey, Repair};
 pub use return_of_goods::{Return, ReturnStatus};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
+pub use uncounted::{Span, Uncounted};
 pub use tally::Sums;
 
 /// A kind of item.
