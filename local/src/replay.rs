@@ -199,12 +199,9 @@ mod tests {
         let object = json!({ "DDBStreamBatchInfo": { "shardId": "s" }, "payload": event.to_string() });
         let bare = json!({ "DDBStreamBatchInfo": { "shardId": "s" }, "payload": { "Records": event["Records"] } });
         let listed = json!({ "Records": event["Records"], "shardId": "s", "listed": true });
-        for (kept, expected) in [
-            (object, Origin::Lambda),
-            (bare, Origin::Lambda),
-            (listed, Origin::Function),
-            (event, Origin::Unknown),
-        ] {
+        for (kept, expected) in
+            [(object, Origin::Lambda), (bare, Origin::Lambda), (listed, Origin::Function), (event, Origin::Unknown)]
+        {
             let [lost] = &read(&kept.to_string()).expect("records").batches[..] else { panic!("{kept}") };
             assert_eq!((lost.shard.as_deref(), lost.origin), (Some("s"), expected), "{kept}");
         }

@@ -18,7 +18,9 @@ mod walk;
 use std::time::Duration;
 
 use key_schema::access::Access;
-use key_schema::entity::{CustomerStats, DayTotals, Order, ParkedCounts, ProductStats, Reconciliation, StreamCheckpoint};
+use key_schema::entity::{
+    CustomerStats, DayTotals, Order, ParkedCounts, ProductStats, Reconciliation, StreamCheckpoint,
+};
 use key_schema::layout::{CountsParked, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
 use key_schema::value::{Day, Days, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};

@@ -7,7 +7,7 @@ use clap::Args;
 use consumers::count_orders::Recounted;
 use consumers::publish_order_events::Replayed;
 use lambda::Environment;
-use local::replay::{self, Found, Lost, Taken};
+use local::replay::{self, Found, Lost, Object, Taken};
 
 use super::place::Place;
 use super::print;
@@ -55,12 +55,16 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         "--table needs --queue, --bucket or files: the output LostEventsUrl, or LostCountsUrl"
     );
     let bus = bus.iter().map(|bus| ("EVENT_BUS".to_owned(), bus.clone()));
-    let mut processor = Processor { environment: place.environment(&[]).await?.with(bus), counts: *counts, total: Total::default() };
+    let mut processor =
+        Processor { environment: place.environment(&[]).await?.with(bus), counts: *counts, total: Total::default() };
     let outcome = if !files.is_empty() {
         processor.take_files(files).await
     } else {
         let environment = processor.environment.clone();
-        let process = async |batches| processor.process(batches).await;
+        let process = async |batches| match &*processor.process(batches).await? {
+            [] => Ok(()),
+            failures => bail!(failures.join("; ")),
+        };
         let taken = match (bucket, queue) {
             (Some(bucket), _) => replay::take_from_bucket(&environment, bucket, process).await,
             (None, Some(queue)) => replay::take_from_queue(&environment, queue, process).await,
@@ -69,19 +73,19 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
                 replay::take_from_queue(&environment, &queue, process).await
             }
         };
-        taken.and_then(|taken| tell(&taken))
+        taken.map(|Taken { done, left }| {
+            let done = format!("{done} messages or objects are processed and deleted");
+            let left: Vec<_> = left.iter().map(|left| format!("{} is left: {}", left.what, left.why)).collect();
+            (vec![done], left)
+        })
     };
+    // Also if it ends with an error.
     processor.tell()?;
-    outcome
-}
-
-/// Prints what was left where it is, and fails if there is any.
-fn tell(Taken { done, left }: &Taken) -> Result<()> {
-    print(&format!("{done} messages or objects are processed and deleted\n"))?;
-    for left in left {
-        print(&format!("{} is left: {}\n", left.what, left.why))?;
+    let (done, left) = outcome?;
+    for line in done.iter().chain(&left) {
+        print(&format!("{line}\n"))?;
     }
-    ensure!(left.is_empty(), "{} messages or objects are left where they are", left.len());
+    ensure!(left.is_empty(), "some records were not processed");
     Ok(())
 }
 
@@ -100,7 +104,8 @@ struct Total {
 }
 
 impl Processor {
-    async fn take_files(&mut self, files: &[PathBuf]) -> Result<()> {
+    /// Processes the records of files. Returns what to print of what is done, and of what is left.
+    async fn take_files(&mut self, files: &[PathBuf]) -> Result<(Vec<String>, Vec<String>)> {
         let mut all = Found::default();
         for file in files {
             let name = file.display();
@@ -110,32 +115,27 @@ impl Processor {
             all.pointers.extend(found.pointers);
             all.objects.extend(found.objects);
         }
-        let processed = self.process(all.batches).await;
-        for pointer in &all.pointers {
-            print(&format!("a message has no records, only their place: {pointer}\n"))?;
-        }
-        for object in &all.objects {
-            let (bucket, key) = (&object.bucket, &object.key);
-            print(&format!("a message has no records, only the name of an object: s3://{bucket}/{key}\n"))?;
-        }
-        processed?;
-        ensure!(all.pointers.is_empty() && all.objects.is_empty(), "some records were not processed");
-        Ok(())
+        let mut left = self.process(all.batches).await?;
+        let pointers = all.pointers.iter();
+        left.extend(pointers.map(|pointer| format!("a message has no records, only their place: {pointer}")));
+        let objects = all.objects.iter().map(|Object { bucket, key }| format!("s3://{bucket}/{key}"));
+        left.extend(objects.map(|object| format!("a message has no records, only the name of an object: {object}")));
+        Ok((Vec::new(), left))
     }
 
-    /// Publishes or counts these records. Fails if one of them could not be processed, after all others were.
-    async fn process(&mut self, batches: Vec<Lost>) -> Result<()> {
+    /// Publishes or counts these records. Returns what could not be processed.
+    async fn process(&mut self, batches: Vec<Lost>) -> Result<Vec<String>> {
         if self.counts {
             let Recounted { counted, known, left } = replay::count(&self.environment, batches).await?;
             self.total.counted += counted;
             self.total.known += known;
-            return fail(left.iter().map(|(number, why)| format!("record {number} cannot be counted: {why}")));
+            return Ok(left.iter().map(|(number, why)| format!("record {number} cannot be counted: {why}")).collect());
         }
         let Replayed { published, unreadable, waiting } = replay::replay(&self.environment, batches).await?;
         self.total.published += published;
-        fail(unreadable.iter().map(|(number, why)| format!("record {number} cannot be published: {why}")))?;
-        ensure!(waiting == 0, "{waiting} events are not on the bus: start the command again");
-        Ok(())
+        let unreadable = unreadable.iter().map(|(number, why)| format!("record {number} cannot be published: {why}"));
+        let waiting = (waiting > 0).then(|| format!("{waiting} events are not on the bus: start the command again"));
+        Ok(unreadable.chain(waiting).collect())
     }
 
     fn tell(&self) -> Result<()> {
@@ -146,9 +146,4 @@ impl Processor {
             format!("published {published} events\n")
         })
     }
-}
-
-fn fail(reasons: impl Iterator<Item = String>) -> Result<()> {
-    let reasons: Vec<_> = reasons.collect();
-    if reasons.is_empty() { Ok(()) } else { bail!(reasons.join("; ")) }
 }

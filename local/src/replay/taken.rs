@@ -65,7 +65,10 @@ pub async fn take_from_queue(
                     let deleted = client.delete_message().queue_url(url).receipt_handle(handle).send().await;
                     match deleted {
                         Ok(_) => taken.done += 1,
-                        Err(error) => taken.leave(id, &anyhow!("its records are processed, but it was not deleted: {}", lambda::chain(&error))),
+                        Err(error) => taken.leave(
+                            id,
+                            &anyhow!("its records are processed, but it was not deleted: {}", lambda::chain(&error)),
+                        ),
                     }
                 }
                 Err(error) => {

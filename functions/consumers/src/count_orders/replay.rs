@@ -21,7 +21,8 @@ use super::record;
 
 const NOT_PASSED: &str = "count-orders has not passed it yet, and may still count it";
 const TOO_OLD: &str = "it is more than a week old, and its shard has no checkpoint: compare and repair the counts";
-const FORGOTTEN: &str = "too much of its shard was given up to tell whether it is counted: compare and repair the counts";
+const FORGOTTEN: &str =
+    "its shard's checkpoint does not tell whether it is counted: compare and repair the counts";
 const REPAIRED: &str = "counters were repaired after it was written: compare and repair the counts of its day";
 
 /// Records of one shard that were given up.
@@ -155,7 +156,7 @@ impl Recounter {
                 listed.numbers.push(number.clone());
             } else if known.mark < *number {
                 result.leave([number], NOT_PASSED);
-            } else if known.uncounted.is_forgotten(number) {
+            } else if known.uncounted.is_forgotten(number) || known.marked_at.is_none() {
                 result.leave([number], FORGOTTEN);
             } else {
                 result.known += 1;
@@ -299,6 +300,10 @@ fn pass(
     last: SequenceNumber,
 ) -> StreamCheckpoint {
     let mut uncounted = known.map(|known| known.uncounted.clone()).unwrap_or_default();
+    if let Some(known) = known.filter(|known| known.marked_at.is_none()) {
+        uncounted.forget(known.mark.clone());
+    }
     uncounted.add(Span::after(known.map(|known| known.mark.clone()), last.clone()));
+    let marked_at = marked_at.or(Timestamp::from_millisecond(0));
     StreamCheckpoint::new(shard.clone(), last, marked_at, uncounted, Timestamp::now())
 }

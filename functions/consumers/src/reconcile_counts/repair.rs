@@ -39,7 +39,7 @@ impl Reconciler {
             None => Condition::absent(),
         };
         let budget = Budget::of(LAST_STEP);
-        self.writer.write(Write::put(&StreamCheckpoint::of_repairs(Timestamp::now()))?, budget).await?;
+        self.writer.write(Write::put(&StreamCheckpoint::of_repairs(Timestamp::now()))?, budget).await.map(drop)?;
         let mut repaired = counted.map(Into::into).unwrap_or_default();
         repaired.add(&deficit.clone().into());
         match self.writer.write(Write::add_if(deficit, is_same)?, budget).await {

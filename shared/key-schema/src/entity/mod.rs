@@ -26,10 +26,10 @@ mod repair;
 mod return_of_goods;
 mod stock;
 mod stream_checkpoint;
-mod uncounted;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod uncounted;
 
 pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
@@ -56,8 +56,8 @@ pub use repair::{ItemKey, Repair};
 pub use return_of_goods::{Return, ReturnStatus};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
-pub use uncounted::{Span, Uncounted};
 pub use tally::Sums;
+pub use uncounted::{Span, Uncounted};
 
 /// A kind of item.
 pub trait Entity {

@@ -18,7 +18,8 @@ const MOST_SPANS: usize = 16;
 pub struct Uncounted {
     #[serde(default)]
     spans: Vec<Span>,
-    /// The last record of the spans that were dropped because the list was full.
+    /// The last record of which nobody knows whether it is counted: its span was dropped because the list was full, or
+    /// release 0.1.0 wrote the checkpoint, which drops the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forgotten: Option<SequenceNumber>,
 }
@@ -109,8 +110,13 @@ impl Uncounted {
         self.spans.push(span);
         if self.spans.len() > MOST_SPANS {
             let oldest = self.spans.remove(0).to.number;
-            self.forgotten = Some(self.forgotten.take().map_or(oldest.clone(), |forgotten| forgotten.max(oldest)));
+            self.forget(oldest);
         }
+    }
+
+    /// Takes note that nobody knows which records up to this one are counted, apart from those that are listed.
+    pub fn forget(&mut self, last: SequenceNumber) {
+        self.forgotten = Some(self.forgotten.take().map_or(last.clone(), |forgotten| forgotten.max(last)));
     }
 
     /// Removes records that are counted now: those from `first` to `last`.
