@@ -47,7 +47,8 @@ fn operator(shop: &Shop) -> Environment {
         ("AWS_ENDPOINT_URL_S3", shop.s3_url().expect("buckets")),
         ("AWS_SECRET_ACCESS_KEY", "local"),
     ];
-    shop.operator().with(variables.map(|(name, value)| (name.to_owned(), value.to_owned())))
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    shop.operator().with(variables).with(shop.operator_through_the_proxy())
 }
 
 /// The object that Lambda makes of a batch that it gave up.
@@ -72,10 +73,16 @@ async fn take(shop: &Shop) -> Taken {
     take_from_queue(&environment, &url(LOST_COUNTS), process).await.expect("an answer")
 }
 
-async fn new_records(shop: &Shop, tail: &mut Tail) -> Vec<Value> {
-    let mut records = tail.new_records(shop).await;
-    records.retain(is_wanted);
-    records
+/// Writes something that counts, and returns its records.
+async fn written(shop: &Shop, book: &mut Book, tail: &mut Tail, rng: &mut Rng) -> Vec<Value> {
+    loop {
+        book.write(shop, rng).await;
+        let mut records = tail.new_records(shop).await;
+        records.retain(is_wanted);
+        if !records.is_empty() {
+            return records;
+        }
+    }
 }
 
 /// Some batches are lost, some of these after a part of them was counted; some records are given up by the function. They
@@ -87,10 +94,9 @@ async fn what_is_given_up_is_counted_once_whenever_and_however_often_it_is_repla
     let (mut lost, mut counted) = (Vec::new(), 0);
     for seed in 0..schedules(60) {
         let mut rng = Rng::with_seed(seed);
-        // A shard ends after some batches.
-        let shard = format!("shardId-{}", seed / 10);
-        book.write(&shop, &mut rng).await;
-        let records = new_records(&shop, &mut tail).await;
+        // A shard ends after some batches, before its list of what may be missing is full.
+        let shard = format!("shardId-{}", seed / 4);
+        let records = written(&shop, &mut book, &mut tail, &mut rng).await;
         match rng.u8(..4) {
             0 => lost.push(object(&shard, &records)),
             1 => {
@@ -113,9 +119,10 @@ async fn what_is_given_up_is_counted_once_whenever_and_however_often_it_is_repla
         }
         if rng.bool() && !lost.is_empty() {
             let text = rng.choice(&lost).expect("one").clone();
+            let fault = rng.choice([Fault::CutAfter, Fault::CutBefore, Fault::conflict(0)]).expect("one");
+            shop.fault_proxy().inject(Match::action("TransactWriteItems"), fault, rng.usize(..2));
             // Twice at the same time, and beside the consumer, which counts the next batch.
-            book.write(&shop, &mut rng).await;
-            let next = new_records(&shop, &mut tail).await;
+            let next = written(&shop, &mut book, &mut tail, &mut rng).await;
             let (first, second, _) = tokio::join!(count(&shop, &text), count(&shop, &text), shop.count(&shard, &next));
             assert!(first.left.is_empty() && second.left.is_empty(), "{seed}: {first:?} {second:?}");
             counted += first.counted + second.counted;
@@ -200,11 +207,9 @@ async fn what_a_repair_has_counted_is_not_counted_again_and_the_other_way_round(
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
     let mut rng = Rng::with_seed(5);
     let mut lose = async |book: &mut Book, tail: &mut Tail| {
-        book.write(&shop, &mut rng).await;
-        let records = new_records(&shop, tail).await;
+        let records = written(&shop, book, tail, &mut rng).await;
         // Lambda delivers what comes after it.
-        book.write(&shop, &mut rng).await;
-        let later = new_records(&shop, tail).await;
+        let later = written(&shop, book, tail, &mut rng).await;
         shop.count("shardId-0", &later).await;
         object("shardId-0", &records)
     };
@@ -215,7 +220,8 @@ async fn what_a_repair_has_counted_is_not_counted_again_and_the_other_way_round(
     book.check(&shop).await;
 
     let text = lose(&mut book, &mut tail).await;
-    assert_ne!(shop.reconcile(true).await["repaired"], 0);
+    let report = shop.reconcile(true).await;
+    assert_ne!(report["repaired"], 0, "{report} {text}");
     book.check(&shop).await;
     let refused = count(&shop, &text).await;
     assert!(refused.counted == 0 && !refused.left.is_empty(), "{refused:?}");
@@ -228,8 +234,7 @@ async fn what_a_repair_has_counted_is_not_counted_again_and_the_other_way_round(
 async fn what_cannot_be_decided_is_named_and_left_where_it_is() {
     let shop = suspicious_shop().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
-    book.write(&shop, &mut Rng::with_seed(1)).await;
-    let records = new_records(&shop, &mut tail).await;
+    let records = written(&shop, &mut book, &mut tail, &mut Rng::with_seed(1)).await;
     let message = |listed: bool| json!({ "reason": "r", "shardId": "shardId-0", "listed": listed, "sequenceNumber": "1", "Records": [records[0]] });
     let bucket = Bucket::open(&operator(&shop), LOST_COUNTS_BUCKET).expect("a client");
     bucket.put("aws/lambda/x/bad", "application/json", b"no JSON").await.expect("it is written");
@@ -263,8 +268,7 @@ async fn what_cannot_be_decided_is_named_and_left_where_it_is() {
 async fn events_are_published_again_from_the_objects_of_a_bucket() {
     let shop = suspicious_shop().await;
     let (mut book, mut tail) = (Book::open(&shop).await, Tail::default());
-    book.write(&shop, &mut Rng::with_seed(2)).await;
-    let records: Vec<_> = new_records(&shop, &mut tail).await;
+    let records = written(&shop, &mut book, &mut tail, &mut Rng::with_seed(2)).await;
     let publish = shop.consumer("publish-order-events", &shop.endpoints());
     publish(json!({ "Records": records })).await.expect("an answer");
     let ids = |events: &[Value]| events.iter().map(|event| event["detail"]["id"].clone()).collect::<Vec<_>>();
