@@ -54,7 +54,7 @@ impl Buckets {
         port: u16,
         data: Option<&Path>,
         buckets: &[Bucket],
-        guard: Arc<Guard>,
+        guard: &Arc<Guard>,
         targets: Arc<Targets>,
     ) -> Result<Self> {
         let listener = loopback(port, "s3_port").await?;
@@ -71,10 +71,13 @@ impl Buckets {
         }
         let files = FileSystem::new(&root).map_err(|error| anyhow::anyhow!("{error:?}")).context("no S3 can start")?;
 
-        let store = Store::new(files, buckets, Arc::clone(&guard), targets);
+        let store = Store::new(files, buckets, Arc::clone(guard), targets);
         let mut service = S3ServiceBuilder::new(store.clone());
         service.set_auth(AnyKey);
-        service.set_access(Roles { guard, public: buckets.iter().flat_map(|bucket| bucket.public.clone()).collect() });
+        service.set_access(Roles {
+            guard: Arc::clone(guard),
+            public: buckets.iter().flat_map(|bucket| bucket.public.clone()).collect(),
+        });
         // The service answers errors of S3 itself. This one is a request that is not even HTTP's.
         let service = HandleError::new(service.build(), async |_: HttpError| StatusCode::BAD_REQUEST);
         let router = browsers.protect(Router::new().fallback_service(service));

@@ -153,8 +153,8 @@ async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Opti
 fn connection([dynamodb, sqs, eventbridge, secretsmanager]: [&str; 4], s3: Option<&str>, template: &Template) -> Value {
     let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
     let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
-    let queues = template.queues.iter().map(|queue| (&queue.logical_id, queue_url(&queue.name)));
-    let queues: BTreeMap<_, _> = queues.collect();
+    let queues: BTreeMap<_, _> =
+        template.queues.iter().map(|queue| (&queue.logical_id, queue_url(&queue.name))).collect();
     json!({
         "dynamodb": dynamodb, "sqs": sqs, "eventbridge": eventbridge, "secretsmanager": secretsmanager, "s3": s3,
         "buckets": buckets, "queues": queues, "variables": variables,
@@ -209,9 +209,7 @@ impl Stack {
         let secrets = Secrets::start(options.secrets, Arc::clone(&guard)).await?;
         let buckets = match &*template.buckets {
             [] => None,
-            buckets => {
-                Some(Buckets::start(options.s3_port, data.as_deref(), buckets, Arc::clone(&guard), targets).await?)
-            }
+            buckets => Some(Buckets::start(options.s3_port, data.as_deref(), buckets, &guard, targets).await?),
         };
         let s3_url = buckets.as_ref().map(|buckets| buckets.url().to_owned());
         let service_proxies = if injects_faults {

@@ -73,7 +73,7 @@ const STREAM: &str = r"
 ";
 
 /// The destination is a bucket, which tells the queue of each object.
-const KEPT: &str = r#"
+const KEPT: &str = r"
   Kept:
     Type: AWS::S3::Bucket
     Properties:
@@ -87,7 +87,7 @@ const KEPT: &str = r#"
         detail-type: [Object Created]
         detail: { bucket: { name: [!Ref Kept] } }
       Targets: [{ Id: GivenUp, Arn: !GetAtt GivenUp.Arn }]
-"#;
+";
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -21,8 +21,7 @@ use super::record;
 
 const NOT_PASSED: &str = "count-orders has not passed it yet, and may still count it";
 const TOO_OLD: &str = "it is more than a week old, and its shard has no checkpoint: compare and repair the counts";
-const FORGOTTEN: &str =
-    "its shard's checkpoint does not tell whether it is counted: compare and repair the counts";
+const FORGOTTEN: &str = "its shard's checkpoint does not tell whether it is counted: compare and repair the counts";
 const REPAIRED: &str = "counters were repaired after it was written: compare and repair the counts of its day";
 
 /// Records of one shard that were given up.
@@ -128,7 +127,7 @@ impl Recounter {
     async fn round(&self, given_up: &GivenUp, result: &mut Recounted, budget: Budget) -> Result<bool, lambda::Error> {
         let delivered = delivered(&given_up.records)?;
         let numbers = || delivered.iter().map(|record| &record.number);
-        let (Some(last), Some(oldest)) = (numbers().last(), delivered.iter().filter_map(time).min()) else {
+        let (Some(last), Some(oldest)) = (numbers().next_back(), delivered.iter().filter_map(time).min()) else {
             result.leave(numbers(), "its time cannot be read");
             return Ok(true);
         };
