@@ -57,9 +57,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let bus = bus.iter().map(|bus| ("EVENT_BUS".to_owned(), bus.clone()));
     let mut processor =
         Processor { environment: place.environment(&[]).await?.with(bus), counts: *counts, total: Total::default() };
-    let outcome = if !files.is_empty() {
-        processor.take_files(files).await
-    } else {
+    let outcome = if files.is_empty() {
         let environment = processor.environment.clone();
         let process = async |batches| match &*processor.process(batches).await? {
             [] => Ok(()),
@@ -78,6 +76,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
             let left: Vec<_> = left.iter().map(|left| format!("{} is left: {}", left.what, left.why)).collect();
             (vec![done], left)
         })
+    } else {
+        processor.take_files(files).await
     };
     // Also if it ends with an error.
     processor.tell()?;
