@@ -311,3 +311,25 @@ fn the_counter_expects_losses_before_lambda_gives_up() {
         assert!(matches!(source.on_failure, Some(Destination::Bucket(_))), "{source:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_whose_events_lambda_gives_up_is_kept_and_reported() {
+    let shop = Shop::open_with(|template| {
+        for source in &mut template.stream_sources {
+            (source.enabled, source.maximum_retry_attempts) = (true, Some(0));
+        }
+        for function in &mut template.functions {
+            function.timeout_seconds = function.timeout_seconds.min(5);
+        }
+    })
+    .await;
+    shop.sign_up("ada").await;
+    shop.product("cup", 350, 10).await;
+    shop.settle().await;
+    shop.bus().fail(|_| Some("InternalFailure"));
+    shop.customer("ada").order("k", json!({ "lines": [{ "productId": "cup", "quantity": 1 }] })).await.expect(201);
+    shop.settle().await;
+    let bucket = Bucket::open(&operator(&shop), "till-local-lost-events-bucket").expect("a client");
+    assert_eq!(bucket.list("").await.expect("a list").len(), 1, "{:?}", shop.denials());
+    assert_eq!(shop.messages_in(LOST_EVENTS).await, 1);
+}

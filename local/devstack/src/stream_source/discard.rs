@@ -51,7 +51,9 @@ impl Failures {
 fn key(function: &str, shard: &str) -> String {
     let now = Timestamp::now();
     let (day, time) = (now.strftime("%Y/%m/%d"), now.strftime("%Y-%m-%dT%H.%M.%S"));
-    format!("aws/lambda/{function}/{shard}/{day}/{time}-{}", Uuid::new_v4())
+    // A part of a UUID: the embedded S3 makes file names of keys, and the longest file name has 255 bytes.
+    let random: String = Uuid::new_v4().simple().to_string().chars().take(8).collect();
+    format!("aws/lambda/{function}/{shard}/{day}/{time}-{random}")
 }
 
 /// Why records were given up.
