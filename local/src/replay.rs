@@ -1,32 +1,72 @@
-//! Publishing again what was given up: records of the stream whose events were not published.
+//! Processing again what was given up: records of the stream that were not counted, or whose events were not published.
+
+mod taken;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use consumers::count_orders::{GivenUp, Recounted, Recounter};
 use consumers::publish_order_events::{Bus, Replayed, replay as publish};
 use jiff::Timestamp;
 use lambda::{Environment, FromEnvironment as _};
 use serde_json::{Value, json};
-use table::Reader;
+use table::{Budget, Reader};
 
-/// The time for the records of one message, of which there are at most a thousand.
+pub use self::taken::{Left, Taken, take_from_bucket, take_from_queue};
+
+/// The time for the records of one message or object, of which there are at most a thousand.
 const BUDGET: Duration = Duration::from_mins(5);
 
-/// The records of a file, and how many of its messages have none.
+/// What a file, a message or an object contains.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The records of each message, in order.
-    pub batches: Vec<Vec<Value>>,
+    /// The records that were given up together, in order.
+    pub batches: Vec<Lost>,
     /// The messages that only say where the records are in the stream.
     pub pointers: Vec<Value>,
+    /// The objects with records that messages name.
+    pub objects: Vec<Object>,
 }
 
-/// Reads the records of a file, which has any of these:
+/// Records that were given up together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lost {
+    /// The records, in Lambda's format.
+    pub records: Vec<Value>,
+    /// The shard, if it is known.
+    shard: Option<String>,
+    origin: Origin,
+}
+
+/// Who gave the records up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Origin {
+    /// Unknown, or a function of release 0.1.0. Nobody knows whether they are counted.
+    #[default]
+    Unknown,
+    /// The function, whose checkpoint lists them.
+    Function,
+    /// Lambda: they are a whole batch.
+    Lambda,
+}
+
+/// An object in a bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The bucket's name.
+    pub bucket: String,
+    /// The object's key.
+    pub key: String,
+}
+
+/// Reads the records of a text, which has any of these:
 ///
 /// - a message of the queue of lost records;
 /// - the answer of `aws sqs receive-message` for that queue;
 /// - the answer of `aws dynamodbstreams get-records`;
-/// - a record of an invocation that failed, as Lambda puts it into a bucket: its `payload` is an event.
+/// - the object that Lambda puts into a bucket for a batch that it gave up: its `payload` is an event.
+///
+/// A message may also name such an object.
 ///
 /// # Errors
 /// The text has none of these.
@@ -43,16 +83,23 @@ fn collect(mut value: Value, found: &mut Found) -> Result<()> {
             collect(serde_json::from_str(body).context("a message is no JSON")?, found)?;
         }
     } else if let Some(payload) = value.get_mut("payload") {
-        let payload = match payload.take() {
+        let mut payload = match payload.take() {
             Value::String(text) => serde_json::from_str(&text).context("the payload is no JSON")?,
             payload => payload,
         };
-        collect(payload, found)?;
-    } else if let Some(Value::Array(records)) = value.get_mut("Records").filter(|records| **records != json!([])) {
-        records.iter_mut().for_each(seconds);
-        found.batches.push(std::mem::take(records));
+        let mut lost = lost(&mut payload).context("its payload has no records")?;
+        lost.origin = Origin::Lambda;
+        // An event of a source without windows does not name it.
+        lost.shard = value["DDBStreamBatchInfo"]["shardId"].as_str().map(str::to_owned).or(lost.shard);
+        found.batches.push(lost);
+    } else if let Some(lost) = lost(&mut value) {
+        found.batches.push(lost);
     } else if let Some(pointer) = value.get("DDBStreamBatchInfo") {
         found.pointers.push(pointer.clone());
+    } else if let (Some(bucket), Some(key)) =
+        (value["detail"]["bucket"]["name"].as_str(), value["detail"]["object"]["key"].as_str())
+    {
+        found.objects.push(Object { bucket: bucket.to_owned(), key: key.to_owned() });
     } else if value["sequenceNumber"].is_string() {
         // A record that was too large for the queue.
         found.pointers.push(value);
@@ -60,6 +107,18 @@ fn collect(mut value: Value, found: &mut Found) -> Result<()> {
         bail!("it has no records");
     }
     Ok(())
+}
+
+/// The records of an event, or of a message of the function.
+fn lost(event: &mut Value) -> Option<Lost> {
+    let Value::Array(records) = event.get_mut("Records")? else { return None };
+    if records.is_empty() {
+        return None;
+    }
+    records.iter_mut().for_each(seconds);
+    let records = std::mem::take(records);
+    let origin = if event["listed"] == true { Origin::Function } else { Origin::Unknown };
+    Some(Lost { records, shard: event["shardId"].as_str().map(str::to_owned), origin })
 }
 
 /// Changes the time of a record to seconds, as Lambda delivers it. The AWS CLI prints it as a text.
@@ -76,12 +135,33 @@ fn seconds(record: &mut Value) {
 ///
 /// # Errors
 /// The environment lacks a variable, or a batch is no batch of records.
-pub async fn replay(environment: &Environment, batches: Vec<Vec<Value>>) -> Result<Replayed> {
+pub async fn replay(environment: &Environment, batches: Vec<Lost>) -> Result<Replayed> {
     let (bus, table) = (Bus::from_environment(environment)?, Reader::from_environment(environment)?);
     let mut all = Replayed::default();
-    for records in batches {
+    for Lost { records, .. } in batches {
         let batch = serde_json::from_value(json!({ "Records": records })).context("a record has no sequence number")?;
         all.add(publish(&bus, &table, batch, BUDGET).await);
+    }
+    Ok(all)
+}
+
+/// Counts these records, each once, however often this is repeated. A record of which nobody knows whether it is counted is
+/// left.
+///
+/// # Errors
+/// The environment lacks a variable, a record has no sequence number, or the table does not answer.
+pub async fn count(environment: &Environment, batches: Vec<Lost>) -> Result<Recounted> {
+    let recounter = Recounter::from_environment(environment)?;
+    let mut all = Recounted::default();
+    for Lost { records, shard, origin } in batches {
+        let shard = shard.filter(|_| origin != Origin::Unknown).with_context(|| {
+            "nobody can tell whether these records are counted, because they are no message of this release and no object \
+             of Lambda: compare and repair the counts"
+        })?;
+        let by_lambda = origin == Origin::Lambda;
+        let given_up = GivenUp { shard: shard.parse().context("shardId")?, by_lambda, records };
+        let counted = recounter.count(&given_up, Budget::of(BUDGET)).await;
+        all.add(counted.map_err(|error| anyhow::anyhow!("{}", lambda::chain(&*error)))?);
     }
     Ok(all)
 }
@@ -107,9 +187,27 @@ mod tests {
             json!({ "Records": [record(&json!("2026-11-21T10:11:10+00:00"))], "NextShardIterator": "n" }),
         ] {
             let found = read(&kept.to_string()).expect("records");
-            assert_eq!(found.batches, [vec![record(&json!(1_795_255_870))]], "{kept}");
+            let records: Vec<_> = found.batches.into_iter().map(|lost| lost.records).collect();
+            assert_eq!(records, [vec![record(&json!(1_795_255_870))]], "{kept}");
             assert!(found.pointers.is_empty(), "{kept}");
         }
+    }
+
+    #[test]
+    fn the_shard_and_who_gave_up_are_known_from_messages_and_objects_of_this_release() {
+        let event = json!({ "Records": [record(&json!(1))], "shardId": "s" });
+        let object = json!({ "DDBStreamBatchInfo": { "shardId": "s" }, "payload": event.to_string() });
+        let bare = json!({ "DDBStreamBatchInfo": { "shardId": "s" }, "payload": { "Records": event["Records"] } });
+        let listed = json!({ "Records": event["Records"], "shardId": "s", "listed": true });
+        for (kept, expected) in
+            [(object, Origin::Lambda), (bare, Origin::Lambda), (listed, Origin::Function), (event, Origin::Unknown)]
+        {
+            let [lost] = &read(&kept.to_string()).expect("records").batches[..] else { panic!("{kept}") };
+            assert_eq!((lost.shard.as_deref(), lost.origin), (Some("s"), expected), "{kept}");
+        }
+        let told = json!({ "source": "aws.s3", "detail": { "bucket": { "name": "b" }, "object": { "key": "k" } } });
+        let object = Object { bucket: "b".to_owned(), key: "k".to_owned() };
+        assert_eq!(read(&told.to_string()).expect("an object").objects, [object]);
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod every_fault;
 mod expiry;
 mod faults;
 mod generated;
+mod given_up;
 mod history;
 mod idempotency;
 mod images;

@@ -448,8 +448,9 @@ async fn records_that_were_given_up_are_published_again_under_their_own_ids() {
     };
     let mut broken = of_order("MODIFY");
     broken["dynamodb"]["NewImage"]["version"] = json!({ "S": "no number" });
-    let batch = vec![broken.clone(), of_order("INSERT")];
-    let replayed = replay::replay(&environment, vec![batch]).await.expect("a result");
+    let batch = json!({ "Records": [broken, of_order("INSERT")] }).to_string();
+    let batches = replay::read(&batch).expect("records").batches;
+    let replayed = replay::replay(&environment, batches).await.expect("a result");
     let numbers: Vec<_> = replayed.unreadable.iter().map(|(number, _)| json!(number.to_string())).collect();
     assert_eq!(numbers, [broken["dynamodb"]["SequenceNumber"].clone()]);
     assert_eq!(replayed.published, 1, "{replayed:?}");

@@ -12,6 +12,7 @@
 
 mod counter;
 mod folder;
+mod replay;
 
 use std::mem::take;
 use std::time::{Duration, SystemTime};
@@ -30,6 +31,7 @@ use tracing::{error, info};
 
 pub use counter::Counter;
 pub use folder::Folder;
+pub use replay::{GivenUp, Recounted, Recounter};
 
 /// The function's access to the table.
 pub const ACCESS: &[&[Access]] = &[&[
@@ -48,12 +50,20 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::delete::<ParkedCounts>().in_transactions(),
 ]];
 
-/// The function's permissions on the stream and on the queue of lost records.
-pub const GRANTS: &[Grant] = &[stream::READ[0], stream::READ[1], LOST];
+/// The function's permissions on the stream, on the queue of lost records, and on the bucket of lost batches. The
+/// permission to list a bucket is one of those that Lambda needs to put an object there.
+pub const GRANTS: &[Grant] = &[
+    stream::READ[0],
+    stream::READ[1],
+    Grant::new(&["sqs:SendMessage"], "!GetAtt LostCounts.Arn"),
+    Grant::new(&["s3:ListBucket"], "!GetAtt LostCountsBucket.Arn"),
+    Grant::new(&["s3:PutObject"], "!Sub ${LostCountsBucket.Arn}/aws/lambda/*"),
+];
 
-const LOST: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt LostCounts.Arn");
+/// The key of the shard's checkpoint in a window's state.
+const CHECKPOINT: &str = "checkpoint";
 
-/// The key of the shard's mark in a window's state.
+/// The key under which the last release looks for the mark in a window's state.
 const MARK: &str = "mark";
 
 const NO_SHARD: &str = "the event names no shard: set TumblingWindowInSeconds on the event source, or SINGLE_STREAM_SHARD if \
@@ -62,20 +72,24 @@ const NO_SHARD: &str = "the event names no shard: set TumblingWindowInSeconds on
 pub async fn handle(counter: Counter, event: Batch, time: Duration) -> Result<TimeWindowEventResponse, Error> {
     let mut delivered = event.records;
     let shard = event.shard_id.or_else(|| counter.only_shard.clone()).ok_or(NO_SHARD)?;
-    let hint = event.state.get(MARK).and_then(|mark| mark.parse().ok()).or_else(|| counter.remembered(&shard));
+    let told = event.state.get(CHECKPOINT).and_then(|text| serde_json::from_str::<StreamCheckpoint>(text).ok());
+    let mut known = told.filter(|known| known.shard_id == shard).or_else(|| counter.remembered(&shard));
+    let hint = known.as_ref().map(|known| known.mark.clone());
     let age = delivered.last().map(age).unwrap_or_default();
 
     let mut batch = counting::Batch::new(delivered.iter_mut().map(record).collect(), hint);
     batch = batch.with_most_counters(counter.most_counters());
-    let outcome = counter.count(&shard, &mut batch, &delivered, Budget::of(time)).await;
+    let outcome = counter.count(&shard, &mut batch, &delivered, &mut known, Budget::of(time)).await;
 
     let Progress { applied, skipped, given_up, steps, parked } = batch.progress();
     let (records, iterator_age_ms) = (delivered.len(), age.as_millis());
     info!(records, applied, skipped, given_up, steps, parked, iterator_age_ms, "counted");
     let mut response = TimeWindowEventResponse::default();
-    if let Some(mark) = batch.mark() {
-        counter.remember(&shard, mark);
-        response.time_window_event_response_properties.state.insert(MARK.to_owned(), mark.to_string());
+    if let Some(known) = known {
+        let state = &mut response.time_window_event_response_properties.state;
+        state.insert(CHECKPOINT.to_owned(), serde_json::to_string(&known)?);
+        state.insert(MARK.to_owned(), known.mark.to_string());
+        counter.remember(&known);
     }
     if let Err(error) = outcome {
         error!(cause = lambda::chain(&*error), "a batch is not counted to its end");

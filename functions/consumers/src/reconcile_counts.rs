@@ -18,7 +18,9 @@ mod walk;
 use std::time::Duration;
 
 use key_schema::access::Access;
-use key_schema::entity::{CustomerStats, DayTotals, Order, ParkedCounts, ProductStats, Reconciliation};
+use key_schema::entity::{
+    CustomerStats, DayTotals, Order, ParkedCounts, ProductStats, Reconciliation, StreamCheckpoint,
+};
 use key_schema::layout::{CountsParked, OrderById, OrdersOfCustomer, OrdersOfProduct, OrdersOfStatus};
 use key_schema::value::{Day, Days, Timestamp};
 use lambda::{Environment, Error, FromEnvironment, Grant, Measure, Misconfigured};
@@ -49,6 +51,7 @@ pub const ACCESS: &[&[Access]] = &[&[
     Access::update::<ProductStats>(),
     Access::update::<DayTotals>(),
     Access::put::<Reconciliation>(),
+    Access::put::<StreamCheckpoint>(),
     Access::query::<CountsParked>(),
     Access::delete::<ParkedCounts>().in_transactions(),
 ]];

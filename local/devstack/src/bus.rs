@@ -19,9 +19,9 @@ use crate::browser_guard::BrowserGuard;
 use crate::iam::{self, Denial, Guard};
 use crate::listen::{loopback, url_of};
 use crate::problem::answer;
-use crate::resource::{ACCOUNT, REGION};
+use crate::resource::{ACCOUNT, REGION, bucket_arn};
 use crate::sqs::Sqs;
-use crate::template::Rule;
+use crate::template::{Bucket, DEFAULT_BUS, Rule};
 
 /// The number of events that a stack keeps unless it injects faults.
 pub(crate) const KEPT: usize = 1000;
@@ -62,7 +62,28 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    /// Sends an accepted event to the queues of each rule that matches it, before the caller gets its answer. On AWS it is
+    /// Sends on the event that S3 sends for a new object.
+    pub(crate) async fn tell_of_object(&self, bucket: &Bucket, key: &str, size: usize) {
+        let event = json!({
+            "version": "0",
+            "id": Uuid::new_v4().to_string(),
+            "detail-type": "Object Created",
+            "source": "aws.s3",
+            "account": ACCOUNT,
+            "time": format!("{:.0}", Timestamp::now()),
+            "region": REGION,
+            "resources": [bucket_arn(&bucket.name)],
+            "detail": {
+                "version": "0",
+                "bucket": { "name": bucket.name },
+                "object": { "key": key, "size": size },
+                "reason": "PutObject",
+            },
+        });
+        self.send(DEFAULT_BUS, &event).await;
+    }
+
+    /// Sends an event to the queues of each rule that matches it, before the caller gets its answer. On AWS it is
     /// sent shortly after that.
     async fn send(&self, bus: &str, event: &Value) {
         let name = bus.rsplit('/').next().unwrap_or_default();
@@ -92,11 +113,11 @@ struct Inside {
 
 impl Bus {
     /// Starts it. It keeps so many of the newest events for [`events`](Self::events).
-    pub(crate) async fn start(port: u16, guard: Arc<Guard>, targets: Targets, kept: usize) -> Result<Self> {
+    pub(crate) async fn start(port: u16, guard: Arc<Guard>, targets: Arc<Targets>, kept: usize) -> Result<Self> {
         let listener = loopback(port, "eventbridge_port").await?;
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
         let inside = Arc::new(Mutex::new(Inside { events: VecDeque::new(), kept, faults: None }));
-        let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard, Arc::new(targets)));
+        let router = Router::new().fallback(handle).with_state((Arc::clone(&inside), guard, targets));
         let serving = tokio::spawn(axum::serve(listener, browsers.protect(router)).into_future());
         Ok(Self { url, inside, serving })
     }

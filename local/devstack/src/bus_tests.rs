@@ -9,8 +9,8 @@ struct Bench {
 }
 
 /// No rules, and an SQS that is not called.
-fn nowhere() -> Targets {
-    Targets { rules: Vec::new(), sqs: Sqs::new("http://127.0.0.1:9", &[]).unwrap() }
+fn nowhere() -> Arc<Targets> {
+    Arc::new(Targets { rules: Vec::new(), sqs: Sqs::new("http://127.0.0.1:9", &[]).unwrap() })
 }
 
 impl Bench {

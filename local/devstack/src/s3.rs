@@ -24,8 +24,9 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use self::access::Roles;
-use self::store::Store;
+pub(crate) use self::store::Store;
 use crate::browser_guard::BrowserGuard;
+use crate::bus::Targets;
 use crate::iam::Guard;
 use crate::listen::{loopback, url_of};
 use crate::option_error::OptionError;
@@ -42,13 +43,20 @@ const BUCKETS: &str = "buckets";
 pub(crate) struct Buckets {
     url: String,
     serving: JoinHandle<std::io::Result<()>>,
+    store: Store,
     /// A directory that ends with the stack.
     temporary: Option<PathBuf>,
 }
 
 impl Buckets {
     /// Serves these buckets. Their objects are in the data directory, or in a temporary one that ends with the stack.
-    pub(crate) async fn start(port: u16, data: Option<&Path>, buckets: &[Bucket], guard: Arc<Guard>) -> Result<Self> {
+    pub(crate) async fn start(
+        port: u16,
+        data: Option<&Path>,
+        buckets: &[Bucket],
+        guard: &Arc<Guard>,
+        targets: Arc<Targets>,
+    ) -> Result<Self> {
         let listener = loopback(port, "s3_port").await?;
         let (url, browsers) = (url_of(&listener)?, BrowserGuard::of(&listener)?);
         let temporary = match data {
@@ -63,14 +71,23 @@ impl Buckets {
         }
         let files = FileSystem::new(&root).map_err(|error| anyhow::anyhow!("{error:?}")).context("no S3 can start")?;
 
-        let mut service = S3ServiceBuilder::new(Store::new(files, buckets, Arc::clone(&guard)));
+        let store = Store::new(files, buckets, Arc::clone(guard), targets);
+        let mut service = S3ServiceBuilder::new(store.clone());
         service.set_auth(AnyKey);
-        service.set_access(Roles { guard, public: buckets.iter().flat_map(|bucket| bucket.public.clone()).collect() });
+        service.set_access(Roles {
+            guard: Arc::clone(guard),
+            public: buckets.iter().flat_map(|bucket| bucket.public.clone()).collect(),
+        });
         // The service answers errors of S3 itself. This one is a request that is not even HTTP's.
         let service = HandleError::new(service.build(), async |_: HttpError| StatusCode::BAD_REQUEST);
         let router = browsers.protect(Router::new().fallback_service(service));
         let serving = tokio::spawn(axum::serve(listener, router).into_future());
-        Ok(Self { url, serving, temporary })
+        Ok(Self { url, serving, store, temporary })
+    }
+
+    /// The objects, for the stack itself.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The base URL. Buckets are the first part of the path.

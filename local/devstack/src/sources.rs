@@ -14,7 +14,7 @@ use crate::sandbox::StartConsumer;
 use crate::sandboxes::Sandboxes;
 use crate::sqs::{Counts, Sqs};
 use crate::stream::Stream;
-use crate::stream_source::{Consumer, Token};
+use crate::stream_source::{Consumer, Failures, Token};
 use crate::template::Template;
 
 /// The interval between checks whether a queue is empty.
@@ -24,6 +24,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 pub(crate) struct Sources {
     sandboxes: Arc<Sandboxes>,
     sqs: Sqs,
+    failures: Failures,
     /// The names of the queues that are consumed.
     queues: Vec<String>,
     /// Channels to the consumers of streams.
@@ -38,13 +39,14 @@ impl Sources {
     pub(crate) async fn start(
         template: &Template,
         consumers: Vec<(String, StartConsumer)>,
-        sqs: &Sqs,
+        failures: Failures,
         dynamodb_url: &str,
         stream_url: &str,
     ) -> Result<Self> {
         let mut sources = Self {
             sandboxes: Arc::new(Sandboxes::new(consumers, template.functions.clone())),
-            sqs: sqs.clone(),
+            sqs: failures.sqs.clone(),
+            failures,
             queues: Vec::new(),
             streams: Vec::new(),
             stop: watch::Sender::new(false),
@@ -83,8 +85,8 @@ impl Sources {
             let stop = self.stop.subscribe();
             let refused = || format!("{}: the role cannot consume the stream of {}", source.function, source.table);
             let stream = Arc::new(stream.signed_by(&source.function).await.with_context(refused)?);
-            let sqs = self.sqs.signed_by(&source.function);
-            let consumer = Consumer::start(source, &stream, &sqs, &self.sandboxes, stop).await?;
+            let failures = self.failures.of(&source.function);
+            let consumer = Consumer::start(source, &stream, &failures, &self.sandboxes, stop).await?;
             let (ask, asking) = mpsc::unbounded_channel();
             self.running.spawn(consumer.run(asking));
             self.streams.push(ask);

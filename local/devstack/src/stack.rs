@@ -28,10 +28,12 @@ use crate::pages::TableBrowser;
 use crate::private_file;
 use crate::problem::{GatewayError, ProblemType, Problems};
 use crate::queue::Queues;
+use crate::resource::queue_url;
 use crate::s3::Buckets;
 use crate::secrets::Secrets;
 use crate::sources::Sources;
 use crate::sqs::Sqs;
+use crate::stream_source::Failures;
 use crate::template::Template;
 use crate::token::{Issuer, Tokens};
 
@@ -147,13 +149,15 @@ async fn tokens_of(issuer: &Issuer, data: Option<&Path>) -> Result<(Tokens, Opti
 }
 
 /// What a command of the stack needs to reach tables, queues, secrets and buckets like a function: the services' URLs, the
-/// environment variables, and the buckets by their logical ids.
+/// environment variables, and the buckets and queues by their logical ids.
 fn connection([dynamodb, sqs, eventbridge, secretsmanager]: [&str; 4], s3: Option<&str>, template: &Template) -> Value {
     let variables: BTreeMap<_, _> = template.functions.iter().flat_map(|function| &function.environment).collect();
     let buckets: BTreeMap<_, _> = template.buckets.iter().map(|bucket| (&bucket.logical_id, &bucket.name)).collect();
+    let queues: BTreeMap<_, _> =
+        template.queues.iter().map(|queue| (&queue.logical_id, queue_url(&queue.name))).collect();
     json!({
         "dynamodb": dynamodb, "sqs": sqs, "eventbridge": eventbridge, "secretsmanager": secretsmanager, "s3": s3,
-        "buckets": buckets, "variables": variables,
+        "buckets": buckets, "queues": queues, "variables": variables,
     })
 }
 
@@ -199,13 +203,13 @@ impl Stack {
 
         let injects_faults = options.inject_faults;
         let proxy = FaultProxy::guarded(&database_url, &guard, injects_faults).await?;
-        let targets = Targets { rules: template.rules.clone(), sqs: sqs.clone() };
+        let targets = Arc::new(Targets { rules: template.rules.clone(), sqs: sqs.clone() });
         let kept = if options.inject_faults { usize::MAX } else { bus::KEPT };
-        let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard), targets, kept).await?);
+        let bus = Arc::new(Bus::start(options.eventbridge_port, Arc::clone(&guard), Arc::clone(&targets), kept).await?);
         let secrets = Secrets::start(options.secrets, Arc::clone(&guard)).await?;
         let buckets = match &*template.buckets {
             [] => None,
-            buckets => Some(Buckets::start(options.s3_port, data.as_deref(), buckets, Arc::clone(&guard)).await?),
+            buckets => Some(Buckets::start(options.s3_port, data.as_deref(), buckets, &guard, targets).await?),
         };
         let s3_url = buckets.as_ref().map(|buckets| buckets.url().to_owned());
         let service_proxies = if injects_faults {
@@ -227,7 +231,8 @@ impl Stack {
         let scheduled = functions.consumers.iter().filter(|(name, _)| template.scheduled.contains(name));
         let scheduled =
             scheduled.map(|(name, start)| Ok((name.clone(), start()?))).collect::<Result<BTreeMap<_, _>>>()?;
-        let sources = Sources::start(&template, functions.consumers, &sqs, &dynamodb_url, proxy.url()).await?;
+        let failures = Failures { sqs: sqs.clone(), store: buckets.as_ref().map(|buckets| buckets.store().clone()) };
+        let sources = Sources::start(&template, functions.consumers, failures, &dynamodb_url, proxy.url()).await?;
         let gateway = Arc::new(Gateway {
             routes: Routes::new(&template, &functions.handlers)?,
             tokens,

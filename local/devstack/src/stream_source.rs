@@ -20,11 +20,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use self::delivery::Delivery;
+pub(crate) use self::discard::Failures;
 use self::poller::Poller;
 use self::reader::Reader;
 use crate::sandbox::Sandbox;
 use crate::sandboxes::Sandboxes;
-use crate::sqs::Sqs;
 use crate::stream::{Position, Shard, Stream};
 use crate::template::{StartingPosition, StreamSource};
 
@@ -40,7 +40,7 @@ pub(crate) type Token = mpsc::Sender<()>;
 pub(crate) struct Consumer {
     source: Arc<StreamSource>,
     stream: Arc<Stream>,
-    sqs: Sqs,
+    failures: Failures,
     sandboxes: Arc<Sandboxes>,
     /// Execution environments whose shard has ended, for reuse.
     idle: Vec<Arc<Sandbox>>,
@@ -56,14 +56,14 @@ impl Consumer {
     pub(crate) async fn start(
         source: &StreamSource,
         stream: &Arc<Stream>,
-        sqs: &Sqs,
+        failures: &Failures,
         sandboxes: &Arc<Sandboxes>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self> {
         let mut consumer = Self {
             source: Arc::new(source.clone()),
             stream: Arc::clone(stream),
-            sqs: sqs.clone(),
+            failures: failures.clone(),
             sandboxes: Arc::clone(sandboxes),
             // Started now, so that a consumer that cannot start is reported now.
             idle: vec![sandboxes.start(&source.function)?],
@@ -141,7 +141,7 @@ impl Consumer {
         let (ask, asking) = mpsc::unbounded_channel();
         let shard = reader.shard.clone();
         let (source, used) = (Arc::clone(&self.source), Arc::clone(&sandbox));
-        let delivery = Delivery::new(source, used, self.sqs.clone(), self.stream.arn(), &shard);
+        let delivery = Delivery::new(source, used, self.failures.clone(), self.stream.arn(), &shard);
         let poller = Poller { reader, delivery, asking, waiting: Vec::new() }.run(self.stop.clone());
         self.running.insert(shard.clone(), ask);
         self.pollers.spawn(async move {

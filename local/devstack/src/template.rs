@@ -26,11 +26,13 @@ pub use self::queue::{Queue, Redrive};
 pub use self::queue_source::QueueSource;
 pub use self::role::Role;
 pub use self::route::Route;
+pub(crate) use self::rule::DEFAULT_BUS;
 pub use self::rule::Rule;
-pub use self::stream_source::{StartingPosition, StreamSource};
+pub use self::stream_source::{Destination, StartingPosition, StreamSource};
 pub use self::table::Table;
 
 use self::role::Roles;
+use self::stream_source::Destinations;
 use crate::deployment::Deployment;
 use crate::intrinsic::Scope;
 use crate::resource::Resource;
@@ -112,6 +114,7 @@ impl Template {
         let (mut routes, mut functions) = (Vec::new(), Vec::new());
         let (mut queue_sources, mut stream_sources) = (Vec::new(), Vec::new());
         let mut scheduled = BTreeSet::new();
+        let destinations = Destinations { queues: &queues, buckets: &buckets };
         for (id, resource) in of_type(&scope, resources, "AWS::Serverless::Function")? {
             let reader = FunctionReader { scope: &scope, globals, roles: &roles, id, resource };
             let function = reader.function().context(id.to_owned())?;
@@ -119,7 +122,7 @@ impl Template {
             reader.ensure_known_events().context(id.to_owned())?;
             reader.routes(&mut routes).context(id.to_owned())?;
             queue_sources.extend(reader.queue_sources(&function, &queues).context(id.to_owned())?);
-            let sources = reader.stream_sources(&function, &tables, &queues);
+            let sources = reader.stream_sources(&function, &tables, &destinations);
             stream_sources.extend(sources.context(id.to_owned())?);
             if reader.is_scheduled().context(id.to_owned())? {
                 scheduled.insert(function.handler.clone());
@@ -128,7 +131,7 @@ impl Template {
         }
         for (id, mapping) in of_type(&scope, resources, "AWS::Lambda::EventSourceMapping")? {
             let properties = mapping.get("Properties").unwrap_or(&Yaml::Null);
-            let source = StreamSource::of_mapping(&scope, properties, &functions, &tables, &queues);
+            let source = StreamSource::of_mapping(&scope, properties, &functions, &tables, &destinations);
             stream_sources.push(source.context(id.to_owned())?);
         }
         Ok(Self {
@@ -259,9 +262,14 @@ impl FunctionReader<'_> {
         sources.collect()
     }
 
-    fn stream_sources(&self, function: &Function, tables: &[Table], queues: &[Queue]) -> Result<Vec<StreamSource>> {
+    fn stream_sources(
+        &self,
+        function: &Function,
+        tables: &[Table],
+        destinations: &Destinations,
+    ) -> Result<Vec<StreamSource>> {
         let sources = self.events("DynamoDB").map(|(name, event)| {
-            let source = StreamSource::of_event(self.scope, event, function, tables, queues);
+            let source = StreamSource::of_event(self.scope, event, function, tables, destinations);
             source.with_context(|| format!("Events.{name}"))
         });
         sources.collect()

@@ -21,7 +21,7 @@ Resources:
       Policies:
         - PolicyDocument:
             Version: '2012-10-17'
-            Statement: [{ Effect: Allow, Action: ['sqs:*', 'dynamodb:*'], Resource: '*' }]
+            Statement: [{ Effect: Allow, Action: ['sqs:*', 'dynamodb:*', 's3:*'], Resource: '*' }]
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -72,6 +72,23 @@ const STREAM: &str = r"
             DestinationConfig: { OnFailure: { Destination: !GetAtt GivenUp.Arn } }
 ";
 
+/// The destination is a bucket, which tells the queue of each object.
+const KEPT: &str = r"
+  Kept:
+    Type: AWS::S3::Bucket
+    Properties:
+      BucketName: kept
+      NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } }
+  SomethingIsKept:
+    Type: AWS::Events::Rule
+    Properties:
+      EventPattern:
+        source: [aws.s3]
+        detail-type: [Object Created]
+        detail: { bucket: { name: [!Ref Kept] } }
+      Targets: [{ Id: GivenUp, Arn: !GetAtt GivenUp.Arn }]
+";
+
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A template with one poller and a visibility timeout of one second. AWS would accept neither.
@@ -86,6 +103,14 @@ pub(crate) fn template(change: impl FnOnce(&mut Template)) -> Template {
 /// A template with a consumer of the stream that retries twice.
 pub(crate) fn stream_template(change: impl FnOnce(&mut StreamSource)) -> Template {
     let mut template = Template::parse(&format!("{ROLE_AND_TABLE}{STREAM}")).unwrap();
+    change(&mut template.stream_sources[0]);
+    template
+}
+
+/// The same, with a bucket as the destination of what is given up.
+pub(crate) fn keeping_template(change: impl FnOnce(&mut StreamSource)) -> Template {
+    let text = format!("{ROLE_AND_TABLE}{STREAM}{KEPT}").replace("!GetAtt GivenUp.Arn } }\n", "!GetAtt Kept.Arn } }\n");
+    let mut template = Template::parse(&text).unwrap();
     change(&mut template.stream_sources[0]);
     template
 }

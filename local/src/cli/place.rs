@@ -37,6 +37,13 @@ impl Place {
         of_stack(self.port).await
     }
 
+    /// The URL of a queue of the running stack, by its logical id.
+    pub(super) async fn queue(&self, logical_id: &str) -> Result<String> {
+        let connection = Stack::at(self.port)?.look("/_local/connection").await?;
+        let url = connection["queues"][logical_id].as_str();
+        url.map(str::to_owned).with_context(|| format!("the stack has no queue {logical_id}"))
+    }
+
     /// Whether a deployed table is named.
     pub(super) fn is_deployed(&self) -> bool {
         self.table.is_some()

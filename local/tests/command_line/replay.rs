@@ -50,12 +50,33 @@ async fn a_replay_publishes_events_and_names_what_it_cannot_publish() {
 }
 
 #[test]
+fn a_replay_without_files_takes_the_queue_of_the_running_stack() {
+    let running = Running::start(&["--port", "0", "--empty", "--quiet"]);
+    for (more, expected) in [
+        (None, "published 0 events\n0 messages or objects are processed and deleted\n"),
+        (
+            Some("--counts"),
+            "counted 0 records; 0 were counted before\n0 messages or objects are processed and deleted\n",
+        ),
+    ] {
+        let replay = Command::new(LOCAL).args(["replay", "--port", running.port()]).args(more).output();
+        let Output { status, stdout, stderr } = replay.unwrap();
+        assert_eq!(String::from_utf8(stdout).unwrap(), expected, "{}", String::from_utf8_lossy(&stderr));
+        assert!(status.success());
+    }
+}
+
+#[test]
 fn a_replay_on_a_deployed_bus_needs_the_table_and_the_bus() {
     let file = std::env::temp_dir().join(format!("till-no-replay-{}.json", std::process::id()));
     std::fs::write(&file, "{}").unwrap();
     let name = file.to_str().unwrap();
     let error = refused(&["replay", name, "--table", "orders"]);
     assert!(error.contains("--table needs --bus"), "{error}");
+    for more in [&["--bus", "orders"][..], &["--counts"]] {
+        let error = refused(&[&["replay", "--table", "orders"], more].concat());
+        assert!(error.contains("--table needs --queue, --bucket or files"), "{error}");
+    }
     let error = refused(&["replay", name, "--port", "1"]);
     assert!(error.contains("it has no records"), "{error}");
     std::fs::remove_file(&file).unwrap();

@@ -107,6 +107,8 @@ pub struct Step {
     pub records: usize,
     /// The number of given-up records over which this step moves the mark.
     pub given_up: usize,
+    /// These records: the first and the last one of each sequence of them.
+    pub passed: Vec<(SequenceNumber, SequenceNumber)>,
     /// Whether the counts are parked, and not added to the counters.
     pub parks: bool,
 }
@@ -138,7 +140,7 @@ impl Room {
 
 impl Step {
     fn from(previous: Option<SequenceNumber>, mark: SequenceNumber, parks: bool) -> Self {
-        Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0, parks }
+        Self { previous, mark, counts: Counts::default(), records: 0, given_up: 0, passed: Vec::new(), parks }
     }
 
     /// The counts to park, one item for each group. None if the step is not one to park.
@@ -161,6 +163,16 @@ impl Step {
             }
         };
         groups.into_iter().map(item).collect()
+    }
+
+    /// Moves the mark past a record that was given up.
+    fn pass(&mut self, number: &SequenceNumber) {
+        match self.passed.last_mut() {
+            Some((_, last)) if *last == self.mark => *last = number.clone(),
+            _ => self.passed.push((number.clone(), number.clone())),
+        }
+        self.mark = number.clone();
+        self.given_up += 1;
     }
 
     /// Whether there is nothing to write: no counter changes, and no given-up record is passed.
@@ -239,8 +251,7 @@ impl Batch {
         for record in self.left() {
             let change = match &record.change {
                 Err(_) if self.given_up.contains(&record.number) && uncountable.is_empty() => {
-                    step.mark = record.number.clone();
-                    step.given_up += 1;
+                    step.pass(&record.number);
                     continue;
                 }
                 Err(_) if step.is_empty() && !self.given_up.contains(&record.number) => {
@@ -330,6 +341,11 @@ impl Batch {
         self.progress.parked += usize::from(step.parks);
         self.unfolded += usize::from(step.parks);
         self.found(Some(step.mark));
+    }
+
+    /// The first record of the batch, counted or not.
+    pub fn first(&self) -> Option<&SequenceNumber> {
+        self.records.first().map(|record| &record.number)
     }
 
     /// The shard's mark, as far as this batch knows it: a hint for the next batch.

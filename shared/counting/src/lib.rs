@@ -7,7 +7,7 @@
 //! follow:
 //!
 //! 1. **Prefix.** At every moment, each counter together with its parked counts is the sum of the records up to the mark
-//!    of each shard.
+//!    of each shard, except those that were given up: the shard's checkpoint lists them until they are counted after all.
 //! 2. **Completeness.** Once every record was delivered, the counters are the sums over the orders themselves.
 //!
 //! Both hold for repeated deliveries, for concurrent consumers, and wherever a consumer crashes. They require only that

@@ -28,6 +28,10 @@ struct Lost<'a> {
     reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard_id: Option<&'a ShardId>,
+    /// Whether the shard's checkpoint lists the record as not counted, or will when the consumer passes it. Release 0.1.0
+    /// keeps no such list.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    listed: bool,
     sequence_number: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<&'a RawValue>,
@@ -60,6 +64,7 @@ fn message(shard: Option<&ShardId>, delivered: &Delivered, reason: &str) -> Stri
     let mut message = Lost {
         reason,
         shard_id: shard,
+        listed: shard.is_some(),
         sequence_number: delivered.number.as_str(),
         keys,
         records: vec![&delivered.raw],

@@ -11,8 +11,8 @@ use key_schema::entity::{
     Cart, CartLine, CategoryCount, CopyProgress, CopyTask, Customer, CustomerStats, DayTotals, Discount, EmailClaim,
     FoldLease, GiftCard, IdempotencyRecord, ItemKey, LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine,
     OrderStatus, PairOfSums, ParkedCounts, PaymentDue, PaymentStatus, Phase, Product, ProductDescription, ProductStats,
-    ProviderPayment, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Stock, StockCell,
-    StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    ProviderPayment, QueuedOrder, Reconciliation, Refusal, Rejection, Repair, Return, Side, Span, Stock, StockCell,
+    StreamCheckpoint, Uncounted, UsernameClaim, ViewMark, ViewShard,
 };
 use key_schema::layout::{ENTITY_TYPE, Key, Stored};
 use key_schema::value::{
@@ -236,9 +236,17 @@ impl<'a> Parts<'a> {
             revenue: sums(),
             statuses: [(Pending, count)].into_iter().collect(),
         };
+        let mut uncounted = Uncounted::default();
+        if revision != First {
+            let number = |digit: u8| format!("30000000000000000000{digit}").parse();
+            uncounted.add(Span::between(Some(number(0)?), number(1)?));
+            uncounted.forget(number(0)?);
+        }
         let checkpoint = StreamCheckpoint {
             shard_id: "shardId-00000001795253400000-00000001".parse()?,
             mark: format!("30000000000000000000{count}").parse()?,
+            marked_at: Some(self.at),
+            uncounted,
             updated_at: self.at,
             expires_at: self.at.as_second(),
         };

@@ -57,6 +57,11 @@ impl Book {
         }
     }
 
+    /// Places this order of ada.
+    pub async fn place_this(&mut self, shop: &Shop, key: &str, body: Value) {
+        self.orders.push(shop.customer("ada").order(key, body).await.expect(201));
+    }
+
     async fn place(&mut self, shop: &Shop, rng: &mut fastrand::Rng) {
         let currency = if rng.u8(..3) == 0 { "USD" } else { "EUR" };
         let mut lines: Vec<_> = PRODUCTS.iter().filter(|(_, of)| *of == currency).collect();

@@ -282,7 +282,7 @@ async fn given_back(shop: &Shop) {
     admin.post(&receipt, json!({ "accepted": false, "reason": "used" })).await.expect(200);
 }
 
-/// Records that are given up go to a queue.
+/// Batches that Lambda gives up go to a bucket, and records that a function gives up go to a queue.
 async fn lost(shop: &Shop) {
     shop.settle().await;
     let counting = Match::action("TransactWriteItems").when(|request| request.to_string().contains("shard#"));
@@ -296,6 +296,13 @@ async fn lost(shop: &Shop) {
     }
     shop.fault_proxy().heal();
     shop.bus().heal();
+    // Nobody can read this order.
+    let spoilt = json!({
+        "PK": { "S": "o#spoilt" }, "SK": { "S": "o#spoilt" }, "EntityType": { "S": "order" }, "status": { "S": "LOST" },
+    });
+    shop.dynamodb("PutItem", &json!({ "TableName": shop.table(), "Item": spoilt })).await;
+    shop.settle().await;
+    shop.delete("o#spoilt", "o#spoilt").await;
 }
 
 /// Two batches meet others. The first one is parked and folded, the second one is parked, and left to the comparison.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use counting::{Batch, Next, PARKED_FOR, Step};
 use futures_util::stream::{StreamExt as _, iter};
-use key_schema::entity::{OrderLine, ParkedCounts, StreamCheckpoint};
+use key_schema::entity::{OrderLine, ParkedCounts, Span, StreamCheckpoint};
 use key_schema::layout::{Consistency, Key, ProductsOfOrder, Stored as _};
 use key_schema::value::{OrderId, SequenceNumber, ShardId, Timestamp};
 use lambda::{Environment, FromEnvironment, Misconfigured};
@@ -29,8 +29,10 @@ pub struct Counter {
     lost: LostRecords,
     /// The stream's only shard, if the deployment names one in `SINGLE_STREAM_SHARD`.
     pub(crate) only_shard: Option<ShardId>,
-    /// The shard that this execution environment counted last, and its mark.
-    last: Arc<Mutex<Option<(ShardId, SequenceNumber)>>>,
+    /// The age of a mark, in seconds, from which Lambda may have given up records behind it.
+    given_up_after: u32,
+    /// The checkpoint of the shard that this execution environment counted last.
+    last: Arc<Mutex<Option<StreamCheckpoint>>>,
     /// The time until which this execution environment parks the counts of its batches.
     parks_until: Arc<Mutex<Option<Instant>>>,
 }
@@ -44,6 +46,7 @@ impl FromEnvironment for Counter {
             folder: Folder::from_environment(environment)?,
             lost: LostRecords::from_environment(environment)?,
             only_shard: only_shard.map_err(|error| Misconfigured::Invalid(format!("SINGLE_STREAM_SHARD: {error}")))?,
+            given_up_after: environment.number("GIVEN_UP_AFTER_SECONDS", 0..=7 * 24 * 60 * 60)?,
             last: Arc::default(),
             parks_until: Arc::default(),
         })
@@ -51,14 +54,14 @@ impl FromEnvironment for Counter {
 }
 
 impl Counter {
-    /// The shard's mark, if this execution environment counted the shard last.
-    pub(crate) fn remembered(&self, shard: &ShardId) -> Option<SequenceNumber> {
+    /// The shard's checkpoint, if this execution environment counted the shard last.
+    pub(crate) fn remembered(&self, shard: &ShardId) -> Option<StreamCheckpoint> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().filter(|(known, _)| known == shard).map(|(_, mark)| mark.clone())
+        last.clone().filter(|known| known.shard_id == *shard)
     }
 
-    pub(crate) fn remember(&self, shard: &ShardId, mark: &SequenceNumber) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((shard.clone(), mark.clone()));
+    pub(crate) fn remember(&self, checkpoint: &StreamCheckpoint) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint.clone());
     }
 
     /// Whether a transaction of this execution environment met another one a short time ago.
@@ -77,19 +80,21 @@ impl Counter {
         self.writer.most_writes() - 1
     }
 
-    /// Counts the batch. `delivered` has the batch's records as Lambda delivered them.
+    /// Counts the batch. `delivered` has the batch's records as Lambda delivered them, and `known` the checkpoint with the
+    /// batch's mark.
     pub(crate) async fn count(
         &self,
         shard: &ShardId,
         batch: &mut Batch,
         delivered: &[Delivered],
+        known: &mut Option<StreamCheckpoint>,
         budget: Budget,
     ) -> Result<(), lambda::Error> {
         if self.parks() {
             batch.park();
         }
         let mut parked = BTreeMap::new();
-        let outcome = self.requests(shard, batch, delivered, &mut parked, budget).await;
+        let outcome = self.requests(shard, batch, (delivered, known), &mut parked, budget).await;
         self.folder.fold(parked, budget).await;
         outcome
     }
@@ -103,7 +108,7 @@ impl Counter {
         &self,
         shard: &ShardId,
         batch: &mut Batch,
-        delivered: &[Delivered],
+        (delivered, known): (&[Delivered], &mut Option<StreamCheckpoint>),
         parked: &mut BTreeMap<u8, Vec<Key>>,
         budget: Budget,
     ) -> Result<(), lambda::Error> {
@@ -113,12 +118,12 @@ impl Counter {
             match batch.next() {
                 Next::Done => return Ok(()),
                 Next::Mark => {
-                    let mark = self.mark(shard, budget).await?;
-                    batch.found(mark);
+                    *known = checkpoint(&self.reader, shard, budget).await?;
+                    batch.found(known.as_ref().map(|known| known.mark.clone()));
                 }
                 Next::Lines(orders) => {
                     let orders: Vec<OrderId> = orders.into_iter().cloned().collect();
-                    let reads = iter(orders).map(|order| self.lines(order)).buffered(CONCURRENCY);
+                    let reads = iter(orders).map(|order| lines(&self.reader, order)).buffered(CONCURRENCY);
                     for (order, lines) in reads.collect::<Vec<_>>().await {
                         match lines {
                             Ok(lines) => batch.learn(order, lines),
@@ -146,9 +151,16 @@ impl Counter {
                     for item in &items {
                         parked.entry(item.group).or_default().push(item.key());
                     }
-                    match self.apply(shard, &step, &items, budget).await {
-                        Ok(Applied::Now) => batch.applied(step),
-                        Ok(Applied::Not { mark }) => batch.found(mark),
+                    let next = self.after(shard, known.as_ref(), batch, &step, delivered);
+                    match self.apply(known.as_ref(), &next, &step, &items, budget).await {
+                        Ok(Applied::Now) => {
+                            *known = Some(next);
+                            batch.applied(step);
+                        }
+                        Ok(Applied::Not { found }) => {
+                            batch.found(found.as_ref().map(|found| found.mark.clone()));
+                            *known = found;
+                        }
                         Err(error @ Error::Throttled { by: Throttle::Contention, .. }) if !step.parks => {
                             batch.met_another();
                             if batch.parks() {
@@ -169,33 +181,52 @@ impl Counter {
         }
     }
 
-    /// The mark in the shard's checkpoint; `None` if there is no checkpoint.
-    async fn mark(&self, shard: &ShardId, budget: Budget) -> Result<Option<SequenceNumber>, Error> {
-        let keys = vec![StreamCheckpoint::key_of(shard)];
-        let found: Vec<StreamCheckpoint> = self.reader.batch(keys, Consistency::Strong, budget).await?;
-        Ok(found.into_iter().next().map(|checkpoint| checkpoint.mark))
-    }
-
-    async fn lines(&self, order: OrderId) -> (OrderId, Result<Vec<OrderLine>, Error>) {
-        let items = self.reader.collection(&ProductsOfOrder { order: &order }).await;
-        (order, items.map(|items| items.into_iter().map(|item| item.line).collect()))
-    }
-
-    /// Writes a step, on condition that the shard's mark is the one at which the step begins. A step that is to be parked
-    /// puts these items and changes no counter, so it only meets a duplicate of itself, and is retried.
-    async fn apply(
+    /// The checkpoint after this step. It lists what is not counted: the records that this step gives up, and those that
+    /// Lambda may have given up between the mark and the batch.
+    ///
+    /// Lambda gives a record up only when it is old, and delivers those behind it only after that. So nothing was given up
+    /// behind a mark whose record is younger. An unknown mark, or one of unknown age, may be old.
+    fn after(
         &self,
         shard: &ShardId,
+        known: Option<&StreamCheckpoint>,
+        batch: &Batch,
+        step: &Step,
+        delivered: &[Delivered],
+    ) -> StreamCheckpoint {
+        let now = Timestamp::now();
+        let mut uncounted = known.map(|known| known.uncounted.clone()).unwrap_or_default();
+        if let Some(known) = known.filter(|known| known.marked_at.is_none()) {
+            // The last release wrote it, and dropped the list.
+            uncounted.forget(known.mark.clone());
+        }
+        let is_old = |at: Timestamp| now.as_second() - at.as_second() >= i64::from(self.given_up_after);
+        if let Some(first) = batch.first()
+            && known.is_none_or(|known| known.mark < *first && known.marked_at.is_none_or(is_old))
+        {
+            uncounted.add(Span::between(known.map(|known| known.mark.clone()), first.clone()));
+        }
+        for (first, last) in &step.passed {
+            uncounted.add(Span::of(first.clone(), last.clone()));
+        }
+        let at_mark = delivered.iter().find(|delivered| delivered.number == step.mark);
+        let marked_at = at_mark.and_then(|delivered| delivered.record.as_ref().ok()).map(|record| record.written_at);
+        // An unknown time may be long ago.
+        let marked_at = marked_at.or(Timestamp::from_millisecond(0));
+        StreamCheckpoint::new(shard.clone(), step.mark.clone(), marked_at, uncounted, now)
+    }
+
+    /// Writes a step, on condition that the shard's checkpoint is the known one. A step that is to be parked puts these items
+    /// and changes no counter, so it only meets a duplicate of itself, and is retried.
+    async fn apply(
+        &self,
+        known: Option<&StreamCheckpoint>,
+        next: &StreamCheckpoint,
         step: &Step,
         parked: &[ParkedCounts],
         budget: Budget,
     ) -> Result<Applied, Error> {
-        let checkpoint = StreamCheckpoint::new(shard.clone(), step.mark.clone(), Timestamp::now());
-        let is_previous = match &step.previous {
-            Some(mark) => Condition::new("#mark = :previous").value(":previous", mark)?,
-            None => Condition::absent(),
-        };
-        let mut writes = vec![Write::put_if(&checkpoint, is_previous)?];
+        let mut writes = vec![Write::put_if(next, is_still(known)?)?];
         let table = if step.parks { self.writer.clone() } else { self.writer.clone().fail_fast_on_conflict() };
         if step.parks {
             for item in parked {
@@ -209,10 +240,9 @@ impl Counter {
         match table.commit(writes, budget).await? {
             Commit::Done => Ok(Applied::Now),
             Commit::Cancelled(causes) => match causes.into_iter().next() {
-                Some(Cause::Condition(Some(item))) => {
-                    Ok(Applied::Not { mark: Some(read_item::<StreamCheckpoint>(item)?.mark) })
+                Some(Cause::Condition(found)) => {
+                    Ok(Applied::Not { found: found.map(read_item::<StreamCheckpoint>).transpose()? })
                 }
-                Some(Cause::Condition(None)) => Ok(Applied::Not { mark: None }),
                 _ => Err(Error::Inconsistent("counts are parked that the checkpoint does not cover")),
             },
         }
@@ -223,6 +253,33 @@ impl Counter {
 enum Applied {
     /// The step is written.
     Now,
-    /// The step is not written, because the shard has this mark, or no checkpoint.
-    Not { mark: Option<SequenceNumber> },
+    /// The step is not written, because the shard has this checkpoint, or none.
+    Not { found: Option<StreamCheckpoint> },
+}
+
+/// The shard's checkpoint; `None` if there is none.
+pub(super) async fn checkpoint(
+    reader: &Reader,
+    shard: &ShardId,
+    budget: Budget,
+) -> Result<Option<StreamCheckpoint>, Error> {
+    let keys = vec![StreamCheckpoint::key_of(shard)];
+    Ok(reader.batch(keys, Consistency::Strong, budget).await?.into_iter().next())
+}
+
+/// The condition that a shard's checkpoint is still this one.
+pub(super) fn is_still(known: Option<&StreamCheckpoint>) -> Result<Condition, Error> {
+    let Some(known) = known else { return Ok(Condition::absent()) };
+    let condition = Condition::new("#mark = :previous").value(":previous", &known.mark)?;
+    Ok(condition.and(if known.uncounted.is_empty() {
+        Condition::new("attribute_not_exists(#uncounted)")
+    } else {
+        Condition::new("#uncounted = :uncounted").value(":uncounted", &known.uncounted)?
+    }))
+}
+
+/// The lines of an order, strongly consistent.
+pub(super) async fn lines(reader: &Reader, order: OrderId) -> (OrderId, Result<Vec<OrderLine>, Error>) {
+    let items = reader.collection(&ProductsOfOrder { order: &order }).await;
+    (order, items.map(|items| items.into_iter().map(|item| item.line).collect()))
 }

@@ -3,9 +3,14 @@
 //! A repair adds the deficit, on condition that no counter has changed since the comparison. Counting also adds, so the
 //! sum is right whether the repair or the counting comes first. The condition is needed because the same repair may be
 //! sent twice, by a retry or by two runs: it then takes effect once.
+//!
+//! Before it, the time of the repair is written down: what was given up before that time is in the repaired counters, so
+//! nobody must count it any more.
 
 use counting::{Aggregate, Counts};
+use key_schema::entity::StreamCheckpoint;
 use key_schema::layout::Stored;
+use key_schema::value::Timestamp;
 use serde::de::DeserializeOwned;
 use table::{Budget, Condition, Error, Item, Write, Written, read_item};
 
@@ -33,9 +38,11 @@ impl Reconciler {
             Some(counted) => Condition::same_numbers(counted, deficit)?,
             None => Condition::absent(),
         };
+        let budget = Budget::of(LAST_STEP);
+        self.writer.write(Write::put(&StreamCheckpoint::of_repairs(Timestamp::now()))?, budget).await.map(drop)?;
         let mut repaired = counted.map(Into::into).unwrap_or_default();
         repaired.add(&deficit.clone().into());
-        match self.writer.write(Write::add_if(deficit, is_same)?, Budget::of(LAST_STEP)).await {
+        match self.writer.write(Write::add_if(deficit, is_same)?, budget).await {
             Ok(Written::Done) => Ok(true),
             // If an attempt succeeded without an answer, its retry finds the repaired counters.
             Ok(Written::ConditionFailed(found)) => {

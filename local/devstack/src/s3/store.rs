@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use anyhow::{Result, anyhow};
+use axum::http::{Extensions, HeaderMap, Method, Uri};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use futures_util::TryStreamExt as _;
@@ -16,24 +18,54 @@ use s3s::{Body, S3, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tokio::sync::RwLock;
 
+use crate::bus::Targets;
 use crate::iam::{Denial, Guard};
 use crate::template::Bucket;
 
 /// The largest object. It is in memory while it is written. S3 itself takes 5 GB in one request.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-pub(super) struct Store {
+/// The objects of all buckets. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Store {
     /// `FileSystem` writes an object and its metadata one after the other, and looks for an object that must not exist
     /// before it writes it. So a write is alone.
     files: Arc<RwLock<FileSystem>>,
-    buckets: Vec<String>,
+    buckets: Arc<[Bucket]>,
     guard: Arc<Guard>,
+    targets: Arc<Targets>,
 }
 
 impl Store {
-    pub(super) fn new(files: FileSystem, buckets: &[Bucket], guard: Arc<Guard>) -> Self {
-        let buckets = buckets.iter().map(|bucket| bucket.name.clone()).collect();
-        Self { files: Arc::new(RwLock::new(files)), buckets, guard }
+    pub(super) fn new(files: FileSystem, buckets: &[Bucket], guard: Arc<Guard>, targets: Arc<Targets>) -> Self {
+        Self { files: Arc::new(RwLock::new(files)), buckets: buckets.into(), guard, targets }
+    }
+
+    /// Writes an object as Lambda does for this function, with the rights of its role. Lambda also needs the right to list
+    /// the bucket.
+    pub(crate) async fn keep(&self, function: &str, bucket: &str, key: &str, body: Vec<u8>) -> Result<()> {
+        for (operation, key) in [("PutObject", Some(key)), ("ListObjectsV2", None)] {
+            let checked = self.guard.check_s3(function, operation, bucket, key);
+            checked.map_err(|Denial(message)| anyhow!("{message}"))?;
+        }
+        let input = PutObjectInput {
+            bucket: bucket.to_owned(),
+            key: key.to_owned(),
+            body: Some(StreamingBlob::from(Body::from(body))),
+            ..PutObjectInput::default()
+        };
+        let request = S3Request {
+            input,
+            method: Method::PUT,
+            uri: Uri::default(),
+            headers: HeaderMap::new(),
+            extensions: Extensions::new(),
+            credentials: None,
+            region: None,
+            service: None,
+            trailing_headers: None,
+        };
+        self.put_object(request).await.map(drop).map_err(|error| anyhow!("{error}"))
     }
 
     /// The answer about an object. Only those who may list its bucket are told that it is absent, as at S3.
@@ -52,16 +84,23 @@ impl S3 for Store {
     /// Writes an object whole or not at all: also if its sender goes away meanwhile. `FileSystem` alone would create a
     /// bucket that is missing, and replace an object before it compares the checksums of the new one.
     async fn put_object(&self, mut request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
-        if !self.buckets.contains(&request.input.bucket) {
+        let bucket = self.buckets.iter().find(|bucket| bucket.name == request.input.bucket);
+        let Some(bucket) = bucket else {
             return Err(s3_error!(NoSuchBucket, "there is no bucket {}", request.input.bucket));
-        }
+        };
+        let key = request.input.key.clone();
         let body = whole(request.input.body.take()).await?;
         take_trailers(&mut request)?;
         verify(&request.input, &body)?;
+        let size = body.len();
         request.input.body = Some(StreamingBlob::from(Body::from(body)));
         let files = Arc::clone(&self.files);
         let write = tokio::spawn(async move { files.write().await.put_object(request).await });
-        write.await.map_err(|error| s3_error!(error, InternalError))?
+        let answer = write.await.map_err(|error| s3_error!(error, InternalError))?;
+        if bucket.tells_of_objects && answer.is_ok() {
+            self.targets.tell_of_object(bucket, &key, size).await;
+        }
+        answer
     }
 
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {

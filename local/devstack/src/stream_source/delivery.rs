@@ -6,12 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::backlog::{Backlog, Part};
-use super::discard::{Reason, pointer};
+use super::discard::{Failures, Reason, pointer};
 use super::invocation::{Ending, Invocation};
 use super::record::Record;
 use super::window::{Window, Windows};
 use crate::sandbox::Sandbox;
-use crate::sqs::Sqs;
 use crate::template::StreamSource;
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(100);
@@ -21,7 +20,7 @@ pub(super) struct Delivery {
     pub(super) backlog: Backlog,
     source: Arc<StreamSource>,
     sandbox: Arc<Sandbox>,
-    sqs: Sqs,
+    failures: Failures,
     stream: String,
     shard: String,
     windows: Windows,
@@ -29,13 +28,19 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    pub(super) fn new(source: Arc<StreamSource>, sandbox: Arc<Sandbox>, sqs: Sqs, stream: &str, shard: &str) -> Self {
+    pub(super) fn new(
+        source: Arc<StreamSource>,
+        sandbox: Arc<Sandbox>,
+        failures: Failures,
+        stream: &str,
+        shard: &str,
+    ) -> Self {
         let windows = Windows(source.tumbling_window_seconds.try_into().unwrap_or_default());
         Self {
             backlog: Backlog::new(&source, windows),
             source,
             sandbox,
-            sqs,
+            failures,
             stream: stream.to_owned(),
             shard: shard.to_owned(),
             windows,
@@ -171,12 +176,13 @@ impl Delivery {
 
     /// Reports records that will not be delivered again.
     async fn discard(&self, records: &[&Record], reason: Reason) {
-        let message = pointer(records, &reason, &self.source.function, &self.stream, &self.shard);
-        tracing::error!(function = self.source.function, %message, "records are given up");
-        if let Some(queue) = &self.source.on_failure
-            && let Err(error) = self.sqs.send(queue, &message.to_string().into(), &serde_json::Value::Null).await
-        {
-            tracing::error!(queue, "cannot send the message about them: {error:#}");
+        let function = &self.source.function;
+        let message = pointer(records, &reason, function, &self.stream, &self.shard);
+        tracing::error!(function, %message, "records are given up");
+        let Some(destination) = &self.source.on_failure else { return };
+        let payload = || self.invocation(records.to_vec(), Ending::NotYet).event();
+        if let Err(error) = self.failures.report(destination, function, &self.shard, message, payload).await {
+            tracing::error!(function, "they cannot be reported: {error:#}");
         }
     }
 }

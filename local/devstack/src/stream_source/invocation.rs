@@ -57,7 +57,8 @@ impl Invocation<'_> {
         Ok(Success { done, state })
     }
 
-    fn event(&self) -> Value {
+    /// The event for the function.
+    pub(super) fn event(&self) -> Value {
         let records: Vec<_> = self.records.iter().map(|record| &record.event).collect();
         let mut event = json!({ "Records": records });
         if let Some(window) = self.window {

@@ -3,8 +3,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
+use crate::Options;
 use crate::template::Template;
-use crate::test_stack::{Bench, Call, stream_template};
+use crate::test_stack::{Bench, Call, keeping_template, stream_template};
 
 /// A consumer that fails whenever its batch contains this record.
 fn failing_with(key: &'static str) -> impl Fn(&Call) -> Result<Value, String> + Clone {
@@ -159,4 +160,31 @@ async fn a_killed_invocation_is_repeated_in_a_new_environment() {
     let calls = bench.settled().await;
     assert_eq!(calls.iter().map(|call| call.environment).collect::<Vec<_>>(), [0, 1]);
     assert_eq!([calls[0].keys(), calls[1].keys()], ["a b", "a b"]);
+}
+
+/// The bucket gets the whole event, and its event on the default bus goes to the queue, so that the queue's alarm goes off.
+#[tokio::test]
+async fn a_batch_that_is_given_up_is_kept_whole_in_a_bucket_and_the_queue_names_the_object() {
+    let data = std::env::temp_dir().join(format!("devstack-kept-{}", uuid::Uuid::new_v4()));
+    let template = keeping_template(|source| source.tumbling_window_seconds = 900);
+    let options = Options { data: Some(data.clone()), ..Options::new(template) };
+    let answer = failing_with("bad");
+    let bench = Bench::start_with(options, move |call| std::future::ready(answer(&call))).await;
+    bench.put(&["a", "bad"]).await;
+    assert_eq!(bench.batches().await, ["a bad"; 3]);
+    let [told] = &bench.given_up().await[..] else { panic!("one message") };
+    assert_eq!((&told["source"], &told["detail-type"]), (&json!("aws.s3"), &json!("Object Created")));
+    let (bucket, key) = (&told["detail"]["bucket"]["name"], told["detail"]["object"]["key"].as_str().unwrap());
+    let shard = "shardId-00000001-devstack-table";
+    assert!(*bucket == "kept" && key.starts_with(&format!("aws/lambda/CountNotes/{shard}/20")), "{told}");
+
+    let object = std::fs::read(data.join("buckets/kept").join(key)).unwrap();
+    let kept: Value = serde_json::from_slice(&object).unwrap();
+    assert_eq!(kept["requestContext"]["condition"], "RetryAttemptsExhausted");
+    assert_eq!(kept["DDBStreamBatchInfo"]["shardId"], shard);
+    assert_eq!(kept["DDBStreamBatchInfo"]["batchSize"], 2);
+    let payload: Value = serde_json::from_str(kept["payload"].as_str().unwrap()).unwrap();
+    assert_eq!(payload, bench.calls()[2].event);
+    drop(bench);
+    std::fs::remove_dir_all(&data).unwrap();
 }

@@ -17,6 +17,8 @@ pub struct Bucket {
     pub name: String,
     /// Patterns of the ARNs of the objects that everybody may read, by the bucket's policy.
     pub public: Vec<String>,
+    /// Whether the bucket tells EventBridge of its new objects.
+    pub tells_of_objects: bool,
 }
 
 /// Reads every bucket, and makes it known to references.
@@ -30,7 +32,8 @@ pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Buc
         let twin = buckets.iter().find(|other| other.name == name);
         ensure!(twin.is_none(), "{id}: BucketName: {name} is already the name of another bucket");
         scope.define(id, Resource::Bucket(name.clone()));
-        buckets.push(Bucket { logical_id: id.to_owned(), name, public: Vec::new() });
+        let tells_of_objects = tells_of_objects(scope, properties).context(id.to_owned())?;
+        buckets.push(Bucket { logical_id: id.to_owned(), name, public: Vec::new(), tells_of_objects });
     }
     for (id, policy) in of_type(scope, resources, "AWS::S3::BucketPolicy")? {
         let properties = policy.get("Properties").unwrap_or(&Yaml::Null);
@@ -42,6 +45,18 @@ pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Buc
         }
     }
     Ok(buckets)
+}
+
+/// Whether the bucket has `EventBridgeEnabled`. Other notifications are unknown to the laptop stack, and refused.
+fn tells_of_objects(scope: &Scope, properties: &Yaml) -> Result<bool> {
+    let Some(told) = properties.get("NotificationConfiguration") else { return Ok(false) };
+    let mut kinds = told.as_mapping().into_iter().flatten().filter_map(|(kind, _)| kind.as_str());
+    ensure!(
+        kinds.all(|kind| kind == "EventBridgeConfiguration"),
+        "NotificationConfiguration: the laptop stack knows only EventBridgeConfiguration"
+    );
+    let bridge = told.get("EventBridgeConfiguration").unwrap_or(&Yaml::Null);
+    Ok(scope.text_or(bridge, "EventBridgeEnabled", "true")? == "true")
 }
 
 /// Whether a statement of a bucket's policy lets everybody read objects.

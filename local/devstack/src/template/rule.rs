@@ -7,10 +7,13 @@ use super::filter::Pattern;
 use super::{Queue, of_type};
 use crate::intrinsic::Scope;
 
+/// The bus of a rule that names none. AWS's own services send their events to it.
+pub(crate) const DEFAULT_BUS: &str = "default";
+
 /// A rule: which events of a bus go to which queues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// The bus's name.
+    /// The bus's name. AWS's own services send their events to the bus `default`.
     pub bus: String,
     /// The events that the rule matches.
     pub pattern: Pattern,
@@ -31,7 +34,7 @@ fn read(scope: &Scope, rule: &Yaml, queues: &[Queue]) -> Result<Rule> {
         properties.get("ScheduleExpression").is_none(),
         "ScheduleExpression is not known to the laptop stack: give the function an event of type Schedule"
     );
-    let bus = scope.required_text(properties, "EventBusName")?;
+    let bus = scope.text_or(properties, "EventBusName", DEFAULT_BUS)?;
     let pattern = scope.required(properties, "EventPattern")?;
     let targets = properties.get("Targets").and_then(Yaml::as_sequence).context("Targets is missing")?;
     let targets = targets.iter().map(|target| {

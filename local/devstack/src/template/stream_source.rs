@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail, ensure};
 use yaml_serde::Value as Yaml;
 
 use super::queue_source::reports_item_failures;
-use super::{Function, Pattern, Queue, Table};
+use super::{Bucket, Function, Pattern, Queue, Table};
 use crate::intrinsic::Scope;
-use crate::resource::stream_arn;
+use crate::resource::{bucket_arn, stream_arn};
 
 const DEFAULT_BATCH_SIZE: u64 = 100;
 
@@ -41,12 +41,27 @@ pub struct StreamSource {
     pub bisects_batches: bool,
     /// Whether the function reports failed records.
     pub reports_item_failures: bool,
-    /// The name of the on-failure queue, which gets pointers to records that were given up, if there is one.
-    pub on_failure: Option<String>,
+    /// Where records that were given up are reported, if anywhere.
+    pub on_failure: Option<Destination>,
     /// The filters. A record that matches none is skipped. Empty: all records match.
     pub filters: Vec<Pattern>,
     /// Whether the event source is enabled.
     pub enabled: bool,
+}
+
+/// The destination of what Lambda gives up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// The queue with this name. Its messages say where the records are in the stream.
+    Queue(String),
+    /// The bucket with this name. Its objects contain the records.
+    Bucket(String),
+}
+
+/// The queues and buckets of a template.
+pub(super) struct Destinations<'a> {
+    pub(super) queues: &'a [Queue],
+    pub(super) buckets: &'a [Bucket],
 }
 
 /// The position in the stream at which a consumer starts.
@@ -65,10 +80,10 @@ impl StreamSource {
         properties: &Yaml,
         function: &Function,
         tables: &[Table],
-        queues: &[Queue],
+        destinations: &Destinations,
     ) -> Result<Self> {
         let table = table_with(&scope.required_text(properties, "Stream")?, tables).context("Stream")?;
-        Self::read(scope, properties, function, table, queues)
+        Self::read(scope, properties, function, table, destinations)
     }
 
     /// From the properties of an `AWS::Lambda::EventSourceMapping` of one of these functions.
@@ -77,17 +92,23 @@ impl StreamSource {
         properties: &Yaml,
         functions: &[Function],
         tables: &[Table],
-        queues: &[Queue],
+        destinations: &Destinations,
     ) -> Result<Self> {
         let name = scope.required_text(properties, "FunctionName")?;
         let function = functions.iter().find(|function| function.logical_id == name);
         let function = function.with_context(|| format!("FunctionName: {name} is no function of this template"))?;
         let stream = scope.required_text(properties, "EventSourceArn")?;
         let table = table_with(&stream, tables).context("EventSourceArn")?;
-        Self::read(scope, properties, function, table, queues)
+        Self::read(scope, properties, function, table, destinations)
     }
 
-    fn read(scope: &Scope, properties: &Yaml, function: &Function, table: &Table, queues: &[Queue]) -> Result<Self> {
+    fn read(
+        scope: &Scope,
+        properties: &Yaml,
+        function: &Function,
+        table: &Table,
+        destinations: &Destinations,
+    ) -> Result<Self> {
         // Concurrent batches of one shard are not implemented.
         let factor = scope.number_or(properties, "ParallelizationFactor", 1)?;
         ensure!(factor == 1, "ParallelizationFactor: {factor} is not 1, the only one that the laptop stack knows");
@@ -109,7 +130,7 @@ impl StreamSource {
             })?,
             bisects_batches: scope.text_or(properties, "BisectBatchOnFunctionError", "false")? == "true",
             reports_item_failures: reports_item_failures(scope, properties)?,
-            on_failure: on_failure(scope, properties, queues).context("DestinationConfig")?,
+            on_failure: on_failure(scope, properties, destinations).context("DestinationConfig")?,
             filters: filters(scope, properties).context("FilterCriteria")?,
             enabled: scope.text_or(properties, "Enabled", "true")? == "true",
         })
@@ -148,14 +169,17 @@ fn within(property: &str, number: u64, range: &RangeInclusive<u64>) -> Result<u6
     Ok(number)
 }
 
-fn on_failure(scope: &Scope, properties: &Yaml, queues: &[Queue]) -> Result<Option<String>> {
+fn on_failure(scope: &Scope, properties: &Yaml, known: &Destinations) -> Result<Option<Destination>> {
     let Some(target) = properties.get("DestinationConfig").and_then(|config| config.get("OnFailure")) else {
         return Ok(None);
     };
     let arn = scope.required_text(target, "Destination").context("OnFailure")?;
-    let queue = queues.iter().find(|queue| queue.arn() == arn);
-    let queue = queue.with_context(|| format!("OnFailure: Destination: {arn} is no queue of this template"))?;
-    Ok(Some(queue.name.clone()))
+    let queue = known.queues.iter().find(|queue| queue.arn() == arn);
+    let bucket = known.buckets.iter().find(|bucket| bucket_arn(&bucket.name) == arn);
+    let destination = queue.map(|queue| Destination::Queue(queue.name.clone()));
+    let destination = destination.or(bucket.map(|bucket| Destination::Bucket(bucket.name.clone())));
+    let missing = || format!("OnFailure: Destination: {arn} is no queue and no bucket of this template");
+    destination.with_context(missing).map(Some)
 }
 
 fn filters(scope: &Scope, properties: &Yaml) -> Result<Vec<Pattern>> {

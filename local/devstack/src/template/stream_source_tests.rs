@@ -1,4 +1,4 @@
-use crate::template::{Pattern, StartingPosition, StreamSource, Template};
+use crate::template::{Destination, Pattern, StartingPosition, StreamSource, Template};
 
 const SOUND: &str = r#"
 Resources:
@@ -59,7 +59,7 @@ fn a_stream_event_comes_with_its_settings() {
         maximum_record_age_seconds: 3600,
         bisects_batches: true,
         reports_item_failures: true,
-        on_failure: Some("given-up".to_owned()),
+        on_failure: Some(Destination::Queue("given-up".to_owned())),
         filters: vec![Pattern::parse(r#"{ "eventName": ["INSERT"] }"#).unwrap()],
         enabled: true,
     };
@@ -148,11 +148,15 @@ fn a_stream_event_that_lambda_would_refuse_is_refused() {
 }
 
 #[test]
-fn a_destination_is_a_queue_of_the_template() {
+fn a_destination_is_a_queue_or_a_bucket_of_the_template() {
+    let kept = "  GivenUp: { Type: AWS::S3::Bucket, Properties: { BucketName: given-up } }";
+    let queue = "  GivenUp: { Type: AWS::SQS::Queue, Properties: { QueueName: given-up } }";
+    let template = Template::parse(&SOUND.replacen(queue, kept, 1)).unwrap();
+    assert_eq!(template.stream_sources[0].on_failure, Some(Destination::Bucket("given-up".to_owned())));
     refused(
         "Destination: !GetAtt GivenUp.Arn",
         "Destination: arn:of:a:topic",
-        "DestinationConfig: OnFailure: Destination: arn:of:a:topic is no queue of this template",
+        "DestinationConfig: OnFailure: Destination: arn:of:a:topic is no queue and no bucket of this template",
     );
 }
 

@@ -162,12 +162,14 @@ fn one_step_moves_the_mark_past_given_up_records_and_counts_the_records_after_th
     batch.give_up(second.clone());
     let Next::Apply(step) = batch.next() else { panic!("a step") };
     assert_eq!((step.mark.as_str(), step.records, step.given_up, step.counts.len()), ("3", 1, 2, 2));
+    assert_eq!(step.passed, [(first.clone(), second.clone())]);
     batch.applied(step);
     assert_eq!(batch.next(), Next::GiveUp(vec![last]));
     assert_eq!(batch.first_left(), Some(last), "it is delivered again if the queue does not accept it");
     batch.give_up(last.clone());
     let Next::Apply(step) = batch.next() else { panic!("a step") };
     assert_eq!((step.mark.as_str(), step.records, step.given_up), ("4", 0, 1));
+    assert_eq!(step.passed, [(last.clone(), last.clone())]);
     batch.applied(step);
     assert_eq!(batch.next(), Next::Done);
     assert_eq!(batch.progress(), Progress { applied: 1, skipped: 0, given_up: 3, steps: 2, parked: 0 });

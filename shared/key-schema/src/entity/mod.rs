@@ -29,6 +29,7 @@ mod stream_checkpoint;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod uncounted;
 
 pub use card_payment::{CardPayment, Command, Progress, ProviderPayment, RecordedRefund, Report};
 pub use cart::{Cart, CartLine};
@@ -56,6 +57,7 @@ pub use return_of_goods::{Return, ReturnStatus};
 pub use stock::{Stock, StockCell, WholeStock};
 pub use stream_checkpoint::StreamCheckpoint;
 pub use tally::Sums;
+pub use uncounted::{Span, Uncounted};
 
 /// A kind of item.
 pub trait Entity {

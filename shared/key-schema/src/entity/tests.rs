@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, Timestamp};
+use crate::value::{Currency, IdempotencyKey, IdempotencyRecordId, Money, RequestHash, SequenceNumber, Timestamp};
 
 fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
@@ -66,8 +66,16 @@ fn queued_orders_live_14_days_answers_3_and_checkpoints_8() {
     assert_eq!(waiting.expires_at, at("2026-12-05").as_second());
     assert_eq!(IdempotencyRecord::expiry(at("2026-11-21")), at("2026-11-24").as_second());
     let shard = "shardId-1".parse().expect("a shard");
-    let checkpoint = StreamCheckpoint::new(shard, "7".parse().expect("a number"), at("2026-11-21"));
+    let number: SequenceNumber = "7".parse().expect("a number");
+    let checkpoint = StreamCheckpoint::new(shard, number.clone(), None, Uncounted::default(), at("2026-11-21"));
     assert_eq!(checkpoint.expires_at, at("2026-11-29").as_second());
+    let mut uncounted = Uncounted::default();
+    uncounted.add(Span::between(None, number));
+    // What was given up is kept for 30 days.
+    let incomplete = checkpoint.with_uncounted(uncounted, at("2026-11-21"));
+    for lasting in [incomplete, StreamCheckpoint::of_repairs(at("2026-11-21"))] {
+        assert_eq!(lasting.expires_at, at("2026-12-22").as_second());
+    }
     let refusal = Refusal { at: at("2026-11-21"), rejection: Rejection::UnknownCustomer };
     assert!(waiting.waits(at("2026-11-22")));
     assert!(!QueuedOrder { refusal: Some(refusal), ..waiting }.waits(at("2026-11-22")));

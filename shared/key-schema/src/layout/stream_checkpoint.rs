@@ -21,4 +21,9 @@ impl StreamCheckpoint {
     pub fn key_of(shard: &ShardId) -> Key {
         CHECKPOINT.key((shard,), (shard,))
     }
+
+    /// The key of the checkpoint of repairs.
+    pub fn key_of_repairs() -> Key {
+        Self::key_of(&ShardId::of_repairs())
+    }
 }

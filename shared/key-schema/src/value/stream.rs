@@ -22,6 +22,11 @@ pub struct ShardId(String);
 pub struct SequenceNumber(String);
 
 impl ShardId {
+    /// The name under which repairs of counts have their checkpoint. No shard of a stream has it.
+    pub(crate) fn of_repairs() -> Self {
+        Self("repairs".to_owned())
+    }
+
     /// A number below `count` that depends only on this id: [`spread`].
     pub fn spread(&self, count: u8) -> u8 {
         spread(&self.0, count)
@@ -29,6 +34,11 @@ impl ShardId {
 }
 
 impl SequenceNumber {
+    /// A number below those of all records.
+    pub(crate) fn zero() -> Self {
+        Self("0".to_owned())
+    }
+
     /// The number as text, as it was given.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -8,7 +8,7 @@ use crate::entity::{
     DayTotals, Discount, EmailClaim, FoldLease, GiftCard, GiftCardEntry, IdempotencyRecord, Invoice, ItemKey,
     LineUnits, Move, Order, OrderFlag, OrderItem, OrderLine, PairOfSums, ParkedCounts, PaymentDue, Phase, Product,
     ProductDescription, ProductStats, QueuedOrder, Reconciliation, Refusal, Repair, Return, ReturnStatus, Side, Stock,
-    StockCell, StreamCheckpoint, UsernameClaim, ViewMark, ViewShard,
+    StockCell, StreamCheckpoint, Uncounted, UsernameClaim, ViewMark, ViewShard,
 };
 use crate::layout::tests::any::AnyEntity;
 use crate::value::{IdempotencyRecordId, RequestHash, TextHash};
@@ -211,6 +211,8 @@ impl Parts {
             AnyEntity::StreamCheckpoint(StreamCheckpoint {
                 shard_id: self.stream_shard.clone(),
                 mark: self.mark.clone(),
+                marked_at: self.until.map(|_| at),
+                uncounted: Uncounted::default(),
                 updated_at: at,
                 expires_at: at.as_second(),
             }),
