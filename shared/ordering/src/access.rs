@@ -148,4 +148,4 @@ pub const REFUND: &[Access] = &[
 ];
 
 /// Sending an order that waits ([`Intake`](crate::Intake)).
-pub const ENQUEUE: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt WriteQueue.Arn");
+pub const ENQUEUE: Grant = Grant::new(&["sqs:SendMessage"], "!GetAtt State.Outputs.WriteQueueArn");
