@@ -8,7 +8,7 @@ from samcli.yamlhelper import yaml_dump, yaml_parse
 from third_party.tools import Failed
 
 # AWS::Backup::BackupSelection is unknown to MiniStack. The template works without it.
-PARAMETERS = ["BackupDays=0"]
+PARAMETERS = ["BackupDays=0", "TableIs=created"]
 
 
 def refused(built):
@@ -113,15 +113,15 @@ def concurrency(cloud, deployment):
     return count
 
 
-def shards(cloud, deployment):
+def shards(cloud, deployment, name="shardId-only"):
     """MiniStack leaves a tumbling window out, and with it an event's shard. Its streams have one, which is named."""
     functions, count = cloud.client("lambda"), 0
-    for name, resource in deployment.template()["Resources"].items():
+    for logical_id, resource in deployment.template()["Resources"].items():
         # A resource whose condition is false is in the template, but not in the stack.
-        if name in deployment.ids and "TumblingWindowInSeconds" in resource.get("Properties", {}):
+        if logical_id in deployment.ids and "TumblingWindowInSeconds" in resource.get("Properties", {}):
             function = deployment.ids[resource["Properties"]["FunctionName"]["Ref"]]
             variables = functions.get_function_configuration(FunctionName=function)["Environment"]["Variables"]
-            variables["SINGLE_STREAM_SHARD"] = "shardId-only"
+            variables["SINGLE_STREAM_SHARD"] = name
             functions.update_function_configuration(FunctionName=function, Environment={"Variables": variables})
             count += 1
     return count
