@@ -29,7 +29,7 @@ def run(options):
         if options.keep:
             keep(variables)
         else:
-            with step("Deletion of the stack, not of the table"):
+            with step("Deletion of the stack, not of the table and the queues"):
                 deployment.delete(aws, stack)
 
 
