@@ -29,7 +29,9 @@ pub fn deployment() -> Deployment {
     Deployment {
         stack_name: "till-local".to_owned(),
         table_name: "till-local-orders".to_owned(),
-        parameters: BTreeMap::from([("PayLaterDays".to_owned(), "14".to_owned())]),
+        parameters: BTreeMap::from(
+            [("PayLaterDays", "14"), ("TableIs", "created")].map(|(name, value)| (name.to_owned(), value.to_owned())),
+        ),
         nested: BTreeMap::from([(STATE.to_owned(), include_str!("../../state.yaml").to_owned())]),
     }
 }

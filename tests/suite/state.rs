@@ -69,16 +69,22 @@ fn deployed(parameters: &[(&str, &str)]) -> Deployment {
     deployment
 }
 
-/// The parameters of a deployment with these tables, of which the stack creates none if one is given.
-fn parameters(tables: &'static str, is_given: bool) -> Vec<(&'static str, &'static str)> {
+/// The parameters of a deployment with these tables, and with the given table of this layout, if there is one.
+fn parameters(tables: &'static str, table_is: &'static str) -> Vec<(&'static str, &'static str)> {
     let given = [
-        ("TableIs", "given"),
         ("TableName", "restored"),
         ("TableStreamArn", "arn:aws:dynamodb:us-east-1:000000000000:table/restored/stream/1"),
     ];
-    let created = [("TableIs", "created"), ("TableName", ""), ("TableStreamArn", "")];
-    let mut all = vec![("Tables", tables)];
-    all.extend(if is_given { given } else { created });
+    let mut all = vec![("Tables", tables), ("TableIs", table_is)];
+    all.extend(if table_is == "created" { given.map(|(name, _)| (name, "")) } else { given });
+    all
+}
+
+/// Each value of the parameter `TableIs` that fits these tables, with which of the two layouts is given.
+fn origins(has_v1: bool, has_v2: bool) -> Vec<(&'static str, bool, bool)> {
+    let mut all = vec![("created", false, false)];
+    all.extend(has_v1.then_some(("given-v1", true, false)));
+    all.extend(has_v2.then_some(("given-v2", false, true)));
     all
 }
 
@@ -113,16 +119,12 @@ fn outputs_in(scope: &Scope, value: &Yaml, found: &mut Vec<String>) {
 fn every_reference_to_a_table_is_to_one_that_there_is() {
     let (outer, state) = (stack("template.yaml"), stack("state.yaml"));
     for (tables, has_v1, has_v2) in TABLES {
-        for is_given in [false, true] {
-            if is_given && has_v1 && has_v2 {
-                continue;
-            }
-            let deployment = deployed(&parameters(tables, is_given));
+        for (table_is, v1_is_given, v2_is_given) in origins(has_v1, has_v2) {
+            let deployment = deployed(&parameters(tables, table_is));
             let (scope, of_state) = (Scope::new(&outer, &deployment), Scope::new(&state, &deployment));
-            let created: Vec<_> =
-                of_type(&state, "AWS::DynamoDB::Table").filter(|(_, table)| exists(&of_state, table)).collect();
-            let wanted = if is_given { 0 } else { usize::from(has_v1) + usize::from(has_v2) };
-            assert_eq!(created.len(), wanted, "{tables}, given: {is_given}");
+            let created = of_type(&state, "AWS::DynamoDB::Table").filter(|(_, table)| exists(&of_state, table)).count();
+            let wanted = usize::from(has_v1 && !v1_is_given) + usize::from(has_v2 && !v2_is_given);
+            assert_eq!(created, wanted, "{tables}, {table_is}");
 
             // A value that names a resource without a place in this deployment is an error of the scope.
             let mut outputs = Vec::new();
@@ -130,8 +132,12 @@ fn every_reference_to_a_table_is_to_one_that_there_is() {
                 if exists(&of_state, output) {
                     let name = name.as_str().expect("a text");
                     let value = of_state.text(&output["Value"]).unwrap_or_else(|error| panic!("{name}: {error:#}"));
-                    let is_of_table = name.starts_with("Table");
-                    assert_eq!(value.contains("restored"), is_given && is_of_table, "{tables}: {name}: {value}");
+                    let is_given = if name.starts_with("TableV2") {
+                        v2_is_given
+                    } else {
+                        name.starts_with("Table") && v1_is_given
+                    };
+                    assert_eq!(value.contains("restored"), is_given, "{tables}, {table_is}: {name}: {value}");
                     outputs.push(name.to_owned());
                 }
             }
@@ -146,7 +152,7 @@ fn every_reference_to_a_table_is_to_one_that_there_is() {
             }
             assert!(asked.len() > 100, "{}", asked.len());
             for name in asked {
-                assert!(outputs.contains(&name), "{tables}, given: {is_given}: {name}");
+                assert!(outputs.contains(&name), "{tables}, {table_is}: {name}");
             }
         }
     }
@@ -160,14 +166,15 @@ fn is_allowed(outer: &Yaml, deployment: &Deployment) -> bool {
 }
 
 #[test]
-fn a_given_table_has_a_name_a_stream_and_no_other_beside_it() {
+fn a_given_table_has_a_name_a_stream_and_the_layout_of_one_of_the_tables() {
     let outer = stack("template.yaml");
     for (tables, has_v1, has_v2) in TABLES {
-        assert!(is_allowed(&outer, &deployed(&parameters(tables, false))), "{tables}");
-        assert_eq!(is_allowed(&outer, &deployed(&parameters(tables, true))), has_v1 != has_v2, "{tables}");
+        for (table_is, fits) in [("created", true), ("given-v1", has_v1), ("given-v2", has_v2)] {
+            assert_eq!(is_allowed(&outer, &deployed(&parameters(tables, table_is))), fits, "{tables}, {table_is}");
+        }
     }
     for (name, value) in [("TableIs", "created"), ("TableName", ""), ("TableStreamArn", "")] {
-        let mut deployment = deployed(&parameters("v1", true));
+        let mut deployment = deployed(&parameters("v1", "given-v1"));
         deployment.parameters.insert(name.to_owned(), value.to_owned());
         assert!(!is_allowed(&outer, &deployment), "{name}");
     }

@@ -129,7 +129,8 @@ impl Deployment {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
         let nested = BTreeMap::from([("state.yaml".to_owned(), STATE.to_owned())]);
-        let defaults = devstack::Deployment { nested, ..devstack::Deployment::default() };
+        let parameters = BTreeMap::from([("TableIs".to_owned(), "created".to_owned())]);
+        let defaults = devstack::Deployment { nested, parameters, ..devstack::Deployment::default() };
         let scope = Scope::new(&document, &defaults);
         let parameter = |name: &str| -> Result<String> {
             let declared = document.get("Parameters").and_then(|all| all.get(name));
