@@ -40,6 +40,8 @@ def build():
         deployment.build()
     with step("Difference: what is refused") as facts:
         facts.append(f"left out: {', '.join(differences.refused(deployment.BUILT))}")
+    with step("Difference: attributes of nested resources") as facts:
+        facts.append(f"{differences.lost_attributes(deployment.BUILT)} written in another way")
 
 
 def deploy(aws):
