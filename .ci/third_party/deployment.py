@@ -43,12 +43,16 @@ def deploy(cloud, parameters):
 
 def delete(cloud, stack):
     """By CloudFormation, because `sam delete` only understands where the templates of the stacks inside are if that is
-    AWS. The table has to be left: a deletion by mistake must not lose the orders."""
-    cloudformation = cloud.client("cloudformation")
+    AWS. The table and the queues with orders have to be left: a deletion by mistake must not lose the orders."""
+    cloudformation, sqs = cloud.client("cloudformation"), cloud.client("sqs")
+    queues = {url.rsplit("/", 1)[1] for url in stack.nested["State"].of_type("AWS::SQS::Queue")}
     cloudformation.delete_stack(StackName=stack.name)
     cloudformation.get_waiter("stack_delete_complete").wait(StackName=stack.name, WaiterConfig={"Delay": 1})
+    left = {url.rsplit("/", 1)[1] for url in sqs.list_queues().get("QueueUrls", [])}
+    if len(queues) != 2 or not queues <= left:
+        raise Failed(f"of the queues with orders {queues} only {left} are left after the deletion of the stack")
     if stack.outputs["TableName"] not in cloud.client("dynamodb").list_tables()["TableNames"]:
-        raise Failed("the table was deleted with the stack: its DeletionPolicy in template.yaml is to retain it")
+        raise Failed("the table was deleted with the stack: the policy of State in template.yaml is to retain it")
 
 
 class Deployment:

@@ -4,7 +4,7 @@ import contextlib
 import shlex
 import signal
 
-from third_party import checks, deployment, differences, sign_in
+from third_party import checks, deployment, differences, restore, sign_in
 from third_party.cloud import cloud
 from third_party.deployment import LOGS, Deployment
 from third_party.tools import Failed, step
@@ -21,6 +21,7 @@ def run(options):
         variables = {**aws.variables(), **where(aws, stack), **sign_in.variables(aws, stack)}
         try:
             check(aws, stack, variables)
+            stack = lose_and_restore(aws, stack, variables)
         except Failed as failure:
             if not options.keep:
                 raise
@@ -28,7 +29,7 @@ def run(options):
         if options.keep:
             keep(variables)
         else:
-            with step("Deletion of the stack, not of the table"):
+            with step("Deletion of the stack, not of the table and the queues"):
                 deployment.delete(aws, stack)
 
 
@@ -39,6 +40,8 @@ def build():
         deployment.build()
     with step("Difference: what is refused") as facts:
         facts.append(f"left out: {', '.join(differences.refused(deployment.BUILT))}")
+    with step("Difference: attributes of nested resources") as facts:
+        facts.append(f"{differences.lost_attributes(deployment.BUILT)} written in another way")
 
 
 def deploy(aws):
@@ -70,6 +73,22 @@ def check(aws, stack, variables):
         checks.deploy_one(aws, stack)
     with step("What the functions say they were refused") as facts:
         facts.append(f"nothing in {checks.refusals(aws, stack)} lines of their log")
+
+
+def lose_and_restore(aws, stack, variables):
+    with step("The table is lost") as facts:
+        backup, items = restore.lose(aws, stack)
+        facts.append(f"{len(items)} items")
+    with step("It is restored, by .ci/restore-table"):
+        stack, steps = restore.restore(aws, backup)
+    print("\n".join(steps))
+    with step("The items of the lost table") as facts:
+        facts.append(f"{restore.compare(aws, stack, items)} are as they were")
+    with step("Story, in the restored shop") as facts:
+        facts.append(f"{len(checks.scenario(variables))} steps")
+    with step("What the functions say they were refused") as facts:
+        facts.append(f"nothing in {checks.refusals(aws, stack)} lines of their log")
+    return stack
 
 
 def where(aws, stack):

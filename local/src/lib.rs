@@ -29,9 +29,15 @@ pub fn deployment() -> Deployment {
     Deployment {
         stack_name: "till-local".to_owned(),
         table_name: "till-local-orders".to_owned(),
-        parameters: BTreeMap::from([("PayLaterDays".to_owned(), "14".to_owned())]),
+        parameters: BTreeMap::from(
+            [("PayLaterDays", "14"), ("TableIs", "created")].map(|(name, value)| (name.to_owned(), value.to_owned())),
+        ),
+        nested: BTreeMap::from([(STATE.to_owned(), include_str!("../../state.yaml").to_owned())]),
     }
 }
+
+/// The template of the nested stack with the tables and the queues of orders.
+pub const STATE: &str = "state.yaml";
 
 /// The ARN of the secret with the payment provider's keys. It has the form of AWS's, because the template checks it.
 pub const PAYMENT_SECRET: &str = "arn:aws:secretsmanager:us-east-1:000000000000:secret:till-local-payments";

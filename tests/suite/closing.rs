@@ -31,7 +31,7 @@ struct Switch<'a> {
 }
 
 /// The templates of the project's root.
-fn templates() -> Vec<String> {
+pub fn templates() -> Vec<String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let names = fs::read_dir(root).expect("the root").map(|entry| entry.expect("an entry").file_name());
     let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();

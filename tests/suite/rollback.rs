@@ -65,6 +65,7 @@ impl Checkout {
     /// Makes a commit and its build. Returns the commit.
     fn commit(&self, program: &str) -> String {
         self.write(".aws-sam/build/template.yaml", "CodeUri: GetOrder");
+        self.write(".aws-sam/build/State/template.yaml", "Resources: {}");
         for function in ["GetOrder", "ListOrders"] {
             self.write(&format!(".aws-sam/build/{function}/bootstrap"), program);
         }
@@ -155,6 +156,17 @@ fn a_build_that_does_not_answer_as_it_should_is_not_kept() {
     checkout.write("status", "200");
     assert!(!checkout.deploy().status.success());
     assert!(checkout.deployed().exists() && !checkout.keeps(&commit));
+}
+
+/// It would create a table of its own, which is empty.
+#[test]
+fn a_build_of_release_0_1_0_is_not_deployed() {
+    let checkout = Checkout::create();
+    checkout.commit("a release without the nested stack of the table");
+    fs::remove_dir_all(checkout.0.join(".aws-sam/build/State")).expect("it is removed");
+    let done = checkout.deploy();
+    assert!(!done.status.success() && !checkout.deployed().exists());
+    assert!(String::from_utf8_lossy(&done.stderr).contains("Upgrade from 0.1.0"));
 }
 
 #[test]

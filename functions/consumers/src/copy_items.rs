@@ -26,7 +26,7 @@ pub const ACCESS: &[&[Access]] = copying::COPY;
 
 /// The function's permissions: the only one to scan a table, and those on its queue.
 pub const GRANTS: &[Grant] = &[
-    Grant::new(&["dynamodb:Scan"], "!GetAtt Table.Arn"),
+    Grant::new(&["dynamodb:Scan"], "!GetAtt State.Outputs.TableArn"),
     Grant::new(
         &["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"],
         "!GetAtt CopyQueue.Arn",

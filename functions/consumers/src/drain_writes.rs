@@ -48,9 +48,9 @@ pub const GRANTS: &[Grant] = &[
             "sqs:ReceiveMessage",
             "sqs:SendMessage",
         ],
-        "!GetAtt WriteQueue.Arn",
+        "!GetAtt State.Outputs.WriteQueueArn",
     ),
-    Grant::new(&["sqs:SendMessage"], "!GetAtt DeadLetters.Arn"),
+    Grant::new(&["sqs:SendMessage"], "!GetAtt State.Outputs.DeadLettersArn"),
 ];
 
 /// The number of failures after which a message goes to the dead-letter queue.

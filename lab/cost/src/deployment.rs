@@ -19,6 +19,9 @@ const DEFAULT_MEMORY: u64 = 128;
 
 const MB_PER_GB: Decimal = dec!(1024);
 
+/// The nested stack with the tables and the queues of orders, to which functions refer.
+const STATE: &str = include_str!("../../../state.yaml");
+
 /// The two lines that Lambda writes for a call at the level INFO: `platform.start` of 141 bytes and `platform.report` of 235,
 /// with the 26 bytes that CloudWatch adds to each.
 const SYSTEM_LOG_BYTES: Decimal = dec!(428);
@@ -125,7 +128,9 @@ impl Deployment {
         for (name, value) in parameters {
             set(&mut document, name, value).with_context(|| format!("parameters.{name}"))?;
         }
-        let defaults = devstack::Deployment::default();
+        let nested = BTreeMap::from([("state.yaml".to_owned(), STATE.to_owned())]);
+        let parameters = BTreeMap::from([("TableIs".to_owned(), "created".to_owned())]);
+        let defaults = devstack::Deployment { nested, parameters, ..devstack::Deployment::default() };
         let scope = Scope::new(&document, &defaults);
         let parameter = |name: &str| -> Result<String> {
             let declared = document.get("Parameters").and_then(|all| all.get(name));
@@ -154,7 +159,7 @@ impl Deployment {
             cache_seconds: [number("CacheSeconds")?, number("ListCacheSeconds")?],
         };
         Ok(Self {
-            functions: functions(&Template::parse(template)?, &scope, &document)?,
+            functions: functions(&Template::parse_for(template, &defaults)?, &scope, &document)?,
             is_on_demand: parameter("BillingMode")? == "PAY_PER_REQUEST",
             is_standard: parameter("TableClass")? == "STANDARD",
             is_arm: parameter("Architecture")? == "arm64",

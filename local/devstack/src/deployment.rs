@@ -12,10 +12,18 @@ pub struct Deployment {
     pub table_name: String,
     /// The values of parameters. A parameter that is not here has its default.
     pub parameters: BTreeMap<String, String>,
+    /// The texts of nested stacks whose tables and queues this deployment has, by the `TemplateURL` that names them. Other
+    /// nested stacks are left out.
+    pub nested: BTreeMap<String, String>,
 }
 
 impl Default for Deployment {
     fn default() -> Self {
-        Self { stack_name: "devstack".to_owned(), table_name: "devstack-table".to_owned(), parameters: BTreeMap::new() }
+        Self {
+            stack_name: "devstack".to_owned(),
+            table_name: "devstack-table".to_owned(),
+            parameters: BTreeMap::new(),
+            nested: BTreeMap::new(),
+        }
     }
 }

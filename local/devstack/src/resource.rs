@@ -1,9 +1,14 @@
 //! The resources whose names, ARNs and URLs other parts of a template refer to.
 
-use anyhow::{Result, bail};
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
 
 pub(crate) const REGION: &str = "us-east-1";
 pub(crate) const ACCOUNT: &str = "000000000000";
+
+/// The value of `!Ref` for a nested stack. No template needs it.
+const STACK_ARN: &str = "arn:aws:cloudformation:us-east-1:000000000000:stack/nested/local";
 
 /// A resource of the template that the laptop stack has.
 pub(crate) enum Resource {
@@ -17,6 +22,8 @@ pub(crate) enum Resource {
     Bucket(String),
     /// An IAM role with this logical id.
     Role(String),
+    /// A nested stack with these outputs.
+    Stack(BTreeMap<String, String>),
     /// A managed policy with this logical id.
     ManagedPolicy(String),
 }
@@ -28,6 +35,7 @@ impl Resource {
             Self::Table(name) | Self::Bus(name) | Self::Bucket(name) | Self::Role(name) => name.clone(),
             Self::Queue(name) => queue_url(name),
             Self::ManagedPolicy(name) => policy_arn(name),
+            Self::Stack(_) => STACK_ARN.to_owned(),
         }
     }
 
@@ -42,6 +50,10 @@ impl Resource {
             (Self::Bus(name), "Arn") => bus_arn(name),
             (Self::Bucket(name), "Arn") => bucket_arn(name),
             (Self::Role(name), "Arn") => role_arn(name),
+            (Self::Stack(outputs), _) => {
+                let output = attribute.strip_prefix("Outputs.").and_then(|name| outputs.get(name));
+                output.with_context(|| format!("this nested stack has no {attribute} in this deployment"))?.clone()
+            }
             (Self::Table(_), _) => bail!("a table has no attribute {attribute}: it has Arn and StreamArn"),
             (Self::Queue(_), _) => bail!("a queue has no attribute {attribute}: it has Arn, QueueName and QueueUrl"),
             (Self::Bucket(_), _) => bail!("a bucket has no attribute {attribute} here: it has Arn"),

@@ -6,6 +6,7 @@
 mod bucket;
 mod cors;
 mod filter;
+mod nested;
 mod queue;
 mod queue_source;
 mod role;
@@ -50,7 +51,7 @@ pub struct Template {
     pub routes: Vec<Route>,
     /// Every Lambda function, with or without a route.
     pub functions: Vec<Function>,
-    /// Every SQS queue, each after its dead-letter queue.
+    /// Every SQS queue, each after its dead-letter queue. Those of nested stacks come last.
     pub queues: Vec<Queue>,
     /// Every SQS event of every function, in the template's sequence.
     pub queue_sources: Vec<QueueSource>,
@@ -63,7 +64,7 @@ pub struct Template {
     pub scheduled: BTreeSet<String>,
     /// Which pages of other origins may call the API. `None`: none.
     pub cors: Option<Cors>,
-    /// Every table, in the template's sequence. There is at least one.
+    /// Every table, in the template's sequence, and then those of nested stacks. There is at least one.
     pub tables: Vec<Table>,
     /// Every S3 bucket, in the template's sequence.
     pub buckets: Vec<Bucket>,
@@ -98,8 +99,10 @@ impl Template {
         let resources = document.get("Resources").and_then(Yaml::as_mapping).context("Resources is missing")?;
 
         let mut scope = Scope::new(&document, deployment);
-        let tables = table::read_all(&mut scope, resources)?;
-        let queues = queue::read_all(&mut scope, resources)?;
+        let mut tables = table::read_all(&mut scope, resources)?;
+        let mut queues = queue::read_all(&mut scope, resources)?;
+        nested::read_all(&mut scope, resources, deployment, &mut tables, &mut queues)?;
+        ensure!(!tables.is_empty(), "Resources has no AWS::DynamoDB::Table");
         let buckets = bucket::read_all(&mut scope, resources)?;
         for (id, bus) in of_type(&scope, resources, "AWS::Events::EventBus")? {
             let properties = bus.get("Properties").unwrap_or(&Yaml::Null);

@@ -302,3 +302,25 @@ fn an_unknown_intrinsic_function_is_named() {
         "GetNote: Environment.Variables.TABLE_NAME: !ImportValue is not known to the laptop stack"
     );
 }
+
+/// The same template with its table in a nested stack, and that stack.
+fn with_nested_table(name: &str) -> Result<Template> {
+    let (before, rest) = SOUND.split_once("  Table:\n").unwrap();
+    let (table, after) = rest.split_once("  Role: {").unwrap();
+    let nested =
+        "  State:\n    Type: AWS::CloudFormation::Stack\n    Properties: { TemplateURL: state.yaml }\n  Role: {";
+    let outer = [before, nested, after].concat();
+    let outer = outer.replace("!Ref Table", &format!("!GetAtt State.Outputs.{name}"));
+    let outer = outer.replace("Table.Arn", "State.Outputs.Arn");
+    let outputs = "Outputs:\n  Name: { Value: !Ref Table }\n  Arn: { Value: !GetAtt Table.Arn }\n";
+    let nested = BTreeMap::from([("state.yaml".to_owned(), format!("Resources:\n  Table:\n{table}{outputs}"))]);
+    Template::parse_for(&outer, &Deployment { nested, ..Deployment::default() })
+}
+
+#[test]
+fn a_nested_stack_that_the_deployment_has_adds_its_table_and_its_outputs() {
+    let (nested, own) = (with_nested_table("Name").unwrap(), Template::parse(SOUND).unwrap());
+    assert_eq!((nested.tables, nested.functions), (own.tables, own.functions));
+    let error = format!("{:#}", with_nested_table("Other").unwrap_err());
+    assert!(error.ends_with("State: this nested stack has no Outputs.Other in this deployment"), "{error}");
+}

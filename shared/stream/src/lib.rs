@@ -21,7 +21,7 @@ use lambda::Grant;
 pub const READ: [Grant; 2] = [
     Grant::new(
         &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
-        "!GetAtt Table.StreamArn",
+        "!GetAtt State.Outputs.TableStreamArn",
     ),
-    Grant::new(&["dynamodb:ListStreams"], "!Sub ${Table.Arn}/stream/*"),
+    Grant::new(&["dynamodb:ListStreams"], "!Sub ${State.Outputs.TableArn}/stream/*"),
 ];

@@ -57,7 +57,7 @@ pub(super) fn functions() -> String {
         if !variables.is_empty() {
             text.push_str("      Environment:\n        Variables:\n");
             for (variable, value) in variables {
-                _ = writeln!(text, "          {variable}: !Ref {value}");
+                _ = writeln!(text, "          {variable}: {value}");
             }
         }
         let auth = match route.scope {
@@ -90,7 +90,7 @@ fn sorted() -> Vec<&'static RouteFunction> {
     all
 }
 
-/// The variables that the function reads when it starts, each with the parameter or the resource that gives its value.
+/// The variables that the function reads when it starts, each with the expression that gives its value.
 /// A variable has the name of its parameter: `STATUS_SHARDS` is the value of `StatusShards`.
 ///
 /// A function that lacks a variable does not start, and its error names the variable. So each attempt adds one variable
@@ -106,9 +106,9 @@ fn variables(function: &Function) -> BTreeMap<String, String> {
             Ok(_) => return variables,
             Err(Misconfigured::Missing(variable)) => {
                 let (of, value) = if variable == "QUEUE_URL" {
-                    ("WriteQueue".to_owned(), "http://localhost".to_owned())
+                    ("!GetAtt State.Outputs.WriteQueueUrl".to_owned(), "http://localhost".to_owned())
                 } else if variable == "IMAGES_BUCKET" {
-                    ("ImagesBucket".to_owned(), "images".to_owned())
+                    ("!Ref ImagesBucket".to_owned(), "images".to_owned())
                 } else {
                     let parameter = pascal_case(&variable.to_lowercase().replace('_', "-"));
                     let default = &template["Parameters"][parameter.as_str()]["Default"];
@@ -116,7 +116,7 @@ fn variables(function: &Function) -> BTreeMap<String, String> {
                         Yaml::String(text) => text.clone(),
                         other => other.as_u64().unwrap_or_else(|| panic!("{variable}: no {parameter}")).to_string(),
                     };
-                    (parameter, default)
+                    (format!("!Ref {parameter}"), default)
                 };
                 given.insert(variable.clone(), value);
                 variables.insert(variable, of);
@@ -205,7 +205,7 @@ fn policy(name: &str, access: &[&[Access]], grants: &[Grant], layout: Layout) ->
     text
 }
 
-/// The logical id of the table with this layout.
+/// The logical id of the table with this layout. The names of its outputs begin with it.
 fn table_of(layout: Layout) -> &'static str {
     match layout {
         Layout::V1 => "Table",
@@ -222,7 +222,7 @@ fn condition_of(layout: Layout) -> String {
 /// layout.
 fn granted(grant: &Grant, layout: Layout) -> String {
     let Grant { actions, resource, only } = grant;
-    let resource = resource.replace("Table.", &format!("{}.", table_of(layout)));
+    let resource = resource.replace("State.Outputs.Table", &format!("State.Outputs.{}", table_of(layout)));
     let indent = "              ";
     let mut text = format!(
         "{indent}- Effect: Allow\n{indent}  Action: {}\n{indent}  Resource: {resource}\n",
@@ -262,8 +262,8 @@ impl Statement {
         let Self { actions, index, keys, is_transactional, attributes } = self;
         let table = table_of(layout);
         let resource = match index.name() {
-            None => format!("!GetAtt {table}.Arn"),
-            Some(index) => format!("!Sub ${{{table}.Arn}}/index/{index}"),
+            None => format!("!GetAtt State.Outputs.{table}Arn"),
+            Some(index) => format!("!Sub ${{State.Outputs.{table}Arn}}/index/{index}"),
         };
         let names: Vec<_> = actions.iter().map(|action| action.name()).collect();
         let quoted = |texts: Vec<&str>| texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");

@@ -49,7 +49,8 @@ fn under<'a>(condition: &str, value: &'a Yaml) -> Option<&'a Yaml> {
 /// The statements about the table with this layout, in a stack with two tables.
 fn declared(layout: Layout) -> Vec<Declared> {
     let text: Yaml = yaml_serde::from_str(&template_text()).expect("YAML");
-    let (table, condition) = (logical_id(layout), format!("Has{}", layout.name().to_uppercase()));
+    let (table, condition) =
+        (format!("State.Outputs.{}", logical_id(layout)), format!("Has{}", layout.name().to_uppercase()));
     let properties = |name: &str| &text["Resources"][name]["Properties"];
     let mut all = Vec::new();
     for function in template_with("v1-v2").functions {
@@ -68,9 +69,9 @@ fn declared(layout: Layout) -> Vec<Declared> {
             let Yaml::Tagged(resource) = &statement["Resource"] else { panic!("{statement:?}") };
             // A resource that depends on a condition is not the table.
             let Some(resource) = resource.value.as_str() else { continue };
-            let index = match resource.strip_prefix("${").unwrap_or(resource).strip_prefix(table) {
-                Some(".Arn") => None,
-                Some(other) => match other.strip_prefix(".Arn}/index/") {
+            let index = match resource.strip_prefix("${").unwrap_or(resource).strip_prefix(&table) {
+                Some("Arn") => None,
+                Some(other) => match other.strip_prefix("Arn}/index/") {
                     None => continue,
                     Some(index) => Some(index.to_owned()),
                 },

@@ -50,7 +50,6 @@ pub(super) fn read_all(scope: &mut Scope, resources: &Mapping) -> Result<Vec<Tab
         scope.define(id, Resource::Table(table.name().to_owned()));
         tables.push(table);
     }
-    ensure!(!tables.is_empty(), "Resources has no AWS::DynamoDB::Table");
     Ok(tables)
 }
 
