@@ -157,7 +157,7 @@ impl Scene {
         sleep_until(at).await;
         let mut version = 0;
         loop {
-            let expected = (number % 2 == 0).then(|| self.price.get());
+            let expected = number.is_multiple_of(2).then(|| self.price.get());
             let reply = self.shop.order(number, &format!("rush-{number}-{version}"), expected).await?;
             let Reply { status, retry_after, body } = reply;
             match (status, body["type"].as_str().unwrap_or_default()) {

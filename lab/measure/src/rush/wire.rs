@@ -1,7 +1,7 @@
 //! The wire between the functions and the simulated services.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
@@ -52,7 +52,10 @@ impl HttpConnector for Wire {
             let (status, text) = match service {
                 "AmazonSQS" => {
                     let request = serde_json::from_slice(body).unwrap_or_default();
-                    (200, services.queue.answer(action, &request).to_string())
+                    match services.queue.answer(action, &request) {
+                        Some(answer) => (200, answer.to_string()),
+                        None => (400, unknown(action)),
+                    }
                 }
                 _ => match services.dynamodb(action, body).await {
                     Ok(text) => (200, text),
@@ -100,7 +103,7 @@ impl Services {
             "PutItem" | "UpdateItem" | "DeleteItem" => {
                 let (partition, item) = place(if action == "PutItem" { &request["Item"] } else { &request["Key"] });
                 if self.locks().is_held(&item) {
-                    return Err(error("TransactionConflictException", "Transaction is ongoing for the item"));
+                    return Err(error_of("TransactionConflictException", "Transaction is ongoing for the item"));
                 }
                 if !self.partitions().write(&partition, 1.0) {
                     return Err(hot("Write"));
@@ -111,7 +114,7 @@ impl Services {
                     _ => self.run(request, Database::delete_item),
                 }
             }
-            other => panic!("the simulated DynamoDB has no {other}"),
+            other => Err(unknown(other)),
         }
     }
 
@@ -171,19 +174,19 @@ impl Services {
         action: fn(&Database, I) -> Result<O, DynoxideError>,
     ) -> Result<String, String> {
         let request =
-            serde_json::from_value(request).unwrap_or_else(|error| panic!("the engine reads no such: {error}"));
+            serde_json::from_value(request).map_err(|error| error_of("SerializationException", &error.to_string()))?;
         match action(&self.database, request) {
             Ok(answer) => Ok(serde_json::to_string(&answer).unwrap_or_default()),
             Err(error) => Err(error.to_json()),
         }
     }
 
-    fn locks(&self) -> std::sync::MutexGuard<'_, Locks> {
-        self.locks.lock().expect("nobody panics with it")
+    fn locks(&self) -> MutexGuard<'_, Locks> {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn partitions(&self) -> std::sync::MutexGuard<'_, Partitions> {
-        self.partitions.lock().expect("nobody panics with it")
+    fn partitions(&self) -> MutexGuard<'_, Partitions> {
+        self.partitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -207,8 +210,13 @@ fn written(part: &Value) -> (String, String, Vec<String>) {
     (partition, name, entries.collect())
 }
 
-fn error(code: &str, message: &str) -> String {
+fn error_of(code: &str, message: &str) -> String {
     json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": message }).to_string()
+}
+
+/// The error of an action that the simulation lacks.
+fn unknown(action: &str) -> String {
+    error_of("UnknownOperationException", action)
 }
 
 /// The error of a request to a partition without units.
