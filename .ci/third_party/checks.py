@@ -37,8 +37,10 @@ def events(cloud, deployment):
     """Invokes each deployed function with its sample event, in the order of the events' times. Returns the number of
     events."""
     smoke = function_smoke()
-    # The stack has no search and one table, so the functions of a search index and of a move are not deployed.
+    # The stack has no search and one table, so the functions of a search index and of a move are not deployed, and a search
+    # is answered 404.
     names = [name for name in smoke.functions_by_event_time() if resource(name) in deployment.ids]
+    names.remove("search-products")
     for name in names:
         try:
             smoke.check(name, invoke(cloud, deployment.ids[resource(name)], ROOT / "events" / f"{name}.json"))

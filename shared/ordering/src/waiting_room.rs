@@ -119,17 +119,14 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
-    use crate::{OrderRequest, RequestedLine};
+    use crate::OrderRequest;
 
     use super::*;
 
     #[test]
     fn a_wait_is_the_backlog_over_the_rate_of_the_drain_and_an_hour_at_most() {
-        let line = |product: &str| RequestedLine {
-            product_id: product.parse().expect("an id"),
-            quantity: 1.try_into().expect("a quantity"),
-        };
-        let request = OrderRequest { lines: vec![line("cup"), line("saucer")], ..OrderRequest::default() };
+        let request = r#"{"lines":[{"productId":"cup","quantity":1},{"productId":"saucer","quantity":1}]}"#;
+        let request: OrderRequest = serde_json::from_str(request).expect("a request");
         let two_lines = Basket::try_from(request).expect("a basket");
         let room = WaitingRoom { room: None, rate: 200 };
         let wait = |orders| room.wait(Backlog { orders }, &two_lines).as_secs();

@@ -189,7 +189,7 @@ mod tests {
         number.to_string().parse().expect("a number")
     }
 
-    /// A list is the set of its records: those that were added and not removed since then.
+    // A list is the set of its records: those that were added and not removed since then.
     proptest! {
         #[test]
         fn a_list_is_the_set_of_its_records(steps in prop::collection::vec((any::<bool>(), 0..40_u32, 0..6_u32, 0..3_u8), 1..12)) {
