@@ -236,11 +236,14 @@ impl<'a> Parts<'a> {
             revenue: sums(),
             statuses: [(Pending, count)].into_iter().collect(),
         };
+        let number_in_shard = |digit: u8| format!("30000000000000000000{digit}").parse();
         let mut uncounted = Uncounted::default();
-        if revision != First {
-            let number = |digit: u8| format!("30000000000000000000{digit}").parse();
-            uncounted.add(Span::between(Some(number(0)?), number(1)?));
-            uncounted.forget(number(0)?);
+        if revision == First {
+            // A consumer does not know what a shard had before its first batch.
+            uncounted.add(Span::between(None, number_in_shard(1)?));
+        } else {
+            uncounted.add(Span::between(Some(number_in_shard(0)?), number_in_shard(1)?));
+            uncounted.forget(number_in_shard(0)?);
         }
         let checkpoint = StreamCheckpoint {
             shard_id: "shardId-00000001795253400000-00000001".parse()?,
