@@ -92,7 +92,8 @@ pub async fn handle(
         Some(Placement::RefusedBefore | Placement::OtherAcceptance | Placement::Mismatch | Placement::NotAccepted)
         | None => None,
     };
-    let (queued, answer): (_, fn(_) -> _) = match intake.accept(&order, max_total, budget).await.map_err(not_accepted)? {
+    let acceptance = intake.accept(&order, max_total, budget).await.map_err(not_accepted)?;
+    let (queued, answer): (_, fn(_) -> _) = match acceptance {
         Acceptance::Accepted(queued) => (queued, Replayable::first),
         Acceptance::Replayed(queued) => (queued, Replayable::again),
         Acceptance::KeyReused => return Err(Problem::rejected(Rejection::KeyReused)),
