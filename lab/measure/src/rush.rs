@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 10_000)]
     rate: u32,
     /// The seconds for which they come
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 1)]
     seconds: u32,
     /// Writes the table into docs/scale.md
     #[arg(long)]

@@ -106,7 +106,7 @@ impl Orders {
     }
 
     /// Places the order like [`place`](Self::place), unless a crowd wants the same items: an order whose transaction meets
-    /// others for longer than [`CONTENDED`], or that finds a hot partition, is to wait in the queue. So the crowd does not
+    /// others for longer than a second, or that finds a hot partition, is to wait in the queue. So the crowd does not
     /// keep a stock busy with transactions that are cancelled.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// A crowd that wants one product fills the waiting room, although the table has capacity: see
 /// [`Orders::place_unless_crowded`](crate::Orders::place_unless_crowded).
 ///
-/// Each environment reads the length of the queue before its first event, and then at most every [`BELIEVED`]. If the length
+/// Each environment reads the length of the queue before its first event, and then at most once a second. If the length
 /// cannot be read, the last known one counts. If none is known, there is no waiting room.
 #[derive(Clone, Debug)]
 pub struct WaitingRoom {

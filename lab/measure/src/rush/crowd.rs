@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::shop::{Plan, Reply, Shop};
 
 /// The prices before and after the change.
-const PRICES: [i64; 2] = [1_000, 1_100];
+const PRICES: [i64; 2] = [1_000, 900];
 
 /// The longest that a customer tries to order.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -152,12 +152,12 @@ impl Scene {
         Ok(())
     }
 
-    /// Orders one unit, as a patient customer does. Every second customer expects the price of the page.
+    /// Orders one unit, as a patient customer does. Every tenth customer expects the price of the page.
     async fn customer(self: Rc<Self>, number: u32, at: Instant) -> Result<()> {
         sleep_until(at).await;
         let mut version = 0;
         loop {
-            let expected = number.is_multiple_of(2).then(|| self.price.get());
+            let expected = number.is_multiple_of(10).then(|| self.price.get());
             let reply = self.shop.order(number, &format!("rush-{number}-{version}"), expected).await?;
             let Reply { status, retry_after, body } = reply;
             match (status, body["type"].as_str().unwrap_or_default()) {
