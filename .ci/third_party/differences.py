@@ -105,8 +105,8 @@ def integration(gateway, api, cloud, deployment, wish):
     return made["IntegrationId"]
 
 
-# Condition keys for the keys and the source of a call. In MiniStack statements with these conditions never hold.
-UNKNOWN = [("Null", "dynamodb:LeadingKeys"), ("Null", "events:source")]
+# Condition keys for the keys, the source and the attributes of a call. In MiniStack statements with these conditions never hold.
+UNKNOWN = [("Null", "dynamodb:LeadingKeys"), ("Null", "events:source"), ("StringEqualsIfExists", "dynamodb:Select")]
 
 
 def unknown_conditions(cloud, deployment):
@@ -124,6 +124,20 @@ def unknown_conditions(cloud, deployment):
             if after != before:
                 iam.put_role_policy(RoleName=role, PolicyName=name, PolicyDocument=after)
                 count += 1
+    return count
+
+
+def without_tls(cloud, deployment):
+    """MiniStack has no TLS here, so the buckets' policies do not demand it. How many buckets."""
+    s3, count = cloud.client("s3"), 0
+    for bucket in deployment.of_type("AWS::S3::Bucket"):
+        policy = json.loads(s3.get_bucket_policy(Bucket=bucket)["Policy"])
+        policy["Statement"] = [statement for statement in policy["Statement"] if statement.get("Sid") != "TlsOnly"]
+        if policy["Statement"]:
+            s3.put_bucket_policy(Bucket=bucket, Policy=json.dumps(policy))
+        else:
+            s3.delete_bucket_policy(Bucket=bucket)
+        count += 1
     return count
 
 

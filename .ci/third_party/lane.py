@@ -53,6 +53,8 @@ def deploy(aws):
         facts.append(f"{differences.routes(aws, stack)} made through the API")
     with step("Difference: conditions on keys and sources") as facts:
         facts.append(f"left out of {differences.unknown_conditions(aws, stack)} roles")
+    with step("Difference: buckets that demand TLS") as facts:
+        facts.append(f"{differences.without_tls(aws, stack)} do not demand it here")
     with step("Difference: numbers that come from parameters") as facts:
         facts.append(f"set again for {differences.concurrency(aws, stack)} event source")
     with step("Difference: shards in events") as facts:

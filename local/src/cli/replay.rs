@@ -54,10 +54,13 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         !files.is_empty() || queue.is_some() || bucket.is_some() || !place.is_deployed(),
         "--table needs --queue, --bucket or files: the output LostEventsUrl, or LostCountsUrl"
     );
+    let found = (!files.is_empty()).then(|| read(files)).transpose()?;
     let bus = bus.iter().map(|bus| ("EVENT_BUS".to_owned(), bus.clone()));
     let mut processor =
         Processor { environment: place.environment(&[]).await?.with(bus), counts: *counts, total: Total::default() };
-    let outcome = if files.is_empty() {
+    let outcome = if let Some(found) = found {
+        processor.take(found).await
+    } else {
         let environment = processor.environment.clone();
         let process = async |batches| match &*processor.process(batches).await? {
             [] => Ok(()),
@@ -76,8 +79,6 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
             let left: Vec<_> = left.iter().map(|left| format!("{} is left: {}", left.what, left.why)).collect();
             (vec![done], left)
         })
-    } else {
-        processor.take_files(files).await
     };
     // Also if it ends with an error.
     processor.tell()?;
@@ -87,6 +88,20 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     }
     ensure!(left.is_empty(), "some records were not processed");
     Ok(())
+}
+
+/// What the files have.
+fn read(files: &[PathBuf]) -> Result<Found> {
+    let mut all = Found::default();
+    for file in files {
+        let name = file.display();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        let found = replay::read(&text).with_context(|| name.to_string())?;
+        all.batches.extend(found.batches);
+        all.pointers.extend(found.pointers);
+        all.objects.extend(found.objects);
+    }
+    Ok(all)
 }
 
 struct Processor {
@@ -105,20 +120,11 @@ struct Total {
 
 impl Processor {
     /// Processes the records of files. Returns what to print of what is done, and of what is left.
-    async fn take_files(&mut self, files: &[PathBuf]) -> Result<(Vec<String>, Vec<String>)> {
-        let mut all = Found::default();
-        for file in files {
-            let name = file.display();
-            let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
-            let found = replay::read(&text).with_context(|| name.to_string())?;
-            all.batches.extend(found.batches);
-            all.pointers.extend(found.pointers);
-            all.objects.extend(found.objects);
-        }
-        let mut left = self.process(all.batches).await?;
-        let pointers = all.pointers.iter();
+    async fn take(&mut self, found: Found) -> Result<(Vec<String>, Vec<String>)> {
+        let mut left = self.process(found.batches).await?;
+        let pointers = found.pointers.iter();
         left.extend(pointers.map(|pointer| format!("a message has no records, only their place: {pointer}")));
-        let objects = all.objects.iter().map(|Object { bucket, key }| format!("s3://{bucket}/{key}"));
+        let objects = found.objects.iter().map(|Object { bucket, key }| format!("s3://{bucket}/{key}"));
         left.extend(objects.map(|object| format!("a message has no records, only the name of an object: {object}")));
         Ok((Vec::new(), left))
     }
