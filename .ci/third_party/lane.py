@@ -20,8 +20,10 @@ def run(options):
         stack = deploy(aws)
         variables = {**aws.variables(), **where(aws, stack), **sign_in.variables(aws, stack)}
         try:
-            check(aws, stack, variables)
+            check(aws, variables)
+            # Before the sample events, whose made-up counts the audit of the restored table would find.
             stack = lose_and_restore(aws, stack, variables)
+            invoke(aws, stack)
         except Failed as failure:
             if not options.keep:
                 raise
@@ -42,6 +44,8 @@ def build():
         facts.append(f"left out: {', '.join(differences.refused(deployment.BUILT))}")
     with step("Difference: attributes of nested resources") as facts:
         facts.append(f"{differences.lost_attributes(deployment.BUILT)} written in another way")
+    with step("Difference: buckets that demand TLS") as facts:
+        facts.append(f"{differences.without_tls(deployment.BUILT)} do not demand it here")
 
 
 def deploy(aws):
@@ -53,8 +57,6 @@ def deploy(aws):
         facts.append(f"{differences.routes(aws, stack)} made through the API")
     with step("Difference: conditions on keys and sources") as facts:
         facts.append(f"left out of {differences.unknown_conditions(aws, stack)} roles")
-    with step("Difference: buckets that demand TLS") as facts:
-        facts.append(f"{differences.without_tls(aws, stack)} do not demand it here")
     with step("Difference: numbers that come from parameters") as facts:
         facts.append(f"set again for {differences.concurrency(aws, stack)} event source")
     with step("Difference: shards in events") as facts:
@@ -62,13 +64,16 @@ def deploy(aws):
     return stack
 
 
-def check(aws, stack, variables):
+def check(aws, variables):
     with step("A stranger is refused"):
         checks.stranger(aws)
     with step("Story") as facts:
         steps = checks.scenario(variables)
         facts.append(f"{len(steps)} steps")
     print("\n".join(steps))
+
+
+def invoke(aws, stack):
     with step("Sample events, by cargo lambda invoke") as facts:
         facts.append(f"{checks.events(aws, stack)} answered as they should be")
     with step("One function, by cargo lambda deploy"):

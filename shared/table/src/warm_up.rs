@@ -141,8 +141,9 @@ mod tests {
             std::thread::sleep(time);
             let answer = "healthy: dynamodb";
             let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
-            client.write_all(answer.as_bytes()).expect("an answer");
+            // Before the answer, so that the test has the report when the client has the answer.
             requests.send((connection, text.into_owned())).expect("the test receives");
+            client.write_all(answer.as_bytes()).expect("an answer");
         }
     }
 
@@ -161,6 +162,7 @@ mod tests {
             assert!(!request.contains("amz-sdk-") && !request.contains("x-amz-user-agent"), "{request}");
         }
     }
+
     /// Prewarms eight connections of a server that answers after this time, and then sends eight requests at once. Returns the
     /// connection of each request, before and after.
     async fn prewarmed(time: Duration) -> [Vec<usize>; 2] {
