@@ -86,10 +86,21 @@ async fn an_order_that_cannot_be_placed_is_refused_before_it_waits() {
     let (shop, ada) = rush().await;
     let before = (shop.queued().await, shop.dump().await);
     ada.order("too many", things(11)).await.problem(Kind::OutOfStock);
+    assert_eq!((shop.queued().await, shop.dump().await), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_with_the_total_that_its_customer_expects_waits_without_reading_the_product() {
+    let (shop, ada) = rush().await;
     let mut other_price = things(1);
     other_price["expectedTotal"] = eur(999);
-    ada.order("other price", other_price).await.problem(Kind::PriceChanged);
-    assert_eq!((shop.queued().await, shop.dump().await), before);
+    let reply = ada.order("other price", other_price).await;
+    assert_accepted(&reply);
+    let calls: Vec<_> = shop.fault_proxy().take_calls().into_iter().map(|call| call.action).collect();
+    assert_eq!(calls, ["Query", "PutItem"], "whether it was placed before, and that it waits");
+    let messages = shop.take_messages().await;
+    shop.drain(&messages).await;
+    assert_eq!(settled(&ada, &reply).await["problem"]["type"], "/problems/price-changed");
 }
 
 /// A customer who expects no total would wait for any price, if the price cannot be read.
