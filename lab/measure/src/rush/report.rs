@@ -8,12 +8,10 @@ use super::crowd::{Outcome, Rush};
 use super::shop::Plan;
 
 /// The designs that are compared.
-const PLANS: [Plan; 6] = [
-    Plan { cells: 1, has_waiting_room: false, drains: 2 },
-    Plan { cells: 1, has_waiting_room: true, drains: 2 },
-    Plan { cells: 8, has_waiting_room: false, drains: 2 },
+const PLANS: [Plan; 4] = [
+    Plan { cells: 8, has_waiting_room: false, drains: 4 },
     Plan { cells: 8, has_waiting_room: true, drains: 4 },
-    Plan { cells: 32, has_waiting_room: false, drains: 2 },
+    Plan { cells: 32, has_waiting_room: false, drains: 10 },
     Plan { cells: 32, has_waiting_room: true, drains: 10 },
 ];
 
