@@ -89,7 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["body"] = json!(one_line().to_string());
             Ok(())
         },
-        budget: Budget { init: 11.8, first: 9.8, warm: 9.7, binary: 6.7, memory: 3.9, system_calls: 16.8 },
+        budget: Budget { init: 11.8, first: 9.8, warm: 9.7, binary: 6.9, memory: 3.9, system_calls: 16.8 },
     },
     Function {
         name: "drain-writes",
@@ -101,7 +101,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             event["Records"][0]["body"] = json!(message.to_string());
             Ok(())
         },
-        budget: Budget { init: 11.8, first: 10.7, warm: 10.6, binary: 7.1, memory: 3.9, system_calls: 23.0 },
+        budget: Budget { init: 11.8, first: 10.7, warm: 10.6, binary: 7.3, memory: 3.9, system_calls: 23.0 },
     },
     Function {
         name: "count-orders",
@@ -114,7 +114,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             }
             Ok(())
         },
-        budget: Budget { init: 11.0, first: 10.4, warm: 6.3, binary: 7.1, memory: 3.8, system_calls: 14.0 },
+        budget: Budget { init: 11.0, first: 10.4, warm: 6.3, binary: 7.3, memory: 3.8, system_calls: 14.0 },
     },
 ];
 
