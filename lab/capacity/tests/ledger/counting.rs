@@ -1,8 +1,10 @@
 //! Operations of the stream's consumers, and the comparison of counts with orders.
 
+use key_schema::entity::StreamCheckpoint;
 use key_schema::value::{Day, Timestamp};
 use sample_items::Revision::First;
 use sample_items::{Batch, Kind, SampleSizes};
+use serde_dynamo::Item;
 use serde_json::{Value, json};
 use shop::stream::{Tail, batch, is_wanted, lambda_record, number};
 
@@ -87,11 +89,19 @@ pub async fn count_first(shop: &mut MeteredShop, order: &Placed) {
     reconcile(shop, day, "a day of one order").await;
 }
 
+/// The state of a window whose last batch left the shard's present checkpoint.
+async fn state(shop: &MeteredShop) -> Value {
+    let key = format!("shard#{SHARD}");
+    let item: Item = serde_json::from_value(shop.shop.item(&key, &key).await).expect("an item");
+    let checkpoint: StreamCheckpoint = serde_dynamo::from_item(item).expect("a checkpoint");
+    json!({ "checkpoint": serde_json::to_string(&checkpoint).expect("JSON") })
+}
+
 /// Counts the second order in an environment that knows the checkpoint.
 pub async fn count_second(shop: &mut MeteredShop) {
     let records = records(shop).await;
     let of_first = records.len() / 2;
-    let state = json!({ "mark": number(&records[of_first - 1]) });
+    let state = state(shop).await;
     shop.pass().await;
     let others = others(shop, &records, numbered(records.last().expect("a record")) + 1);
     let records = [&records[of_first..], &others].concat();
@@ -107,7 +117,6 @@ pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
         image["orderId"]["S"] == order.id() && image["status"]["S"] == "CANCELLED"
     };
     let at = records.iter().rposition(|record| is_of(&record)).expect("a record");
-    let state = json!({ "mark": number(&records[at - 1]) });
     // Pretends that the records in between were counted.
     let moved = json!({
         "TableName": shop.shop.table(),
@@ -116,6 +125,7 @@ pub async fn count_cancellation(shop: &mut MeteredShop, order: &Placed) {
         "ExpressionAttributeValues": { ":mark": { "S": number(&records[at - 1]) } },
     });
     shop.shop.dynamodb("UpdateItem", &moved).await;
+    let state = state(shop).await;
     shop.pass().await;
     let cancelled =
         [vec![records[at].clone()], others(shop, &records, numbered(records.last().expect("a record")) + 1)];
