@@ -65,12 +65,12 @@ pub async fn handle(
     }
     let basket = Basket::try_from(request).map_err(not_a_basket)?;
     let order = PlaceOrder { customer: caller.id, key, basket };
-    let backlog = waiting_room.backlog().await;
+    let wait = waiting_room.wait(&order.basket).await;
     // Who waits with a total to expect needs no quote, and reading the product would delay those who wait already.
-    let is_for_later = prefers_later || backlog.is_some() && order.basket.request().expected_total.is_some();
+    let is_for_later = prefers_later || wait.is_some() && order.basket.request().expected_total.is_some();
     let placement = if is_for_later {
         orders.placed_before(&order, budget).await
-    } else if backlog.is_some() {
+    } else if wait.is_some() {
         orders.quote(&order, budget).await.map(Some)
     } else if waiting_room.is_there() {
         orders.place_unless_crowded(&order, budget).await.map(Some)
@@ -100,7 +100,6 @@ pub async fn handle(
     };
     let location = format!("/orders/{}", queued.order_id);
     let preference = prefers_later.then_some(PrefersAsync::NAME);
-    let wait = backlog.map(|backlog| waiting_room.wait(backlog, &order.basket));
     Ok(Either::B(Accepted { location, preference, wait, answer: answer(Json(queued.into())) }))
 }
 

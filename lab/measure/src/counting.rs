@@ -20,7 +20,7 @@ use anyhow::Result;
 use clap::Args;
 
 use self::report::Report;
-use crate::print;
+use crate::show;
 
 /// The seed of the page.
 const SEED: u64 = 7;
@@ -37,11 +37,5 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report = Report::new(arguments.seed)?;
-    for (name, table) in report.tables() {
-        print(&format!("{name}\n\n{table}\n"))?;
-    }
-    if arguments.docs {
-        docs_check::write("scale.md", &report.tables())?;
-    }
-    Ok(())
+    show(&report.tables(), arguments.docs)
 }

@@ -78,6 +78,14 @@ async fn run(arguments: Arguments) -> Result<()> {
     }
 }
 
+/// Prints the tables of a simulation, and writes them into docs/scale.md if `docs`.
+fn show(tables: &[docs_check::Part<'_>], docs: bool) -> Result<()> {
+    for (name, table) in tables {
+        print(&format!("{name}\n\n{table}\n"))?;
+    }
+    if docs { docs_check::write("scale.md", tables) } else { Ok(()) }
+}
+
 fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")

@@ -41,7 +41,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::plot::picture;
 use self::report::Report;
-use crate::{print, workspace};
+use crate::{show, workspace};
 
 /// The seed of the page.
 const SEED: u64 = 7;
@@ -61,11 +61,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let progress = ProgressBar::no_length().with_style(style);
     let report = Report::new(arguments.seed, patience()?, &progress)?;
     progress.finish_and_clear();
-    for (name, table) in report.tables() {
-        print(&format!("{name}\n\n{table}\n"))?;
-    }
+    show(&report.tables(), arguments.docs)?;
     if arguments.docs {
-        docs_check::write("scale.md", &report.tables())?;
         fs::write(docs_check::file("partitions.svg"), picture(&report)?)
             .context("docs/partitions.svg cannot be written")?;
     }

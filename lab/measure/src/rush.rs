@@ -26,7 +26,7 @@ use anyhow::Result;
 use clap::Args;
 
 use self::report::Report;
-use crate::print;
+use crate::show;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -43,11 +43,5 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report = Report::new(arguments.rate, arguments.seconds)?;
-    for (name, table) in report.tables() {
-        print(&format!("{name}\n\n{table}\n"))?;
-    }
-    if arguments.docs {
-        docs_check::write("scale.md", &report.tables())?;
-    }
-    Ok(())
+    show(&report.tables(), arguments.docs)
 }

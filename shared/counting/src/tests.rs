@@ -5,6 +5,7 @@ mod bounds;
 mod deliver;
 mod examples;
 mod fold;
+mod parking;
 mod releases;
 mod shop;
 mod table;

@@ -51,5 +51,5 @@ pub use pay_later::PayLater;
 pub use place::{Accepted, Orders, PlaceOrder, Placement, refusal};
 pub use placing::{Attempt, Next, Origin, Placing};
 pub use quote::Quote;
-pub use waiting_room::{Backlog, WaitingRoom};
+pub use waiting_room::WaitingRoom;
 pub use withdrawal::Withdrawal;

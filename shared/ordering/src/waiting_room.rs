@@ -55,13 +55,6 @@ struct Seen {
     at: Option<Instant>,
 }
 
-/// The orders that a new order has to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backlog {
-    /// Their approximate number.
-    pub orders: u64,
-}
-
 impl FromEnvironment for WaitingRoom {
     fn from_environment(environment: &Environment) -> Result<Self, Misconfigured> {
         let most: u64 = environment.number("WAITING_ROOM_ORDERS", 0..=1_000_000)?;
@@ -83,16 +76,16 @@ impl WaitingRoom {
         self.room.is_some()
     }
 
-    /// The orders that wait, if there are so many that a new order has to wait behind them.
-    pub async fn backlog(&self) -> Option<Backlog> {
+    /// The time for which a new order with this basket has to wait behind others. `None`: it need not wait.
+    pub async fn wait(&self, basket: &Basket) -> Option<Duration> {
         let room = self.room.as_ref()?;
         let orders = room.length().await;
-        (orders > room.most).then_some(Backlog { orders })
+        (orders > room.most).then(|| self.behind(orders, basket))
     }
 
-    /// The time until an order is placed that waits behind this backlog, if the orders of the backlog take as many units as
-    /// this one, and the drain has all the capacity that it may use.
-    pub fn wait(&self, Backlog { orders }: Backlog, basket: &Basket) -> Duration {
+    /// The time until an order is placed that waits behind so many, if each takes as many units as this one, and the drain
+    /// has all the capacity that it may use.
+    fn behind(&self, orders: u64, basket: &Basket) -> Duration {
         let each = write_units_of(basket);
         // The busiest of the table and its indexes limits the drain.
         let units = each.indexes.values().copied().fold(each.table, f64::max);
@@ -129,7 +122,7 @@ mod tests {
         let request: OrderRequest = serde_json::from_str(request).expect("a request");
         let two_lines = Basket::try_from(request).expect("a basket");
         let room = WaitingRoom { room: None, rate: 200 };
-        let wait = |orders| room.wait(Backlog { orders }, &two_lines).as_secs();
+        let wait = |orders| room.behind(orders, &two_lines).as_secs();
         // 14 units for each order.
         assert_eq!([0, 1000, u64::MAX].map(wait), [0, 70, 3600]);
     }

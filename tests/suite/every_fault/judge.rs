@@ -13,7 +13,7 @@ use shop::queue::QUEUE;
 
 use super::cases::{Ask, Caller, Case};
 use super::kinds::{Injection, Service};
-use super::world::{State, World, forget_moments, timeless};
+use super::world::{State, World, forget_moments, signature_of, timeless};
 use crate::invariants;
 
 /// The number of retries. On a busy machine, a request may time out without any fault.
@@ -159,9 +159,12 @@ async fn run(world: &World, case: &Case, reference: Option<&Reference>) -> Outco
                 Caller::Customer(id) => world.shop.customer(id),
                 Caller::Admin => world.shop.admin(),
             };
-            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
             // A text is sent as it is, because its bytes are signed.
             let body = (!body.is_null()).then(|| body.as_str().map_or_else(|| body.to_string(), str::to_owned));
+            let signed = body.as_ref().filter(|_| case.function == "receive-payment-event");
+            let signature = signed.map(|report| signature_of(report));
+            headers.extend(signature.as_deref().map(|signature| ("stripe-signature", signature)));
             let reply = client.send(method.clone(), path, &headers, body).await;
             let mut answer = json!({
                 "status": reply.status, "etag": reply.header("etag"), "location": reply.header("location"),

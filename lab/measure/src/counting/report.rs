@@ -1,5 +1,6 @@
 //! The tables of the page, and their figures.
 
+use std::iter;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -58,64 +59,53 @@ impl Report {
     }
 
     fn backlog(&self) -> String {
-        let rows = self.rows.iter().map(|Row { shards, catching_up: [tried, parked], .. }| {
-            vec![
-                shards.to_string(),
-                whole(tried.counted()),
-                tried.units(),
-                whole(parked.counted()),
-                parked.units(),
-                parked.read_units(),
-                format!("{:.0}", parked.of_day()),
-                format!("{:.0}", parked.of_hottest_list()),
-            ]
-        });
-        let columns = [
-            "shards",
-            "retried: orders a second",
-            "units for each",
-            "parked: orders a second",
-            "write units for each",
-            "read units for each",
-            "units a second: totals of the day",
-            "hottest list of parked counts",
+        let more: [Column; 2] = [
+            ("units a second: totals of the day", |_, parked| format!("{:.0}", parked.of_day())),
+            ("hottest list of parked counts", |_, parked| format!("{:.0}", parked.of_hottest_list())),
         ];
-        table(&columns, rows)
+        self.table(|row| &row.catching_up, &[&RATES[..], &more].concat())
     }
 
     fn busy(&self) -> String {
-        let rows = self.rows.iter().map(|Row { shards, busy: [tried, parked], .. }| {
-            vec![
-                shards.to_string(),
-                whole(tried.counted()),
-                tried.units(),
-                whole(parked.counted()),
-                parked.units(),
-                parked.read_units(),
-                format!("{:.1}", parked.behind()),
-                format!("{:.0}", parked.of_hottest_list()),
-            ]
-        });
-        let columns = [
-            "shards",
-            "retried: orders a second",
-            "units for each",
-            "parked: orders a second",
-            "write units for each",
-            "read units for each",
-            "seconds behind",
-            "units a second: hottest list",
+        let more: [Column; 2] = [
+            ("seconds behind", |_, parked| format!("{:.1}", parked.behind())),
+            ("units a second: hottest list", |_, parked| format!("{:.0}", parked.of_hottest_list())),
         ];
-        table(&columns, rows)
+        self.table(|row| &row.busy, &[&RATES[..], &more].concat())
     }
 
     fn calm(&self) -> String {
-        let rows = self.rows.iter().map(|Row { shards, calm: [tried, parked], .. }| {
-            vec![shards.to_string(), tried.units(), parked.units(), parked.read_units()]
+        let columns: [Column; 3] = [
+            ("retried: units for each order", |tried, _| tried.units()),
+            ("parked: write units", |_, parked| parked.units()),
+            ("read units", |_, parked| parked.read_units()),
+        ];
+        self.table(|row| &row.calm, &columns)
+    }
+
+    /// A table of these outcomes, with a row for each number of shards.
+    fn table(&self, outcomes: fn(&Row) -> &[Outcome; 2], columns: &[Column]) -> String {
+        let heads: Vec<_> = iter::once("shards").chain(columns.iter().map(|(head, _)| *head)).collect();
+        let rows = self.rows.iter().map(|row| {
+            let [tried, parked] = outcomes(row);
+            let cells = columns.iter().map(|(_, cell)| cell(tried, parked));
+            iter::once(row.shards.to_string()).chain(cells).collect()
         });
-        table(&["shards", "retried: units for each order", "parked: write units", "read units"], rows)
+        table(&heads, rows)
     }
 }
+
+/// A column: its head, and the cell for an outcome with retries and one with parking.
+type Column = (&'static str, fn(&Outcome, &Outcome) -> String);
+
+/// The rates of both ways.
+const RATES: [Column; 5] = [
+    ("retried: orders a second", |tried, _| whole(tried.counted())),
+    ("units for each", |tried, _| tried.units()),
+    ("parked: orders a second", |_, parked| whole(parked.counted())),
+    ("write units for each", |_, parked| parked.units()),
+    ("read units for each", |_, parked| parked.read_units()),
+];
 
 fn row(shards: u16, patience: Duration, seed: u64, orders: &Orders) -> Result<Row> {
     let scene = |protocol, rate, backlog, warm_up, measured| Scene {

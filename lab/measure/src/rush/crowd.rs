@@ -38,9 +38,8 @@ pub(super) struct Outcome {
     pub(super) waited: u64,
     /// Of these, those that were placed.
     pub(super) placed_later: u64,
-    /// Requests that were answered 409, by the problem.
+    /// Customers who were told that too few units are left.
     pub(super) sold_out: u64,
-    pub(super) price_changed: u64,
     /// Customers who had no answer but 503 within a minute.
     pub(super) gave_up: u64,
     /// The seconds until a customer knew: 201, 202 or a refusal.
@@ -163,7 +162,6 @@ impl Scene {
             match (status, body["type"].as_str().unwrap_or_default()) {
                 // The customer sees the new price, and orders again.
                 (409, "/problems/price-changed") => {
-                    self.outcome.borrow_mut().price_changed += 1;
                     version += 1;
                     continue;
                 }

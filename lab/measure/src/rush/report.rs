@@ -1,8 +1,7 @@
 //! The table of the page.
 
-use std::fmt::Write as _;
-
 use anyhow::Result;
+use key_schema::markdown_tables::table;
 
 use super::crowd::{Outcome, Rush};
 use super::shop::Plan;
@@ -28,40 +27,47 @@ impl Report {
     }
 
     /// The tables by their names on the page.
-    pub(super) fn tables(&self) -> Vec<(&'static str, String)> {
-        let mut table =
-            "| cells | waiting room | drain's environments | placed at once | waited | placed later | answered \
-                         sold out | gave up | answered in s: median, 99 % | new price in s | restocked in s | longest \
-                         queue | all done after s |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
-                .to_owned();
-        for (plan, outcome) in &self.0 {
+    pub(super) fn tables(&self) -> [(&'static str, String); 1] {
+        let columns = [
+            "cells",
+            "waiting room",
+            "drain's environments",
+            "placed at once",
+            "waited",
+            "placed later",
+            "answered sold out",
+            "gave up",
+            "answered in s: median, 99 %",
+            "new price in s",
+            "restocked in s",
+            "longest queue",
+            "all done after s",
+        ];
+        let rows = self.0.iter().map(|(plan, outcome)| {
             let restocks: Vec<_> = outcome.restocks.iter().map(|took| format!("{took:.2}")).collect();
-            _ = writeln!(
-                table,
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {:.2}, {:.2} | {:.2} | {} | {} | {:.0} |",
-                plan.cells,
-                if plan.has_waiting_room { "yes" } else { "no" },
-                plan.drains,
-                outcome.placed_at_once,
-                outcome.waited,
-                outcome.placed_later,
-                outcome.sold_out,
-                outcome.gave_up,
-                outcome.part_answered_within(50),
-                outcome.part_answered_within(99),
-                outcome.reprice,
+            vec![
+                plan.cells.to_string(),
+                if plan.has_waiting_room { "yes" } else { "no" }.to_owned(),
+                plan.drains.to_string(),
+                outcome.placed_at_once.to_string(),
+                outcome.waited.to_string(),
+                outcome.placed_later.to_string(),
+                outcome.sold_out.to_string(),
+                outcome.gave_up.to_string(),
+                format!("{:.2}, {:.2}", outcome.answered_within(50), outcome.answered_within(99)),
+                format!("{:.2}", outcome.reprice),
                 restocks.join(", "),
-                outcome.longest_queue,
-                outcome.lasted,
-            );
-        }
-        vec![("rush", table)]
+                outcome.longest_queue.to_string(),
+                format!("{:.0}", outcome.lasted),
+            ]
+        });
+        [("rush", table(&columns, rows))]
     }
 }
 
 impl Outcome {
     /// The seconds within which so many per cent of the customers had an answer.
-    fn part_answered_within(&self, percent: usize) -> f64 {
+    fn answered_within(&self, percent: usize) -> f64 {
         let last = self.answers.len().saturating_sub(1);
         self.answers.get(last * percent / 100).copied().unwrap_or_default()
     }
